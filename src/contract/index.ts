@@ -1,0 +1,6 @@
+export * from './answers.js'
+export * from './file-error-codes.js'
+export * from './http-errors.js'
+export * from './operations.js'
+export * from './requests.js'
+export * from './webhooks.js'

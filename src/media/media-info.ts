@@ -1,0 +1,85 @@
+/** What ffprobe says of a file, in the nouns the rest of voxmux uses. All times in seconds on the file's own clock. */
+export interface MediaInfo {
+  /** Absolute path of the file that was probed. */
+  readonly path: string
+  readonly sizeBytes: number
+  /** ffprobe's `format_name`, e.g. `mov,mp4,m4a,3gp,3g2,mj2`. */
+  readonly formatName: string
+  /** The container by its usual extension, told apart by brand and content: `mp4`, `mov`, `mkv`, `webm`, `wav` … */
+  readonly container: string
+  /** Timestamp at which the file's presentation begins: what a player shows as 0:00. */
+  readonly startSec: number
+  /** Presentation length from {@link startSec}; null where the container does not say. */
+  readonly durationSec: number | null
+  readonly bitRate: number | null
+  readonly tags: Readonly<Record<string, string>>
+  /** In file order: `streams[n].index === n`. */
+  readonly streams: readonly StreamInfo[]
+  readonly chapters: readonly ChapterInfo[]
+}
+
+export type StreamInfo = AudioStreamInfo | VideoStreamInfo | OtherStreamInfo
+
+interface StreamBase {
+  readonly index: number
+  /** Codec name as ffprobe gives it; null where no decoder is known. */
+  readonly codec: string | null
+  /** The container's own tag of the codec (`avc1`, `tmcd`, …); null where it has none. */
+  readonly codecTag: string | null
+  readonly profile: string | null
+  /** On the file's clock, so that `startSec - media.startSec` is the offset a player shows. */
+  readonly startSec: number | null
+  readonly durationSec: number | null
+  /** Ticks as `1/90000`. */
+  readonly timeBase: string
+  readonly bitRate: number | null
+  /** ISO 639 code as written in the file; null where absent or `und`. */
+  readonly language: string | null
+  readonly title: string | null
+  readonly tags: Readonly<Record<string, string>>
+  /** Names of the dispositions that are set, e.g. `default`, `forced`, `attached_pic`. */
+  readonly dispositions: readonly string[]
+  /** ffprobe's `side_data_type` of each entry, e.g. `Display Matrix`, `Mastering display metadata`. */
+  readonly sideData: readonly string[]
+}
+
+export interface AudioStreamInfo extends StreamBase {
+  readonly kind: 'audio'
+  /** Place among the audio streams: `0:a:N`, what `--track N` counts. */
+  readonly audioIndex: number
+  readonly sampleRate: number
+  readonly channels: number
+  /** ffmpeg's layout name, e.g. `stereo`, `5.1(side)`; null where unknown. */
+  readonly channelLayout: string | null
+  /** ffmpeg's sample format without the planar mark: `s16`, `s32`, `flt`, `dbl`, `u8`; null where unknown. */
+  readonly sampleFormat: string | null
+  /** Significant bits a sample of a lossless codec (16, 24, 32); null for lossy ones. */
+  readonly bitsPerSample: number | null
+}
+
+export interface VideoStreamInfo extends StreamBase {
+  readonly kind: 'video'
+  readonly width: number
+  readonly height: number
+  /** `25/1`; null where unknown. */
+  readonly frameRate: string | null
+  /** Clockwise, from the display matrix. */
+  readonly rotationDeg: number
+  /** A cover picture, not a film. */
+  readonly isCover: boolean
+}
+
+export interface OtherStreamInfo extends StreamBase {
+  readonly kind: 'subtitle' | 'data' | 'attachment' | 'unknown'
+}
+
+export interface ChapterInfo {
+  readonly startSec: number
+  readonly endSec: number
+  readonly title: string | null
+}
+
+/** The audio streams of a file, in order. */
+export function audioStreams(media: MediaInfo): readonly AudioStreamInfo[] {
+  return media.streams.filter((stream) => stream.kind === 'audio')
+}

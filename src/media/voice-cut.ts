@@ -1,0 +1,60 @@
+/**
+ * The nouns shared by cut, align, splice and mux. Every sample position counts from the file's own zero
+ * ({@link MediaInfo.startSec}) at the track's own sample rate; ranges are half open: `[startSample, endSample)`.
+ */
+
+export interface SampleRange {
+  readonly startSample: number
+  readonly endSample: number
+}
+
+/**
+ * Which channels of a track make one voice file.
+ * `all`: the track as it is. `one`: a single channel (`center` and `each`). `downmix`: the track folded to stereo.
+ */
+export type ChannelPick =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'one'; readonly channel: number }
+  | { readonly kind: 'downmix' }
+
+/** One voice file to make: a part of a track on the file's clock, lossless. */
+export interface CutRequest {
+  /** Place among the audio streams (`0:a:N`). */
+  readonly audioIndex: number
+  readonly channels: ChannelPick
+  /** The part to cut, handles included; the cut has exactly this many samples, silence where the track has none. */
+  readonly range: SampleRange
+  /** Where the file is to be written; its extension is chosen by the cut (`.flac`, or `.wav` for float and 32 bits). */
+  readonly targetWithoutExtension: string
+}
+
+/** A voice file that was cut, and what it is. */
+export interface VoiceCut {
+  readonly request: CutRequest
+  readonly path: string
+  readonly format: 'flac' | 'wav'
+  readonly sampleRate: number
+  readonly channels: number
+  /** ffmpeg's layout name of the cut. */
+  readonly channelLayout: string
+  readonly sampleCount: number
+  readonly sizeBytes: number
+  /** SHA-256, hex, of what was cut: the same voice gives the same hash whatever picture surrounds it. */
+  readonly voiceHash: string
+}
+
+/** How what came back lies against what was sent. */
+export interface Alignment {
+  /** Samples by which the answer is late against what was sent (negative: early), at the cut's rate. Taken out. */
+  readonly lagSamples: number
+  /** 0 … 1, the weakest place that was voiced; 1 where all is silence. */
+  readonly match: number
+  readonly method: 'waveform' | 'envelope' | 'silence'
+  readonly places: readonly AlignmentPlace[]
+}
+
+export interface AlignmentPlace {
+  readonly atSample: number
+  readonly lagSamples: number
+  readonly match: number
+}
