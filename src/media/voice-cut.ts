@@ -22,8 +22,11 @@ export interface CutRequest {
   /** Place among the audio streams (`0:a:N`). */
   readonly audioIndex: number
   readonly channels: ChannelPick
-  /** The part to cut, handles included; the cut has exactly this many samples, silence where the track has none. */
-  readonly range: SampleRange
+  /**
+   * The part to cut, handles included: silence where the track has none. `endSample` null: to the track's end as it
+   * is decoded (durations in headers are estimates in some containers), and the cut tells where that was.
+   */
+  readonly range: { readonly startSample: number; readonly endSample: number | null }
   /** Where the file is to be written; its extension is chosen by the cut (`.flac`, or `.wav` for float and 32 bits). */
   readonly targetWithoutExtension: string
 }
@@ -37,6 +40,8 @@ export interface VoiceCut {
   readonly channels: number
   /** ffmpeg's layout name of the cut. */
   readonly channelLayout: string
+  /** What the cut covers on the file's clock, its end known: `sampleCount` is its length. */
+  readonly range: SampleRange
   readonly sampleCount: number
   readonly sizeBytes: number
   /** SHA-256, hex, of what was cut: the same voice gives the same hash whatever picture surrounds it. */
