@@ -1,0 +1,81 @@
+import type { SubjectTrack } from './subject.js'
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+
+/** The ISO 639-2 codes that media carry in their bibliographic form, which Intl does not know. */
+const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
+  alb: 'sq',
+  arm: 'hy',
+  baq: 'eu',
+  bur: 'my',
+  chi: 'zh',
+  cze: 'cs',
+  dut: 'nl',
+  fre: 'fr',
+  geo: 'ka',
+  ger: 'de',
+  gre: 'el',
+  ice: 'is',
+  mac: 'mk',
+  mao: 'mi',
+  may: 'ms',
+  per: 'fa',
+  rum: 'ro',
+  slo: 'sk',
+  tib: 'bo',
+  wel: 'cy',
+}
+
+/** `English` for `eng`, `German` for `ger`; the code itself where nobody knows it. */
+export function describeLanguage(code: string): string {
+  try {
+    return languageNames.of(BIBLIOGRAPHIC[code] ?? code) ?? code
+  } catch {
+    return code
+  }
+}
+
+/** `mono`, `stereo`, `5.1`, `6 channels`. */
+export function describeChannels(track: Pick<SubjectTrack, 'channels' | 'channelLayout'>): string {
+  if (track.channels === 1) return 'mono'
+  if (track.channels === 2) return 'stereo'
+  return track.channelLayout?.replace(/\(.*\)$/, '') ?? `${track.channels} channels`
+}
+
+/** `English stereo "Director's commentary" (default)`. */
+export function describeTrack(track: SubjectTrack): string {
+  const parts = [
+    track.language === null ? null : describeLanguage(track.language),
+    describeChannels(track),
+    track.title === null ? null : `"${track.title}"`,
+    track.isDefault ? '(default)' : null,
+  ]
+  return parts.filter((part) => part !== null).join(' ')
+}
+
+/** `0 English stereo, 1 German 5.1`: numbered as `--track` counts. */
+export function describeTracks(tracks: readonly SubjectTrack[]): string {
+  return tracks.map((track) => `${track.audioIndex} ${describeTrack(track)}`).join(', ')
+}
+
+/** `48 kHz`, `44.1 kHz`. */
+export function describeRate(sampleRate: number): string {
+  return `${Math.round(sampleRate / 10) / 100} kHz`
+}
+
+/** `1.5 GB`, `20 MB`, `800 bytes`: for people. */
+export function describeBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const value = bytes / 1000 ** power
+  return `${power === 0 ? value : Number(value.toPrecision(3))} ${units[power]}`
+}
+
+/** `20 ms`, `3.2 s`, `1 h 02 min`: for people. */
+export function describeDuration(sec: number): string {
+  if (sec < 1) return `${Math.round(sec * 1000)} ms`
+  if (sec < 120) return `${Math.round(sec * 10) / 10} s`
+  const minutes = Math.floor(sec / 60)
+  if (minutes < 60) return `${minutes} min ${String(Math.floor(sec % 60)).padStart(2, '0')} s`
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
+}

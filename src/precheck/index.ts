@@ -1,0 +1,6 @@
+export * from './describe.js'
+export * from './limits.js'
+export type { Rule } from './rules/rule.js'
+export * from './run-rules.js'
+export * from './subject.js'
+export * from './verdict.js'
