@@ -1,0 +1,94 @@
+import { constants } from 'node:fs'
+import { access, mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { TransientError, UsageError } from '../core/errors.js'
+
+/** Short whatever the output is called: file systems count bytes of a name, and paths can be long already. */
+const PART_NAME = /^\.voxmux-(.+)\.part(?:\..*)?$/
+/** A part file of a ledger we do not know (another machine's) is left alone for so long. */
+const FOREIGN_PART_MS = 24 * 3600 * 1000
+
+/** The hidden file in the destination's folder in which a job builds its output. */
+export function partPath(output: string, jobId: string): string {
+  return join(dirname(output), `.voxmux-${jobId}.part`)
+}
+
+/**
+ * Makes sure that a file can be written into a folder, making the folder where its parent exists.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
+ */
+export async function requireWritableFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.W_OK | constants.X_OK)
+    // Root passes access() on read-only file systems: only writing tells.
+    const probe = join(folder, `.voxmux-${process.pid}-${Date.now()}.probe`)
+    await (await open(probe, 'wx')).close()
+    await rm(probe, { force: true })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause)
+    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}.`, {
+      cause,
+      input: folder,
+      remedies: ['Choose another place with --output, or mend its permissions.'],
+    })
+  }
+}
+
+/**
+ * Checks free space before anything is paid for.
+ *
+ * @param neededBytes by folder; folders on one disk are added up
+ * @throws {TransientError} `ERR_DISK_FULL`
+ */
+export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
+  const byDisk = new Map<number, { folder: string; needed: number }>()
+  for (const [folder, needed] of neededBytes) {
+    const { dev } = await stat(folder)
+    byDisk.set(dev, { folder, needed: (byDisk.get(dev)?.needed ?? 0) + needed })
+  }
+  for (const { folder, needed } of byDisk.values()) {
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    if (free < needed) throw noSpace(folder, undefined, `${megabytes(needed)} needed, ${megabytes(free)} free`)
+  }
+}
+
+function noSpace(folder: string, cause: unknown, detail?: string): TransientError {
+  return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
+    cause,
+    input: folder,
+    remedies: ['Free some space on that disk, or choose another with --output; then run again.'],
+  })
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
+}
+
+/**
+ * Removes the part files that a killed process left in a folder.
+ *
+ * @param isLive tells whether somebody works on that job now; undefined where the job is not known here
+ */
+export async function clearStaleParts(
+  folder: string,
+  isLive: (jobId: string) => Promise<boolean | undefined>,
+): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const jobId = PART_NAME.exec(name)?.[1]
+    if (jobId === undefined) continue
+    const path = join(folder, name)
+    const live = await isLive(jobId)
+    if (live === false || (live === undefined && (await ageMs(path)) > FOREIGN_PART_MS)) await rm(path, { force: true })
+  }
+}
+
+async function ageMs(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => Date.now() - found.mtimeMs,
+    () => 0,
+  )
+}
