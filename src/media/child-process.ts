@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { InterruptedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
+import { childEnvironment } from './child-environment.js'
+import { LineReader, LineTail } from './line-reader.js'
+
+const TAIL_LINES = 80
+/** Between the polite and the final signal. */
+const KILL_AFTER_MS = 2000
+const DEFAULT_STALL_MS = 120_000
+
+export interface ChildOptions {
+  readonly path: string
+  readonly args: readonly string[]
+  readonly stdin: 'ignore' | 'pipe'
+  readonly stdout: 'ignore' | 'pipe'
+  /** Every line of stderr; return false to keep it out of the tail. */
+  readonly onStderrLine?: ((line: string) => boolean) | undefined
+  readonly signal?: AbortSignal | undefined
+  /** For the whole run; none by default. */
+  readonly timeoutMs?: number | undefined
+  /** Longest silence while nothing waits for us; 0 for no limit. */
+  readonly stallMs?: number | undefined
+}
+
+export interface ChildEnd {
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stderrTail: string
+}
+
+export interface RunningChild {
+  readonly process: ChildProcess
+  /** Settles when the process has ended and its pipes are closed; rejects on abort, timeout, stall and failed start. */
+  readonly ended: Promise<ChildEnd>
+  /** Ends the process: SIGTERM, then SIGKILL. */
+  stop(): void
+}
+
+const living = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
+/** Starts a tool without a shell, in a scrubbed environment, and watches over it until its end. */
+export function startChild(options: ChildOptions): RunningChild {
+  const child = spawn(options.path, options.args, {
+    stdio: [options.stdin, options.stdout, 'pipe'],
+    env: childEnvironment(),
+    windowsHide: true,
+  })
+  living.add(child)
+  const tail = new LineTail(TAIL_LINES)
+  const reader = new LineReader((line) => {
+    if (options.onStderrLine?.(line) !== false) tail.push(line)
+  })
+  const watch = new ChildWatch(child, options)
+  child.stderr?.setEncoding('utf8')
+  child.stderr?.on('data', (text: string) => {
+    watch.alive()
+    reader.push(text)
+  })
+  // The far end closes early whenever the tool has enough: its exit code says whether that was a fault.
+  child.stdin?.on('error', () => {})
+
+  const ended = new Promise<ChildEnd>((resolve, reject) => {
+    child.once('error', (cause) => {
+      if (child.pid !== undefined) return
+      living.delete(child)
+      watch.release()
+      reject(notStarted(options.path, cause))
+    })
+    child.once('close', (exitCode, signal) => {
+      living.delete(child)
+      watch.release()
+      reader.end()
+      if (watch.reason) reject(watch.reason)
+      else resolve({ exitCode, signal, stderrTail: tail.text })
+    })
+  })
+  return { process: child, ended, stop: () => watch.kill() }
+}
+
+/** Ends a child on abort, after a timeout, or when it stopped moving though nobody keeps it waiting. */
+class ChildWatch {
+  reason: VoxmuxError | undefined
+  readonly #child: ChildProcess
+  readonly #options: ChildOptions
+  readonly #timers: NodeJS.Timeout[] = []
+  #killing = false
+  #lastSign = Date.now()
+  #lastBytes = 0
+
+  constructor(child: ChildProcess, options: ChildOptions) {
+    this.#child = child
+    this.#options = options
+    const { signal, timeoutMs, stallMs = DEFAULT_STALL_MS } = options
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal?.aborted) this.#onAbort()
+    if (timeoutMs) this.#timers.push(setTimeout(() => this.#giveUp(`did not end within ${timeoutMs} ms`), timeoutMs))
+    if (stallMs > 0) this.#timers.push(setInterval(() => this.#checkStall(stallMs), Math.max(50, stallMs / 4)))
+    for (const timer of this.#timers) timer.unref()
+  }
+
+  alive(): void {
+    this.#lastSign = Date.now()
+  }
+
+  kill(): void {
+    if (this.#killing) return
+    this.#killing = true
+    this.#child.kill('SIGTERM')
+    this.#timers.push(setTimeout(() => this.#child.kill('SIGKILL'), KILL_AFTER_MS))
+  }
+
+  release(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#options.signal?.removeEventListener('abort', this.#onAbort)
+  }
+
+  readonly #onAbort = () => {
+    this.reason ??= new InterruptedError('Interrupted.', { cause: this.#options.signal?.reason })
+    this.kill()
+  }
+
+  #giveUp(what: string): void {
+    this.reason ??= new TransientError('ERR_MEDIA_TIMEOUT', `The media tool ${what} and was stopped.`, {
+      remedies: ['Check the disk or the network share the file is on, then run again.'],
+    })
+    this.kill()
+  }
+
+  #checkStall(stallMs: number): void {
+    const { stdin, stdout } = this.#child
+    const bytes = (stdin?.writable ? (this.#child.stdin as { bytesWritten?: number }).bytesWritten : 0) ?? 0
+    const waitsForOurInput = stdin?.writable === true && stdin.writableLength === 0
+    const waitsForOurReading = (stdout?.readableLength ?? 0) > 0
+    if (waitsForOurInput || waitsForOurReading || bytes !== this.#lastBytes) this.alive()
+    this.#lastBytes = bytes
+    if (Date.now() - this.#lastSign >= stallMs) this.#giveUp(`made no progress for ${stallMs} ms`)
+  }
+}
+
+function notStarted(path: string, cause: Error): UsageError {
+  return new UsageError('ERR_FFMPEG_MISSING', `Cannot start ${path}.`, {
+    cause,
+    remedies: ['Run `voxmux doctor --install`, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to working binaries.'],
+  })
+}

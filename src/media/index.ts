@@ -1,0 +1,24 @@
+export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
+export {
+  type FfmpegCommand,
+  type FfmpegInput,
+  type FfmpegOutput,
+  type FfmpegResult,
+  type FfmpegRunOptions,
+  ffmpegArguments,
+  runFfmpeg,
+  streamFfmpeg,
+} from './ffmpeg.js'
+export { fileUrl, safeInputOptions } from './input-safety.js'
+export {
+  type AudioStreamInfo,
+  audioStreams,
+  type ChapterInfo,
+  type MediaInfo,
+  type OtherStreamInfo,
+  type StreamInfo,
+  type VideoStreamInfo,
+} from './media-info.js'
+export { isLossless } from './media-info-of.js'
+export { type ProbeOptions, probe } from './probe.js'
+export type { Alignment, AlignmentPlace, ChannelPick, CutRequest, SampleRange, VoiceCut } from './voice-cut.js'

@@ -1,0 +1,116 @@
+import type { FfprobeAnswer, RawStream } from './ffprobe-schema.js'
+import type { AudioStreamInfo, MediaInfo, StreamInfo, VideoStreamInfo } from './media-info.js'
+
+/** Codecs that store the samples as they are; their bit depth means something. */
+const LOSSLESS = /^(pcm_|flac$|alac$|wavpack$|tta$|mlp$|truehd$|ape$|shorten$|wmalossless$|s302m$)/
+
+/** Says whether a codec gives back exactly the samples that went in. */
+export function isLossless(codec: string | null): boolean {
+  return codec !== null && LOSSLESS.test(codec)
+}
+
+/** Translates ffprobe's answer into {@link MediaInfo}. */
+export function mediaInfoOf(
+  answer: FfprobeAnswer,
+  file: { readonly path: string; readonly sizeBytes: number; readonly container: string },
+): MediaInfo {
+  let audioIndex = 0
+  const { format } = answer
+  return {
+    ...file,
+    formatName: format.format_name,
+    startSec: format.start_time ?? 0,
+    durationSec: format.duration,
+    bitRate: format.bit_rate,
+    tags: format.tags,
+    streams: answer.streams.map((raw) => streamOf(raw, () => audioIndex++)),
+    chapters: answer.chapters.map((chapter) => ({
+      startSec: chapter.start_time ?? 0,
+      endSec: chapter.end_time ?? chapter.start_time ?? 0,
+      title: tag(chapter.tags, 'title'),
+    })),
+  }
+}
+
+function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
+  const language = tag(raw.tags, 'language')
+  const base = {
+    index: raw.index,
+    codec: raw.codec_name && raw.codec_name !== 'unknown' ? raw.codec_name : null,
+    codecTag: readableTag(raw.codec_tag_string),
+    profile: raw.profile && raw.profile !== 'unknown' ? raw.profile : null,
+    startSec: raw.start_time,
+    durationSec: raw.duration,
+    timeBase: raw.time_base,
+    bitRate: raw.bit_rate,
+    language: language === 'und' ? null : language,
+    title: tag(raw.tags, 'title') ?? handlerTitle(raw),
+    tags: raw.tags,
+    dispositions: Object.keys(raw.disposition).filter((name) => raw.disposition[name] === 1),
+    sideData: raw.side_data_list.map((entry) => entry.side_data_type),
+  }
+  switch (raw.codec_type) {
+    case 'audio':
+      return { ...base, ...audioPart(raw), kind: 'audio', audioIndex: nextAudioIndex() }
+    case 'video':
+      return { ...base, ...videoPart(raw), kind: 'video' }
+    case 'subtitle':
+    case 'data':
+    case 'attachment':
+      return { ...base, kind: raw.codec_type }
+    default:
+      return { ...base, kind: 'unknown' }
+  }
+}
+
+type AudioPart = Pick<AudioStreamInfo, 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample'>
+
+function audioPart(raw: RawStream): AudioPart {
+  const depth = raw.bits_per_raw_sample || raw.bits_per_sample
+  const layout = raw.channel_layout
+  return {
+    sampleRate: raw.sample_rate ?? 0,
+    channels: raw.channels ?? 0,
+    channelLayout: layout && layout !== 'unknown' && !/^\d+ channels/.test(layout) ? layout : null,
+    sampleFormat: raw.sample_fmt?.replace(/p$/, '') ?? null,
+    bitsPerSample: isLossless(raw.codec_name ?? null) && depth ? depth : null,
+  }
+}
+
+type VideoPart = Pick<VideoStreamInfo, 'width' | 'height' | 'frameRate' | 'rotationDeg' | 'isCover'>
+
+function videoPart(raw: RawStream): VideoPart {
+  const rate = raw.r_frame_rate ?? raw.avg_frame_rate
+  const turn = raw.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation ?? 0
+  return {
+    width: raw.width ?? 0,
+    height: raw.height ?? 0,
+    frameRate: rate && !rate.startsWith('0/') && !rate.endsWith('/0') ? rate : null,
+    // ffprobe counts the matrix counter-clockwise.
+    rotationDeg: ((-Math.round(turn) % 360) + 360) % 360,
+    isCover: raw.disposition.attached_pic === 1,
+  }
+}
+
+/** A tag whatever its case: containers differ (`language`, `LANGUAGE`). */
+function tag(tags: Readonly<Record<string, string>>, name: string): string | null {
+  const key = Object.keys(tags).find((candidate) => candidate.toLowerCase() === name)
+  return key === undefined ? null : (tags[key] ?? null)
+}
+
+/** QuickTime and MP4 keep a track's name as its handler; the writers' own defaults are no names. */
+function handlerTitle(raw: RawStream): string | null {
+  const name = tag(raw.tags, 'handler_name')
+  return name &&
+    !/^(video|sound|subtitle|text|data|time ?code|core media|apple|mainconcept|gpac|iso media|l-smash)/i.test(
+      name.trim(),
+    ) &&
+    !/handler/i.test(name)
+    ? name
+    : null
+}
+
+/** `[0][0][0][0]` is ffprobe's way of saying that there is none. */
+function readableTag(text: string | undefined): string | null {
+  return text && text !== '[0][0][0][0]' ? text : null
+}

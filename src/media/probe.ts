@@ -1,0 +1,77 @@
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { PrecheckError, UsageError } from '../core/errors.js'
+import { missingBytes } from './completeness.js'
+import { containerKind } from './container-kind.js'
+import { unreadable } from './ffmpeg-failure.js'
+import { ffprobe } from './ffprobe.js'
+import { ffprobeAnswerSchema } from './ffprobe-schema.js'
+import type { MediaInfo } from './media-info.js'
+import { mediaInfoOf } from './media-info-of.js'
+
+const HEAD_BYTES = 4096
+
+export interface ProbeOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Says what a local media file is.
+ *
+ * @throws UsageError ERR_INPUT_MISSING, ERR_INPUT_IS_FOLDER; PrecheckError ERR_UNREADABLE (-2: empty, not media,
+ *   truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but of a kind that is not opened)
+ */
+export async function probe(path: string, { signal }: ProbeOptions = {}): Promise<MediaInfo> {
+  const absolute = resolve(path)
+  const sizeBytes = await sizeOfFile(absolute)
+  if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
+  const file = await open(absolute, 'r')
+  try {
+    const head = await readHead(file)
+    const answer = await ffprobe(absolute, ['-show_format', '-show_streams', '-show_chapters'], ffprobeAnswerSchema, {
+      signal,
+    })
+    const container = containerKind({ path: absolute, head, answer })
+    if (!container) throw unsupported(path, answer.format.format_name)
+    const missing = await missingBytes(file, sizeBytes, container)
+    if (missing > 0) throw unreadable(`${path} is truncated: its last ${missing} bytes are missing`, { input: path })
+    if (answer.streams.length === 0) throw unreadable(`${path} holds no sound and no picture`, { input: path })
+    return mediaInfoOf(answer, { path: absolute, sizeBytes, container })
+  } finally {
+    await file.close()
+  }
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  try {
+    const stats = await stat(await realpath(path))
+    if (stats.isFile()) return stats.size
+    if (!stats.isDirectory()) throw unreadable(`${path} is not a regular file`, { input: path })
+    throw new UsageError('ERR_INPUT_IS_FOLDER', `${path} is a folder.`, {
+      input: path,
+      remedies: ['Name the files in it, or use `voxmux watch` for a folder.'],
+    })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw cause
+    throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
+      input: path,
+      cause,
+      remedies: ['Check the path for typing mistakes; a relative one counts from the working folder.'],
+    })
+  }
+}
+
+async function readHead(file: FileHandle): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  return buffer.subarray(0, bytesRead)
+}
+
+function unsupported(path: string, formatName: string): PrecheckError {
+  return new PrecheckError('ERR_UNSUPPORTED_CONTAINER', `${path} is of a kind (${formatName}) that is not supported.`, {
+    input: path,
+    errorCode: -16,
+    errorName: 'UnsupportedMediaContainer',
+    remedies: ['Remux it into a common container first, for example `ffmpeg -i in -c copy out.mkv`.'],
+  })
+}
