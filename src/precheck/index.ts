@@ -1,3 +1,4 @@
+export * from './choices.js'
 export * from './describe.js'
 export * from './limits.js'
 export type { Rule } from './rules/rule.js'

@@ -1,0 +1,84 @@
+import type { z } from 'zod'
+import { UsageError } from '../core/errors.js'
+import { nearest } from './nearest.js'
+import { schemaKeys } from './schema-keys.js'
+
+/**
+ * Holds a value to a schema and says in a person's terms what is wrong: every wrong key with the nearest right one,
+ * every wrong value with what is allowed. Values themselves are not repeated where they could be secrets.
+ *
+ * @param source what the value was read from, named in the message: a file's path, `--track`
+ * @throws UsageError `ERR_CONFIG_KEY` or `ERR_CONFIG_VALUE`
+ */
+export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, source: string): z.infer<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value))
+  const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
+  throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
+    remedies: ['All keys and their values are in docs/configuration.md.'],
+  })
+}
+
+function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown): readonly string[] {
+  const path = issue.path.join('.')
+  const where = path === '' ? '' : `"${path}" `
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownKey(schema, path === '' ? key : `${path}.${key}`))
+    case 'invalid_type':
+      return [
+        `${where}${valueAt(value, issue.path) === undefined ? 'is missing' : `must be ${article(issue.expected)}`}`,
+      ]
+    case 'invalid_value':
+      return [`${where}must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}`]
+    case 'too_small':
+      return [`${where}must be ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}${unit(issue)}`]
+    case 'too_big':
+      return [`${where}must be ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}${unit(issue)}`]
+    default:
+      return [`${where}${issue.message}`]
+  }
+}
+
+function unknownKey(schema: z.ZodType, path: string): string {
+  const paths = schemaKeys(schema).map((key) => key.path)
+  const section = path.slice(0, path.lastIndexOf('.') + 1)
+  const siblings = paths.filter((known) => known.startsWith(section) && !known.slice(section.length).includes('.'))
+  // The right name in the wrong section is as common a slip as a wrong letter.
+  const elsewhere = paths.find((known) => lastName(known).toLowerCase() === lastName(path).toLowerCase())
+  const guess = nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
+  if (guess) return `unknown key "${path}" (did you mean "${guess}"?)`
+  const known = siblings.map((sibling) => sibling.slice(section.length)).filter((name) => name !== '$schema')
+  return `unknown key "${path}" (known here: ${known.join(', ')})`
+}
+
+function nearestName(path: string, paths: readonly string[]): string | undefined {
+  const name = nearest(lastName(path), paths.map(lastName))
+  return paths.find((known) => lastName(known) === name)
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1)
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+}
+
+function article(expected: string): string {
+  const names: Readonly<Record<string, string>> = {
+    int: 'a whole number',
+    boolean: 'true or false',
+    array: 'a list',
+    record: 'an object',
+    object: 'an object',
+    string: 'a text',
+  }
+  return names[expected] ?? `a ${expected}`
+}
+
+function unit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  if (issue.origin === 'string') return ' characters long'
+  return issue.origin === 'array' ? ' entries long' : ''
+}

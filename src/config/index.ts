@@ -1,0 +1,7 @@
+export * from './check-schema.js'
+export * from './load-preset.js'
+export * from './nearest.js'
+export * from './preset-schema.js'
+export * from './read-json-file.js'
+export * from './schema-keys.js'
+export * from './settings-schema.js'

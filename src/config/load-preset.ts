@@ -1,0 +1,59 @@
+import { readdir } from 'node:fs/promises'
+import { basename, extname, isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from '../core/errors.js'
+import { checkSchema } from './check-schema.js'
+import { nearest } from './nearest.js'
+import { type Preset, presetSchema } from './preset-schema.js'
+import { readJsonFile } from './read-json-file.js'
+
+/** A preset and where it was read. */
+export interface LoadedPreset {
+  /** Name of a preset that voxmux brings, or the file's name without its extension. */
+  readonly name: string
+  readonly path: string
+  readonly preset: Preset
+}
+
+/** The preset that holds where none is named: nothing but the voice changes. */
+export const DEFAULT_PRESET = 'transparent'
+
+const PRESET_FOLDER = fileURLToPath(new URL('../../presets/', import.meta.url))
+
+/** Names of the presets that voxmux brings, sorted. */
+export async function presetNames(): Promise<readonly string[]> {
+  const files = await readdir(PRESET_FOLDER)
+  return files
+    .filter((file) => extname(file) === '.json')
+    .map((file) => basename(file, '.json'))
+    .sort()
+}
+
+/**
+ * Reads a preset by its name, or by the path of a JSON file (anything with a slash or ending in `.json`).
+ *
+ * @param folder what a relative path counts from
+ * @throws UsageError `ERR_PRESET_UNKNOWN`, `ERR_CONFIG_MISSING`, `ERR_CONFIG_SYNTAX`, `ERR_CONFIG_KEY`, `ERR_CONFIG_VALUE`
+ */
+export async function loadPreset(nameOrPath: string, folder = process.cwd()): Promise<LoadedPreset> {
+  const isPath = /[\\/]/.test(nameOrPath) || nameOrPath.endsWith('.json')
+  const path = isPath ? resolvePath(nameOrPath, folder) : await builtInPath(nameOrPath)
+  return { name: basename(path, '.json'), path, preset: checkSchema(presetSchema, await readJsonFile(path), path) }
+}
+
+function resolvePath(path: string, folder: string): string {
+  return isAbsolute(path) ? path : resolve(folder, path)
+}
+
+async function builtInPath(name: string): Promise<string> {
+  const names = await presetNames()
+  if (names.includes(name)) return resolve(PRESET_FOLDER, `${name}.json`)
+  const guess = nearest(name, names)
+  throw new UsageError(
+    'ERR_PRESET_UNKNOWN',
+    `There is no preset "${name}"${guess ? `; did you mean "${guess}"?` : '.'}`,
+    {
+      remedies: [`Presets: ${names.join(', ')}. A preset of your own is named by its path: ./${name}.json`],
+    },
+  )
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { outputTypeSchema } from '../contract/index.js'
+import { limitsSchema } from '../precheck/limits.js'
+import { recipePartSchema } from './preset-schema.js'
+
+/** Where the service is. `local` is the embedded one, which needs no address and no account. */
+export const profileSchema = z
+  .enum(['local', 'sandbox', 'production'])
+  .meta({ description: '`local`: the embedded service. `sandbox`, `production`: those addresses.' })
+export type ProfileName = z.infer<typeof profileSchema>
+
+/** https anywhere, http only to this machine: tokens and voices do not cross a network in the clear. */
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be an https address' })
+  .refine(isSafeAddress, { error: 'must be https (plain http only to this machine)' })
+
+/** The six values that a remote service needs. */
+export const serviceSchema = z.strictObject({
+  baseUrl: address.optional().meta({ description: 'Address of the service.' }),
+  authUrl: address.optional().meta({ description: 'Address of the identity provider.' }),
+  tenantId: z.string().min(1).optional().meta({ description: 'Tenant, as shown in the portal.' }),
+  clientId: z.string().min(1).optional().meta({ description: 'Client id of the API key.' }),
+  clientSecret: z.string().min(1).optional().meta({ description: 'Secret of the API key. Never shown again.' }),
+  scope: z.string().min(1).optional().meta({ description: 'Scope, as shown in the portal.' }),
+})
+
+const file = (description: string) => z.string().min(1).optional().meta({ description })
+
+/** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
+export const settingsSchema = recipePartSchema.extend({
+  $schema: z.string().optional().meta({ description: 'For editors; not read.' }),
+  profile: profileSchema.optional(),
+  service: serviceSchema.optional().meta({ description: 'The service, whatever the profile.' }),
+  profiles: z
+    .strictObject({ sandbox: serviceSchema.optional(), production: serviceSchema.optional() })
+    .optional()
+    .meta({ description: 'The service of each profile.' }),
+  blockTypeHeader: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/, 'must be the name of an HTTP header')
+    .optional()
+    .meta({ description: 'Header that declares the block type of an upload.' }),
+  preset: z.string().min(1).optional().meta({ description: 'Preset, by name or path.' }),
+  outputType: outputTypeSchema
+    .optional()
+    .meta({ description: 'Format of the output of an audio file; its own where not set.' }),
+  strict: z.boolean().optional().meta({ description: 'Refuse a file of which anything cannot be kept.' }),
+  report: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Write a page that compares before and after beside the output.' }),
+  chunkSec: z.number().min(10).optional().meta({ description: 'Send long files in parts of about this length.' }),
+  concurrency: z.int().min(1).max(64).optional().meta({ description: 'Files that are worked on at the same time.' }),
+  limits: limitsSchema
+    .omit({ requireVoice: true })
+    .optional()
+    .meta({ description: 'What the service takes; what is not set is not checked here.' }),
+  cacheMaxBytes: z.int().min(0).optional().meta({ description: 'Size of the cache of regenerated voice.' }),
+  stateDir: file('State folder: ledger, cache, and the data of the embedded service.'),
+  ledger: file('SQLite file of the ledger, where it is not in the state folder.'),
+  store: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address')
+    .optional()
+    .meta({ description: 'Shared job store, instead of the ledger.' }),
+  ffmpeg: file('ffmpeg to use.'),
+  ffprobe: file('ffprobe to use.'),
+  plugins: z.array(z.string().min(1)).optional().meta({ description: 'Plugins to load, by package name or path.' }),
+})
+export type Settings = z.infer<typeof settingsSchema>
+
+function isSafeAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}
