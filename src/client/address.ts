@@ -1,0 +1,36 @@
+import { UsageError } from '../core/errors.js'
+import { redactUrl } from '../core/redact.js'
+
+/** Whether a host name (as `URL.hostname` gives it) can only mean this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+  )
+}
+
+/**
+ * Reads an address that bytes or secrets will be sent to: https, or http to this machine only.
+ *
+ * @param what names the address in the error, for example `The service address`
+ * @throws UsageError `ERR_BAD_ADDRESS` where it is no http(s) address, `ERR_INSECURE_ADDRESS` for plain http elsewhere
+ */
+export function safeAddress(address: string, what: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new UsageError('ERR_BAD_ADDRESS', `${what} is not an http(s) address: ${redactUrl(address)}.`)
+  }
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+    throw new UsageError('ERR_INSECURE_ADDRESS', `${what} uses plain http: ${redactUrl(url)}.`, {
+      remedies: ['Use https: plain http is only allowed to this machine (127.0.0.1, localhost).'],
+    })
+  }
+  return url
+}
+
+/** Joins a path to a base address, whose own path (a gateway's prefix) is kept. */
+export function joinAddress(base: URL, path: string): string {
+  return `${base.origin}${base.pathname.replace(/\/+$/, '')}${path}`
+}

@@ -1,0 +1,53 @@
+import { throwIfAborted } from '../core/abort.js'
+import type { Logger } from '../core/logger.js'
+import { backoffMs, sleep } from '../core/time.js'
+import type { RetryOptions } from './client-options.js'
+import { HttpFault } from './http-fault.js'
+
+/**
+ * Reads a Retry-After header: whole seconds or an HTTP date (RFC 9110, 10.2.3).
+ *
+ * @returns milliseconds from `nowMs` on, never negative; undefined where there is none or it says neither
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number = Date.now()): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs)
+}
+
+/** Pause before repeat number `attempt` (from 0): our back-off, or longer where the service asks for it. */
+export function pauseMs(fault: HttpFault, attempt: number, retry: RetryOptions): number {
+  const own = backoffMs(attempt, retry.baseMs, retry.maxMs)
+  const asked = Math.min(fault.retryAfterMs ?? 0, retry.retryAfterMaxMs)
+  return Math.max(own, asked)
+}
+
+export interface RetryContext {
+  readonly retry: RetryOptions
+  readonly logger: Logger
+  readonly signal?: AbortSignal | undefined
+  /** Whether a transient fault may be answered by the same request again; by default every one may. */
+  readonly mayRepeat?: (fault: HttpFault) => boolean
+}
+
+/**
+ * Runs an exchange until it succeeds, its fault is not transient, or the repeats are used up.
+ *
+ * @throws the last {@link HttpFault}, or whatever else `exchange` throws
+ */
+export async function withRetries<T>(exchange: () => Promise<T>, context: RetryContext): Promise<T> {
+  const { retry, logger, signal, mayRepeat = () => true } = context
+  for (let attempt = 0; ; attempt++) {
+    throwIfAborted(signal)
+    try {
+      return await exchange()
+    } catch (thrown) {
+      if (!(thrown instanceof HttpFault) || !thrown.transient || !mayRepeat(thrown) || attempt >= retry.limit)
+        throw thrown
+      const delayMs = pauseMs(thrown, attempt, retry)
+      logger.debug({ fault: thrown.message, attempt, delayMs }, 'Request repeated')
+      await sleep(delayMs, signal)
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import type { z } from 'zod'
+import {
+  type ClientProcessOptions,
+  clientProcessOptionsSchema,
+  type FileProcessingStatus,
+  getFilesStatusAnswerSchema,
+  LIMITS,
+  OPERATIONS,
+  type OperationName,
+  type OutputFileUrl,
+  outputFileUrlSchema,
+  type PingAnswer,
+  pingAnswerSchema,
+  type RegisteredFile,
+  type RegisteredFileFromUrl,
+  registerFileAnswerSchema,
+  registerFileFromUrlAnswerSchema,
+  SERVICE_MODEL,
+  type StartProcessAnswer,
+  startProcessAnswerSchema,
+} from '../contract/index.js'
+import { UsageError } from '../core/errors.js'
+import type { Logger } from '../core/logger.js'
+import { joinAddress, safeAddress } from './address.js'
+import type { ResolvedClientOptions } from './client-options.js'
+import { exchangeJson } from './exchange-json.js'
+import { faultError } from './fault-error.js'
+import { HttpFault } from './http-fault.js'
+import { type RetryContext, withRetries } from './retry.js'
+import type { TokenProvider } from './token-provider.js'
+import type { Transport } from './transport.js'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Part of a file to process, in seconds from its start. */
+export interface PartialRange {
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+}
+
+/** What to register: your own id, and the part to process where it is not the whole. */
+export interface FileToRegister extends PartialRange {
+  readonly clientFileId: string
+}
+
+/** Options of startProcess; `model` is the interface's stand-in where it is left out. */
+export type StartOptions = Omit<ClientProcessOptions, 'model'> & { readonly model?: string | undefined }
+
+interface Call<T> {
+  readonly operation: OperationName
+  readonly body?: unknown
+  readonly answer: z.ZodType<T>
+  readonly mayRepeat?: RetryContext['mayRepeat']
+  /** Says what is wrong with an answer that has the right shape. */
+  readonly objection?: (answer: T) => string | undefined
+}
+
+/** The six operations of the interface, each with retries, one token renewal on a 401, and a checked answer. */
+export class ServiceApi {
+  readonly address: URL
+  readonly #transport: Transport
+  readonly #tokens: TokenProvider
+  readonly #options: ResolvedClientOptions
+  readonly #logger: Logger
+
+  constructor(options: ResolvedClientOptions, transport: Transport, tokens: TokenProvider, logger: Logger) {
+    this.address = safeAddress(options.baseUrl, 'The address of the service')
+    this.#transport = transport
+    this.#tokens = tokens
+    this.#options = options
+    this.#logger = logger
+  }
+
+  ping(options?: CallOptions): Promise<PingAnswer> {
+    return this.#call({ operation: 'ping', answer: pingAnswerSchema }, options)
+  }
+
+  async registerFile(file: FileToRegister, options?: CallOptions): Promise<RegisteredFile> {
+    const answer = await this.#call(
+      {
+        operation: 'registerFile',
+        body: { file_to_register: registration(file) },
+        answer: registerFileAnswerSchema,
+        objection: ({ registered_file }) => registrationFault('registerFile', registered_file, file.clientFileId),
+      },
+      options,
+    )
+    return answer.registered_file
+  }
+
+  async registerFileFromUrl(
+    file: FileToRegister & { readonly sourceUrl: string },
+    options?: CallOptions,
+  ): Promise<RegisteredFileFromUrl> {
+    const answer = await this.#call(
+      {
+        operation: 'registerFileFromUrl',
+        body: { file_to_register: { ...registration(file), source_url: file.sourceUrl } },
+        answer: registerFileFromUrlAnswerSchema,
+        objection: ({ registered_file }) =>
+          registrationFault('registerFileFromUrl', registered_file, file.clientFileId),
+      },
+      options,
+    )
+    return answer.registered_file
+  }
+
+  /**
+   * Starts the processing. Repeats only what surely was not accepted (no connection, 408, 429, an `error` of 429 or
+   * 5xx in a 200); after anything else the caller asks the status first, as `startOnce` does.
+   */
+  startProcess(fileId: string, startOptions: StartOptions = {}, options?: CallOptions): Promise<StartProcessAnswer> {
+    const parsed = clientProcessOptionsSchema.safeParse({ ...startOptions, model: startOptions.model ?? SERVICE_MODEL })
+    if (!parsed.success) {
+      const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      throw new UsageError('ERR_BAD_OPTION', `The processing options are wrong (${faults.join('; ')}).`)
+    }
+    return this.#call(
+      {
+        operation: 'startProcess',
+        body: { file_id: fileId, options: parsed.data },
+        answer: startProcessAnswerSchema,
+        mayRepeat: (fault) => !fault.ambiguous,
+        objection: (answer) => {
+          if (answer.error) throw startFault(answer.error)
+          return answer.file_id === fileId ? undefined : 'it is about another file'
+        },
+      },
+      options,
+    )
+  }
+
+  /** One entry an id, in the order asked; more than 100 ids are asked for in several requests. */
+  async getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<FileProcessingStatus[]> {
+    const entries: FileProcessingStatus[] = []
+    for (let from = 0; from < fileIds.length; from += LIMITS.fileIdsMax) {
+      const ids = fileIds.slice(from, from + LIMITS.fileIdsMax)
+      const answer = await this.#call(
+        {
+          operation: 'getFilesStatus',
+          body: { fileIds: ids },
+          answer: getFilesStatusAnswerSchema,
+          objection: (list) => (inOrder(list, ids) ? undefined : 'a file asked for is missing'),
+        },
+        options,
+      )
+      entries.push(...(inOrder(answer, ids) ?? []))
+    }
+    return entries
+  }
+
+  getOutputFileUrl(fileId: string, options?: CallOptions): Promise<OutputFileUrl> {
+    return this.#call({ operation: 'getOutputFileUrl', body: { fileId }, answer: outputFileUrlSchema }, options)
+  }
+
+  async #call<T>(call: Call<T>, { signal }: CallOptions = {}): Promise<T> {
+    const { method, path, authenticated } = OPERATIONS[call.operation]
+    const send = async (token?: string) => {
+      const answer = await exchangeJson(this.#transport, {
+        operation: call.operation,
+        method,
+        url: joinAddress(this.address, path),
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        answer: call.answer,
+        secrets: [this.#options.clientSecret, ...(token === undefined ? [] : [token])],
+        signal,
+        ...(call.body === undefined ? {} : { json: call.body }),
+      })
+      const objection = call.objection?.(answer)
+      if (objection) throw new HttpFault({ operation: call.operation, reason: 'bad-answer', detail: objection })
+      return answer
+    }
+    let renewed = false
+    const authorized = async () => {
+      const token = await this.#tokens.get(signal)
+      try {
+        return await send(token)
+      } catch (thrown) {
+        // One renewal a call: a second 401 means that the credentials, not the token, are refused.
+        if (renewed || !(thrown instanceof HttpFault) || thrown.status !== 401 || thrown.reason !== 'status')
+          throw thrown
+        renewed = true
+        this.#tokens.reject(token)
+        return send(await this.#tokens.get(signal))
+      }
+    }
+    try {
+      return await withRetries(authenticated ? authorized : () => send(), {
+        retry: this.#options.retry,
+        logger: this.#logger,
+        signal,
+        ...(call.mayRepeat ? { mayRepeat: call.mayRepeat } : {}),
+      })
+    } catch (thrown) {
+      throw thrown instanceof HttpFault ? faultError(thrown, this.address.host) : thrown
+    }
+  }
+}
+
+function registration(file: FileToRegister): object {
+  return {
+    client_file_id: file.clientFileId,
+    ...(file.start === undefined ? {} : { start: file.start }),
+    ...(file.end === undefined ? {} : { end: file.end }),
+  }
+}
+
+/** A registration that failed (`error_code` 500) is an internal error of the service, however it is wrapped. */
+function registrationFault(
+  operation: OperationName,
+  registered: RegisteredFileFromUrl,
+  clientFileId: string,
+): string | undefined {
+  if (registered.error_code === 500 || registered.success === false) {
+    throw new HttpFault({ operation, reason: 'status', status: 500, detail: 'it could not register the file' })
+  }
+  if (registered.file_id === '') return 'the file id is empty'
+  return registered.client_file_id === clientFileId ? undefined : 'it is about another file'
+}
+
+function startFault(error: { code: number; message: string }): HttpFault {
+  return new HttpFault({ operation: 'startProcess', reason: 'start-error', status: error.code, detail: error.message })
+}
+
+function inOrder(list: readonly FileProcessingStatus[], ids: readonly string[]): FileProcessingStatus[] | undefined {
+  const byId = new Map(list.map((entry) => [entry.id, entry]))
+  const entries = ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
+  return entries.length === ids.length ? entries : undefined
+}

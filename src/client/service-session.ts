@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import type { Logger } from '../core/logger.js'
+import type { ResolvedClientOptions } from './client-options.js'
+import { ServiceApi } from './service-api.js'
+import { StatusWatcher } from './status-watcher.js'
+import { TokenProvider } from './token-provider.js'
+import { createTransport, type Transport } from './transport.js'
+
+/** What clients of one service and identity have in common: one token, one poller. */
+export interface ServiceSession {
+  readonly transport: Transport
+  readonly api: ServiceApi
+  readonly watcher: StatusWatcher
+  /** To be called once by each who opened it; the last one ends the polling. */
+  release(): void
+}
+
+interface Shared extends Omit<ServiceSession, 'release'> {
+  users: number
+}
+
+const sessions = new Map<string, Shared>()
+
+/** Joins the session of this process for the service and identity of the options; the options of the first count. */
+export function openSession(options: ResolvedClientOptions, logger: Logger): ServiceSession {
+  // A hash, since the key would otherwise keep the secret in one more place.
+  const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
+  const shared = sessions.get(key) ?? create(options, logger)
+  sessions.set(key, shared)
+  shared.users++
+  let released = false
+  return {
+    transport: shared.transport,
+    api: shared.api,
+    watcher: shared.watcher,
+    release: () => {
+      if (released) return
+      released = true
+      if (--shared.users > 0) return
+      sessions.delete(key)
+      shared.watcher.close()
+    },
+  }
+}
+
+function create(options: ResolvedClientOptions, logger: Logger): Shared {
+  const transport = createTransport(options.timeouts)
+  const tokens = new TokenProvider(options, transport, logger)
+  const api = new ServiceApi(options, transport, tokens, logger)
+  const watcher = new StatusWatcher((ids, signal) => api.getFilesStatus(ids, { signal }), options.polling, logger)
+  return { transport, api, watcher, users: 0 }
+}

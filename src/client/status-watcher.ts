@@ -1,0 +1,201 @@
+import { type FileProcessingStatus, LIMITS } from '../contract/index.js'
+import { throwIfAborted } from '../core/abort.js'
+import { InterruptedError, JobFailedError, TransientError, toVoxmuxError } from '../core/errors.js'
+import type { Logger } from '../core/logger.js'
+import type { PollingOptions } from './client-options.js'
+import { dueBatch, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
+
+export interface WatchOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told of every status that differs from the one before. */
+  readonly onStatus?: ((status: FileProcessingStatus) => void) | undefined
+}
+
+/** Asks for the status of 1 to 100 ids, in the order given. */
+export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<FileProcessingStatus[]>
+
+/** Ids due within this time go along with a request that is sent anyway. */
+const BATCH_WINDOW_MS = 50
+
+/**
+ * Asks for the status of every file that somebody waits for, from one place: one request at a time, up to 100 ids in
+ * each. It runs only while somebody waits.
+ */
+export class StatusWatcher {
+  readonly #ask: AskStatus
+  readonly #polling: PollingOptions
+  readonly #logger: Logger
+  readonly #files = new Map<string, WatchedFile>()
+  #timer: NodeJS.Timeout | undefined
+  #round: AbortController | undefined
+  #failingSinceMs: number | null = null
+  #hookedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(ask: AskStatus, polling: PollingOptions, logger: Logger) {
+    this.#ask = ask
+    this.#polling = polling
+    this.#logger = logger
+  }
+
+  /**
+   * Waits until a file is Succeeded, Failed, or NotFound for longer than a registration takes to be known.
+   *
+   * @returns the final status, whichever it is
+   * @throws AccessError at once; TransientError after `polling.outageMs` without an answer; InterruptedError
+   */
+  async watch(fileId: string, { signal, onStatus }: WatchOptions = {}): Promise<FileProcessingStatus> {
+    throwIfAborted(signal)
+    const file = this.#fileOf(fileId)
+    let stop = () => {}
+    let waiter: Waiter | undefined
+    try {
+      return await new Promise<FileProcessingStatus>((resolve, reject) => {
+        stop = () => reject(new InterruptedError('Interrupted.', { cause: signal?.reason }))
+        signal?.addEventListener('abort', stop, { once: true })
+        waiter = { resolve, reject, onStatus }
+        file.waiters.add(waiter)
+        if (file.last) tell(waiter, file.last, this.#logger)
+        this.#schedule()
+      })
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      if (waiter) file.waiters.delete(waiter)
+      if (file.waiters.size === 0 && this.#files.get(fileId) === file) this.#forget(file)
+    }
+  }
+
+  /**
+   * Wakes the watcher: something is known to have happened to a file, for example by a webhook. A final status is
+   * asked for at once rather than believed; one on the way is passed on. Meanwhile questions are fewer.
+   */
+  poke(fileId: string, status?: FileProcessingStatus): void {
+    this.#hookedAtMs = Date.now()
+    const file = this.#files.get(fileId)
+    if (!file) return
+    if (status?.status === 'Pending' || status?.status === 'InProgress') {
+      this.#report(file, status)
+      file.nextAtMs = Math.max(file.nextAtMs, Date.now() + this.#pauseMs(file))
+    } else file.nextAtMs = 0
+    this.#schedule()
+  }
+
+  /** Ends all waiting with InterruptedError. */
+  close(): void {
+    this.#failAll([...this.#files.values()], new InterruptedError('The client was closed.'))
+  }
+
+  #fileOf(id: string): WatchedFile {
+    const known = this.#files.get(id)
+    if (known) return known
+    const now = Date.now()
+    const file: WatchedFile = {
+      id,
+      sinceMs: now,
+      waiters: new Set(),
+      nextAtMs: now,
+      last: null,
+      notFoundSinceMs: null,
+      alone: false,
+    }
+    this.#files.set(id, file)
+    return file
+  }
+
+  #forget(file: WatchedFile): void {
+    this.#files.delete(file.id)
+    if (this.#files.size > 0) return
+    clearTimeout(this.#timer)
+    this.#round?.abort()
+    this.#failingSinceMs = null
+  }
+
+  /** Sets the timer to the file that is due first; while a request is under way its end does so. */
+  #schedule(): void {
+    if (this.#round || this.#files.size === 0) return
+    clearTimeout(this.#timer)
+    const first = Math.min(...[...this.#files.values()].map((file) => file.nextAtMs))
+    this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, first - Date.now()))
+  }
+
+  async #runRound(): Promise<void> {
+    const batch = dueBatch(this.#files.values(), Date.now() + BATCH_WINDOW_MS, LIMITS.fileIdsMax)
+    if (batch.length > 0) {
+      const round = new AbortController()
+      this.#round = round
+      // So that a poke during the request is not undone by its answer, which may be older.
+      for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
+      try {
+        const entries = await this.#ask(
+          batch.map((file) => file.id),
+          round.signal,
+        )
+        this.#failingSinceMs = null
+        for (const [index, file] of batch.entries()) this.#take(file, entries[index])
+      } catch (thrown) {
+        if (!round.signal.aborted) this.#fail(batch, toVoxmuxError(thrown))
+      } finally {
+        this.#round = undefined
+        for (const file of batch) if (file.nextAtMs === Number.POSITIVE_INFINITY) this.#postpone(file)
+      }
+    }
+    this.#schedule()
+  }
+
+  #take(file: WatchedFile, entry: FileProcessingStatus | undefined): void {
+    if (!entry) return
+    const now = Date.now()
+    if (entry.status === 'NotFound') {
+      file.notFoundSinceMs ??= now
+      if (now - file.notFoundSinceMs < this.#polling.notFoundGraceMs) return
+    } else file.notFoundSinceMs = null
+    this.#report(file, entry)
+    if (entry.status === 'Pending' || entry.status === 'InProgress') return
+    this.#files.delete(file.id)
+    for (const waiter of file.waiters) waiter.resolve(entry)
+  }
+
+  #report(file: WatchedFile, status: FileProcessingStatus): void {
+    const { last } = file
+    const same =
+      last?.status === status.status && last.progress === status.progress && last.errorCode === status.errorCode
+    file.last = status
+    if (!same) for (const waiter of file.waiters) tell(waiter, status, this.#logger)
+  }
+
+  #fail(batch: readonly WatchedFile[], error: Error): void {
+    const now = Date.now()
+    if (error instanceof TransientError) {
+      this.#failingSinceMs ??= now
+      this.#logger.warn({ code: error.code, files: batch.length }, 'The status could not be asked for')
+      if (now - this.#failingSinceMs >= this.#polling.outageMs) this.#failAll([...this.#files.values()], error)
+    } else if (error instanceof JobFailedError && batch.length > 1) {
+      // One id that the service does not like must not end the waiting for ninety-nine others.
+      for (const file of batch) file.alone = true
+    } else this.#failAll(error instanceof JobFailedError ? batch : [...this.#files.values()], error)
+  }
+
+  #failAll(files: readonly WatchedFile[], error: Error): void {
+    for (const file of files) {
+      this.#forget(file)
+      for (const waiter of file.waiters) waiter.reject(error)
+    }
+  }
+
+  #postpone(file: WatchedFile): void {
+    file.nextAtMs = Date.now() + (this.#failingSinceMs === null ? this.#pauseMs(file) : this.#polling.maxMs)
+  }
+
+  #pauseMs(file: WatchedFile): number {
+    const now = Date.now()
+    return pollPauseMs(file, this.#polling, now, now - this.#hookedAtMs < this.#polling.hooksFreshMs)
+  }
+}
+
+/** A listener's own fault must not end the polling of others. */
+function tell(waiter: Waiter, status: FileProcessingStatus, logger: Logger): void {
+  try {
+    waiter.onStatus?.(status)
+  } catch (thrown) {
+    logger.error({ fault: String(thrown) }, 'A status listener failed')
+  }
+}

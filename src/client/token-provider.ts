@@ -1,0 +1,96 @@
+import { tokenAnswerSchema } from '../contract/index.js'
+import type { Logger } from '../core/logger.js'
+import { joinAddress, safeAddress } from './address.js'
+import type { ResolvedClientOptions } from './client-options.js'
+import { exchangeJson } from './exchange-json.js'
+import { faultError } from './fault-error.js'
+import { HttpFault } from './http-fault.js'
+import { withRetries } from './retry.js'
+import type { Transport } from './transport.js'
+import { untilAborted } from './until-aborted.js'
+
+interface Token {
+  readonly value: string
+  readonly renewAtMs: number
+  readonly expiresAtMs: number
+}
+
+/** A token is renewed after 80 to 90 % of its life: early, and not by every process in the same second. */
+const RENEW_FROM = 0.8
+const RENEW_SPREAD = 0.1
+
+/**
+ * The access token of one identity (OAuth 2.0 client credentials): asked for once, kept until shortly before it
+ * expires, and shared by every call that needs it meanwhile.
+ */
+export class TokenProvider {
+  readonly #address: URL
+  readonly #options: ResolvedClientOptions
+  readonly #transport: Transport
+  readonly #logger: Logger
+  #token: Token | undefined
+  #request: Promise<Token> | undefined
+
+  constructor(options: ResolvedClientOptions, transport: Transport, logger: Logger) {
+    this.#address = safeAddress(options.authUrl, 'The address of the identity provider')
+    this.#options = options
+    this.#transport = transport
+    this.#logger = logger
+  }
+
+  /**
+   * A token that is good now. An abort ends this call's waiting, not the request that others share.
+   *
+   * @throws AccessError `ERR_AUTH_FAILED`, `ERR_ACCESS_DENIED`; TransientError where the provider is not reachable
+   */
+  async get(signal?: AbortSignal): Promise<string> {
+    const token = this.#token
+    const now = Date.now()
+    if (token && now < token.renewAtMs) return token.value
+    try {
+      return (await untilAborted(this.#renewed(), signal)).value
+    } catch (thrown) {
+      // Renewing early leaves room: a provider that is down for a minute is not noticed.
+      if (token && token === this.#token && now < token.expiresAtMs && !signal?.aborted) return token.value
+      throw thrown
+    }
+  }
+
+  /** A call was answered 401 with this token: the next {@link get} asks for another, once for all such calls. */
+  reject(value: string): void {
+    if (this.#token?.value === value) this.#token = undefined
+  }
+
+  #renewed(): Promise<Token> {
+    this.#request ??= this.#ask().finally(() => {
+      this.#request = undefined
+    })
+    return this.#request
+  }
+
+  async #ask(): Promise<Token> {
+    const { tenantId, clientId, clientSecret, scope, retry } = this.#options
+    const exchange = () =>
+      exchangeJson(this.#transport, {
+        operation: 'token',
+        method: 'POST',
+        url: joinAddress(this.#address, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`),
+        form: { client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials', scope },
+        answer: tokenAnswerSchema,
+        secrets: [clientSecret],
+      })
+    try {
+      const answer = await withRetries(exchange, { retry, logger: this.#logger })
+      const lifeMs = answer.expires_in * 1000
+      const now = Date.now()
+      this.#token = {
+        value: answer.access_token,
+        renewAtMs: now + lifeMs * (RENEW_FROM + Math.random() * RENEW_SPREAD),
+        expiresAtMs: now + lifeMs,
+      }
+      return this.#token
+    } catch (thrown) {
+      throw thrown instanceof HttpFault ? faultError(thrown, this.#address.host) : thrown
+    }
+  }
+}

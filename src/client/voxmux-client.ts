@@ -1,0 +1,167 @@
+import PQueue from 'p-queue'
+import {
+  type FileErrorCode,
+  type FileProcessingStatus,
+  fileErrorInfo,
+  type OutputFileUrl,
+  type PingAnswer,
+  type RegisteredFile,
+  type RegisteredFileFromUrl,
+  type StartProcessAnswer,
+} from '../contract/index.js'
+import { throwIfAborted } from '../core/abort.js'
+import { JobFailedError, toVoxmuxError } from '../core/errors.js'
+import { silentLogger } from '../core/logger.js'
+import { type ResolvedClientOptions, resolveClientOptions, type VoxmuxClientOptions } from './client-options.js'
+import { type Downloaded, downloadFile } from './download-file.js'
+import { type RegisterAndUploadOptions, registerAndUpload } from './register-and-upload.js'
+import type { CallOptions, FileToRegister, StartOptions } from './service-api.js'
+import { openSession, type ServiceSession } from './service-session.js'
+import { resumeStart, type StartOutcome, startOnce } from './start-once.js'
+import type { WatchOptions } from './status-watcher.js'
+import { type TransferContext, type TransferOptions, uploadFile } from './upload-file.js'
+
+/**
+ * The SDK: everything the File Voice Regeneration Service can do, for one service and one identity.
+ *
+ * Every method takes an AbortSignal, repeats what fails for a moment (with jitter, obeying Retry-After), checks each
+ * answer against the contract and throws a `VoxmuxError` with a stable `code`: AccessError `ERR_AUTH_FAILED` (401) and
+ * `ERR_ACCESS_DENIED` (403); TransientError `ERR_SERVICE_UNREACHABLE`, `ERR_SERVICE_BUSY` (429, 5xx) and
+ * `ERR_BAD_ANSWER` after all repeats; JobFailedError `ERR_NOT_FOUND` (404) and `ERR_REQUEST_REFUSED` (400);
+ * UsageError for wrong options and for plain http to another machine.
+ *
+ * Clients with the same options share one access token and one status poller.
+ */
+export class VoxmuxClient {
+  readonly #options: ResolvedClientOptions
+  readonly #session: ServiceSession
+  readonly #transfers: PQueue
+  readonly #context: TransferContext
+  readonly #closing = new AbortController()
+
+  constructor(options: VoxmuxClientOptions) {
+    this.#options = resolveClientOptions(options)
+    const logger = options.logger ?? silentLogger
+    this.#session = openSession(this.#options, logger)
+    this.#transfers = new PQueue({ concurrency: this.#options.transferConcurrency })
+    this.#context = { transport: this.#session.transport, retry: this.#options.retry, logger }
+  }
+
+  /** Says whether the service is alive; needs no credentials. */
+  ping(options?: CallOptions): Promise<PingAnswer> {
+    return this.#session.api.ping(this.#bound(options))
+  }
+
+  /** Registers a file for upload; `start` and `end` (seconds) choose a part. */
+  registerFile(file: FileToRegister, options?: CallOptions): Promise<RegisteredFile> {
+    return this.#session.api.registerFile(file, this.#bound(options))
+  }
+
+  /** Registers a file that the service downloads itself, from a public address good for an hour at least. */
+  registerFileFromUrl(
+    file: FileToRegister & { readonly sourceUrl: string },
+    options?: CallOptions,
+  ): Promise<RegisteredFileFromUrl> {
+    return this.#session.api.registerFileFromUrl(file, this.#bound(options))
+  }
+
+  /** Sends a local file's bytes to its upload link. TransientError `ERR_UPLOAD_LINK_EXPIRED`: register it again. */
+  upload(registered: RegisteredFile, path: string, options?: TransferOptions): Promise<void> {
+    const bound = this.#bound(options)
+    const { blockTypeHeader } = this.#options
+    return this.#transfer(bound, () => uploadFile(this.#context, blockTypeHeader, registered, path, bound))
+  }
+
+  /** Registers and uploads; registers again where the link expires. `onRegistered` is awaited before bytes are sent. */
+  registerAndUpload(file: FileToRegister, path: string, options?: RegisterAndUploadOptions): Promise<RegisteredFile> {
+    const upload = (registered: RegisteredFile, transfer: TransferOptions) => this.upload(registered, path, transfer)
+    return registerAndUpload(this.#session.api, upload, file, this.#bound(options))
+  }
+
+  /**
+   * Starts processing. Does not repeat what may have arrived: use {@link startOnce} unless you ask the status
+   * yourself. JobFailedError `ERR_START_CONFLICT` (409: started already, or not uploaded), `ERR_START_REFUSED`.
+   */
+  async startProcess(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartProcessAnswer> {
+    return this.#session.api.startProcess(fileId, startOptions, this.#bound(options))
+  }
+
+  /** Starts a file at most once, whatever the network does: see `start-once.ts` for how Pending is read. */
+  startOnce(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
+    return startOnce(this.#session.api, this.#options.retry, fileId, startOptions, this.#bound(options))
+  }
+
+  /** {@link startOnce} after a crash: asks the status first, and starts only an id that has not started. */
+  resumeStart(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
+    return resumeStart(this.#session.api, this.#options.retry, fileId, startOptions, this.#bound(options))
+  }
+
+  /** One entry an id, in the order asked; any number of ids. To wait for a file use {@link waitFor}. */
+  getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<FileProcessingStatus[]> {
+    return this.#session.api.getFilesStatus(fileIds, this.#bound(options))
+  }
+
+  /** A signed link to the output of a succeeded file; `expiry` is a Unix timestamp in seconds. */
+  getOutputFileUrl(fileId: string, options?: CallOptions): Promise<OutputFileUrl> {
+    return this.#session.api.getOutputFileUrl(fileId, this.#bound(options))
+  }
+
+  /**
+   * Waits until a file has succeeded.
+   *
+   * @throws JobFailedError `ERR_FILE_FAILED` with the interface's error code, `ERR_NOT_FOUND` (-11)
+   */
+  async waitFor(fileId: string, options?: WatchOptions): Promise<FileProcessingStatus> {
+    const status = await this.#session.watcher.watch(fileId, this.#bound(options))
+    if (status.status === 'Succeeded') return status
+    throw fileFailed(fileId, status.status === 'NotFound' ? 'ERR_NOT_FOUND' : 'ERR_FILE_FAILED', status)
+  }
+
+  /** Tells the poller that something happened to a file (a webhook came): see `StatusWatcher.poke`. */
+  poke(fileId: string, status?: FileProcessingStatus): void {
+    this.#session.watcher.poke(fileId, status)
+  }
+
+  /** Streams the output of a succeeded file to `targetPath`, resumed after a break, its length checked. */
+  download(fileId: string, targetPath: string, options?: TransferOptions): Promise<Downloaded> {
+    const bound = this.#bound(options)
+    return this.#transfer(bound, () => downloadFile(this.#context, this.#session.api, fileId, targetPath, bound))
+  }
+
+  /** Ends everything this client still does, with InterruptedError. */
+  close(): void {
+    this.#closing.abort()
+    this.#session.release()
+  }
+
+  /** The options with a signal that also follows {@link close}. */
+  #bound<T extends CallOptions>(options: T | undefined): T & { readonly signal: AbortSignal } {
+    const own = this.#closing.signal
+    const signal = options?.signal ? AbortSignal.any([options.signal, own]) : own
+    return { ...(options as T), signal }
+  }
+
+  async #transfer<T>({ signal }: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
+    throwIfAborted(signal)
+    try {
+      return await this.#transfers.add(work, { signal })
+    } catch (thrown) {
+      throwIfAborted(signal)
+      throw toVoxmuxError(thrown)
+    }
+  }
+}
+
+function fileFailed(
+  fileId: string,
+  code: 'ERR_FILE_FAILED' | 'ERR_NOT_FOUND',
+  status: FileProcessingStatus,
+): JobFailedError {
+  const errorCode: FileErrorCode = status.errorCode === 0 ? (code === 'ERR_NOT_FOUND' ? -11 : -1) : status.errorCode
+  const info = fileErrorInfo(errorCode)
+  return new JobFailedError(code, `The service could not process file id ${fileId}: ${info.meaning}`, {
+    errorCode: info.code,
+    errorName: info.name,
+    remedies: info.remedies,
+  })
+}

@@ -1,0 +1,45 @@
+import type { FileProcessingStatus } from '../contract/index.js'
+import type { PollingOptions } from './client-options.js'
+
+/** One who waits for a file. */
+export interface Waiter {
+  readonly resolve: (status: FileProcessingStatus) => void
+  readonly reject: (error: unknown) => void
+  readonly onStatus: ((status: FileProcessingStatus) => void) | undefined
+}
+
+/** What the watcher knows of one file id. Times are `Date.now()`. */
+export interface WatchedFile {
+  readonly id: string
+  readonly sinceMs: number
+  readonly waiters: Set<Waiter>
+  nextAtMs: number
+  last: FileProcessingStatus | null
+  /** Since when each answer said NotFound. */
+  notFoundSinceMs: number | null
+  /** Asked without others, because a request with it was refused. */
+  alone: boolean
+}
+
+/**
+ * Pause until the next question about a file: an eighth of the time it has been waited for, or half of the time that
+ * its progress says is left if that is less, within the bounds. A short job is noticed within a fraction of its own
+ * length; a long one costs few questions. While webhooks arrive they bring the news, and questions only make sure.
+ */
+export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: number, hooked: boolean): number {
+  const elapsedMs = nowMs - file.sinceMs
+  const progress = file.last?.status === 'InProgress' ? file.last.progress : 0
+  const leftMs = progress > 0 ? (elapsedMs * (100 - progress)) / progress : Number.POSITIVE_INFINITY
+  const wanted = Math.min(elapsedMs / 8, leftMs / 2)
+  const bounded = Math.min(polling.maxMs, Math.max(polling.minMs, wanted))
+  // A tenth of jitter keeps the processes of a farm from asking in step.
+  return Math.round((hooked ? Math.max(bounded, polling.hookedMs) : bounded) * (0.95 + Math.random() / 10))
+}
+
+/** Ids due now, oldest first, at most `max`; one that is asked alone makes a batch of its own. */
+export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: number): WatchedFile[] {
+  const due = [...files].filter((file) => file.nextAtMs <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
+  const first = due[0]
+  if (first?.alone) return [first]
+  return due.filter((file) => !file.alone).slice(0, max)
+}
