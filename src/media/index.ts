@@ -1,4 +1,5 @@
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
+export { type DecodePcmOptions, decodePcm } from './decode-pcm.js'
 export {
   type FfmpegCommand,
   type FfmpegInput,
@@ -9,6 +10,7 @@ export {
   runFfmpeg,
   streamFfmpeg,
 } from './ffmpeg.js'
+export { type ClockRange, fileClockFilters } from './file-clock.js'
 export { fileUrl, safeInputOptions } from './input-safety.js'
 export {
   type AudioStreamInfo,
@@ -20,5 +22,8 @@ export {
   type VideoStreamInfo,
 } from './media-info.js'
 export { isLossless } from './media-info-of.js'
+export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType } from './pcm.js'
+export { pcmFromBuffer, silentPcm, slicePcm } from './pcm-streams.js'
 export { type ProbeOptions, probe } from './probe.js'
+export { type SplicePiece, splice } from './splice.js'
 export type { Alignment, AlignmentPlace, ChannelPick, CutRequest, SampleRange, VoiceCut } from './voice-cut.js'

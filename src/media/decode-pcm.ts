@@ -1,0 +1,88 @@
+import { UsageError } from '../core/errors.js'
+import { streamFfmpeg } from './ffmpeg.js'
+import { type ClockRange, fileClockFilters } from './file-clock.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+import { audioStreams, type MediaInfo } from './media-info.js'
+import {
+  frameBytes,
+  type PcmFormat,
+  type PcmStream,
+  pcmCodecName,
+  pcmFormatFor,
+  rawFormatName,
+  type SampleType,
+} from './pcm.js'
+import { slicePcm, wholeFrames } from './pcm-streams.js'
+import type { ChannelPick } from './voice-cut.js'
+
+export interface DecodePcmOptions {
+  /** Place among the audio streams (`0:a:N`). */
+  readonly audioIndex: number
+  /** All by default. */
+  readonly channels?: ChannelPick | undefined
+  /** The whole track by default. */
+  readonly range?: ClockRange | undefined
+  /** The type that loses nothing by default. */
+  readonly sample?: SampleType | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * A track's samples on the file's own clock (the rules of {@link fileClockFilters}), at its own rate. Decodes as it
+ * is read; memory does not grow with the file. `sampleCount` is known where the range has an end, and is then exact.
+ *
+ * @throws {UsageError} `ERR_NO_SUCH_TRACK`; while reading, what ffmpeg's runner throws
+ */
+export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStream {
+  const { audioIndex, channels = { kind: 'all' }, range, signal } = options
+  const stream = audioStreams(media)[audioIndex]
+  if (!stream) {
+    throw new UsageError('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${audioIndex}.`, { input: media.path })
+  }
+  const own = pcmFormatFor(stream)
+  const format = pickedFormat({ ...own, sample: options.sample ?? own.sample }, channels)
+  const decoded: PcmStream = {
+    format,
+    sampleCount: null,
+    chunks: () => decodedChunks(media.path, format, audioIndex, fileClockFilters(channels, range), signal),
+  }
+  if (!range || range.endSample === null) return decoded
+  return slicePcm(decoded, 0, range.endSample - range.startSample)
+}
+
+/** What remains of a format when only some channels are taken. */
+export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
+  switch (channels.kind) {
+    case 'all':
+      return format
+    case 'one':
+      return { ...format, channels: 1, channelLayout: 'mono' }
+    case 'downmix':
+      return { ...format, channels: 2, channelLayout: 'stereo' }
+    default:
+      return channels satisfies never
+  }
+}
+
+async function* decodedChunks(
+  path: string,
+  format: PcmFormat,
+  audioIndex: number,
+  filters: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const { stdout } = streamFfmpeg(
+    {
+      inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
+      filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
+      outputs: [
+        {
+          url: 'pipe:1',
+          options: ['-map', '[pcm]', '-c:a', pcmCodecName(format.sample), '-f', rawFormatName(format.sample)],
+        },
+      ],
+    },
+    { signal, input: path },
+  )
+  yield* wholeFrames(stdout, frameBytes(format))
+}
