@@ -1,5 +1,4 @@
-import { fileErrorInfo } from '../contract/file-error-codes.js'
-import { PrecheckError, UsageError } from '../core/errors.js'
+import { UsageError } from '../core/errors.js'
 import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
 import type { ChannelPick } from '../media/voice-cut.js'
 
@@ -7,20 +6,22 @@ import type { ChannelPick } from '../media/voice-cut.js'
 export const CHANNEL_CHOICES = ['auto', 'center', 'each', 'downmix'] as const
 export type ChannelChoice = (typeof CHANNEL_CHOICES)[number]
 
-/** Where ffmpeg's layouts with a front centre have it: FL FR FC …, except where listed. */
-const CENTER_CHANNEL: Readonly<Record<string, number>> = { mono: 0, '3.0(back)': -1, quad: -1, stereo: -1 }
+/** ffmpeg's layouts that begin FL FR FC, so that the front centre is channel 2 … */
+const FRONT_CENTER = /^([3-7]\.[01]|hexagonal|octagonal|22\.2)/
+/** … but for these, whose names look alike and that have none. */
+const WITHOUT_CENTER = new Set(['3.0(back)', '6.0(front)', '6.1(front)'])
 
 /**
  * Decides which voice files a track gives.
  *
+ * `auto` sends the track as it is: whether it has too many channels is the pre-check's to say.
+ *
  * @returns one pick a voice file to send
- * @throws {PrecheckError} -4 for more than two channels with `auto`
  * @throws {UsageError} `ERR_NO_CENTER` where the layout has no centre channel
  */
 export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: ChannelChoice): readonly ChannelPick[] {
   switch (choice) {
     case 'auto':
-      if (track.channels > 2) throw multiChannel(media, track)
       return [{ kind: 'all' }]
     case 'center':
       return [{ kind: 'one', channel: centerChannel(media, track) }]
@@ -35,8 +36,8 @@ export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: C
 
 function centerChannel(media: MediaInfo, track: AudioStreamInfo): number {
   const layout = track.channelLayout ?? ''
-  const channel = CENTER_CHANNEL[layout] ?? (track.channels >= 3 && /^(3|4|5|6|7)\./.test(layout) ? 2 : -1)
-  if (channel >= 0) return channel
+  if (track.channels === 1) return 0
+  if (FRONT_CENTER.test(layout) && !WITHOUT_CENTER.has(layout)) return 2
   throw new UsageError(
     'ERR_NO_CENTER',
     `Audio track ${track.audioIndex} of ${media.path} (${layout || `${track.channels} channels`}) has no centre channel.`,
@@ -44,12 +45,16 @@ function centerChannel(media: MediaInfo, track: AudioStreamInfo): number {
   )
 }
 
-function multiChannel(media: MediaInfo, track: AudioStreamInfo): PrecheckError {
-  const { name, remedies } = fileErrorInfo(-4)
-  const layout = track.channelLayout ? ` (${track.channelLayout})` : ''
-  return new PrecheckError(
-    'ERR_MULTI_CHANNEL',
-    `Audio track ${track.audioIndex} of ${media.path} has ${track.channels} channels${layout}.`,
-    { input: media.path, errorCode: -4, errorName: name, remedies },
-  )
+/** How many channels a voice file of that pick has. */
+export function pickedChannels(pick: ChannelPick, track: AudioStreamInfo): number {
+  switch (pick.kind) {
+    case 'all':
+      return track.channels
+    case 'one':
+      return 1
+    case 'downmix':
+      return 2
+    default:
+      return pick satisfies never
+  }
 }
