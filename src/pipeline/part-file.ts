@@ -13,6 +13,11 @@ export function partPath(output: string, jobId: string): string {
   return join(dirname(output), `.voxmux-${jobId}.part`)
 }
 
+/** The hidden file in which the receipt of that job is built. */
+export function receiptPartPath(output: string, jobId: string): string {
+  return `${partPath(output, jobId)}.json`
+}
+
 /**
  * Makes sure that a file can be written into a folder, making the folder where its parent exists.
  *

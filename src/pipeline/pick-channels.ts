@@ -1,10 +1,7 @@
 import { UsageError } from '../core/errors.js'
 import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
 import type { ChannelPick } from '../media/voice-cut.js'
-
-/** How the channels of a track become voice files, as typed with `--channels`. */
-export const CHANNEL_CHOICES = ['auto', 'center', 'each', 'downmix'] as const
-export type ChannelChoice = (typeof CHANNEL_CHOICES)[number]
+import type { ChannelsChoice } from '../precheck/choices.js'
 
 /** ffmpeg's layouts that begin FL FR FC, so that the front centre is channel 2 … */
 const FRONT_CENTER = /^([3-7]\.[01]|hexagonal|octagonal|22\.2)/
@@ -19,7 +16,7 @@ const WITHOUT_CENTER = new Set(['3.0(back)', '6.0(front)', '6.1(front)'])
  * @returns one pick a voice file to send
  * @throws {UsageError} `ERR_NO_CENTER` where the layout has no centre channel
  */
-export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: ChannelChoice): readonly ChannelPick[] {
+export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: ChannelsChoice): readonly ChannelPick[] {
   switch (choice) {
     case 'auto':
       return [{ kind: 'all' }]

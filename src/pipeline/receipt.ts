@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import writeFileAtomic from 'write-file-atomic'
+import { open, readFile, rename } from 'node:fs/promises'
 import { z } from 'zod'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -60,11 +59,9 @@ const voiceSchema = z.object({
   paidSec: z.number(),
   lagSamples: z.int().meta({ description: 'How late the answer was; taken out.' }),
   match: z.number().meta({ description: 'How well it lined up, 0 to 1.' }),
-  timesMs: z
-    .record(z.string(), z.number())
-    .meta({
-      description: "Unix milliseconds of the service's answers: registered, uploaded, started, ended, downloaded.",
-    }),
+  timesMs: z.record(z.string(), z.number()).meta({
+    description: "Unix milliseconds of the service's answers: registered, uploaded, started, ended, downloaded.",
+  }),
 })
 export type VoiceRecord = z.infer<typeof voiceSchema>
 
@@ -101,9 +98,20 @@ export const receiptSchema = z.object({
 })
 export type Receipt = z.infer<typeof receiptSchema>
 
-/** Writes a receipt whole or not at all. */
-export async function writeReceipt(path: string, receipt: Receipt): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify(receiptSchema.parse(receipt), null, 2)}\n`)
+/**
+ * Writes a receipt whole or not at all.
+ *
+ * @param part hidden file beside it in which it is built
+ */
+export async function writeReceipt(path: string, receipt: Receipt, part: string): Promise<void> {
+  const handle = await open(part, 'w')
+  try {
+    await handle.writeFile(`${JSON.stringify(receiptSchema.parse(receipt), null, 2)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, path)
 }
 
 /** Reads the receipt beside an output; undefined where there is none that can be read. */

@@ -1,16 +1,16 @@
 import { UsageError } from '../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media/media-info.js'
+import type { TrackChoice } from '../precheck/choices.js'
 import { describeTracks, subjectTrack } from '../precheck/index.js'
 
 /**
- * Chooses the audio tracks to regenerate, as typed with `--track`: `only`, `all`, `default`, `N` (counted from 0 as
- * ffmpeg's `0:a:N`) or `lang:xxx`.
+ * The audio tracks to regenerate.
  *
  * `only` answers every track there is: whether several are too many is the pre-check's to say.
  *
- * @throws {UsageError} `ERR_TRACK_MISSING` where the choice names none, `ERR_TRACK_SYNTAX`
+ * @throws {UsageError} `ERR_TRACK_MISSING` where the choice names none
  */
-export function selectTracks(media: MediaInfo, choice: string): readonly AudioStreamInfo[] {
+export function selectTracks(media: MediaInfo, choice: TrackChoice): readonly AudioStreamInfo[] {
   const tracks = audioStreams(media)
   if (choice === 'all' || choice === 'only' || tracks.length === 0) return tracks
   const chosen = pick(tracks, choice)
@@ -21,12 +21,9 @@ export function selectTracks(media: MediaInfo, choice: string): readonly AudioSt
   })
 }
 
-function pick(tracks: readonly AudioStreamInfo[], choice: string): AudioStreamInfo | undefined {
+function pick(tracks: readonly AudioStreamInfo[], choice: TrackChoice): AudioStreamInfo | undefined {
+  if (typeof choice === 'number') return tracks[choice]
   if (choice === 'default') return tracks.find((track) => track.dispositions.includes('default')) ?? tracks[0]
-  const language = /^lang:(.+)$/.exec(choice)?.[1]?.toLowerCase()
-  if (language) return tracks.find((track) => track.language?.toLowerCase() === language)
-  if (/^\d+$/.test(choice)) return tracks[Number(choice)]
-  throw new UsageError('ERR_TRACK_SYNTAX', `Cannot read the track "${choice}".`, {
-    remedies: ['Use only, all, default, a number counted from 0, or lang:xxx.'],
-  })
+  const language = choice.replace(/^lang:/, '').toLowerCase()
+  return tracks.find((track) => track.language?.toLowerCase() === language)
 }

@@ -1,0 +1,34 @@
+import type { Recipe } from '../config/preset-schema.js'
+import type { OutputType } from '../contract/index.js'
+import { valueSha256 } from './file-identity.js'
+import type { Segment } from './segments.js'
+
+/** Everything but the input that a person decides about a job, resolved: no default is left open. */
+export interface JobSettings {
+  /** Name or path of the preset, for people and the receipt. */
+  readonly preset: string
+  readonly recipe: Recipe
+  /** Parts to regenerate; empty for the whole file. */
+  readonly segments: readonly Segment[]
+  /** Format of the output of an audio file; null for the file's own. */
+  readonly outputType: OutputType | null
+  /** Refuse where anything cannot be kept. */
+  readonly strict: boolean
+  readonly report: boolean
+  /** Send long files in parts of about this length; null for one piece. */
+  readonly chunkSec: number | null
+  /** Regenerate only so many seconds; null for all. */
+  readonly previewSec: number | null
+  /** Replace an output that exists. */
+  readonly force: boolean
+}
+
+/**
+ * Hash of all that decides the output but the input: settings that only say how careful or how loud to be are left
+ * out, so that changing them does not make a finished file stale.
+ */
+export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
+  const { verify: _verify, ...recipe } = settings.recipe
+  const { segments, outputType, chunkSec, previewSec } = settings
+  return valueSha256({ recipe, segments, outputType, chunkSec, previewSec, serviceIdentity })
+}

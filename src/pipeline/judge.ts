@@ -1,0 +1,53 @@
+import { isLossless } from '../media/index.js'
+import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
+import { type Limits, runRules, subjectOfMedia, subjectOfVoice, subjectTrack, type Verdict } from '../precheck/index.js'
+import type { JobSettings } from './job-settings.js'
+import { pickedChannels } from './pick-channels.js'
+import { pieceSec, type TrackPlan } from './plan-tracks.js'
+
+/** What the rules say of a file sent whole, and of what voxmux would send of it. */
+export interface Verdicts {
+  readonly asIs: readonly Verdict[]
+  readonly asSent: readonly Verdict[]
+}
+
+/** Judges a file before anything is sent: all its problems at once. */
+export function judge(media: MediaInfo, tracks: readonly TrackPlan[], settings: JobSettings, limits: Limits): Verdicts {
+  const asIs = runRules(subjectOfMedia(media), limits)
+  return { asIs, asSent: unique([...undecided(asIs, tracks, settings), ...voices(media, tracks, limits)]) }
+}
+
+/** Without a track, or with several and none chosen, there is no voice to send: the file's own verdict stands. */
+function undecided(asIs: readonly Verdict[], tracks: readonly TrackPlan[], settings: JobSettings): readonly Verdict[] {
+  if (tracks.length === 0) return asIs.filter((found) => found.errorCode === -18)
+  const several = settings.recipe.track === 'only' && tracks.length > 1
+  return several ? asIs.filter((found) => found.errorCode === -8) : []
+}
+
+function voices(media: MediaInfo, tracks: readonly TrackPlan[], limits: Limits): readonly Verdict[] {
+  return tracks.flatMap(({ stream, pieces }) =>
+    pieces.flatMap((piece) => {
+      const channels = pickedChannels(piece.channels, stream)
+      const subject = subjectOfVoice({
+        track: subjectTrack(stream),
+        channels,
+        channelLayout: channels === stream.channels ? stream.channelLayout : null,
+        durationSec: pieceSec(media, stream, piece),
+        format: sentFormat(stream),
+      })
+      return runRules(subject, limits)
+    }),
+  )
+}
+
+/** FLAC keeps up to 24 bits: wider and floating samples travel as WAV. */
+export function sentFormat(stream: AudioStreamInfo): 'flac' | 'wav' {
+  if (!isLossless(stream.codec)) return 'flac'
+  const float = stream.sampleFormat === 'flt' || stream.sampleFormat === 'dbl'
+  return float || (stream.bitsPerSample ?? 16) > 24 ? 'wav' : 'flac'
+}
+
+function unique(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const seen = new Map(verdicts.map((found) => [`${found.errorCode} ${found.message}`, found]))
+  return [...seen.values()]
+}

@@ -1,0 +1,54 @@
+import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
+import type { ChannelPick } from '../media/voice-cut.js'
+import type { JobSettings } from './job-settings.js'
+import { pickChannels } from './pick-channels.js'
+import { firstSamples, type OpenRange, planSegments, withHandles } from './segments.js'
+import { selectTracks } from './select-tracks.js'
+
+/** One voice file that is going to be sent. */
+export interface PiecePlan {
+  readonly audioIndex: number
+  readonly channels: ChannelPick
+  /** What is replaced in the track. */
+  readonly range: OpenRange
+  /** What is cut and sent: the same with handles. */
+  readonly cut: OpenRange
+}
+
+/** One audio track that is going to be replaced. */
+export interface TrackPlan {
+  readonly stream: AudioStreamInfo
+  readonly pieces: readonly PiecePlan[]
+}
+
+/**
+ * Lays out which tracks, channels and parts become voice files.
+ *
+ * @throws {UsageError} where the settings name a track, channel or segment that is not there
+ */
+export function planTracks(media: MediaInfo, settings: JobSettings): readonly TrackPlan[] {
+  const { recipe, segments, previewSec } = settings
+  return selectTracks(media, recipe.track).map((stream) => {
+    const { sampleRate } = stream
+    const wanted = planSegments(media, segments, sampleRate)
+    const ranges = previewSec === null ? wanted : firstSamples(wanted, Math.round(previewSec * sampleRate))
+    const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
+    const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
+      ranges.map((range) => ({
+        audioIndex: stream.audioIndex,
+        channels,
+        range,
+        cut: withHandles(range, handleSamples),
+      })),
+    )
+    return { stream, pieces }
+  })
+}
+
+/** Seconds of a piece as it is sent; null where the file does not say how long it is. */
+export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: PiecePlan): number | null {
+  const { sampleRate } = stream
+  const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
+  const end = cut.endSample === null ? fileEnd : Math.min(cut.endSample, fileEnd ?? cut.endSample)
+  return end === null ? null : Math.max(0, end - cut.startSample) / sampleRate
+}

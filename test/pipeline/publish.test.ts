@@ -1,0 +1,124 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fittingName, outputPath, receiptPath } from '../../src/pipeline/output-path.js'
+import { clearStaleParts, partPath, requireFreeSpace, requireWritableFolder } from '../../src/pipeline/part-file.js'
+import { publish } from '../../src/pipeline/publish.js'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'voxmux-publish-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+describe('publish', () => {
+  it('gives the part its name and leaves nothing else', async () => {
+    const output = join(folder, 'out.mov')
+    const part = partPath(output, 'job1')
+    await writeFile(part, 'new')
+    expect(await publish(part, output, { replace: false })).toBe('link')
+    expect(await readFile(output, 'utf8')).toBe('new')
+    expect(await readdir(folder)).toEqual(['out.mov'])
+  })
+
+  it('never replaces a file that exists', async () => {
+    const output = join(folder, 'out.mov')
+    const part = partPath(output, 'job1')
+    await writeFile(output, 'old')
+    await writeFile(part, 'new')
+    await expect(publish(part, output, { replace: false })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
+    expect(await readFile(output, 'utf8')).toBe('old')
+  })
+
+  it('replaces it when told so', async () => {
+    const output = join(folder, 'out.mov')
+    const part = partPath(output, 'job1')
+    await writeFile(output, 'old')
+    await writeFile(part, 'new')
+    expect(await publish(part, output, { replace: true })).toBe('replace')
+    expect(await readFile(output, 'utf8')).toBe('new')
+  })
+
+  it('lets exactly one of many racing parts win', async () => {
+    const output = join(folder, 'out.mov')
+    const parts = Array.from({ length: 8 }, (_, index) => partPath(output, `job${index}`))
+    await Promise.all(parts.map((part) => writeFile(part, part)))
+    const ends = await Promise.allSettled(parts.map((part) => publish(part, output, { replace: false })))
+    expect(ends.filter((end) => end.status === 'fulfilled')).toHaveLength(1)
+  })
+})
+
+describe('part files', () => {
+  it('clears those of jobs that nobody works on, and leaves the others', async () => {
+    const names = [
+      '.voxmux-dead.part',
+      '.voxmux-dead.part.json',
+      '.voxmux-live.part',
+      '.voxmux-unknown.part',
+      'clip.mov',
+    ]
+    for (const name of names) await writeFile(join(folder, name), '')
+    await clearStaleParts(folder, async (id) => (id === 'unknown' ? undefined : id === 'live'))
+    expect((await readdir(folder)).sort()).toEqual(['.voxmux-live.part', '.voxmux-unknown.part', 'clip.mov'])
+  })
+
+  it('clears an unknown one after a day', async () => {
+    const path = join(folder, '.voxmux-unknown.part')
+    await writeFile(path, '')
+    const past = new Date(Date.now() - 2 * 24 * 3600 * 1000)
+    await utimes(path, past, past)
+    await clearStaleParts(folder, async () => undefined)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('says which folder cannot be written', async () => {
+    await writeFile(join(folder, 'file'), '')
+    await expect(requireWritableFolder(join(folder, 'file', 'sub'))).rejects.toMatchObject({
+      code: 'ERR_OUTPUT_UNWRITABLE',
+      exitCode: 2,
+    })
+  })
+
+  it('refuses to begin what the disk cannot hold, adding up folders of one disk', async () => {
+    const other = join(folder, 'other')
+    await mkdir(other)
+    await requireFreeSpace(new Map([[folder, 1]]))
+    const half = 2 ** 59
+    await expect(
+      requireFreeSpace(
+        new Map([
+          [folder, half],
+          [other, half],
+        ]),
+      ),
+    ).rejects.toMatchObject({ code: 'ERR_DISK_FULL', exitCode: 4 })
+  })
+})
+
+describe('outputPath', () => {
+  const wish = { input: '/a/clip.mov', output: undefined, extension: '.mov', label: 'regen', cwd: '/work' } as const
+
+  it('stands beside the input by default', async () => {
+    expect(await outputPath(wish)).toBe('/a/clip.regen.mov')
+    expect(await outputPath({ ...wish, label: 'preview' })).toBe('/a/clip.preview.mov')
+  })
+
+  it('takes a file, an existing folder, or a folder to be made', async () => {
+    expect(await outputPath({ ...wish, output: 'x/new.mov' })).toBe('/work/x/new.mov')
+    expect(await outputPath({ ...wish, output: folder })).toBe(join(folder, 'clip.regen.mov'))
+    expect(await outputPath({ ...wish, output: 'new/' })).toBe('/work/new/clip.regen.mov')
+  })
+
+  it('refuses to stand in the place of the input', async () => {
+    await expect(outputPath({ ...wish, output: '/a/clip.mov' })).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
+  })
+
+  it('fits a name and its receipt into 255 bytes and keeps long names apart', () => {
+    const one = fittingName(`${'é'.repeat(124)}1`, '.regen.mov')
+    const other = fittingName(`${'é'.repeat(124)}2`, '.regen.mov')
+    expect(Buffer.byteLength(receiptPath(one))).toBeLessThanOrEqual(255)
+    expect(one).not.toBe(other)
+    expect(one).toMatch(/^é+~[0-9a-f]{8}\.regen\.mov$/)
+  })
+})
