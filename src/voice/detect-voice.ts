@@ -1,0 +1,29 @@
+import { throwIfAborted } from '../core/abort.js'
+import { cutBlocks } from './block-plan.js'
+import type { VoiceInput } from './regenerate.js'
+import type { VoicePool } from './voice-pool.js'
+import { type VoiceAmount, VoiceTally } from './voice-tally.js'
+
+export interface DetectOptions {
+  readonly pool: VoicePool
+  readonly signal?: AbortSignal | undefined
+  /** Ends as soon as so much voice has been found: enough to know that there is some. */
+  readonly enoughSec?: number | undefined
+}
+
+/**
+ * How much voice there is in a sound. A detector can be wrong: music with singing counts as voice, a whisper may not.
+ * Null where the pool's engine has no detector. Errors as {@link VoicePool.detect}.
+ */
+export async function detectVoice(input: VoiceInput, options: DetectOptions): Promise<VoiceAmount | null> {
+  const { pool, signal, enoughSec = Number.POSITIVE_INFINITY } = options
+  const tally = new VoiceTally()
+  for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
+    throwIfAborted(signal)
+    const probability = await pool.detect(block, { signal })
+    if (!probability) return null
+    tally.add(probability)
+    if (tally.amount.voicedSec >= enoughSec) break
+  }
+  return tally.amount
+}

@@ -1,0 +1,20 @@
+import type { Block, BlockPlan } from './block-plan.js'
+
+/** What an engine makes of a block: the block alone, without its context. */
+export interface RegeneratedBlock {
+  /** As many samples as the block has, in the block's place; one array a channel. */
+  readonly channels: readonly Float32Array<ArrayBuffer>[]
+  /** Probability of voice (0 … 1) of each 10 ms of the block; null where the engine has no voice detector. */
+  readonly probability: Float32Array<ArrayBuffer> | null
+}
+
+/**
+ * A voice model, as a worker thread runs it: 48 kHz, full scale ±1.
+ * What comes out depends on the block alone: an engine keeps nothing from one block to the next.
+ */
+export interface VoiceEngine {
+  readonly plan: BlockPlan
+  regenerate(block: Block): Promise<RegeneratedBlock>
+  /** Probability of voice of each 10 ms of the block, on the mean of its channels; null as above. */
+  detect(block: Block): Promise<Float32Array<ArrayBuffer> | null>
+}

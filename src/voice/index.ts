@@ -1,0 +1,7 @@
+export { SAMPLE_RATE as VOICE_SAMPLE_RATE } from './block-plan.js'
+export { type DetectOptions, detectVoice } from './detect-voice.js'
+export { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
+export { type MaskSettings, maskSettings } from './mask-settings.js'
+export { type RegenerateOptions, regenerate, type VoiceInput } from './regenerate.js'
+export { VoicePool, type VoicePoolOptions } from './voice-pool.js'
+export { type VoiceAmount, VoiceTally } from './voice-tally.js'

@@ -1,0 +1,65 @@
+import { childAbort, throwIfAborted } from '../core/abort.js'
+import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import type { RegeneratedBlock } from './engine.js'
+import type { VoicePool } from './voice-pool.js'
+import type { VoiceTally } from './voice-tally.js'
+
+/** Sound as the voice room takes and gives it: 48 kHz, interleaved 32-bit floats, little-endian. */
+export interface VoiceInput {
+  readonly channelCount: number
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+export interface RegenerateOptions {
+  readonly pool: VoicePool
+  readonly signal?: AbortSignal | undefined
+  /** Called after each block with how much of the sound is done. */
+  readonly onProgressSec?: ((doneSec: number) => void) | undefined
+  /** Told what the model thinks of the voice as the blocks are done; pass the same to read it afterwards. */
+  readonly tally?: VoiceTally | undefined
+}
+
+/**
+ * The same sound with its voice regenerated: the input's length, layout and place, to the sample. Values may exceed
+ * full scale where the input's do.
+ *
+ * Blocks are worked on in parallel, as many as the pool has workers, and given out in order; memory does not grow with
+ * the input. The result is the same, bit for bit, whatever the number of workers.
+ */
+export async function* regenerate(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+  const { pool, tally } = options
+  const { controller, release } = childAbort(options.signal)
+  const { signal } = controller
+  const running: Promise<RegeneratedBlock>[] = []
+  let doneSamples = 0
+  const finish = (block: RegeneratedBlock): Buffer => {
+    doneSamples += block.channels[0]?.length ?? 0
+    if (block.probability) tally?.add(block.probability)
+    options.onProgressSec?.(doneSamples / SAMPLE_RATE)
+    return interleave(block.channels)
+  }
+  try {
+    for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
+      throwIfAborted(signal)
+      const result = pool.regenerate(block, { signal })
+      // Waited for in order, below; until then a failure is not unheard.
+      result.catch(() => {})
+      running.push(result)
+      const first = running.length > pool.size ? running.shift() : undefined
+      if (first) yield finish(await first)
+    }
+    for (const result of running) yield finish(await result)
+  } finally {
+    controller.abort()
+    release()
+  }
+}
+
+function interleave(channels: readonly Float32Array[]): Buffer {
+  const length = channels[0]?.length ?? 0
+  const samples = new Float32Array(length * channels.length)
+  for (const [c, channel] of channels.entries()) {
+    for (let i = 0; i < length; i++) samples[i * channels.length + c] = channel[i] ?? 0
+  }
+  return Buffer.from(samples.buffer)
+}

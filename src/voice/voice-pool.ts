@@ -1,0 +1,113 @@
+import { availableParallelism } from 'node:os'
+import { InterruptedError, JobFailedError, UsageError } from '../core/errors.js'
+import type { Block, BlockPlan } from './block-plan.js'
+import { blockPlanOf } from './create-engine.js'
+import type { RegeneratedBlock } from './engine.js'
+import { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
+import { VoiceThread } from './voice-thread.js'
+import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
+
+export interface VoicePoolOptions {
+  readonly engine?: EngineSpecInput
+  /** Worker threads; default: one a core. */
+  readonly workers?: number
+  /** How long one block may take before its worker is ended and the block fails with -12. Default 10 minutes. */
+  readonly blockTimeoutMs?: number
+}
+
+export interface BlockOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Waiting {
+  readonly request: WorkerRequest
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (answer: WorkerAnswer) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Worker threads that run a voice engine. Threads start when they are first needed, one that crashes or hangs is
+ * replaced at the next block, and an idle pool never keeps the process alive. {@link close} ends them all.
+ */
+export class VoicePool {
+  readonly spec: EngineSpec
+  readonly plan: BlockPlan
+  readonly size: number
+  readonly #blockTimeoutMs: number
+  readonly #idle: VoiceThread[] = []
+  readonly #busy = new Set<VoiceThread>()
+  readonly #waiting: Waiting[] = []
+  #closed = false
+
+  constructor(options: VoicePoolOptions = {}) {
+    this.spec = engineSpec.parse(options.engine ?? { kind: 'rnnoise' })
+    this.plan = blockPlanOf(this.spec)
+    this.size = Math.max(1, Math.floor(options.workers ?? availableParallelism()))
+    this.#blockTimeoutMs = options.blockTimeoutMs ?? 600_000
+  }
+
+  /**
+   * The block's voice regenerated. The block's samples are handed over to the worker and gone for the caller.
+   *
+   * @throws JobFailedError ERR_VOICE_CRASHED (-1), ERR_VOICE_TIMEOUT (-12), ERR_VOICE_MODEL (-1)
+   * @throws InterruptedError when the signal fires
+   */
+  async regenerate(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
+    const answer = await this.#ask({ task: 'regenerate', block }, options.signal)
+    return { channels: answer.channels, probability: answer.probability }
+  }
+
+  /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */
+  async detect(block: Block, options: BlockOptions = {}): Promise<Float32Array | null> {
+    return (await this.#ask({ task: 'detect', block }, options.signal)).probability
+  }
+
+  /** Ends every thread; what is in work or waits fails with InterruptedError. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(new InterruptedError('The voice engine was closed.'))
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((thread) => thread.end()))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #ask(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerAnswer & { ok: true }> {
+    if (this.#closed) throw new InterruptedError('The voice engine was closed.')
+    const answer = await new Promise<WorkerAnswer>((resolve, reject) => {
+      this.#waiting.push({ request, signal, resolve, reject })
+      this.#next()
+    })
+    if (answer.ok) return answer
+    const remedies = answer.remedies
+    if (answer.code) throw new UsageError(answer.code, answer.message, { remedies })
+    throw new JobFailedError('ERR_VOICE_MODEL', `The voice model failed: ${answer.message}`, {
+      errorCode: -1,
+      errorName: 'SystemError',
+      remedies,
+    })
+  }
+
+  #next(): void {
+    if (this.#busy.size >= this.size) return
+    const waiting = this.#waiting.shift()
+    if (!waiting) return
+    if (waiting.signal?.aborted) {
+      waiting.reject(new InterruptedError('Interrupted.', { cause: waiting.signal.reason }))
+      this.#next()
+      return
+    }
+    const thread = this.#idle.pop() ?? new VoiceThread(this.spec)
+    this.#busy.add(thread)
+    thread
+      .ask(waiting.request, { signal: waiting.signal, timeoutMs: this.#blockTimeoutMs })
+      .then(waiting.resolve, waiting.reject)
+      .finally(() => {
+        this.#busy.delete(thread)
+        if (thread.isAlive && !this.#closed) this.#idle.push(thread)
+        this.#next()
+      })
+  }
+}

@@ -1,0 +1,116 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { InterruptedError, JobFailedError } from '../core/errors.js'
+import type { EngineSpec } from './engine-spec.js'
+import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
+
+export interface AskOptions {
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMs: number
+}
+
+/**
+ * One worker thread and the request it works on. A thread that crashes, is interrupted or takes too long is dead
+ * afterwards: there is no other way to stop a model in the middle of a block.
+ */
+export class VoiceThread {
+  readonly #worker: Worker
+  #alive = true
+
+  constructor(spec: EngineSpec) {
+    this.#worker = startWorker(spec)
+    // Idle threads do not keep the process alive.
+    this.#worker.unref()
+    this.#worker.on('error', () => {
+      this.#alive = false
+    })
+    this.#worker.on('exit', () => {
+      this.#alive = false
+    })
+  }
+
+  get isAlive(): boolean {
+    return this.#alive
+  }
+
+  /** Sends a request (its samples are handed over) and waits for the answer. One at a time. */
+  ask(request: WorkerRequest, { signal, timeoutMs }: AskOptions): Promise<WorkerAnswer> {
+    const worker = this.#worker
+    return new Promise<WorkerAnswer>((resolve, reject) => {
+      const fail = (error: Error) => {
+        release()
+        this.#alive = false
+        void worker.terminate().finally(() => reject(error))
+      }
+      const onAbort = () => fail(new InterruptedError('Interrupted.', { cause: signal?.reason }))
+      const onCrash = (cause: unknown) => fail(crashed(cause))
+      const onExit = (code: number) => fail(crashed(new Error(`the worker ended with ${code}`)))
+      const onAnswer = (answer: WorkerAnswer) => {
+        release()
+        resolve(answer)
+      }
+      const timer = setTimeout(() => fail(timedOut(timeoutMs)), timeoutMs)
+      const release = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+        worker.off('message', onAnswer).off('error', onCrash).off('exit', onExit)
+        worker.unref()
+      }
+      worker.ref()
+      worker.on('message', onAnswer).on('error', onCrash).on('exit', onExit)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      worker.postMessage(
+        request,
+        request.block.channels.map((channel) => channel.buffer),
+      )
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#alive = false
+    await this.#worker.terminate()
+  }
+}
+
+function startWorker(spec: EngineSpec): Worker {
+  return new Worker(workerFile(), {
+    workerData: spec,
+    execArgv: [],
+    // The model needs nothing of the environment, and cannot leak what it has not.
+    env: {},
+  })
+}
+
+/** From source (tests, development) the thread must learn TypeScript before it can read its file. */
+function workerFile(): URL {
+  if (!import.meta.url.endsWith('.ts')) return new URL('./voice-worker.js', import.meta.url)
+  const tsx = join(dirname(createRequire(import.meta.url).resolve('tsx/package.json')), 'dist/esm/api/index.mjs')
+  const worker = new URL('./voice-worker.ts', import.meta.url).href
+  const script = `import { register } from ${JSON.stringify(pathToFileURL(tsx).href)}
+register()
+await import(${JSON.stringify(worker)})`
+  return new URL(`data:text/javascript,${encodeURIComponent(script)}`)
+}
+
+function crashed(cause: unknown): JobFailedError {
+  return new JobFailedError('ERR_VOICE_CRASHED', 'The voice engine stopped unexpectedly while working on the file.', {
+    cause,
+    errorCode: -1,
+    errorName: 'SystemError',
+    remedies: ['Try again: the engine has been started anew.'],
+  })
+}
+
+function timedOut(timeoutMs: number): JobFailedError {
+  return new JobFailedError(
+    'ERR_VOICE_TIMEOUT',
+    `The voice engine took longer than ${timeoutMs / 1000} s on a part of the file.`,
+    {
+      errorCode: -12,
+      errorName: 'TimeOut',
+      remedies: ['Try again when the machine is less busy.'],
+    },
+  )
+}

@@ -1,0 +1,22 @@
+import type { ErrorCode } from '../core/errors.js'
+import type { Block } from './block-plan.js'
+
+/** What the pool sends to a worker. */
+export interface WorkerRequest {
+  readonly task: 'regenerate' | 'detect'
+  readonly block: Block
+}
+
+/** What a worker sends back, once a request. `channels` is empty for `detect`. */
+export type WorkerAnswer =
+  | {
+      readonly ok: true
+      readonly channels: readonly Float32Array<ArrayBuffer>[]
+      readonly probability: Float32Array<ArrayBuffer> | null
+    }
+  | {
+      readonly ok: false
+      readonly code: ErrorCode | null
+      readonly message: string
+      readonly remedies: readonly string[]
+    }
