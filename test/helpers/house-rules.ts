@@ -35,7 +35,6 @@ export const ONE_IMPORTER: Readonly<Record<string, string>> = {
   listr2: 'src/cli/',
   '@jitsi/rnnoise-wasm': 'src/voice/',
   'onnxruntime-web': 'src/voice/',
-  'fft.js': 'src/media/',
   'ffmpeg-static': 'src/media/binaries.ts',
   '@ffprobe-installer/ffprobe': 'src/media/binaries.ts',
 }
