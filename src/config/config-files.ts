@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { dirname, extname, join, parse, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { lilconfig } from 'lilconfig'
+import { UsageError } from '../core/errors.js'
+import { checkSchema } from './check-schema.js'
+import { flatten, type SettingPath } from './merge-layers.js'
+import { parseJson, readJsonFile } from './read-json-file.js'
+import { type Settings, settingsSchema } from './settings-schema.js'
+import { refuseTrustedOnly } from './trust.js'
+
+/** Name of the file that is looked for, from the working folder up. */
+export const CONFIG_FILE_NAME = 'voxmux.config.json'
+
+/** A configuration file that was read. */
+export interface ConfigFile {
+  readonly path: string
+  /** `named` by --config or VOXMUX_CONFIG, `found` from the working folder up, `user`: the person's own. */
+  readonly kind: 'named' | 'found' | 'user'
+  /** Relative paths made absolute from the file's folder. */
+  readonly settings: ReadonlyMap<SettingPath, unknown>
+}
+
+/** Reads the file that `--config` names: JSON, or an ES module whose default export is the configuration. */
+export async function readNamedFile(path: string, cwd: string): Promise<ConfigFile> {
+  const absolute = resolve(cwd, path)
+  switch (extname(absolute)) {
+    case '.json':
+      return configFile('named', absolute, await readJsonFile(absolute))
+    case '.mjs':
+      return configFile('named', absolute, await importDefault(absolute))
+    default:
+      throw new UsageError('ERR_CONFIG_MISSING', `${absolute} is neither a .json nor a .mjs file.`, { input: absolute })
+  }
+}
+
+/** Looks for {@link CONFIG_FILE_NAME} from the working folder up. Addresses, commands and plugins are refused in it. */
+export async function findProjectFile(cwd: string, userFile: string | null): Promise<ConfigFile | undefined> {
+  const searcher = lilconfig('voxmux', {
+    searchPlaces: [CONFIG_FILE_NAME],
+    stopDir: parse(cwd).root,
+    loaders: { '.json': (path, content) => parseJson(content, path) },
+    ignoreEmptySearchPlaces: false,
+    cache: false,
+  })
+  const found = await searcher.search(cwd)
+  if (!found) return undefined
+  const file = configFile('found', found.filepath, found.isEmpty ? parseJson('', found.filepath) : found.config)
+  refuseTrustedOnly(file.path, file.settings.keys(), userFile)
+  return file
+}
+
+/** Reads the person's own configuration, where there is one. */
+export async function readUserFile(path: string | null): Promise<ConfigFile | undefined> {
+  return path !== null && existsSync(path) ? configFile('user', path, await readJsonFile(path)) : undefined
+}
+
+/** Makes the paths among some settings absolute. */
+export function absolutePaths(
+  settings: ReadonlyMap<SettingPath, unknown>,
+  folder: string,
+): ReadonlyMap<SettingPath, unknown> {
+  return new Map([...settings].map(([path, value]) => [path, absoluteSetting(path, value, folder)]))
+}
+
+function absoluteSetting(path: SettingPath, value: unknown, folder: string): unknown {
+  if (path === 'plugins') return (value as Settings['plugins'])?.map((plugin) => fromFolder(plugin, folder))
+  if (typeof value !== 'string') return value
+  if (path === 'stateDir' || path === 'ledger') return resolve(folder, value)
+  // A bare name is looked up: a program in PATH, a preset among those that voxmux brings.
+  const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
+  return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value
+}
+
+function fromFolder(plugin: string, folder: string): string {
+  return plugin.startsWith('.') ? resolve(folder, plugin) : plugin
+}
+
+function configFile(kind: ConfigFile['kind'], path: string, content: unknown): ConfigFile {
+  const settings = flatten(checkSchema(settingsSchema, content, path))
+  return { path, kind, settings: absolutePaths(settings, dirname(path)) }
+}
+
+async function importDefault(path: string): Promise<unknown> {
+  if (!existsSync(path)) throw new UsageError('ERR_CONFIG_MISSING', `${path} cannot be read: there is no such file.`)
+  try {
+    return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw new UsageError('ERR_CONFIG_SYNTAX', `${path} cannot be loaded: ${message}.`, { cause, input: path })
+  }
+}
+
+/** A program in place of the JSON file, which is not run only because it lies there. */
+export function unreadModule(cwd: string): string | undefined {
+  const module = join(cwd, 'voxmux.config.mjs')
+  return existsSync(module) ? `${module} is a program and is only read when named: --config ${module}` : undefined
+}

@@ -1,0 +1,176 @@
+import { join } from 'node:path'
+import type { OutputType } from '../contract/index.js'
+import { DEFAULT_SERVICE_LIMITS, type Limits } from '../precheck/limits.js'
+import { checkSchema } from './check-schema.js'
+import {
+  absolutePaths,
+  type ConfigFile,
+  findProjectFile,
+  readNamedFile,
+  readUserFile,
+  unreadModule,
+} from './config-files.js'
+import { CONFIG_VARIABLE, readEnvironment, SETTING_VARIABLES, unknownVariables } from './environment.js'
+import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
+import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
+import { DEFAULT_RECIPE, DEFAULT_TRUE_PEAK_DBTP, type Recipe, recipeSchema } from './preset-schema.js'
+import { type ServiceTarget, serviceTarget } from './service-target.js'
+import { type ProfileName, type Settings, settingsSchema } from './settings-schema.js'
+import { defaultStateFolder } from './state-folder.js'
+import { findUserFolders, type UserFolders } from './user-folders.js'
+
+/** Everything that is configured, complete. */
+export interface Config {
+  /** null: no profile was chosen; the service is what the addresses say. */
+  readonly profile: ProfileName | null
+  readonly service: ServiceTarget
+  readonly blockTypeHeader: string
+  readonly preset: { readonly name: string; readonly path: string; readonly description: string }
+  /** How a voice is regenerated and written: the preset, with what files, environment and flags change in it. */
+  readonly recipe: Recipe
+  /** Format of the output of an audio file; null: the file's own. */
+  readonly outputType: OutputType | null
+  readonly strict: boolean
+  readonly report: boolean
+  /** null: a file is sent in one part, up to the service's limit. */
+  readonly chunkSec: number | null
+  readonly concurrency: number
+  /** What the pre-check holds a file to; what is absent is not known. */
+  readonly limits: Limits
+  readonly cacheMaxBytes: number
+  /** Absolute. It is not made before `ensureStateFolder`. */
+  readonly stateDir: string
+  /** Absolute; null: in the state folder. */
+  readonly ledger: string | null
+  readonly store: string | null
+  readonly ffmpeg: string | null
+  readonly ffprobe: string | null
+  readonly plugins: readonly string[]
+  /** Where each setting comes from, by path. */
+  readonly origins: ReadonlyMap<SettingPath, Origin>
+  /** The files that were read, strongest first. */
+  readonly files: readonly ConfigFile[]
+  /** What a person should know: an unusual state folder, a variable that is not read. */
+  readonly notes: readonly string[]
+}
+
+/** What the command line sets; absent where a flag was not given. */
+export type Flags = Settings
+
+export interface ResolveOptions {
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  readonly flags?: Flags
+  /** What `--config` names. */
+  readonly configPath?: string | undefined
+  /** The user's folders; found where not given. */
+  readonly folders?: UserFolders
+}
+
+/** The last resort for every setting that must have a value. */
+export const DEFAULT_SETTINGS = {
+  ...DEFAULT_RECIPE,
+  preset: DEFAULT_PRESET,
+  blockTypeHeader: 'x-ms-blob-type',
+  strict: false,
+  report: false,
+  concurrency: 2,
+  cacheMaxBytes: 5 * 1024 ** 3,
+  plugins: [] as string[],
+} satisfies Settings
+
+/** Flags whose names do not follow from their setting's. */
+const FLAG_NAMES: Readonly<Record<SettingPath, string>> = { chunkSec: '--chunk' }
+
+/**
+ * Puts the configuration together: flag over environment over file (named or found, then the person's own) over
+ * preset over default.
+ *
+ * @throws UsageError for every wrong key, wrong value, missing file, or a found file that sets what it may not
+ */
+export async function resolveConfig(options: ResolveOptions): Promise<Config> {
+  const { cwd, env } = options
+  const folders = options.folders ?? (await findUserFolders())
+  const userPath = folders.config === null ? null : join(folders.config, 'config.json')
+  const named = options.configPath ?? (env[CONFIG_VARIABLE] || undefined)
+  const [first, user] = await Promise.all([
+    named === undefined ? findProjectFile(cwd, userPath) : readNamedFile(named, cwd),
+    readUserFile(userPath),
+  ])
+  const files = [first, user].filter((file) => file !== undefined)
+  const above = [flagLayer(options.flags ?? {}, cwd), environmentLayer(env, cwd), ...files.map(fileLayer)]
+  const preset = await loadPreset(String(mergeLayers(above).get('preset')?.value ?? DEFAULT_PRESET), cwd)
+  const state = await defaultStateFolder(folders.data)
+  const merged = mergeLayers([...above, presetLayer(preset), defaultLayer(state.path)])
+  const module = named === undefined ? unreadModule(cwd) : undefined
+  const stateNote = merged.get('stateDir')?.origin.kind === 'default' ? state.note : null
+  const notes = [stateNote, module, ...unknownVariables(env)].filter((note) => typeof note === 'string')
+  return { ...decided(merged, preset), files, notes }
+}
+
+function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | 'notes'> {
+  const settings = nest([...merged].map(([path, { value }]) => [path, value])) as Settings & typeof DEFAULT_SETTINGS
+  const profile = settings.profile ?? null
+  const service = serviceTarget(merged, profile)
+  const recipe = completeRecipe(settings, loaded)
+  const known = service.kind === 'embedded' ? DEFAULT_SERVICE_LIMITS : {}
+  return {
+    profile,
+    service,
+    blockTypeHeader: settings.blockTypeHeader,
+    preset: { name: loaded.name, path: loaded.path, description: loaded.preset.description },
+    recipe,
+    outputType: settings.outputType ?? null,
+    strict: settings.strict,
+    report: settings.report,
+    chunkSec: settings.chunkSec ?? null,
+    concurrency: settings.concurrency,
+    limits: { ...known, ...settings.limits, requireVoice: recipe.voice.requireVoice },
+    cacheMaxBytes: settings.cacheMaxBytes,
+    stateDir: String(settings.stateDir),
+    ledger: settings.ledger ?? null,
+    store: settings.store ?? null,
+    ffmpeg: settings.ffmpeg ?? null,
+    ffprobe: settings.ffprobe ?? null,
+    plugins: settings.plugins,
+    origins: new Map([...merged].map(([path, { origin }]) => [path, origin])),
+  }
+}
+
+function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: LoadedPreset): Recipe {
+  const { voice, segments, audio, verify, keepOriginal, channels, track } = settings
+  const loudness = settings.loudness && { truePeakDbtp: DEFAULT_TRUE_PEAK_DBTP, ...(settings.loudness as object) }
+  return checkSchema(recipeSchema, { voice, segments, audio, loudness, verify, keepOriginal, channels, track }, path)
+}
+
+function flagLayer(flags: Flags, cwd: string): Layer {
+  const origin = (path: SettingPath): Origin => ({ kind: 'flag', flag: flagName(path) })
+  const settings = flatten(flags)
+  for (const [path, value] of settings) checkSchema(settingsSchema, nest([[path, value]]), flagName(path))
+  return { origin, settings: absolutePaths(settings, cwd) }
+}
+
+function flagName(path: SettingPath): string {
+  const kebab = path.slice(path.lastIndexOf('.') + 1).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return FLAG_NAMES[path] ?? `--${kebab}`
+}
+
+function environmentLayer(env: NodeJS.ProcessEnv, cwd: string): Layer {
+  const names = new Map(SETTING_VARIABLES.map(({ path, name }) => [path, name]))
+  return {
+    origin: (path) => ({ kind: 'env', variable: names.get(path) ?? path }),
+    settings: absolutePaths(readEnvironment(env), cwd),
+  }
+}
+
+function fileLayer(file: ConfigFile): Layer {
+  return { origin: () => ({ kind: 'file', path: file.path }), settings: file.settings }
+}
+
+function presetLayer({ name, preset: { description: _, $schema: __, ...recipe } }: LoadedPreset): Layer {
+  return { origin: () => ({ kind: 'preset', name }), settings: flatten(recipe) }
+}
+
+function defaultLayer(stateDir: string): Layer {
+  return { origin: () => ({ kind: 'default' }), settings: flatten({ ...DEFAULT_SETTINGS, stateDir }) }
+}
