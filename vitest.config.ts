@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^voxmux$/, replacement: source('src/index.ts') },
@@ -12,9 +12,13 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
+    env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },
     // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: mode === 'soak' ? 1_800_000 : 60_000,
+    hookTimeout: mode === 'soak' ? 300_000 : 60_000,
+    // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower.
+    maxWorkers: 3,
     pool: 'forks',
   },
-})
+}))

@@ -1,0 +1,30 @@
+import { errorCodeTable } from './sections/error-codes.js'
+
+/** A page with parts that are written by `npm run docs`. */
+export interface GeneratedPage {
+  /** From the root of the repository. */
+  readonly path: string
+  /** Markdown by the name of the part: it stands between `<!-- begin name -->` and `<!-- end name -->`. */
+  readonly sections: Readonly<Record<string, () => string>>
+}
+
+/** Every page that is written, wholly or in part, from the code. */
+export const GENERATED_PAGES: readonly GeneratedPage[] = [
+  { path: 'README.md', sections: { 'error-codes': errorCodeTable } },
+]
+
+/**
+ * A page's text with its generated parts renewed.
+ *
+ * @throws Error where the page lacks the marks of a part
+ */
+export function renderPage(page: GeneratedPage, text: string): string {
+  return Object.entries(page.sections).reduce((whole, [name, write]) => {
+    const begin = `<!-- begin ${name}: written by npm run docs -->`
+    const end = `<!-- end ${name} -->`
+    const from = whole.indexOf(begin)
+    const to = whole.indexOf(end)
+    if (from < 0 || to < from) throw new Error(`${page.path} has no part between "${begin}" and "${end}".`)
+    return `${whole.slice(0, from + begin.length)}\n\n${write()}\n\n${whole.slice(to)}`
+  }, text)
+}

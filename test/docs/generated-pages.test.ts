@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { GENERATED_PAGES, renderPage } from '../../docs/pages.js'
+
+describe('what the documentation says of the code', () => {
+  it.each(GENERATED_PAGES.map((page) => [page.path, page] as const))(
+    '%s is up to date (npm run docs)',
+    (path, page) => {
+      const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+      expect(renderPage(page, text)).toBe(text)
+    },
+  )
+
+  it('is refused where a page has lost its marks', () => {
+    const page = { path: 'x.md', sections: { table: () => '| a |' } }
+    expect(() => renderPage(page, '# x')).toThrow(/begin table/)
+  })
+})

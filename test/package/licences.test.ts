@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { checkContents } from './tarball-contents.js'
+
+interface Manifest {
+  readonly license?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+/** Licences that ask no more than that their text stays with the code, as npm leaves it. */
+const PERMISSIVE = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0', 'Apache-2.0'])
+
+/** NOTICE gives every package its paragraph, which begins with the name. */
+const explains = (notice: string, name: string) =>
+  notice.split('\n').some((line) => /^\S+/.exec(line)?.[0].replace(',', '') === name)
+const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
+const manifest = (name: string) => JSON.parse(readFileSync(path(name), 'utf8')) as Manifest
+
+describe('licences', () => {
+  it('are permissive, or NOTICE says what they are', () => {
+    const { dependencies, optionalDependencies } = manifest('package.json')
+    const names = [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]
+    const notice = readFileSync(path('NOTICE'), 'utf8')
+    const unexplained = names
+      .filter((name) => existsSync(path(`node_modules/${name}/package.json`)))
+      .map((name) => ({ name, license: manifest(`node_modules/${name}/package.json`).license ?? 'none' }))
+      .filter(({ name, license }) => !PERMISSIVE.has(license) && !explains(notice, name))
+    expect(unexplained).toEqual([])
+  })
+})
+
+describe('the contents of the tarball', () => {
+  const good = [
+    ...['package.json', 'README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'presets/transparent.json'],
+    ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
+  ]
+
+  it('are what voxmux needs', () => {
+    expect(checkContents(good)).toEqual([])
+  })
+
+  it('are refused with a test in them, or without the licence', () => {
+    const bad = good.map((name) => (name === 'LICENSE' ? 'test/a.test.js' : name))
+    expect(checkContents(bad)).toEqual(['nothing matches ^LICENSE$', 'test/a.test.js should not be packed'])
+  })
+})

@@ -1,0 +1,28 @@
+const WANTED: readonly RegExp[] = [
+  /^package\.json$/,
+  /^README\.md$/,
+  /^LICENSE$/,
+  /^NOTICE$/,
+  /^CHANGELOG\.md$/,
+  /^dist\/index\.js$/,
+  /^dist\/index\.d\.ts$/,
+  /^dist\/service\/index\.js$/,
+  /^dist\/service\/index\.d\.ts$/,
+  /^dist\/cli\/main\.js$/,
+  /^presets\/transparent\.json$/,
+]
+const ALLOWED = /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md|dist\/.+\.(js|d\.ts)|presets\/.+\.json)$/
+
+/**
+ * What is wrong with the list of files in a tarball: a sentence for each that is missing or has no business there.
+ *
+ * @param paths relative to the package, as `npm pack --json` lists them
+ */
+export function checkContents(paths: readonly string[]): readonly string[] {
+  const missing = WANTED.filter((pattern) => !paths.some((path) => pattern.test(path)))
+  const strange = paths.filter((path) => !ALLOWED.test(path))
+  return [
+    ...missing.map((pattern) => `nothing matches ${pattern.source}`),
+    ...strange.map((path) => `${path} should not be packed`),
+  ]
+}
