@@ -1,4 +1,5 @@
 export { type Database, openDatabase, type Row, type SqlValue } from './database.js'
+export { type HeldVoice, type HoldVoiceOptions, holdVoice } from './held-voice.js'
 export {
   type FileIdentity,
   isEnded,
@@ -21,3 +22,16 @@ export {
   type JobStore,
   type Pause,
 } from './job-store.js'
+export { isLeaseLost } from './lease-keeper.js'
+export { type Ledger, type LedgerOptions, openLedger } from './ledger.js'
+export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
+export type { DaySpending, SpendingLimit, SpendingLog } from './spending-log.js'
+export {
+  VOICE_MOVES,
+  VOICE_STATUSES,
+  type Voice,
+  type VoiceAttempt,
+  type VoiceStatus,
+  type VoiceStep,
+} from './voice.js'
+export type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'

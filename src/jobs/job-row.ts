@@ -1,0 +1,40 @@
+import type { ErrorReport } from '../core/errors.js'
+import type { Row } from './database.js'
+import type { FileIdentity, Job, JobState, JobStatus } from './job.js'
+
+/** What {@link jobOf} reads: the job's columns and its holder. */
+export const SELECT_JOB =
+  'SELECT jobs.*, holders.host, holders.pid FROM jobs LEFT JOIN holders ON holders.id = jobs.lease_holder'
+
+/** A row of {@link SELECT_JOB} as a job. */
+export function jobOf(row: Row): Job {
+  return {
+    id: String(row.id),
+    key: String(row.key),
+    group: String(row.grp),
+    priority: Number(row.priority),
+    status: row.status as JobStatus,
+    attempts: Number(row.attempts),
+    notBeforeMs: row.not_before_ms === null ? null : Number(row.not_before_ms),
+    input: String(row.input),
+    inputIdentity: json<FileIdentity>(row.input_identity),
+    output: text(row.output),
+    recipeHash: String(row.recipe_hash),
+    preset: text(row.preset),
+    state: json<JobState>(row.state) ?? {},
+    error: json<ErrorReport>(row.error),
+    receipt: text(row.receipt),
+    publishedSha256: text(row.published_sha256),
+    createdMs: Number(row.created_ms),
+    updatedMs: Number(row.updated_ms),
+    holder: row.pid === null ? null : { host: String(row.host).split(' ', 1).join(), pid: Number(row.pid) },
+  }
+}
+
+function text(value: Row[string] | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function json<T>(value: Row[string] | undefined): T | null {
+  return typeof value === 'string' ? (JSON.parse(value) as T) : null
+}

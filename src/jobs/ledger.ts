@@ -1,0 +1,45 @@
+import { openDatabase } from './database.js'
+import { type Holder, thisHolder } from './holder.js'
+import type { JobStore } from './job-store.js'
+import { forgetOldHolders } from './leases.js'
+import { type LimitsLearned, SqliteLimitsLearned } from './limits-learned.js'
+import { LEDGER_MIGRATIONS } from './schema.js'
+import { type SpendingLog, SqliteSpendingLog } from './spending-log.js'
+import { SqliteJobStore } from './sqlite-job-store.js'
+import { SqliteVoiceLedger } from './sqlite-voice-ledger.js'
+import type { VoiceLedger } from './voice-ledger.js'
+
+/** Everything that voxmux remembers of its work, in one place. */
+export interface Ledger {
+  readonly jobs: JobStore
+  readonly voices: VoiceLedger
+  readonly spending: SpendingLog
+  readonly limits: LimitsLearned
+  close(): Promise<void>
+}
+
+export interface LedgerOptions {
+  /** Unix milliseconds; default the clock. */
+  readonly now?: () => number
+  /** Whose leases are made; default this process. */
+  readonly holder?: Holder
+}
+
+/**
+ * Opens (or makes) the ledger in a SQLite file.
+ *
+ * @throws as `openDatabase` does
+ */
+export async function openLedger(file: string, options: LedgerOptions = {}): Promise<Ledger> {
+  const database = openDatabase(file, LEDGER_MIGRATIONS)
+  const context = { holder: thisHolder(), ...options, database }
+  database.transaction(() => forgetOldHolders(database, context.holder))
+  const jobs = new SqliteJobStore(context)
+  return {
+    jobs,
+    voices: new SqliteVoiceLedger(context),
+    spending: new SqliteSpendingLog(context),
+    limits: new SqliteLimitsLearned(context),
+    close: () => jobs.close(),
+  }
+}

@@ -1,0 +1,99 @@
+import { PrecheckError } from '../core/errors.js'
+import type { Database } from './database.js'
+
+/** Seconds paid for and about to be paid for on one day. */
+export interface DaySpending {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string
+  readonly committedSec: number
+  /** Reserved and neither committed nor released: in work, or left by a crash. */
+  readonly reservedSec: number
+}
+
+export interface SpendingLimit {
+  /** Null: no limit. */
+  readonly maxSecondsPerDay: number | null
+}
+
+/**
+ * What is spent a day (UTC), over all processes. An `id` stands for one charged process, the file id as a rule:
+ * every call may be repeated, as after a crash.
+ */
+export interface SpendingLog {
+  /**
+   * Sets seconds aside before they are paid for.
+   *
+   * @throws PrecheckError `ERR_SPENDING_LIMIT` when the day's limit would be passed; nothing is reserved then
+   */
+  reserve(id: string, sec: number, limit: SpendingLimit): Promise<void>
+  /** They are paid for. */
+  commit(id: string): Promise<void>
+  /** They are not going to be. What is committed stays. */
+  release(id: string): Promise<void>
+  /** @param day default today */
+  spent(day?: string): Promise<DaySpending>
+}
+
+/** {@link SpendingLog} in SQLite. */
+export class SqliteSpendingLog implements SpendingLog {
+  readonly #database: Database
+  readonly #now: () => number
+
+  constructor({ database, now = Date.now }: { readonly database: Database; readonly now?: () => number }) {
+    this.#database = database
+    this.#now = now
+  }
+
+  async reserve(id: string, sec: number, { maxSecondsPerDay }: SpendingLimit): Promise<void> {
+    this.#database.transaction(() => {
+      const known = this.#database.get('SELECT committed FROM spending WHERE id = ?', [id])
+      if (known?.committed === 1) return
+      // A reservation of before counts anew: it may be of yesterday, or of another length.
+      this.#database.run('DELETE FROM spending WHERE id = ?', [id])
+      const { day, committedSec, reservedSec } = this.#spent(this.#today())
+      const spentSec = committedSec + reservedSec
+      if (maxSecondsPerDay !== null && spentSec + sec > maxSecondsPerDay)
+        throw overLimit(spentSec, sec, maxSecondsPerDay)
+      this.#database.run('INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?)', [
+        id,
+        day,
+        sec,
+        this.#now(),
+      ])
+    })
+  }
+
+  async commit(id: string): Promise<void> {
+    this.#database.run('UPDATE spending SET committed = 1 WHERE id = ?', [id])
+  }
+
+  async release(id: string): Promise<void> {
+    this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
+  }
+
+  async spent(day: string = this.#today()): Promise<DaySpending> {
+    return this.#spent(day)
+  }
+
+  #spent(day: string): DaySpending {
+    const row = this.#database.get(
+      `SELECT coalesce(sum(sec) FILTER (WHERE committed = 1), 0) AS committed,
+              coalesce(sum(sec) FILTER (WHERE committed = 0), 0) AS reserved FROM spending WHERE day = ?`,
+      [day],
+    )
+    return { day, committedSec: Number(row?.committed), reservedSec: Number(row?.reserved) }
+  }
+
+  #today(): string {
+    return new Date(this.#now()).toISOString().slice(0, 10)
+  }
+}
+
+function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
+  const [spent, more, limit] = [spentSec, sec, maxSecondsPerDay].map((value) => Number(value.toFixed(1)))
+  return new PrecheckError(
+    'ERR_SPENDING_LIMIT',
+    `The limit of ${limit} seconds a day would be passed: ${spent} are spent or reserved today, and this needs ${more}.`,
+    { remedies: ['Run again after midnight UTC, or raise maxSecondsPerDay in the configuration.'] },
+  )
+}

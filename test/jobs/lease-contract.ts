@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { claimed, eachWith, report, request, type StoreFixture } from './store-fixture.js'
+
+const LOST = expect.objectContaining({ code: 'ERR_LEASE_LOST', exitCode: 4 })
+
+/** What a store has to hold about leases, checkpoints and retries. */
+export function describeLeases(name: string, make: () => Promise<StoreFixture>): void {
+  describe(`${name}: leases`, () => {
+    const fixture = eachWith(make)
+
+    it('frees a lease when its time is up, and not before', async () => {
+      await fixture.one.enqueue(request('k'))
+      const { lease } = await claimed(fixture.one, 'k')
+      fixture.advance(lease.expiresMs - fixture.now() - 1)
+      expect(await fixture.other.claim('k')).toMatchObject({ outcome: 'held' })
+      fixture.advance(1)
+      const taken = await claimed(fixture.other, 'k')
+      expect(taken.job.attempts).toBe(2)
+      await expect(fixture.one.heartbeat(lease)).rejects.toEqual(LOST)
+      await expect(fixture.one.checkpoint(lease, { state: { mine: true } })).rejects.toEqual(LOST)
+      await expect(fixture.one.complete(lease, { status: 'done' })).rejects.toEqual(LOST)
+      await expect(fixture.one.fail(lease, { status: 'failed', error: report })).rejects.toEqual(LOST)
+      await expect(fixture.one.retryAt(lease, fixture.now(), report)).rejects.toEqual(LOST)
+      await expect(fixture.one.release(lease, { status: 'queued' })).rejects.toEqual(LOST)
+      expect(await fixture.other.get(taken.job.id)).toEqual(taken.job)
+      await fixture.other.complete(taken.lease, { status: 'done', receipt: '/out/k.voxmux.json' })
+      expect(await fixture.one.getByKey('k')).toMatchObject({
+        status: 'done',
+        receipt: '/out/k.voxmux.json',
+        holder: null,
+      })
+    })
+
+    it('keeps a lease for as long as there are heartbeats', async () => {
+      await fixture.one.enqueue(request('k'))
+      let { lease } = await claimed(fixture.one, 'k')
+      for (let beat = 0; beat < 5; beat += 1) {
+        fixture.advance(30_000)
+        lease = await fixture.one.heartbeat(lease)
+        expect(await fixture.other.claimNext()).toBeNull()
+      }
+      await expect(fixture.one.checkpoint(lease, { state: { n: 1 } })).resolves.toMatchObject({ state: { n: 1 } })
+    })
+
+    it('lays a checkpoint over the state, property by property', async () => {
+      await fixture.one.enqueue(request('k', { state: { a: 1, deep: { x: 1, y: 2 } } }))
+      const { lease, job } = await claimed(fixture.one, 'k')
+      await fixture.one.checkpoint(lease, { state: { b: null, deep: { x: 9 } } })
+      await fixture.one.checkpoint(lease, { status: 'waiting-remote', publishedSha256: 'f00' })
+      await fixture.one.checkpoint(lease, {
+        inputIdentity: { sizeBytes: 1, mtimeMs: 2, sha256: 'aa' },
+        output: '/out/k',
+      })
+      const stored = await fixture.other.get(job.id)
+      expect(stored).toMatchObject({
+        status: 'waiting-remote',
+        publishedSha256: 'f00',
+        inputIdentity: { sizeBytes: 1, mtimeMs: 2, sha256: 'aa' },
+        output: '/out/k',
+      })
+      expect(stored?.state).toEqual({ a: 1, b: null, deep: { x: 9 } })
+      expect(await fixture.other.claim('k')).toMatchObject({ outcome: 'held' })
+    })
+
+    it('retries when the time has come, remembering why', async () => {
+      await fixture.one.enqueue(request('k', { state: { fileId: 'f' } }))
+      const { lease } = await claimed(fixture.one, 'k')
+      const waiting = await fixture.one.retryAt(lease, fixture.now() + 500, report)
+      expect(waiting).toMatchObject({ status: 'queued', error: report, notBeforeMs: fixture.now() + 500, holder: null })
+      expect(await fixture.other.claimNext()).toBeNull()
+      fixture.advance(500)
+      const again = await fixture.other.claimNext()
+      expect(again?.job).toMatchObject({ key: 'k', attempts: 2, state: { fileId: 'f' } })
+      if (again) await fixture.other.complete(again.lease, { status: 'done' })
+      expect(await fixture.one.getByKey('k')).toMatchObject({ status: 'done', error: null })
+    })
+
+    it('lets a job that goes on remotely be taken up by another', async () => {
+      await fixture.one.enqueue(request('k'))
+      const { lease } = await claimed(fixture.one, 'k')
+      await fixture.one.release(lease, { status: 'waiting-remote', notBeforeMs: fixture.now() + 10 })
+      expect(await fixture.one.getByKey('k')).toMatchObject({ status: 'waiting-remote', holder: null })
+      expect(await fixture.other.claimNext()).toBeNull()
+      fixture.advance(10)
+      expect((await fixture.other.claimNext())?.job).toMatchObject({ key: 'k', attempts: 2 })
+    })
+
+    it('queues an ended job again, its state kept', async () => {
+      await fixture.one.enqueue(request('k', { state: { fileId: 'f' } }))
+      const first = await claimed(fixture.one, 'k')
+      await fixture.one.fail(first.lease, { status: 'failed', error: report })
+      const again = await fixture.other.requeue(first.job.id)
+      expect(again).toMatchObject({ status: 'queued', attempts: 0, state: { fileId: 'f' }, error: report })
+      const next = await fixture.one.claimNext()
+      expect(next?.job.key).toBe('k')
+      expect(await fixture.other.requeue(first.job.id)).toMatchObject({ status: 'working' })
+      if (next) await expect(fixture.one.heartbeat(next.lease)).resolves.toBeTruthy()
+      expect(await fixture.other.requeue('no such id')).toBeNull()
+    })
+  })
+}
