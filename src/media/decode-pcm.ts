@@ -1,6 +1,6 @@
 import { UsageError } from '../core/errors.js'
 import { streamFfmpeg } from './ffmpeg.js'
-import { type ClockRange, fileClockFilters } from './file-clock.js'
+import { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import { audioStreams, type MediaInfo } from './media-info.js'
 import {
@@ -44,7 +44,14 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
   const decoded: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () => decodedChunks(media.path, format, audioIndex, fileClockFilters(channels, range), signal),
+    chunks: () =>
+      decodedChunks(
+        media.path,
+        format,
+        audioIndex,
+        fileClockFilters({ startSec: media.startSec, sampleRate: own.sampleRate }, channels, range),
+        signal,
+      ),
   }
   if (!range || range.endSample === null) return decoded
   return slicePcm(decoded, 0, range.endSample - range.startSample)
@@ -73,7 +80,7 @@ async function* decodedChunks(
 ): AsyncGenerator<Buffer> {
   const { stdout } = streamFfmpeg(
     {
-      inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
+      inputs: [{ url: fileUrl(path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
       filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
       outputs: [
         {

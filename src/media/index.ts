@@ -1,4 +1,6 @@
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
+export { type CutOptions, cutVoice } from './cut.js'
+export { cutCommand, planCuts } from './cut-command.js'
 export { type DecodePcmOptions, decodePcm } from './decode-pcm.js'
 export {
   type FfmpegCommand,
@@ -10,7 +12,7 @@ export {
   runFfmpeg,
   streamFfmpeg,
 } from './ffmpeg.js'
-export { type ClockRange, fileClockFilters } from './file-clock.js'
+export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, type FileClock, fileClockFilters } from './file-clock.js'
 export { fileUrl, safeInputOptions } from './input-safety.js'
 export {
   type AudioStreamInfo,

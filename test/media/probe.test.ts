@@ -24,7 +24,7 @@ describe('probe', () => {
         '-timecode',
         '01:00:00:00',
         '-metadata:s:a:1',
-        'language=deu',
+        'language=ger',
         '-metadata',
         'title=A film',
       ],
@@ -40,7 +40,7 @@ describe('probe', () => {
       [4, 'data', null, 'tmcd'],
     ])
     expect(media.streams[1]).toMatchObject({ audioIndex: 0, channels: 2, channelLayout: 'stereo', bitsPerSample: 24 })
-    expect(media.streams[2]).toMatchObject({ audioIndex: 1, sampleRate: 44_100, language: 'deu', bitsPerSample: null })
+    expect(media.streams[2]).toMatchObject({ audioIndex: 1, sampleRate: 44_100, language: 'ger', bitsPerSample: null })
     expect(media.streams[0]).toMatchObject({ width: 64, height: 48, frameRate: '25/1', rotationDeg: 0, isCover: false })
   })
 

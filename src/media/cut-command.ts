@@ -1,0 +1,94 @@
+import { UsageError } from '../core/errors.js'
+import { type CutEncoding, cutEncoding } from './cut-encoding.js'
+import type { FfmpegCommand } from './ffmpeg.js'
+import { channelFilters, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters, rangeFilters } from './file-clock.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from './media-info.js'
+import { defaultChannelLayout } from './pcm.js'
+import type { ChannelPick, CutRequest } from './voice-cut.js'
+
+/** One voice file as it will be written. */
+export interface PlannedCut {
+  readonly request: CutRequest
+  readonly stream: AudioStreamInfo
+  readonly encoding: CutEncoding
+  readonly path: string
+  readonly channels: number
+  readonly channelLayout: string
+}
+
+/** Nothing of the source's tags, and no name or date of the encoder: the same voice gives the same bytes. */
+const NEUTRAL = ['-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact', '-flags:a', '+bitexact']
+
+/**
+ * What each request becomes.
+ *
+ * @throws UsageError ERR_NO_SUCH_TRACK, ERR_NO_SUCH_CHANNEL, ERR_EMPTY_RANGE
+ */
+export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): readonly PlannedCut[] {
+  return requests.map((request) => {
+    const stream = audioStreams(media)[request.audioIndex]
+    if (!stream) throw refused('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${request.audioIndex}`, media)
+    const { startSample, endSample } = request.range
+    if (startSample < 0 || (endSample !== null && endSample <= startSample)) {
+      throw refused('ERR_EMPTY_RANGE', `The part ${startSample} to ${endSample} holds no sample`, media)
+    }
+    const layout = pickedLayout(request.channels, stream, media)
+    const encoding = cutEncoding(stream, layout.channels)
+    const path = `${request.targetWithoutExtension}.${encoding.format}`
+    return { request, stream, encoding, path, ...layout }
+  })
+}
+
+/** One command that reads the input once and writes every cut. */
+export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
+  return {
+    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
+    filterComplex: [...new Set(cuts.map((cut) => cut.stream))]
+      .flatMap((stream) => trackGraph(media, stream, cuts))
+      .join(';'),
+    outputs: cuts.map((cut, place) => ({
+      url: fileUrl(cut.path),
+      options: ['-map', `[cut${place}]`, ...NEUTRAL, ...cut.encoding.options],
+    })),
+  }
+}
+
+/** Decodes a track once and splits it to all that is cut from it. */
+function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly PlannedCut[]): readonly string[] {
+  const places = cuts.flatMap((cut, place) => (cut.stream === stream ? [place] : []))
+  const clock = fileClockFilters({ startSec: media.startSec, sampleRate: stream.sampleRate }, { kind: 'all' }).join(',')
+  const branches = places.map((place) => `[branch${place}]`).join('')
+  return [
+    `[0:a:${stream.audioIndex}]${clock},asplit=${places.length}${branches}`,
+    ...places.map((place) => `[branch${place}]${cutFilters(cuts[place] as PlannedCut).join(',')}[cut${place}]`),
+  ]
+}
+
+function cutFilters({ request, encoding }: PlannedCut): readonly string[] {
+  return [
+    ...rangeFilters(request.range),
+    ...channelFilters(request.channels),
+    `aformat=sample_fmts=${encoding.sampleFormat}`,
+  ]
+}
+
+function pickedLayout(pick: ChannelPick, stream: AudioStreamInfo, media: MediaInfo) {
+  switch (pick.kind) {
+    case 'all':
+      return { channels: stream.channels, channelLayout: stream.channelLayout ?? defaultChannelLayout(stream.channels) }
+    case 'one':
+      if (pick.channel < 0 || pick.channel >= stream.channels) {
+        throw refused('ERR_NO_SUCH_CHANNEL', `Track ${stream.audioIndex} has no channel ${pick.channel}`, media)
+      }
+      return { channels: 1, channelLayout: 'mono' }
+    case 'downmix':
+      return { channels: 2, channelLayout: 'stereo' }
+    default:
+      return pick satisfies never
+  }
+}
+
+function refused(code: `ERR_${string}`, what: string, media: MediaInfo): UsageError {
+  return new UsageError(code, `${what}.`, { input: media.path })
+}
