@@ -6,6 +6,7 @@ import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
+import { linkedAbort } from './linked-abort.js'
 import { USER_AGENT } from './user-agent.js'
 
 /** Answers of the API are small; one that is larger is not read to its end. */
@@ -67,8 +68,9 @@ export function createTransport(timeouts: TimeoutOptions): Transport {
     async sendText(exchange) {
       const { method, json, form } = exchange
       const stop = new AbortController()
+      const linked = linkedAbort(exchange.signal, stop.signal)
       const request = client(exchange.url, {
-        ...common(exchange, stop.signal),
+        ...common(exchange, linked.signal),
         method,
         ...(json === undefined ? {} : { json }),
         ...(form === undefined ? {} : { form }),
@@ -86,6 +88,8 @@ export function createTransport(timeouts: TimeoutOptions): Transport {
           throw new HttpFault({ operation: exchange.operation, reason: 'bad-answer', detail: 'the body is too large' })
         }
         throw faultOf(thrown, exchange)
+      } finally {
+        linked.release()
       }
     },
 
@@ -123,13 +127,9 @@ export function createTransport(timeouts: TimeoutOptions): Transport {
   }
 }
 
-function common(exchange: Exchange, stop?: AbortSignal): OptionsInit & { isStream?: never } {
+function common(exchange: Exchange, signal = exchange.signal): OptionsInit & { isStream?: never } {
   throwIfAborted(exchange.signal)
-  const signals = [exchange.signal, stop].filter((signal) => signal !== undefined)
-  return {
-    headers: exchange.headers ?? {},
-    ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
-  }
+  return { headers: exchange.headers ?? {}, ...(signal ? { signal } : {}) }
 }
 
 function responseOf(

@@ -14,6 +14,7 @@ import { JobFailedError, toVoxmuxError } from '../core/errors.js'
 import { silentLogger } from '../core/logger.js'
 import { type ResolvedClientOptions, resolveClientOptions, type VoxmuxClientOptions } from './client-options.js'
 import { type Downloaded, downloadFile } from './download-file.js'
+import { linkedAbort } from './linked-abort.js'
 import { type RegisterAndUploadOptions, registerAndUpload } from './register-and-upload.js'
 import type { CallOptions, FileToRegister, StartOptions } from './service-api.js'
 import { openSession, type ServiceSession } from './service-session.js'
@@ -49,12 +50,12 @@ export class VoxmuxClient {
 
   /** Says whether the service is alive; needs no credentials. */
   ping(options?: CallOptions): Promise<PingAnswer> {
-    return this.#session.api.ping(this.#bound(options))
+    return this.#run(options, (bound) => this.#session.api.ping(bound))
   }
 
   /** Registers a file for upload; `start` and `end` (seconds) choose a part. */
   registerFile(file: FileToRegister, options?: CallOptions): Promise<RegisteredFile> {
-    return this.#session.api.registerFile(file, this.#bound(options))
+    return this.#run(options, (bound) => this.#session.api.registerFile(file, bound))
   }
 
   /** Registers a file that the service downloads itself, from a public address good for an hour at least. */
@@ -62,48 +63,49 @@ export class VoxmuxClient {
     file: FileToRegister & { readonly sourceUrl: string },
     options?: CallOptions,
   ): Promise<RegisteredFileFromUrl> {
-    return this.#session.api.registerFileFromUrl(file, this.#bound(options))
+    return this.#run(options, (bound) => this.#session.api.registerFileFromUrl(file, bound))
   }
 
   /** Sends a local file's bytes to its upload link. TransientError `ERR_UPLOAD_LINK_EXPIRED`: register it again. */
   upload(registered: RegisteredFile, path: string, options?: TransferOptions): Promise<void> {
-    const bound = this.#bound(options)
     const { blockTypeHeader } = this.#options
-    return this.#transfer(bound, () => uploadFile(this.#context, blockTypeHeader, registered, path, bound))
+    return this.#transfer(options, (bound) => uploadFile(this.#context, blockTypeHeader, registered, path, bound))
   }
 
   /** Registers and uploads; registers again where the link expires. `onRegistered` is awaited before bytes are sent. */
   registerAndUpload(file: FileToRegister, path: string, options?: RegisterAndUploadOptions): Promise<RegisteredFile> {
     const upload = (registered: RegisteredFile, transfer: TransferOptions) => this.upload(registered, path, transfer)
-    return registerAndUpload(this.#session.api, upload, file, this.#bound(options))
+    return this.#run(options, (bound) => registerAndUpload(this.#session.api, upload, file, bound))
   }
 
   /**
    * Starts processing. Does not repeat what may have arrived: use {@link startOnce} unless you ask the status
    * yourself. JobFailedError `ERR_START_CONFLICT` (409: started already, or not uploaded), `ERR_START_REFUSED`.
    */
-  async startProcess(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartProcessAnswer> {
-    return this.#session.api.startProcess(fileId, startOptions, this.#bound(options))
+  startProcess(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartProcessAnswer> {
+    return this.#run(options, (bound) => this.#session.api.startProcess(fileId, startOptions, bound))
   }
 
   /** Starts a file at most once, whatever the network does: see `start-once.ts` for how Pending is read. */
   startOnce(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
-    return startOnce(this.#session.api, this.#options.retry, fileId, startOptions, this.#bound(options))
+    const { retry } = this.#options
+    return this.#run(options, (bound) => startOnce(this.#session.api, retry, fileId, startOptions, bound))
   }
 
   /** {@link startOnce} after a crash: asks the status first, and starts only an id that has not started. */
   resumeStart(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
-    return resumeStart(this.#session.api, this.#options.retry, fileId, startOptions, this.#bound(options))
+    const { retry } = this.#options
+    return this.#run(options, (bound) => resumeStart(this.#session.api, retry, fileId, startOptions, bound))
   }
 
   /** One entry an id, in the order asked; any number of ids. To wait for a file use {@link waitFor}. */
   getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<FileProcessingStatus[]> {
-    return this.#session.api.getFilesStatus(fileIds, this.#bound(options))
+    return this.#run(options, (bound) => this.#session.api.getFilesStatus(fileIds, bound))
   }
 
   /** A signed link to the output of a succeeded file; `expiry` is a Unix timestamp in seconds. */
   getOutputFileUrl(fileId: string, options?: CallOptions): Promise<OutputFileUrl> {
-    return this.#session.api.getOutputFileUrl(fileId, this.#bound(options))
+    return this.#run(options, (bound) => this.#session.api.getOutputFileUrl(fileId, bound))
   }
 
   /**
@@ -112,7 +114,7 @@ export class VoxmuxClient {
    * @throws JobFailedError `ERR_FILE_FAILED` with the interface's error code, `ERR_NOT_FOUND` (-11)
    */
   async waitFor(fileId: string, options?: WatchOptions): Promise<FileProcessingStatus> {
-    const status = await this.#session.watcher.watch(fileId, this.#bound(options))
+    const status = await this.#run(options, (bound) => this.#session.watcher.watch(fileId, bound))
     if (status.status === 'Succeeded') return status
     throw fileFailed(fileId, status.status === 'NotFound' ? 'ERR_NOT_FOUND' : 'ERR_FILE_FAILED', status)
   }
@@ -124,8 +126,7 @@ export class VoxmuxClient {
 
   /** Streams the output of a succeeded file to `targetPath`, resumed after a break, its length checked. */
   download(fileId: string, targetPath: string, options?: TransferOptions): Promise<Downloaded> {
-    const bound = this.#bound(options)
-    return this.#transfer(bound, () => downloadFile(this.#context, this.#session.api, fileId, targetPath, bound))
+    return this.#transfer(options, (bound) => downloadFile(this.#context, this.#session.api, fileId, targetPath, bound))
   }
 
   /** Ends everything this client still does, with InterruptedError. */
@@ -134,22 +135,33 @@ export class VoxmuxClient {
     this.#session.release()
   }
 
-  /** The options with a signal that also follows {@link close}. */
-  #bound<T extends CallOptions>(options: T | undefined): T & { readonly signal: AbortSignal } {
-    const own = this.#closing.signal
-    const signal = options?.signal ? AbortSignal.any([options.signal, own]) : own
-    return { ...(options as T), signal }
-  }
-
-  async #transfer<T>({ signal }: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
-    throwIfAborted(signal)
+  /** Runs a method with a signal that follows the caller's and {@link close}. */
+  async #run<O extends CallOptions, T>(options: O | undefined, work: (bound: O & Bound) => Promise<T>): Promise<T> {
+    const { signal, release } = linkedAbort(options?.signal, this.#closing.signal)
     try {
-      return await this.#transfers.add(work, { signal })
-    } catch (thrown) {
       throwIfAborted(signal)
-      throw toVoxmuxError(thrown)
+      return await work({ ...(options as O), signal })
+    } finally {
+      release()
     }
   }
+
+  /** The same for bytes, of which only so many files' move at once. */
+  #transfer<T>(options: TransferOptions | undefined, work: (bound: TransferOptions & Bound) => Promise<T>): Promise<T> {
+    return this.#run(options, async (bound) => {
+      try {
+        return await this.#transfers.add(() => work(bound), { signal: bound.signal })
+      } catch (thrown) {
+        // Aborted in the queue: it throws the signal's reason as it is.
+        throwIfAborted(bound.signal)
+        throw toVoxmuxError(thrown)
+      }
+    })
+  }
+}
+
+interface Bound {
+  readonly signal: AbortSignal
 }
 
 function fileFailed(
