@@ -1,4 +1,5 @@
 export { type Database, openDatabase, type Row, type SqlValue } from './database.js'
+export { type HeldJob, type HoldJobOptions, holdJob } from './held-job.js'
 export { type HeldVoice, type HoldVoiceOptions, holdVoice } from './held-voice.js'
 export {
   type FileIdentity,
@@ -9,7 +10,8 @@ export {
   type JobState,
   type JobStatus,
 } from './job.js'
-export { type HeldJob, JobQueue, type JobQueueOptions } from './job-queue.js'
+export { JobQueue, type JobQueueOptions } from './job-queue.js'
+export { type RetryDelay, retryForADay } from './job-retries.js'
 export {
   type ClaimedJob,
   type ClaimOptions,

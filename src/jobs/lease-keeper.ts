@@ -3,6 +3,8 @@ import { InterruptedError, TransientError } from '../core/errors.js'
 export interface LeaseKeeper {
   /** Fires when the lease is lost, with `ERR_LEASE_LOST` as reason, or on the parent's abort. */
   readonly signal: AbortSignal
+  /** Renews at once. */
+  beat(): Promise<void>
   /** No more heartbeats. */
   stop(): void
 }
@@ -15,11 +17,17 @@ export interface LeaseKeeper {
  */
 export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal): LeaseKeeper {
   const controller = new AbortController()
+  let stopped = false
   const beat = async () => {
+    if (stopped) return
     try {
       await renew()
     } catch (error) {
-      if (isLeaseLost(error)) controller.abort(error)
+      // A renewal that crossed the work's own end is no loss.
+      if (isLeaseLost(error) && !stopped) {
+        clearInterval(timer)
+        controller.abort(error)
+      }
     }
   }
   const timer = setInterval(beat, leaseMs / 3)
@@ -29,7 +37,9 @@ export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent
   else parent?.addEventListener('abort', follow, { once: true })
   return {
     signal: controller.signal,
+    beat,
     stop: () => {
+      stopped = true
       clearInterval(timer)
       parent?.removeEventListener('abort', follow)
     },
