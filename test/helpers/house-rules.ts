@@ -1,7 +1,7 @@
 import { findCycles, findImports, type ImportLine, packageName, type SourceFiles } from './import-graph.js'
 
 /** Rooms of the house: what each may import, besides itself. `index` is `src/index.ts`, the public surface. */
-export const ROOMS = {
+const ROOMS = {
   contract: [],
   core: [],
   client: ['contract', 'core'],
@@ -19,7 +19,7 @@ export const ROOMS = {
 } as const satisfies Record<string, readonly string[]>
 
 /** Packages that shape a layer, and the one place that may import each: a file, or a folder (with a slash). */
-export const ONE_IMPORTER: Readonly<Record<string, string>> = {
+const ONE_IMPORTER: Readonly<Record<string, string>> = {
   got: 'src/client/',
   'fluent-ffmpeg': 'src/media/ffmpeg.ts',
   chokidar: 'plugins/watch-folder/',

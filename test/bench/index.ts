@@ -1,0 +1,8 @@
+/** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
+const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
+  overhead: () => import('./overhead.js'),
+}
+
+const start = BENCHMARKS[process.argv[2] ?? '']
+if (start) await start()
+else process.stdout.write(`npm run bench NAME, one of: ${Object.keys(BENCHMARKS).join(', ')}\n`)
