@@ -1,0 +1,28 @@
+import type { Command } from './command.js'
+
+/** A line of `voxmux --help`, and the module behind it, which is only loaded when it is called. */
+export interface CommandEntry {
+  readonly name: string
+  /** What stands after the name, for people. */
+  readonly usage: string
+  readonly summary: string
+  readonly load: () => Promise<{ readonly command: Command }>
+}
+
+/** The command that is meant where none is named: `voxmux clip.mov`. */
+export const DEFAULT_COMMAND = 'run'
+
+/** Every command, in the order of the help. One line a command, one file a command. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'presets',
+    usage: '[name]',
+    summary: 'List the presets, or show one.',
+    load: () => import('./commands/presets.js'),
+  },
+]
+
+/** Looks a command up by its name. */
+export function findCommand(name: string): CommandEntry | undefined {
+  return COMMANDS.find((entry) => entry.name === name)
+}

@@ -1,0 +1,28 @@
+import { stripVTControlCharacters } from 'node:util'
+import { loadPreset, presetNames } from '../../config/load-preset.js'
+import { defineCommand } from '../command.js'
+import { describeRecipe } from '../describe-recipe.js'
+
+/** `voxmux presets [name]` */
+export const command = defineCommand({
+  positionals: '[name]',
+  examples: [
+    ['', 'list the presets'],
+    ['podcast', 'show what a preset decides'],
+    ['./mine.json', 'check a preset of your own'],
+  ],
+  build: (parser) =>
+    parser
+      .positional('name', { type: 'string', describe: 'Name, or path of a JSON file' })
+      .option('json', { type: 'boolean', describe: 'Events on stdout' }),
+  run: async ({ name }, { cwd, output }) => {
+    const names = name === undefined ? await presetNames() : [name]
+    for (const wanted of names) {
+      const { preset, ...found } = await loadPreset(wanted, cwd)
+      output.event({ event: 'preset', ...found, preset })
+      const heading = stripVTControlCharacters(`${found.name.padEnd(22)} ${preset.description}`)
+      output.print(name === undefined ? heading : `${heading}\n${found.path}\n\n${describeRecipe(preset)}`)
+    }
+    return 0
+  },
+})

@@ -1,0 +1,26 @@
+import type { Writable } from 'node:stream'
+import { EVENT_SCHEMA_VERSION } from '../../pipeline/events.js'
+
+/** An event as it is written: anything with a name; the writer adds the version, and an id of null where there is none. */
+export interface WritableEvent {
+  readonly event: string
+  readonly [field: string]: unknown
+}
+
+/** Writes one JSON object a line. A reader that has gone (`| head -1`) ends the writing, not the work. */
+export class NdjsonWriter {
+  readonly #stream: Writable
+  #isOpen = true
+
+  constructor(stream: Writable) {
+    this.#stream = stream
+    stream.on('error', () => {
+      this.#isOpen = false
+    })
+  }
+
+  write<E extends WritableEvent>({ event, ...fields }: E): void {
+    if (!this.#isOpen) return
+    this.#stream.write(`${JSON.stringify({ event, schemaVersion: EVENT_SCHEMA_VERSION, id: null, ...fields })}\n`)
+  }
+}

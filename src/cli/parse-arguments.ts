@@ -1,0 +1,122 @@
+import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
+import { nearest } from '../config/nearest.js'
+import { UsageError } from '../core/errors.js'
+import type { Command } from './command.js'
+import type { CommandEntry } from './command-table.js'
+
+export type ParsedArguments =
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'values'; readonly values: ArgumentsCamelCase }
+
+/**
+ * Reads a command's arguments. yargs is only ever told of the one command that was called.
+ *
+ * @throws UsageError `ERR_USAGE`: one sentence, with the nearest flag where one was mistyped
+ */
+export async function parseArguments(
+  entry: CommandEntry,
+  command: Command,
+  argv: readonly string[],
+): Promise<ParsedArguments> {
+  let values: ArgumentsCamelCase | undefined
+  const parser = yargs([...argv])
+    .scriptName(`voxmux ${entry.name}`)
+    .locale('en')
+    .detectLocale(false)
+    .parserConfiguration({
+      'greedy-arrays': false,
+      'dot-notation': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'strip-aliased': true,
+    })
+    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .exitProcess(false)
+    .version(false)
+    .help('help')
+    .alias('help', 'h')
+    .showHelpOnFail(false)
+    .strict()
+    .fail((message: string | null, error: Error | undefined) => {
+      throw (
+        error ??
+        new UsageError('ERR_USAGE', sentence(message ?? '', argv, parser), {
+          remedies: [`\`voxmux ${entry.name} --help\` shows the options, with examples.`],
+        })
+      )
+    })
+    .command(
+      `$0 ${command.positionals}`.trim(),
+      entry.summary,
+      (builder) => withExamples(command.build(builder), entry.name, command),
+      (parsed) => {
+        values = parsed as ArgumentsCamelCase
+      },
+    )
+  if (wantsHelp(argv)) return { kind: 'help', text: await parser.getHelp() }
+  await parser.parseAsync()
+  if (!values) throw new UsageError('ERR_USAGE', `The arguments of \`voxmux ${entry.name}\` cannot be read.`)
+  return { kind: 'values', values: lastOfEach(values, parser) }
+}
+
+function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
+  return examples.reduce((built, [line, meaning]) => built.example(`voxmux ${name} ${line}`.trim(), meaning), parser)
+}
+
+function wantsHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === '--help' || word === '-h')
+}
+
+/** What yargs says, as one sentence that names the flag as it is typed. */
+function sentence(message: string, argv: readonly string[], parser: Argv): string {
+  const unknown = /^Unknown arguments?: (.+)$/.exec(message)?.[1]
+  if (unknown) {
+    const names = unknown.split(', ').filter(isTyped)
+    return names
+      .map((name) => (argv.includes(name) ? `"${name}" is one too many.` : unknownFlag(name, parser)))
+      .join(' ')
+  }
+  const invalid = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message)
+  if (invalid) return `--${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
+  const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
+  if (valueless) return `${flag(valueless)} needs a value.`
+  if (/^Not enough non-option arguments/.test(message)) return 'Something to work on is missing.'
+  return message.split('\n')[0] ?? message
+}
+
+function unknownFlag(name: string, parser: Argv): string {
+  const guess = nearest(name, knownFlags(parser))
+  return `${flag(name)} is not an option${guess ? `; did you mean --${guess}?` : '.'}`
+}
+
+/** yargs names a flag with a hyphen twice, the second time in camel case. */
+function isTyped(name: string, _: number, names: readonly string[]): boolean {
+  return !names.some((other) => other !== name && camelCase(other) === name)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function flag(name: string): string {
+  return name.length === 1 ? `-${name}` : `--${name}`
+}
+
+function knownFlags(parser: Argv): readonly string[] {
+  return Object.keys(optionsOf(parser).key).filter((name) => name.length > 1)
+}
+
+/** A flag given twice means what was said last, as everywhere; lists collect. */
+function lastOfEach(values: ArgumentsCamelCase, parser: Argv): ArgumentsCamelCase {
+  const lists = new Set(optionsOf(parser).array.flatMap((name) => [name, camelCase(name)]))
+  const entries = Object.entries(values).map(([name, value]) => {
+    const single = name !== '_' && Array.isArray(value) && !lists.has(name)
+    return [name, single ? (value as unknown[]).at(-1) : value]
+  })
+  return Object.fromEntries(entries) as ArgumentsCamelCase
+}
+
+function optionsOf(parser: Argv): { readonly key: Record<string, unknown>; readonly array: readonly string[] } {
+  return (parser as unknown as { getOptions(): { key: Record<string, unknown>; array: string[] } }).getOptions()
+}
