@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import { fileErrorInfo } from '../../contract/index.js'
+import { JobFailedError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
+import type { ServiceSettings } from '../service-settings.js'
+import { guardedRequest } from './guarded-request.js'
+
+export interface DownloadOptions {
+  readonly limits: ServiceSettings['download']
+  readonly maxBytes: number
+  readonly idleTimeoutMs: number
+  readonly allowPrivateUrls: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Fetches what a client registered by its address and hands the bytes to `store`, streamed.
+ *
+ * @throws JobFailedError `ERR_DOWNLOAD_FAILED` with file error code -17, whatever went wrong on the way; what `store`
+ * throws of itself (a full disk) is thrown as it is
+ */
+export async function downloadSource(
+  sourceUrl: string,
+  options: DownloadOptions,
+  store: (source: Readable, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const deadline = AbortSignal.timeout(options.limits.totalTimeoutMs)
+  const signal = AbortSignal.any([options.signal, deadline])
+  try {
+    await store(await openSource(sourceUrl, { ...options, signal }), signal)
+  } catch (error) {
+    if (options.signal.aborted || !(error instanceof SourceFault || deadline.aborted)) throw error
+    const info = fileErrorInfo(-17)
+    throw new JobFailedError('ERR_DOWNLOAD_FAILED', `${redactUrl(sourceUrl)} could not be downloaded.`, {
+      cause: error,
+      errorCode: info.code,
+      errorName: info.name,
+      remedies: info.remedies,
+    })
+  }
+}
+
+/** The source's fault, as against the disk's. */
+class SourceFault extends Error {}
+
+async function openSource(sourceUrl: string, options: DownloadOptions): Promise<Readable> {
+  try {
+    const answer = await followed(new URL(sourceUrl), options)
+    const measured = measure(answer, options.maxBytes)
+    answer.on('error', (cause) => measured.destroy(new SourceFault('The download broke off.', { cause })))
+    // When the disk fails, nobody wants the rest.
+    measured.on('close', () => answer.destroy())
+    return answer.pipe(measured)
+  } catch (cause) {
+    throw new SourceFault('The source cannot be read.', { cause })
+  }
+}
+
+/** Follows a few redirects; each new address passes the same guard. */
+async function followed(start: URL, options: DownloadOptions): Promise<IncomingMessage> {
+  let url = start
+  for (let redirects = 0; redirects <= options.limits.maxRedirects; redirects += 1) {
+    const answer = await guardedRequest(url, {
+      method: 'GET',
+      // As it is stored there: a compressed transfer could hide a size.
+      headers: { accept: '*/*', 'accept-encoding': 'identity' },
+      allowPrivate: options.allowPrivateUrls,
+      idleTimeoutMs: Math.max(options.limits.connectTimeoutMs, options.idleTimeoutMs),
+      signal: options.signal,
+    })
+    const status = answer.statusCode ?? 0
+    if (status === 200) return answer
+    answer.destroy()
+    const { location } = answer.headers
+    if (![301, 302, 303, 307, 308].includes(status) || !location) throw new Error(`The address answers ${status}.`)
+    url = new URL(location, url)
+  }
+  throw new Error('The address redirects too often.')
+}
+
+/** Counts what flows: neither more than the limit nor less than announced may arrive. */
+function measure(answer: IncomingMessage, maxBytes: number): Transform {
+  const announced = answer.headers['content-length']
+  const encoded = (answer.headers['content-encoding'] ?? 'identity') !== 'identity'
+  if (encoded || Number(announced ?? 0) > maxBytes) {
+    answer.destroy()
+    throw new Error(encoded ? 'The file arrives encoded.' : 'The file is too large.')
+  }
+  let seen = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen += chunk.length
+      if (seen > maxBytes) done(new SourceFault('The file is too large.'))
+      else done(null, chunk)
+    },
+    flush(done) {
+      const complete = answer.complete && (announced === undefined || seen === Number(announced))
+      done(complete ? null : new SourceFault('The download broke off.'))
+    },
+  })
+}

@@ -1,0 +1,38 @@
+import type { OperationMessage, ValidationErrorResponse } from '../../contract/index.js'
+
+/** A request that is answered with an operation message: 401, 403, 404. */
+export class OperationRefused extends Error {
+  constructor(
+    readonly statusCode: 401 | 403 | 404 | 503,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** A request that is well formed JSON but asks for what cannot be: answered with the one shape of a 400. */
+export class RequestInvalid extends Error {}
+
+const REASONS = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** The body of a 400. */
+export function validationError(message: string): ValidationErrorResponse {
+  return { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message }
+}
+
+/** The body of every other refusal. */
+export function operationMessage(statusCode: keyof typeof REASONS, code: string, message: string): OperationMessage {
+  return { statusCode, code, error: REASONS[statusCode], message }
+}
+
+/** The one 404 of files: it does not tell an id that never was from another user's. */
+export function fileNotFound(): OperationRefused {
+  return new OperationRefused(404, 'ERR_FILE_NOT_FOUND', 'File not found.')
+}

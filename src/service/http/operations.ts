@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { OPERATIONS, operationMessageSchema, validationErrorResponseSchema } from '../../contract/index.js'
+import { type FileRecord, notFoundEntry, toStatusEntry } from '../store/file-record.js'
+import type { FileService } from '../work/file-service.js'
+import { fileNotFound, RequestInvalid } from './answers.js'
+import { userOf } from './authentication.js'
+
+const errors = { 400: validationErrorResponseSchema, 401: operationMessageSchema, 403: operationMessageSchema }
+const errorsWithNotFound = { ...errors, 404: operationMessageSchema }
+
+/** The five operations that need a token, each with the contract's own schemas. */
+export function serveOperations(instance: FastifyInstance, service: FileService): void {
+  const app = instance.withTypeProvider<ZodTypeProvider>()
+  const { registerFile, registerFileFromUrl, startProcess, getFilesStatus, getOutputFileUrl } = OPERATIONS
+
+  app.post(
+    registerFile.path,
+    { schema: { body: registerFile.request, response: { 200: registerFile.answer, ...errors } } },
+    async (request) => {
+      const asked = request.body.file_to_register
+      const file = service.register(userOf(request), { ...asked, ...checkedPart(asked) })
+      const link = await service.uploadLink(file)
+      return {
+        registered_file: {
+          ...registered(file),
+          file_upload_link: link.url,
+          file_upload_expiry: link.expirySec,
+        },
+      }
+    },
+  )
+
+  app.post(
+    registerFileFromUrl.path,
+    { schema: { body: registerFileFromUrl.request, response: { 200: registerFileFromUrl.answer, ...errors } } },
+    async (request) => {
+      const asked = request.body.file_to_register
+      return { registered_file: registered(service.register(userOf(request), { ...asked, ...checkedPart(asked) })) }
+    },
+  )
+
+  app.post(
+    startProcess.path,
+    { schema: { body: startProcess.request, response: { 200: startProcess.answer, ...errorsWithNotFound } } },
+    async (request) => {
+      const { file_id, options } = request.body
+      const error = await service.start(userOf(request), file_id, {
+        webhook: options.webhook ?? false,
+        webhookSecret: options.webhook_secret ?? null,
+        outputType: options.output_type ?? null,
+      })
+      if (error === 'not-found') throw fileNotFound()
+      return { file_id, error }
+    },
+  )
+
+  app.post(
+    getFilesStatus.path,
+    { schema: { body: getFilesStatus.request, response: { 200: getFilesStatus.answer, ...errors } } },
+    async (request) =>
+      request.body.fileIds.map((id) => {
+        const file = service.file(userOf(request), id)
+        return file ? toStatusEntry(file) : notFoundEntry(id)
+      }),
+  )
+
+  app.post(
+    getOutputFileUrl.path,
+    { schema: { body: getOutputFileUrl.request, response: { 200: getOutputFileUrl.answer, ...errorsWithNotFound } } },
+    async (request) => {
+      const link = await service.outputLink(userOf(request), request.body.fileId)
+      if (!link) throw fileNotFound()
+      return { url: link.url, expiry: link.expirySec }
+    },
+  )
+}
+
+function registered(file: FileRecord) {
+  return {
+    file_id: file.id,
+    client_file_id: file.clientFileId,
+    file_name: file.fileName,
+    success: true,
+    error_code: 0 as const,
+  }
+}
+
+/** A part must be one: what lies beyond the file is only known later (-14). */
+function checkedPart({ start, end }: { start?: number | undefined; end?: number | undefined }) {
+  const at = 'body/file_to_register'
+  if (start !== undefined && start < 0) throw new RequestInvalid(`${at}/start must not be negative`)
+  if (end !== undefined && end <= (start ?? 0)) throw new RequestInvalid(`${at}/end must be greater than start`)
+  return { startSec: start, endSec: end }
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { LIMITS, type TokenAnswer } from '../../contract/index.js'
+import type { AccessTokens } from '../identity/access-tokens.js'
+import type { ApiKeys } from '../identity/api-keys.js'
+import type { SigningKeys } from '../identity/signing-keys.js'
+import type { ServiceIdentity } from '../store/service-database.js'
+
+export interface IdentityEndpoints {
+  readonly identity: ServiceIdentity
+  readonly apiKeys: ApiKeys
+  readonly signingKeys: SigningKeys
+  readonly tokens: AccessTokens
+  /** Address of this node's identity provider, known once it listens. */
+  readonly authUrl: () => string
+}
+
+/** The service's own identity provider: token endpoint, public keys, discovery document. */
+export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEndpoints): Promise<void> {
+  const { identity, apiKeys, signingKeys, tokens, authUrl } = endpoints
+  const tenantUrl = () => `${authUrl()}/${identity.tenantId}`
+  const issuer = () => `${tenantUrl()}/v2.0`
+
+  // Parsed in this scope alone: the operations take JSON and nothing else.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(String(body))),
+  )
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    done(null, undefined)
+  })
+
+  app.post<{ Params: { tenant: string } }>('/identity/:tenant/oauth2/v2.0/token', async (request, reply) => {
+    reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+    const form = request.body
+    if (!(form instanceof URLSearchParams))
+      return refuse(reply, 400, 'invalid_request', 'The body must be form-encoded.')
+    const repeated = [...form.keys()].find((name) => form.getAll(name).length > 1)
+    if (repeated) return refuse(reply, 400, 'invalid_request', `The field ${repeated} is given twice.`)
+    if (request.params.tenant !== identity.tenantId)
+      return refuse(reply, 401, 'invalid_client', 'There is no such tenant here.')
+    if (form.get('grant_type') !== 'client_credentials')
+      return refuse(reply, 400, 'unsupported_grant_type', 'grant_type must be client_credentials.')
+    const { clientId, clientSecret } = credentials(request.headers.authorization, form)
+    if (!clientId || !clientSecret)
+      return refuse(reply, 400, 'invalid_request', 'client_id and client_secret are required.')
+    const key = apiKeys.authenticate(clientId, clientSecret)
+    if (!key) return refuse(reply, 401, 'invalid_client', 'The client id or its secret is wrong, revoked or expired.')
+    if (form.get('scope') !== identity.scope)
+      return refuse(reply, 400, 'invalid_scope', `scope must be ${identity.scope}.`)
+    // One second less than the token lives: a client that counts from the answer never sends an expired one.
+    const lifetimeSec = LIMITS.accessTokenLifetimeSec - 1
+    const answer: TokenAnswer = {
+      token_type: 'Bearer',
+      expires_in: lifetimeSec,
+      ext_expires_in: lifetimeSec,
+      access_token: await tokens.issue(key, issuer()),
+    }
+    return answer
+  })
+
+  app.get('/identity/:tenant/discovery/v2.0/keys', async (_request, reply) => {
+    reply.header('cache-control', 'public, max-age=300')
+    return signingKeys.published()
+  })
+
+  app.get<{ Params: { tenant: string } }>('/identity/:tenant/v2.0/.well-known/openid-configuration', async () => ({
+    issuer: issuer(),
+    token_endpoint: `${tenantUrl()}/oauth2/v2.0/token`,
+    jwks_uri: `${tenantUrl()}/discovery/v2.0/keys`,
+    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+    grant_types_supported: ['client_credentials'],
+    scopes_supported: [identity.scope],
+    response_types_supported: ['token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+  }))
+}
+
+/** An error as OAuth 2.0 (RFC 6749, 5.2) shapes it. */
+function refuse(reply: FastifyReply, status: 400 | 401, error: string, description: string) {
+  if (status === 401) reply.header('www-authenticate', 'Basic realm="voxmux"')
+  return reply.status(status).send({ error, error_description: description })
+}
+
+/** From the form, as the interface says, or from a Basic header, as RFC 6749 says every server must allow. */
+function credentials(header: string | undefined, form: URLSearchParams) {
+  const basic = /^Basic +([\w+/=-]+)$/i.exec(header ?? '')?.[1]
+  if (!basic) return { clientId: form.get('client_id'), clientSecret: form.get('client_secret') }
+  const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString('utf8').split(/:(.*)/s)
+  return { clientId: formDecoded(id), clientSecret: formDecoded(secret) }
+}
+
+function formDecoded(text: string): string {
+  return new URLSearchParams(`v=${text}`).get('v') ?? ''
+}

@@ -1,0 +1,51 @@
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
+import { TransientError } from '../../core/errors.js'
+import type { OutsideIdentity } from '../service-settings.js'
+import { TokenRefused, tokenFault } from './access-tokens.js'
+
+/** Checks the tokens of an identity provider that is not ours: issuer, audience, signature, expiry, scope. */
+export class OutsideTokens {
+  private readonly keySet: ReturnType<typeof createRemoteJWKSet>
+
+  constructor(private readonly provider: OutsideIdentity) {
+    this.keySet = createRemoteJWKSet(new URL(provider.jwksUrl), { timeoutDuration: 5000, cooldownDuration: 5000 })
+  }
+
+  /**
+   * @returns who the token stands for: issuer and subject (the client, where tokens are issued to programs)
+   * @throws TokenRefused; TransientError `ERR_IDENTITY_UNREACHABLE` when the provider's keys cannot be had
+   */
+  async verify(token: string): Promise<string> {
+    const payload = await this.signed(token)
+    if (this.provider.scope && !grants(payload).has(this.provider.scope))
+      throw new TokenRefused('scope', 'The token lacks the scope of this service.')
+    const subject = payload.sub ?? payload.azp ?? payload.client_id
+    if (typeof subject !== 'string') throw new TokenRefused('token', 'The token names no subject.')
+    return `${payload.iss} ${subject}`
+  }
+
+  private async signed(token: string): Promise<JWTPayload> {
+    try {
+      const { issuer, audience } = this.provider
+      // Asymmetric only: with an HMAC the published key itself would sign.
+      const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+      const options = { issuer, audience, algorithms, requiredClaims: ['exp'] }
+      return (await jwtVerify(token, this.keySet, options)).payload
+    } catch (error) {
+      const refused = error instanceof errors.JOSEError && !unreachable(error)
+      if (refused) throw new TokenRefused('token', tokenFault(error))
+      throw new TransientError('ERR_IDENTITY_UNREACHABLE', 'The identity provider does not answer.', { cause: error })
+    }
+  }
+}
+
+/** Faults of fetching the key set, not of the token. */
+function unreachable(error: errors.JOSEError): boolean {
+  return error instanceof errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC'
+}
+
+/** Scopes and roles, in any of the claims that providers use. */
+function grants(payload: JWTPayload): Set<string> {
+  const claims = [payload.scope, payload.scp, payload.roles].flat()
+  return new Set(claims.flatMap((claim) => (typeof claim === 'string' ? claim.split(' ') : [])))
+}

@@ -1,0 +1,100 @@
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+} from 'jose'
+import { LIMITS } from '../../contract/index.js'
+import type { Database } from '../../jobs/index.js'
+
+/** A private key and the id under which its public half is published. */
+export interface SigningKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+}
+
+/** The RS256 keys of the access tokens: one signs, earlier ones stay published until their last token is over. */
+export class SigningKeys {
+  private readonly imported = new Map<string, CryptoKey>()
+
+  constructor(
+    private readonly database: Database,
+    private readonly rotationMs: number,
+  ) {}
+
+  /** The key to sign with; a new one when the last is older than the rotation time. */
+  async current(): Promise<SigningKey> {
+    const newest = this.newest()
+    if (newest && newest.createdMs > Date.now() - this.rotationMs) return this.toKey(newest.kid, newest.jwk)
+    return this.rotate(newest?.kid)
+  }
+
+  /** Starts to sign with a new key now. `insteadOf`: only if that one is still the newest (another node may be faster). */
+  async rotate(insteadOf?: string): Promise<SigningKey> {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2048 })
+    const jwk = await exportJWK(privateKey)
+    const kid = await calculateJwkThumbprint(jwk)
+    const signing = this.database.transaction(() => {
+      const newest = this.newest()
+      if (newest && newest.kid !== insteadOf) return newest
+      // Later than the newest in any case, or two rotations in one millisecond would have no order.
+      const createdMs = Math.max(Date.now(), (newest?.createdMs ?? 0) + 1)
+      this.database.run('INSERT INTO signing_key (kid, private_jwk, created_ms) VALUES (?, ?, ?)', [
+        kid,
+        JSON.stringify(jwk),
+        createdMs,
+      ])
+      this.forgetOld(createdMs)
+      return { kid, jwk }
+    })
+    return this.toKey(signing.kid, signing.jwk)
+  }
+
+  /** Rotates whichever key signs now: what an operator does when a key may have leaked. */
+  async replace(): Promise<SigningKey> {
+    return this.rotate(this.newest()?.kid)
+  }
+
+  /** Removes every key: all tokens end at once. */
+  revokeAll(): void {
+    this.database.run('DELETE FROM signing_key')
+  }
+
+  /** The public halves, as the JWKS address answers. */
+  async published(): Promise<JSONWebKeySet> {
+    await this.current()
+    const rows = this.database.all('SELECT kid, private_jwk FROM signing_key ORDER BY created_ms DESC')
+    return { keys: rows.map((row) => publicHalf(String(row.kid), JSON.parse(String(row.private_jwk)))) }
+  }
+
+  private newest(): { kid: string; jwk: JWK; createdMs: number } | undefined {
+    const row = this.database.get('SELECT * FROM signing_key ORDER BY created_ms DESC LIMIT 1')
+    if (!row) return undefined
+    return { kid: String(row.kid), jwk: JSON.parse(String(row.private_jwk)), createdMs: Number(row.created_ms) }
+  }
+
+  /** A key that signs no more is needed for as long as the last token signed with it lives. */
+  private forgetOld(nowMs: number): void {
+    const endedBeforeMs = nowMs - 2 * LIMITS.accessTokenLifetimeSec * 1000
+    this.database.run(
+      `DELETE FROM signing_key WHERE kid IN (
+         SELECT older.kid FROM signing_key older JOIN signing_key newer ON newer.created_ms > older.created_ms
+         GROUP BY older.kid HAVING MIN(newer.created_ms) < ?)`,
+      [endedBeforeMs],
+    )
+  }
+
+  private async toKey(kid: string, jwk: JWK): Promise<SigningKey> {
+    const privateKey = this.imported.get(kid) ?? ((await importJWK(jwk, 'RS256')) as CryptoKey)
+    this.imported.set(kid, privateKey)
+    return { kid, privateKey }
+  }
+}
+
+function publicHalf(kid: string, jwk: JWK): JWK {
+  // Named one by one: what is not named cannot be published by mistake.
+  return { kty: 'RSA', kid, use: 'sig', alg: 'RS256', ...(jwk.n && { n: jwk.n }), ...(jwk.e && { e: jwk.e }) }
+}

@@ -1,0 +1,57 @@
+import {
+  FILE_ERROR_CODES,
+  fileErrorInfo,
+  OPERATIONS,
+  type Operation,
+  webhookStatusSchema,
+  webhookTypeSchema,
+} from '../../contract/index.js'
+import { openApiDocument } from './openapi-document.js'
+
+/** The interface as a page for people: no script, nothing loaded from elsewhere. */
+export function openApiPage(scope: string): string {
+  const operations: readonly Operation[] = Object.values(OPERATIONS)
+  const paths = openApiDocument(scope).paths as Record<string, unknown>
+  const sections = operations.map(
+    (operation) => `<section id="${operation.name}">
+<h2><b>${operation.method}</b> <code>${escapeHtml(operation.path)}</code></h2>
+<p>${escapeHtml(operation.summary)} ${operation.authenticated ? 'Needs a bearer token.' : 'No token needed.'}</p>
+<details><summary>Request and answers</summary><pre>${escapeHtml(JSON.stringify(paths[operation.path], null, 2))}</pre></details>
+</section>`,
+  )
+  const errors = FILE_ERROR_CODES.map(fileErrorInfo).map(
+    ({ code, name, meaning, remedies }) =>
+      `<tr><td>${code}</td><td>${name}</td><td>${escapeHtml(meaning)}</td><td>${escapeHtml(remedies.join(' '))}</td></tr>`,
+  )
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>File Voice Regeneration Service</title>
+<style>
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+pre { overflow-x: auto; padding: 1rem; background: #8881; border-radius: .5rem; font-size: .85rem }
+h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: #2a7 }
+table { border-collapse: collapse } td, th { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-top: 1px solid #8884 }
+</style></head><body>
+<h1>File Voice Regeneration Service</h1>
+<p>Version 1.0.0. Scope of tokens: <code>${escapeHtml(scope)}</code>. Machine-readable: <a href="openapi.json">openapi.json</a>, limits: <a href="limits">limits</a>.</p>
+<nav>${operations.map(({ name }) => `<a href="#${name}">${name}</a>`).join(' · ')}</nav>
+${sections.join('\n')}
+<h2>Webhooks</h2>
+<p>Types: ${webhookTypeSchema.options.join(', ')}. Statuses: ${escapeHtml(webhookStatusSchema.options.join(', '))}.</p>
+<h2>File error codes</h2>
+<table><tr><th>Code</th><th>Name</th><th>Meaning</th><th>What to do</th></tr>
+${errors.join('\n')}</table>
+</body></html>`
+}
+
+function escapeHtml(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  }
+  return text.replace(/[&<>"']/g, (char) => entities[char] ?? char)
+}

@@ -1,0 +1,98 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { UsageError } from '../../core/errors.js'
+import type { ServiceSettings } from '../service-settings.js'
+import { contentDisposition, type FileStorage, mediaTypeOf, type SignedLink } from './file-storage.js'
+
+export interface AzureStorageOptions {
+  /** With an account key, which signs the links. A secret: from the environment or a file, never a flag. */
+  readonly connectionString: string
+  /** Made when it is not there. */
+  readonly container: string
+}
+
+/** Azure Blob Storage as a back end: links are SAS links, bytes never pass through the service but to be worked on. */
+export async function azureStorage(
+  options: AzureStorageOptions & { readonly dataDir: string; readonly links: ServiceSettings['links'] },
+): Promise<FileStorage> {
+  const azure = await loadAzure()
+  const container = azure.BlobServiceClient.fromConnectionString(options.connectionString).getContainerClient(
+    options.container,
+  )
+  await container.createIfNotExists()
+  const permissions = (letters: string) => azure.BlobSASPermissions.parse(letters)
+  const { links } = options
+  const work = (fileId: string) => join(options.dataDir, 'work', fileId)
+  const input = (fileId: string) => container.getBlockBlobClient(`inputs/${fileId}`)
+  const output = (fileId: string, extension: string) => container.getBlockBlobClient(`outputs/${fileId}.${extension}`)
+
+  return {
+    uploadLink: (fileId) =>
+      signed(links.uploadLifetimeSec, (expiresOn) =>
+        input(fileId).generateSasUrl({ expiresOn, permissions: permissions('cw') }),
+      ),
+    downloadLink: (fileId, extension, name) =>
+      signed(links.downloadLifetimeSec, (expiresOn) =>
+        output(fileId, extension).generateSasUrl({
+          expiresOn,
+          permissions: permissions('r'),
+          contentDisposition: contentDisposition(name, extension),
+          contentType: mediaTypeOf(extension),
+        }),
+      ),
+    async inputSize(fileId) {
+      const properties = await input(fileId)
+        .getProperties()
+        .catch((error: unknown) => {
+          if ((error as { statusCode?: unknown }).statusCode === 404) return undefined
+          throw error
+        })
+      return properties?.contentLength
+    },
+    async putInput(fileId, source: Readable, signal) {
+      await input(fileId).uploadStream(source, 4 * 1024 ** 2, 4, { abortSignal: signal })
+    },
+    async takeInput(fileId, signal) {
+      await mkdir(work(fileId), { recursive: true, mode: 0o700 })
+      const path = join(work(fileId), 'input')
+      const { readableStreamBody } = await input(fileId).download(0, undefined, {
+        abortSignal: signal,
+        maxRetryRequests: 5,
+      })
+      if (!readableStreamBody) throw new Error('The blob store sent no bytes.')
+      await pipeline(readableStreamBody, createWriteStream(path, { mode: 0o600 }), { signal })
+      return { path, release: () => rm(work(fileId), { recursive: true, force: true }) }
+    },
+    async workFolder(fileId) {
+      await mkdir(work(fileId), { recursive: true, mode: 0o700 })
+      return work(fileId)
+    },
+    async putOutput(fileId, extension, path, signal) {
+      const blobHTTPHeaders = { blobContentType: mediaTypeOf(extension) }
+      await output(fileId, extension).uploadFile(path, { abortSignal: signal, blobHTTPHeaders })
+      await rm(path, { force: true })
+    },
+    deleteInput: async (fileId) => void (await input(fileId).deleteIfExists()),
+    deleteOutput: async (fileId, extension) => void (await output(fileId, extension).deleteIfExists()),
+    // Uncommitted blocks are Azure's to forget (after a week); work folders end with their file.
+    sweep: async () => {},
+    close: async () => {},
+  }
+
+  async function signed(lifetimeSec: number, url: (expiresOn: Date) => Promise<string>): Promise<SignedLink> {
+    const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
+    return { url: await url(new Date(expirySec * 1000)), expirySec }
+  }
+}
+
+async function loadAzure() {
+  return import('@azure/storage-blob').catch((cause: unknown) => {
+    throw new UsageError('ERR_AZURE_MISSING', 'Azure Blob Storage needs a package that is not installed.', {
+      cause,
+      remedies: ['Install it: npm install @azure/storage-blob'],
+    })
+  })
+}

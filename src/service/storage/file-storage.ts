@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+
+/** A signed, time-limited address. */
+export interface SignedLink {
+  readonly url: string
+  /** Unix timestamp, in seconds, at which it ends. */
+  readonly expirySec: number
+}
+
+/** An input on this machine's disk; `release` gives back what was fetched for it. */
+export interface LocalInput {
+  readonly path: string
+  release(): Promise<void>
+}
+
+/** Where inputs and outputs lie: a local folder or a cloud's blob store. File ids are the service's own UUIDs. */
+export interface FileStorage {
+  /** A link to which one PUT brings the input. */
+  uploadLink(fileId: string): Promise<SignedLink>
+  /** A link from which the output is read; `name` is what a browser calls it. */
+  downloadLink(fileId: string, extension: string, name: string): Promise<SignedLink>
+  /** Size of the input in bytes; undefined while there is none. A broken upload is none. */
+  inputSize(fileId: string): Promise<number | undefined>
+  /** Stores an input that the service fetched itself. All of it or nothing. */
+  putInput(fileId: string, source: Readable, signal: AbortSignal): Promise<void>
+  /** The input as a local file. */
+  takeInput(fileId: string, signal: AbortSignal): Promise<LocalInput>
+  /** A folder on this machine in which an output may be made before it is stored. */
+  workFolder(fileId: string): Promise<string>
+  /** Takes over a finished output, which is gone from `path` afterwards. */
+  putOutput(fileId: string, extension: string, path: string, signal: AbortSignal): Promise<void>
+  deleteInput(fileId: string): Promise<void>
+  deleteOutput(fileId: string, extension: string): Promise<void>
+  /** Removes what broken uploads and dead processes left behind. */
+  sweep(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Media types of the outputs by extension; anything else is bytes. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  flac: 'audio/flac',
+  aiff: 'audio/aiff',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  m4a: 'audio/mp4',
+  mp4: 'video/mp4',
+  m4v: 'video/mp4',
+  mov: 'video/quicktime',
+  mkv: 'video/x-matroska',
+  webm: 'video/webm',
+}
+
+/** @param extension without a dot */
+export function mediaTypeOf(extension: string): string {
+  return MEDIA_TYPES[extension] ?? 'application/octet-stream'
+}
+
+/** A header that makes a browser save the file under that name (RFC 6266); no part of it can be a path. */
+export function contentDisposition(name: string, extension: string): string {
+  const safe = `${name}.${extension}`.replace(/\p{Surrogate}/gu, '\ufffd').replace(/[/\\\p{Cc}]/gu, '_')
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** What a link allows: writing one input, or reading one output under a name. */
+export type LinkGrant =
+  | { readonly kind: 'upload'; readonly fileId: string }
+  | { readonly kind: 'download'; readonly fileId: string; readonly extension: string; readonly name: string }
+
+/** Why a link is not honoured. */
+export type LinkFault = 'unknown' | 'forged' | 'expired'
+
+/**
+ * Signs and reads the storage links of the local back end.
+ *
+ * A path is `/voxmux/uploads/<file id>` or `/voxmux/downloads/<file id>.<extension>`: account, container, blob, as
+ * Azure's own client takes an address apart. The signature covers all of the path, the name and the expiry.
+ */
+export class LinkSigner {
+  constructor(private readonly secret: string) {}
+
+  /** @returns path and query, to be put behind a node's storage address */
+  sign(grant: LinkGrant, expirySec: number): string {
+    const path = pathOf(grant)
+    const query = new URLSearchParams({ se: String(expirySec) })
+    if (grant.kind === 'download') query.set('name', grant.name)
+    query.set('sig', this.signature(path, String(expirySec), query.get('name') ?? ''))
+    return `${path}?${query}`
+  }
+
+  /** What the address allows now. */
+  read(address: URL): LinkGrant | LinkFault {
+    const grant = grantOf(address)
+    if (!grant) return 'unknown'
+    const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']
+    const wanted = this.signature(address.pathname, expiry, address.searchParams.get('name') ?? '')
+    const same = given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+    if (!same) return 'forged'
+    return Number(expiry) * 1000 > Date.now() ? grant : 'expired'
+  }
+
+  private signature(path: string, expiry: string, name: string): string {
+    return createHmac('sha256', this.secret).update([path, expiry, name].join('\n')).digest('base64url')
+  }
+}
+
+const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const UPLOAD = new RegExp(`^/voxmux/uploads/(${ID})$`)
+const DOWNLOAD = new RegExp(`^/voxmux/downloads/(${ID})\\.([a-z0-9]{1,8})$`)
+
+function pathOf(grant: LinkGrant): string {
+  switch (grant.kind) {
+    case 'upload':
+      return `/voxmux/uploads/${grant.fileId}`
+    case 'download':
+      return `/voxmux/downloads/${grant.fileId}.${grant.extension}`
+    default:
+      return grant satisfies never
+  }
+}
+
+function grantOf(address: URL): LinkGrant | undefined {
+  const [, uploadId] = UPLOAD.exec(address.pathname) ?? []
+  if (uploadId) return { kind: 'upload', fileId: uploadId }
+  const [, fileId, extension] = DOWNLOAD.exec(address.pathname) ?? []
+  const name = address.searchParams.get('name')
+  return fileId && extension && name !== null ? { kind: 'download', fileId, extension, name } : undefined
+}

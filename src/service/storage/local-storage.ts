@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { Logger } from '../../core/logger.js'
+import type { ServiceSettings } from '../service-settings.js'
+import { FileFolder } from './file-folder.js'
+import type { FileStorage } from './file-storage.js'
+import { LinkSigner } from './link-signer.js'
+import { receiveUpload } from './receive-upload.js'
+import { sendDownload } from './send-download.js'
+import { StorageFault, type StorageFaultCode, sendFault } from './storage-answers.js'
+
+export interface LocalStorageOptions {
+  readonly dataDir: string
+  readonly linkSecret: string
+  readonly links: ServiceSettings['links']
+  /** Whether the input of a file may still be replaced. */
+  readonly mayUpload: (fileId: string) => boolean
+  readonly logger: Logger
+}
+
+/** A folder, and the server of its signed links: an address of its own, apart from the API. */
+export interface LocalStorage extends FileStorage {
+  readonly server: Server
+  /** Says under which address the links go out; call it once the server listens. */
+  publishAt(baseUrl: string): void
+}
+
+/** The default back end: every node of a data folder serves the links of all. */
+export function localStorage(options: LocalStorageOptions): LocalStorage {
+  const { links } = options
+  const folder = new FileFolder(join(options.dataDir, 'files'))
+  const signer = new LinkSigner(options.linkSecret)
+  let address = ''
+  const server = createServer((request, response) => {
+    serveLink(request, response, { ...options, folder, signer }).catch((error: unknown) => {
+      options.logger.error({ err: error }, 'A storage request failed.')
+      response.destroy()
+    })
+  })
+  // The whole of an upload may take hours; what must not take long is a silence.
+  server.requestTimeout = 0
+  server.setTimeout(links.idleTimeoutMs, (socket) => socket.destroy())
+
+  const link = (path: (expirySec: number) => string, lifetimeSec: number) => {
+    const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
+    return { url: `${address}${path(expirySec)}`, expirySec }
+  }
+  return {
+    server,
+    publishAt(baseUrl) {
+      address = baseUrl
+    },
+    uploadLink: async (fileId) =>
+      link((expirySec) => signer.sign({ kind: 'upload', fileId }, expirySec), links.uploadLifetimeSec),
+    downloadLink: async (fileId, extension, name) =>
+      link(
+        (expirySec) => signer.sign({ kind: 'download', fileId, extension, name }, expirySec),
+        links.downloadLifetimeSec,
+      ),
+    inputSize: (fileId) => folder.inputSize(fileId),
+    putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], signal),
+    takeInput: async (fileId) => ({ path: folder.inputPath(fileId), release: async () => {} }),
+    workFolder: (fileId) => folder.workFolder(fileId),
+    putOutput: (fileId, extension, path) => folder.adoptOutput(fileId, extension, path),
+    deleteInput: (fileId) => folder.deleteInput(fileId),
+    deleteOutput: (fileId, extension) => folder.deleteOutput(fileId, extension),
+    sweep: () => folder.sweep(),
+    close: () => closeServer(server),
+  }
+}
+
+async function serveLink(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: LocalStorageOptions & { readonly folder: FileFolder; readonly signer: LinkSigner },
+): Promise<void> {
+  try {
+    await answerLink(request, response, context)
+  } catch (error) {
+    const code = faultOf(error, request)
+    if (code === 'InternalError') context.logger.error({ err: error }, 'A storage request failed.')
+    sendFault(response, code, request.method === 'HEAD')
+  }
+}
+
+async function answerLink(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    folder,
+    signer,
+    mayUpload,
+    links,
+  }: LocalStorageOptions & { readonly folder: FileFolder; readonly signer: LinkSigner },
+): Promise<void> {
+  const target = `http://storage${request.url ?? '/'}`
+  if (!URL.canParse(target)) throw new StorageFault('BlobNotFound')
+  const address = new URL(target)
+  const grant = signer.read(address)
+  if (grant === 'unknown') throw new StorageFault('BlobNotFound')
+  if (grant === 'forged' || grant === 'expired') throw new StorageFault('AuthenticationFailed')
+  switch (grant.kind) {
+    case 'upload':
+      if (request.method !== 'PUT') throw new StorageFault('UnsupportedHttpVerb')
+      return receiveUpload(request, response, address, {
+        folder,
+        fileId: grant.fileId,
+        maxBytes: links.maxUploadBytes,
+        mayUpload,
+      })
+    case 'download':
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw new StorageFault('UnsupportedHttpVerb')
+      return sendDownload(request, response, { ...grant, path: folder.outputPath(grant.fileId, grant.extension) })
+    default:
+      return grant satisfies never
+  }
+}
+
+/** A connection that the other side broke is not a fault of ours. */
+function faultOf(error: unknown, request: IncomingMessage): StorageFaultCode {
+  if (error instanceof StorageFault) return error.code
+  return request.destroyed || request.errored ? 'IncompleteBody' : 'InternalError'
+}
+
+/** Lets what is under way end for a moment, then ends it. */
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const patience = setTimeout(() => server.closeAllConnections(), 1000)
+  await closed
+  clearTimeout(patience)
+}

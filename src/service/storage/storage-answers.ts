@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+
+/** The version of Azure's protocol whose answers the local back end imitates. */
+const PROTOCOL_VERSION = '2021-12-02'
+
+/** Refusals by Azure Blob Storage's own names, so that its clients understand them. */
+const FAULTS = {
+  AuthenticationFailed: [403, 'The link is not valid or has expired.'],
+  BlobNotFound: [404, 'There is no such file.'],
+  BlobImmutableDueToPolicy: [409, 'Processing has started: the file cannot be replaced any more.'],
+  InvalidBlockList: [400, 'The block list names a block that was not uploaded.'],
+  InvalidHeaderValue: [400, 'A header has a value that is not accepted.'],
+  InvalidRange: [416, 'The range lies outside the file.'],
+  InvalidXmlDocument: [400, 'The block list is not valid XML.'],
+  Md5Mismatch: [400, 'The bytes do not have the MD5 of the request.'],
+  MissingContentLengthHeader: [411, 'An upload needs a Content-Length.'],
+  MissingRequiredHeader: [400, 'An upload needs the header x-ms-blob-type: BlockBlob.'],
+  RequestBodyTooLarge: [413, 'The file is larger than this service takes.'],
+  UnsupportedHttpVerb: [405, 'The link does not allow this method.'],
+  InternalError: [500, 'The file could not be stored.'],
+  IncompleteBody: [400, 'The upload ended before its Content-Length.'],
+} as const satisfies Record<string, readonly [number, string]>
+export type StorageFaultCode = keyof typeof FAULTS
+
+/** An upload or download that is refused. */
+export class StorageFault extends Error {
+  constructor(
+    readonly code: StorageFaultCode,
+    options?: ErrorOptions,
+  ) {
+    super(FAULTS[code][1], options)
+  }
+}
+
+/** The headers that every answer of a blob store carries. */
+export function blobHeaders(): Record<string, string> {
+  return { 'x-ms-request-id': randomUUID(), 'x-ms-version': PROTOCOL_VERSION, 'cache-control': 'no-store' }
+}
+
+/** Answers a fault; a HEAD gets no body. */
+export function sendFault(response: ServerResponse, code: StorageFaultCode, isHead: boolean): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const [status, message] = FAULTS[code]
+  const body = `<?xml version="1.0" encoding="utf-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
+  response.writeHead(status, {
+    ...blobHeaders(),
+    'x-ms-error-code': code,
+    'content-type': 'application/xml',
+    'content-length': Buffer.byteLength(body),
+    // What is left of a refused upload is not worth reading.
+    ...(status >= 400 && !isHead && { connection: 'close' }),
+  })
+  response.end(isHead ? undefined : body)
+}

@@ -1,0 +1,92 @@
+/** The service's tables. Append only: a folder remembers how many of these it has had. Times are Unix milliseconds. */
+export const SERVICE_MIGRATIONS: readonly string[] = [
+  `
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE signing_key (
+  kid TEXT PRIMARY KEY,
+  private_jwk TEXT NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE account (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, created_ms INTEGER NOT NULL) STRICT;
+
+CREATE TABLE user (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  name TEXT NOT NULL,
+  subject TEXT UNIQUE,
+  credits_sec REAL,
+  webhook_url TEXT,
+  webhook_method TEXT,
+  webhook_secret_position TEXT,
+  webhook_secret TEXT,
+  created_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_key (
+  client_id TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL REFERENCES user (id),
+  name TEXT NOT NULL,
+  secret_hash TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  revoked_ms INTEGER
+) STRICT;
+
+CREATE TABLE file (
+  id TEXT PRIMARY KEY,
+  user_id TEXT NOT NULL,
+  client_file_id TEXT NOT NULL,
+  file_name TEXT NOT NULL,
+  source_url TEXT,
+  start_sec REAL,
+  end_sec REAL,
+  webhook INTEGER NOT NULL DEFAULT 0,
+  webhook_secret TEXT,
+  output_type TEXT,
+  state TEXT NOT NULL,
+  error_code INTEGER NOT NULL DEFAULT 0,
+  progress REAL NOT NULL DEFAULT 0,
+  charged_sec REAL NOT NULL DEFAULT 0,
+  output_extension TEXT,
+  input_deleted_ms INTEGER,
+  output_deleted_ms INTEGER,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  ended_ms INTEGER
+) STRICT;
+CREATE INDEX file_state ON file (state, created_ms);
+CREATE INDEX file_ended ON file (ended_ms);
+
+CREATE TABLE webhook_event (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  file_id TEXT NOT NULL,
+  user_id TEXT NOT NULL,
+  body TEXT NOT NULL,
+  secret TEXT,
+  state TEXT NOT NULL DEFAULT 'waiting',
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_ms INTEGER NOT NULL,
+  lease_owner TEXT,
+  lease_until_ms INTEGER,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_event_due ON webhook_event (state, due_ms);
+CREATE INDEX webhook_event_file ON webhook_event (file_id, id);
+
+CREATE TABLE webhook_log (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  event_id INTEGER NOT NULL,
+  file_id TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  url TEXT NOT NULL,
+  type TEXT NOT NULL,
+  status TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+`,
+]

@@ -1,0 +1,91 @@
+import {
+  type SecretPosition,
+  secretPositionSchema,
+  type WebhookBody,
+  type WebhookMethod,
+  webhookMethodSchema,
+} from '../../contract/index.js'
+import { UsageError } from '../../core/errors.js'
+import type { Database } from '../../jobs/index.js'
+
+/** Where a user's webhooks go, as set in the portal. */
+export interface WebhookTarget {
+  readonly url: string
+  readonly method: WebhookMethod
+  readonly secretPosition: SecretPosition
+  /** The portal's secret; startProcess's own wins over it. */
+  readonly secret: string | null
+}
+
+/** A webhook as it goes over the wire. */
+export interface WebhookRequest {
+  readonly method: WebhookMethod
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The webhook settings of users. */
+export class WebhookTargets {
+  constructor(private readonly database: Database) {}
+
+  of(userId: string): WebhookTarget | undefined {
+    const row = this.database.get('SELECT * FROM user WHERE id = ?', [userId])
+    if (!row?.webhook_url) return undefined
+    return {
+      url: String(row.webhook_url),
+      method: webhookMethodSchema.parse(row.webhook_method),
+      secretPosition: secretPositionSchema.parse(row.webhook_secret_position),
+      secret: typeof row.webhook_secret === 'string' ? row.webhook_secret : null,
+    }
+  }
+
+  /**
+   * @param target null: no webhooks any more
+   * @throws UsageError `ERR_WEBHOOK_SETTINGS`
+   */
+  set(userId: string, target: WebhookTarget | null): void {
+    if (target) assertTarget(target)
+    this.database.run(
+      'UPDATE user SET webhook_url = ?, webhook_method = ?, webhook_secret_position = ?, webhook_secret = ? WHERE id = ?',
+      [target?.url ?? null, target?.method ?? null, target?.secretPosition ?? null, target?.secret ?? null, userId],
+    )
+  }
+}
+
+/** Puts an event into a request: the body or, for GET, the query; the secret where the user wants it. */
+export function webhookRequest(target: WebhookTarget, body: WebhookBody, secret: string | null): WebhookRequest {
+  const url = new URL(target.url)
+  const headers: Record<string, string> = {}
+  const { secretPosition, method } = target
+  if (secret !== null && secretPosition === 'header') headers.authorization = `Bearer ${secret}`
+  if (secret !== null && secretPosition === 'query') url.searchParams.set('secret', secret)
+  if (method === 'GET') {
+    url.searchParams.set('userId', body.userId)
+    url.searchParams.set('type', body.type)
+    url.searchParams.set('message', JSON.stringify(body.message))
+    return { method, url, headers }
+  }
+  const json = JSON.stringify(secret !== null && secretPosition === 'body' ? { ...body, secret } : body)
+  headers['content-type'] = 'application/json'
+  headers['content-length'] = String(Buffer.byteLength(json))
+  return { method, url, headers, body: json }
+}
+
+function assertTarget(target: WebhookTarget): void {
+  const wrong = (message: string, remedy: string) =>
+    new UsageError('ERR_WEBHOOK_SETTINGS', message, { remedies: [remedy] })
+  const url = URL.canParse(target.url) ? new URL(target.url) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw wrong('The webhook address is not an http(s) address.', 'Give it whole, as in https://example.com/hook.')
+  if (target.method === 'GET' && target.secretPosition === 'body')
+    throw wrong('A GET webhook has no body that a secret could be in.', 'Use --secret-position header or query.')
+  // A header carries visible ASCII only: anything else would be refused at each delivery.
+  if (target.secret !== null && target.secretPosition === 'header' && !isHeaderSafe(target.secret))
+    throw wrong('A secret in the header may hold visible ASCII characters only.', 'Choose another secret or position.')
+}
+
+/** Whether a text may stand in a header value. */
+export function isHeaderSafe(text: string): boolean {
+  return /^[\x21-\x7e]*$/.test(text)
+}

@@ -1,0 +1,13 @@
+import { copyFile } from 'node:fs/promises'
+import type { Limits } from '../../precheck/index.js'
+import type { VoiceEngine } from './voice-engine.js'
+
+/** The service's own engine, loaded when the first file needs it. */
+export function defaultEngine(_limits: Limits): () => Promise<VoiceEngine> {
+  return async () => ({
+    async processFile({ input, output, onProgress }) {
+      await copyFile(input, output)
+      onProgress(100)
+    },
+  })
+}

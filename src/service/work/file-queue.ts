@@ -1,0 +1,48 @@
+import type { Logger } from '../../core/logger.js'
+import { type HeldJob, isEnded, JobQueue, type JobStore } from '../../jobs/index.js'
+import type { FileRecord } from '../store/file-record.js'
+import type { Files } from '../store/files.js'
+
+export interface FileQueueOptions {
+  readonly store: JobStore
+  readonly files: Files
+  readonly work: (held: HeldJob) => Promise<void>
+  readonly concurrency: number
+  readonly pollMs: number
+  readonly leaseMs: number
+  readonly logger: Logger
+}
+
+/** Accepted files in the durable job store: a job a file, its key the file's id, its group the user (who take turns). */
+export class FileQueue {
+  private readonly queue: JobQueue
+
+  constructor(private readonly options: FileQueueOptions) {
+    this.queue = new JobQueue(options)
+  }
+
+  start(): void {
+    this.queue.start()
+  }
+
+  async enqueue(file: FileRecord): Promise<void> {
+    const { store } = this.options
+    const { job } = await store.enqueue({ key: file.id, group: file.userId, input: file.fileName })
+    // Started once more after a failure that was ours: the job of the first start has ended.
+    if (isEnded(job.status)) await store.requeue(job.id)
+  }
+
+  /** Queues what was accepted but never queued because a process died in between. */
+  async recover(): Promise<void> {
+    for (const id of this.options.files.unfinished()) {
+      const file = this.options.files.byId(id)
+      if (file) await this.enqueue(file)
+    }
+  }
+
+  /** Takes nothing more and gives back what is in work: another node, or the next start, goes on. */
+  async stop(): Promise<void> {
+    await this.queue.stop()
+    await this.options.store.close()
+  }
+}

@@ -1,0 +1,52 @@
+import type { StartError } from '../../contract/index.js'
+import type { FileStorage, SignedLink } from '../storage/file-storage.js'
+import type { FileRecord } from '../store/file-record.js'
+import type { Files, Registration, StartOptions } from '../store/files.js'
+import type { FileLife } from './file-life.js'
+import type { FileQueue } from './file-queue.js'
+
+/** What the operations do, apart from how they are spoken to. */
+export class FileService {
+  constructor(
+    private readonly files: Files,
+    private readonly life: FileLife,
+    private readonly storage: FileStorage,
+    private readonly queue: FileQueue,
+  ) {}
+
+  register(
+    userId: string,
+    asked: { client_file_id: string; source_url?: string; startSec?: number | undefined; endSec?: number | undefined },
+  ): FileRecord {
+    const { client_file_id: clientFileId, source_url: sourceUrl, startSec, endSec } = asked
+    const registration: Registration = { userId, clientFileId, sourceUrl, startSec, endSec }
+    return this.files.register(registration)
+  }
+
+  uploadLink(file: FileRecord): Promise<SignedLink> {
+    return this.storage.uploadLink(file.id)
+  }
+
+  file(userId: string, fileId: string): FileRecord | undefined {
+    return this.files.ofUser(userId, fileId)
+  }
+
+  /** @returns null where the file is accepted (or was before), else why not */
+  async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
+    const file = this.files.ofUser(userId, fileId)
+    if (!file) return 'not-found'
+    const needsUpload = file.state === 'registered' && file.sourceUrl === null
+    if (needsUpload && (await this.storage.inputSize(fileId)) === undefined)
+      return { code: 409, message: 'The file has not been uploaded yet.' }
+    // Accepted first: a crash before it is queued is mended by whoever looks for accepted files that are not.
+    if (this.life.accept(fileId, options)) await this.queue.enqueue(file)
+    return null
+  }
+
+  /** @returns undefined for an unknown file, and for one whose output is not there (yet, or any more) */
+  async outputLink(userId: string, fileId: string): Promise<SignedLink | undefined> {
+    const file = this.files.ofUser(userId, fileId)
+    if (file?.state !== 'succeeded' || file.outputExtension === null || file.outputDeletedMs !== null) return undefined
+    return this.storage.downloadLink(fileId, file.outputExtension, file.fileName)
+  }
+}

@@ -1,0 +1,191 @@
+import { createRemoteJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import * as openid from 'openid-client'
+import { describe, expect, it } from 'vitest'
+import { openPortal } from '../../src/service/index.js'
+import { apiClient } from './support/api-client.js'
+import { freshToken, requestToken, withService } from './support/with-service.js'
+
+const form = (clientId: string, clientSecret: string, scope: string) => ({
+  client_id: clientId,
+  client_secret: clientSecret,
+  grant_type: 'client_credentials',
+  scope,
+})
+
+describe('the token endpoint', () => {
+  it('answers with a token of an hour that the published keys verify', async () => {
+    const service = await withService()
+    const { clientId, clientSecret } = await service.createKey('test')
+    const answer = await requestToken(service, form(clientId, clientSecret, service.scope))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const token = (await answer.json()) as { access_token: string }
+    expect(token).toEqual({
+      token_type: 'Bearer',
+      expires_in: 3599,
+      ext_expires_in: 3599,
+      access_token: expect.any(String),
+    })
+    const keys = createRemoteJWKSet(new URL(`${service.authUrl}/${service.tenantId}/discovery/v2.0/keys`))
+    const { payload, protectedHeader } = await jwtVerify(token.access_token, keys)
+    expect(protectedHeader.alg).toBe('RS256')
+    expect(payload).toMatchObject({ tid: service.tenantId, azp: clientId, scp: service.scope })
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600)
+  })
+
+  it('gives a token to a client that is not ours (openid-client)', async () => {
+    const service = await withService()
+    const { clientId, clientSecret } = await service.createKey('test')
+    const server = new URL(`${service.authUrl}/${service.tenantId}/v2.0`)
+    const options = { execute: [openid.allowInsecureRequests] }
+    const configuration = await openid.discovery(server, clientId, clientSecret, undefined, options)
+    const { access_token } = await openid.clientCredentialsGrant(configuration, { scope: service.scope })
+    const client = await apiClient(service, access_token)
+    expect(await client.status('nothing')).toHaveLength(1)
+    const basic = await openid.discovery(server, clientId, undefined, openid.ClientSecretBasic(clientSecret), options)
+    expect(await openid.clientCredentialsGrant(basic, { scope: service.scope })).toHaveProperty('access_token')
+  })
+
+  it.each([
+    ['a wrong secret', { client_secret: 'no' }, 401, 'invalid_client'],
+    ['an unknown client', { client_id: 'nobody' }, 401, 'invalid_client'],
+    ['another scope', { scope: 'api://other/.default' }, 400, 'invalid_scope'],
+    ['another grant', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
+    ['no secret', { client_secret: '' }, 400, 'invalid_request'],
+  ])('refuses %s', async (_name, change, status, error) => {
+    const service = await withService()
+    const { clientId, clientSecret } = await service.createKey('test')
+    const answer = await requestToken(service, { ...form(clientId, clientSecret, service.scope), ...change })
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([status, error])
+  })
+
+  it('refuses another tenant, JSON and a field given twice', async () => {
+    const service = await withService()
+    const { clientId, clientSecret } = await service.createKey('test')
+    const good = form(clientId, clientSecret, service.scope)
+    expect((await requestToken(service, good, crypto.randomUUID())).status).toBe(401)
+    const url = `${service.authUrl}/${service.tenantId}/oauth2/v2.0/token`
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(good) }
+    expect((await fetch(url, json)).status).toBe(400)
+    const twice = new URLSearchParams([...Object.entries(good), ['scope', service.scope]])
+    expect((await fetch(url, { method: 'POST', body: twice })).status).toBe(400)
+  })
+})
+
+describe('a bearer token', () => {
+  const statusOf = async (service: Parameters<typeof apiClient>[0], token: string) => {
+    const answer = await (await apiClient(service, token)).post('getFilesStatus', { fileIds: ['a'] })
+    const { statusCode } = (await answer.json()) as { statusCode?: number }
+    if (answer.status !== 200) expect(statusCode).toBe(answer.status)
+    return answer.status
+  }
+
+  it('is refused when it is missing, no token, tampered with, unsigned or signed by a stranger', async () => {
+    const service = await withService()
+    const token = await freshToken(service)
+    const [head = '', body = '', signature = ''] = token.split('.')
+    const claims = decodeJwt(token)
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const stranger = await generateKeyPair('RS256')
+    const signed = (key: Parameters<SignJWT['sign']>[0], header: { alg: string; kid?: string }) =>
+      new SignJWT(claims).setProtectedHeader(header).sign(key)
+    const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string }
+    const keys = (await (await fetch(`${service.authUrl}/${service.tenantId}/discovery/v2.0/keys`)).json()) as {
+      keys: Record<string, string>[]
+    }
+    const forged = [
+      '',
+      'x',
+      `${head}.${encoded({ ...claims, sub: 'me' })}.${signature}`,
+      `${head}.${body}.${'A'.repeat(signature.length)}`,
+      `${encoded({ alg: 'none', typ: 'JWT' })}.${body}.`,
+      await signed(stranger.privateKey, { alg: 'RS256', kid }),
+      await signed(stranger.privateKey, { alg: 'RS256' }),
+      // The public key taken for an HMAC secret: the classic confusion of algorithms.
+      await signed(new TextEncoder().encode(JSON.stringify(keys.keys[0])), { alg: 'HS256', kid }),
+    ]
+    for (const bad of forged) expect(await statusOf(service, bad)).toBe(401)
+    expect(await statusOf(service, token)).toBe(200)
+    expect(Object.keys(keys.keys[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use'])
+  })
+
+  it('is refused after its time, for another audience, tenant or client; another scope is a 403', async () => {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+    const jwk = await exportJWK(privateKey)
+    const service = await withService()
+    const claims = decodeJwt(await freshToken(service))
+    const portal = openPortal(service.dataDir)
+    const { kid, privateKey: signingKey } = await portal.signingKeys.replace()
+    portal.close()
+    const issued = (change: object, key = signingKey) =>
+      new SignJWT({ ...claims, ...change }).setProtectedHeader({ alg: 'RS256', kid }).sign(key)
+    expect(await statusOf(service, await issued({}))).toBe(200)
+    const nowSec = Math.floor(Date.now() / 1000)
+    for (const change of [
+      { exp: nowSec - 1 },
+      { exp: undefined },
+      { nbf: nowSec + 600 },
+      { aud: 'api://other' },
+      { tid: 'other' },
+      { iss: `${service.authUrl}/other/v2.0` },
+      { azp: 'other' },
+      { sub: 'other' },
+    ])
+      expect(await statusOf(service, await issued(change))).toBe(401)
+    expect(await statusOf(service, await issued({ scp: 'api://other/.default' }))).toBe(403)
+    expect(jwk.kty).toBe('RSA')
+  })
+
+  it('outlives a rotation of the signing key and the node that issued it, but not its API key', async () => {
+    const first = await withService()
+    const portal = openPortal(first.dataDir)
+    const user = portal.accounts.ensure('local')
+    const key = portal.keys.create(user.id, 'lasting')
+    const answer = await requestToken(first, form(key.clientId, key.clientSecret, first.scope))
+    const { access_token } = (await answer.json()) as { access_token: string }
+    await portal.signingKeys.replace()
+    await first.close()
+    const second = await withService({ dataDir: first.dataDir })
+    expect(second).toMatchObject({ tenantId: first.tenantId, serviceId: first.serviceId })
+    expect(await statusOf(second, access_token)).toBe(200)
+    portal.keys.revoke(key.clientId)
+    expect(await statusOf(second, access_token)).toBe(401)
+    portal.close()
+  })
+})
+
+describe('API keys', () => {
+  it('are kept as a hash, last two years, and end when regenerated or revoked', async () => {
+    const service = await withService()
+    const portal = openPortal(service.dataDir)
+    const key = portal.keys.create(portal.accounts.ensure('local').id, 'ci')
+    const works = async (secret: string) =>
+      (await requestToken(service, form(key.clientId, secret, service.scope))).status === 200
+    expect((key.expiresMs - key.createdMs) / (365 * 24 * 3600_000)).toBe(2)
+    expect(await works(key.clientSecret)).toBe(true)
+    expect(JSON.stringify(portal.keys.list())).not.toContain(key.clientSecret)
+    const { clientSecret } = portal.keys.regenerate(key.clientId)
+    expect([await works(key.clientSecret), await works(clientSecret)]).toEqual([false, true])
+    portal.keys.extend(key.clientId, Date.now() - 1)
+    expect(await works(clientSecret)).toBe(false)
+    portal.keys.revoke(key.clientId)
+    expect(await works(clientSecret)).toBe(false)
+    expect(() => portal.keys.revoke('nobody')).toThrow(/no API key/)
+    portal.close()
+  })
+
+  it('of one user do not open the files of another', async () => {
+    const service = await withService()
+    const portal = openPortal(service.dataDir)
+    const other = portal.keys.create(portal.accounts.create('other').id, 'theirs')
+    portal.close()
+    const answer = await requestToken(service, form(other.clientId, other.clientSecret, service.scope))
+    const theirs = await apiClient(service, ((await answer.json()) as { access_token: string }).access_token)
+    const ours = await apiClient(service)
+    const { file_id } = await ours.register('mine.wav')
+    expect(await theirs.status(file_id)).toEqual([{ id: file_id, status: 'NotFound', errorCode: -11, progress: 0 }])
+    const refused = await theirs.post('startProcess', { file_id, options: { model: 'regen_v1' } })
+    expect(refused.status).toBe(404)
+    expect((await theirs.post('getOutputFileUrl', { fileId: file_id })).status).toBe(404)
+  })
+})
