@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fixtureVoice, plainEngine } from './support/engines.js'
 import { apiClient } from './support/api-client.js'
+import { fixtureVoice, plainEngine } from './support/engines.js'
 import { withService } from './support/with-service.js'
 
 describe('a file', () => {
@@ -9,7 +9,11 @@ describe('a file', () => {
     const client = await apiClient(service)
     const voice = await fixtureVoice()
     const file = await client.register('takes/scene 1.final.wav')
-    expect(file).toMatchObject({ client_file_id: 'takes/scene 1.final.wav', file_name: 'takes/scene 1.final', success: true })
+    expect(file).toMatchObject({
+      client_file_id: 'takes/scene 1.final.wav',
+      file_name: 'takes/scene 1.final',
+      success: true,
+    })
     expect(await client.status(file.file_id)).toEqual([
       { id: file.file_id, status: 'Pending', errorCode: 0, progress: 0 },
     ])

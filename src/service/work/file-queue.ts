@@ -27,9 +27,12 @@ export class FileQueue {
 
   async enqueue(file: FileRecord): Promise<void> {
     const { store } = this.options
-    const { job } = await store.enqueue({ key: file.id, group: file.userId, input: file.fileName })
+    const { job } = await this.queue.enqueue({ key: file.id, group: file.userId, input: file.fileName })
     // Started once more after a failure that was ours: the job of the first start has ended.
-    if (isEnded(job.status)) await store.requeue(job.id)
+    if (isEnded(job.status)) {
+      await store.requeue(job.id)
+      this.queue.wake()
+    }
   }
 
   /** Queues what was accepted but never queued because a process died in between. */

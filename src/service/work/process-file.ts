@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FileErrorCode } from '../../contract/index.js'
 import { fileErrorCodeSchema, fileErrorInfo } from '../../contract/index.js'
-import { errorReport, JobFailedError, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
+import { errorReport, InterruptedError, JobFailedError, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'
@@ -38,7 +38,7 @@ export async function workOnFile(held: HeldJob, work: FileWork): Promise<void> {
     await held.complete({ status: 'done' })
   } catch (thrown) {
     // The lease is lost or the node stops: the queue gives the job back, somebody else goes on.
-    if (held.signal.aborted) throw thrown
+    if (held.signal.aborted) throw new InterruptedError('The file is given back.', { cause: thrown })
     await endFailed(held, file, thrown, timeout.aborted, work)
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type {
   FileProcessingStatus,
   OutputFileUrl,
-  RegisterFileAnswer,
   RegisteredFile,
+  RegisterFileAnswer,
   RegisterFileFromUrlAnswer,
   StartProcessAnswer,
 } from '../../../src/contract/index.js'
@@ -46,8 +46,11 @@ export async function apiClient(service: RunningService, token?: string): Promis
       (await asked<RegisterFileAnswer>('registerFile', { file_to_register: { client_file_id, ...part } }))
         .registered_file,
     registerUrl: async (client_file_id, source_url) =>
-      (await asked<RegisterFileFromUrlAnswer>('registerFileFromUrl', { file_to_register: { client_file_id, source_url } }))
-        .registered_file.file_id,
+      (
+        await asked<RegisterFileFromUrlAnswer>('registerFileFromUrl', {
+          file_to_register: { client_file_id, source_url },
+        })
+      ).registered_file.file_id,
     upload: (link, bytes, headers) =>
       fetch(link, {
         method: 'PUT',
