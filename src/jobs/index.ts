@@ -36,4 +36,5 @@ export {
   type VoiceStatus,
   type VoiceStep,
 } from './voice.js'
+export { type CachedVoice, VoiceCache, type VoiceCacheOptions } from './voice-cache.js'
 export type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { copyFile, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { toVoxmuxError } from '../core/errors.js'
+import { type CacheEntry, cacheEntries, cacheFileName, lastUsedMs } from './cache-entries.js'
+import { partName, sweepParts } from './part-files.js'
+
+export interface VoiceCacheOptions {
+  /** Beyond this the voices unused for longest go. */
+  readonly maxBytes: number
+}
+
+/** A regenerated voice that the cache has, unharmed. */
+export interface CachedVoice {
+  readonly path: string
+  readonly sizeBytes: number
+  /** Lower-case hex. */
+  readonly sha256: string
+}
+
+/**
+ * Regenerated voices by voice key, in a folder that many processes share. A file's name holds its size and SHA-256,
+ * so that it appears whole or not at all and can be proved when it is taken out.
+ */
+export class VoiceCache {
+  readonly #folder: string
+  readonly #maxBytes: number
+  #ready: Promise<void> | undefined
+
+  constructor(folder: string, { maxBytes }: VoiceCacheOptions) {
+    this.#folder = folder
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * Keeps a voice: hard-linked where the file system can, copied else; the source stays, and nobody may write into it
+   * any more. What was kept last is never the one to go, however large it is.
+   *
+   * @param key at most 120 letters, digits, `-`, `_`
+   */
+  put(key: string, sourcePath: string): Promise<CachedVoice> {
+    return this.#attempt(async () => {
+      const part = join(this.#folder, partName())
+      try {
+        await linkOrCopy(sourcePath, part)
+        const { size: sizeBytes } = await stat(part)
+        const sha256 = await sha256Of(part)
+        await sync(part)
+        const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
+        const path = join(this.#folder, name)
+        await rename(part, path)
+        await touch(path)
+        await this.#evict({ path, key, sizeBytes })
+        return { path, sizeBytes, sha256 }
+      } finally {
+        // POSIX lets rename do nothing where both names are one file already.
+        await rm(part, { force: true })
+      }
+    })
+  }
+
+  /** Finds a voice, proves size and SHA-256 and marks it as used now; a damaged one is deleted and not found. */
+  get(key: string): Promise<CachedVoice | null> {
+    return this.#attempt(async () => {
+      for (const entry of await cacheEntries(this.#folder)) {
+        if (entry.key !== key) continue
+        const { path, sizeBytes, sha256 } = entry
+        if (await isWhole(path, sizeBytes, sha256)) {
+          await touch(path)
+          return { path, sizeBytes, sha256 }
+        }
+        await rm(path, { force: true })
+      }
+      return null
+    })
+  }
+
+  /**
+   * As {@link get}, with a link or copy of one's own at `targetPath` (which must not exist): it stays there for the
+   * work that needs it, whatever other processes throw out of the cache. Never write into it.
+   */
+  async take(key: string, targetPath: string): Promise<CachedVoice | null> {
+    const found = await this.get(key)
+    if (!found) return null
+    try {
+      await linkOrCopy(found.path, targetPath)
+    } catch (error) {
+      // Thrown out in this very moment.
+      if ((await lastUsedMs(found.path)) === undefined) return null
+      throw toVoxmuxError(error, targetPath)
+    }
+    return { ...found, path: targetPath }
+  }
+
+  /** Throws a voice away. */
+  forget(key: string): Promise<void> {
+    return this.#attempt(async () => {
+      for (const entry of await cacheEntries(this.#folder)) if (entry.key === key) await rm(entry.path, { force: true })
+    })
+  }
+
+  /** Bytes in the cache. */
+  sizeBytes(): Promise<number> {
+    return this.#attempt(async () => {
+      const entries = await cacheEntries(this.#folder)
+      return entries.reduce((sum, entry) => sum + entry.sizeBytes, 0)
+    })
+  }
+
+  /** Deletes what an older answer left for the key, then the voices unused for longest until the rest fits. */
+  async #evict({ path, key, sizeBytes }: Pick<CacheEntry, 'path' | 'key' | 'sizeBytes'>): Promise<void> {
+    const entries = (await cacheEntries(this.#folder)).filter((entry) => entry.path !== path)
+    const aged = await Promise.all(
+      entries.map(async (entry) => ({ ...entry, usedMs: entry.key === key ? 0 : await lastUsedMs(entry.path) })),
+    )
+    let total = entries.reduce((sum, entry) => sum + entry.sizeBytes, sizeBytes)
+    for (const entry of aged.sort((a, b) => (a.usedMs ?? 0) - (b.usedMs ?? 0))) {
+      if (entry.key !== key && total <= this.#maxBytes) return
+      await rm(entry.path, { force: true })
+      total -= entry.sizeBytes
+    }
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.#ready ??= this.#prepare()
+      await this.#ready
+      return await work()
+    } catch (error) {
+      throw error instanceof TypeError ? error : toVoxmuxError(error, this.#folder)
+    }
+  }
+
+  /** Makes the folder and clears what killed processes left. */
+  async #prepare(): Promise<void> {
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await sweepParts(this.#folder)
+    } catch (error) {
+      this.#ready = undefined
+      throw error
+    }
+  }
+}
+
+async function linkOrCopy(source: string, target: string): Promise<void> {
+  try {
+    await link(source, target)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Another file system, or one without hard links, or one more link than it allows.
+    if (code === 'ENOENT' || code === 'EEXIST') throw error
+    await copyFile(source, target, constants.COPYFILE_EXCL)
+  }
+}
+
+async function isWhole(path: string, sizeBytes: number, sha256: string): Promise<boolean> {
+  try {
+    return (await stat(path)).size === sizeBytes && (await sha256Of(path)) === sha256
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** To the disk: a name must not promise what a power cut takes away. */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Used now; that it is gone in the same moment is no fault here. */
+async function touch(path: string): Promise<void> {
+  const now = new Date()
+  await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const ROOT = new URL('../../', import.meta.url)
+
+/** A process of its own that runs TypeScript (a module; `src/…` imports by address), killed at the end of the test. */
+export function startScript(code: string): { child: ChildProcess; line: () => Promise<unknown> } {
+  const source = code.replaceAll("'src/", `'${ROOT.href}src/`)
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
+    cwd: fileURLToPath(ROOT),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const lines: string[] = []
+  const waiting: ((line: string) => void)[] = []
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const next = waiting.shift()
+      if (next) next(part)
+      else lines.push(part)
+    }
+  })
+  /** The next line of its output, which is JSON. */
+  const line = async () => {
+    const ready = lines.shift()
+    return JSON.parse(ready ?? (await new Promise<string>((resolve) => waiting.push(resolve))))
+  }
+  return { child, line }
+}
+
+/** Runs a script to its end. @returns the JSON that it printed */
+export async function runScript(code: string): Promise<unknown> {
+  const { child, line } = startScript(`${code}\nprocess.stdout.write('\\n')`)
+  const [answer] = await Promise.all([line(), new Promise((resolve) => child.on('close', resolve))])
+  return answer
+}
+
+/** Kills a process as `kill -9` does and waits until it is gone. */
+export async function kill9(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.on('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
