@@ -1,4 +1,6 @@
+export type { AudioEncoding, AudioWishes } from './audio-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
+export { type ContainerProfile, containerProfile } from './container-profile.js'
 export { type CutOptions, cutVoice } from './cut.js'
 export { cutCommand, planCuts } from './cut-command.js'
 export { type DecodePcmOptions, decodePcm } from './decode-pcm.js'
@@ -24,6 +26,8 @@ export {
   type VideoStreamInfo,
 } from './media-info.js'
 export { isLossless } from './media-info-of.js'
+export type { MuxLoss } from './mux-losses.js'
+export { describeStream, type MuxOptions, type MuxPlan, type PlannedStream, planMux } from './mux-plan.js'
 export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType } from './pcm.js'
 export { pcmFromBuffer, silentPcm, slicePcm } from './pcm-streams.js'
 export { type ProbeOptions, probe } from './probe.js'
