@@ -13,3 +13,9 @@ export type { StartOutcome } from './start-once.js'
 export type { WatchOptions } from './status-watcher.js'
 export type { TransferOptions, TransferProgress } from './upload-file.js'
 export { VoxmuxClient } from './voxmux-client.js'
+export {
+  createWebhookReceiver,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+  webhookReceiverOptionsSchema,
+} from './webhook-receiver.js'

@@ -113,7 +113,8 @@ export class StatusWatcher {
   #schedule(): void {
     if (this.#round || this.#files.size === 0) return
     clearTimeout(this.#timer)
-    const first = Math.min(...[...this.#files.values()].map((file) => file.nextAtMs))
+    let first = Number.POSITIVE_INFINITY
+    for (const file of this.#files.values()) first = Math.min(first, file.nextAtMs)
     this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, first - Date.now()))
   }
 

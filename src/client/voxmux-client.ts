@@ -20,6 +20,7 @@ import type { CallOptions, FileToRegister, StartOptions } from './service-api.js
 import { openSession, type ServiceSession } from './service-session.js'
 import { resumeStart, type StartOutcome, startOnce } from './start-once.js'
 import type { WatchOptions } from './status-watcher.js'
+import { untilAborted } from './until-aborted.js'
 import { type TransferContext, type TransferOptions, uploadFile } from './upload-file.js'
 
 /**
@@ -149,11 +150,17 @@ export class VoxmuxClient {
   /** The same for bytes, of which only so many files' move at once. */
   #transfer<T>(options: TransferOptions | undefined, work: (bound: TransferOptions & Bound) => Promise<T>): Promise<T> {
     return this.#run(options, async (bound) => {
-      try {
-        return await this.#transfers.add(() => work(bound), { signal: bound.signal })
-      } catch (thrown) {
-        // Aborted in the queue: it throws the signal's reason as it is.
+      let running: Promise<T> | undefined
+      const queued = this.#transfers.add(() => {
         throwIfAborted(bound.signal)
+        running = work(bound)
+        return running
+      })
+      try {
+        return await untilAborted(queued, bound.signal)
+      } catch (thrown) {
+        // An abort ends the place in the queue at once; work under way is left to clear up after itself first.
+        await running?.catch(() => {})
         throw toVoxmuxError(thrown)
       }
     })

@@ -3,14 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base } from 'vitest'
 import { VoxmuxClient, type VoxmuxClientOptions } from '../../src/client/index.js'
-import { FaultServer } from '../helpers/fault-server.js'
+import { type Fault, FaultServer } from '../helpers/fault-server.js'
 
 /** Pauses short enough for tests; the numbers of the defaults are tested where they are pure functions. */
 export const QUICK = {
   retry: { limit: 3, baseMs: 1, maxMs: 4, retryAfterMaxMs: 1_500 },
-  timeouts: { connectMs: 2_000, answerMs: 500, idleMs: 500 },
+  timeouts: { connectMs: 5_000, answerMs: 5_000, idleMs: 5_000 },
   polling: { minMs: 2, maxMs: 10, hookedMs: 20, notFoundGraceMs: 60, outageMs: 150 },
 } as const satisfies Partial<VoxmuxClientOptions>
+
+/** For a service that never answers: the others must not be cut short by a slow machine. */
+export function impatientFor(fault: Fault): Partial<VoxmuxClientOptions> {
+  return fault.kind === 'hang' ? { timeouts: { connectMs: 5_000, answerMs: 400, idleMs: 400 } } : {}
+}
 
 interface Harness {
   server: FaultServer

@@ -6,7 +6,7 @@ import { HttpFault, httpFaultOf } from '../../src/client/http-fault.js'
 import { pauseMs, retryAfterMs } from '../../src/client/retry.js'
 import { JobFailedError, TransientError } from '../../src/core/errors.js'
 import type { Fault } from '../helpers/fault-server.js'
-import { errorOf, test } from './harness.js'
+import { errorOf, impatientFor, test } from './harness.js'
 
 const PASSING: Fault[] = [
   { kind: 'status', status: 408 },
@@ -23,7 +23,8 @@ const PASSING: Fault[] = [
 ]
 
 describe('a passing fault', () => {
-  test.for(PASSING)('%j is come through by each operation', async (fault, { server, client, finished }) => {
+  test.for(PASSING)('%j is come through by each operation', async (fault, { server, connect, finished }) => {
+    const client = connect(impatientFor(fault))
     const { fileId } = await finished(10)
     server.fail('ping', fault)
     server.fail('registerFile', fault)
@@ -53,7 +54,8 @@ describe('a lasting fault', () => {
     [{ kind: 'garbage' }, 'ERR_BAD_ANSWER', 4],
     [{ kind: 'wrong-shape' }, 'ERR_BAD_ANSWER', 4],
     [{ kind: 'answer', body: ' '.repeat(5_000_000) }, 'ERR_BAD_ANSWER', 4],
-  ] as [Fault, string, number][])('%j is %s after %i calls', async ([fault, code, calls], { server, client }) => {
+  ] as [Fault, string, number][])('%j is %s after %i calls', async ([fault, code, calls], { server, connect }) => {
+    const client = connect(impatientFor(fault))
     server.fail('getOutputFileUrl', fault, Number.POSITIVE_INFINITY)
     const error = await errorOf(client.getOutputFileUrl('a'))
     expect(error.code).toBe(code)

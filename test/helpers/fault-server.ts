@@ -148,7 +148,7 @@ export class FaultServer {
 
   #listen(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<string> {
     const server = createServer((request, response) => {
-      handle(request, response).catch(() => request.socket.destroy())
+      handle(request, response).catch(() => void request.destroy())
     })
     this.#servers.push(server)
     return new Promise((resolve) => {

@@ -1,0 +1,165 @@
+import { describe, expect } from 'vitest'
+import type { VoxmuxClient } from '../../src/client/index.js'
+import { JobFailedError } from '../../src/core/errors.js'
+import type { Fault } from '../helpers/fault-server.js'
+import { errorOf, impatientFor, test } from './harness.js'
+
+async function uploaded(client: VoxmuxClient, path: string): Promise<string> {
+  return (await client.registerAndUpload({ clientFileId: 'a.wav' }, path)).file_id
+}
+
+/** The answer is lost after the work was done. */
+const LOST: Fault[] = [{ kind: 'reset-after' }, { kind: 'truncated' }, { kind: 'garbage' }, { kind: 'wrong-shape' }]
+/** The work was not done, but nobody can tell from the answer. */
+const UNDONE: Fault[] = [
+  { kind: 'reset' },
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 503 },
+  { kind: 'hang' },
+]
+
+describe('startProcess', () => {
+  test.for([...LOST, ...UNDONE])(
+    '%j is not repeated: it may have arrived',
+    async (fault, { server, connect, file }) => {
+      const client = connect(impatientFor(fault))
+      const fileId = await uploaded(client, (await file(10)).path)
+      server.fail('startProcess', fault)
+      expect(await errorOf(client.startProcess(fileId))).toMatchObject({ exitCode: 4 })
+      expect(server.calls.startProcess).toBe(1)
+    },
+  )
+
+  test.for([
+    { kind: 'status', status: 408 },
+    { kind: 'status', status: 429 },
+    { kind: 'start-error', code: 429 },
+    { kind: 'start-error', code: 500 },
+    { kind: 'start-error', code: 503 },
+  ] as Fault[])('%j was surely not accepted, and is repeated', async (fault, { server, connect, file }) => {
+    const client = connect(impatientFor(fault))
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', fault, 2)
+    expect(await client.startProcess(fileId)).toEqual({ file_id: fileId, error: null })
+    expect(server.calls.startProcess).toBe(3)
+  })
+
+  test.for([
+    [400, 'ERR_START_REFUSED', undefined],
+    [401, 'ERR_AUTH_FAILED', undefined],
+    [402, 'ERR_START_REFUSED', -10],
+    [403, 'ERR_ACCESS_DENIED', undefined],
+    [404, 'ERR_NOT_FOUND', -11],
+    [409, 'ERR_START_CONFLICT', undefined],
+    [200, 'ERR_START_REFUSED', undefined],
+  ] as const)('an error object of %i is final: %s', async ([code, expected, errorCode], { server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'start-error', code, message: 'no' })
+    expect(await errorOf(client.startProcess(fileId))).toMatchObject({ code: expected, errorCode })
+    expect(server.calls).toMatchObject({ startProcess: 1, token: 1 })
+  })
+
+  test('a start before the upload is a conflict', async ({ client }) => {
+    const { file_id } = await client.registerFile({ clientFileId: 'a' })
+    const error = await errorOf(client.startProcess(file_id))
+    expect(error).toBeInstanceOf(JobFailedError)
+    expect(error.code).toBe('ERR_START_CONFLICT')
+  })
+})
+
+describe('startOnce', () => {
+  test('starts', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    expect(await client.startOnce(fileId)).toEqual({ fileId, how: 'started', status: null })
+    expect(server.calls.getFilesStatus).toBe(0)
+  })
+
+  test.for(LOST)('%j: the status shows that the request had arrived', async (fault, { server, connect, file }) => {
+    const client = connect(impatientFor(fault))
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', fault)
+    expect(await client.startOnce(fileId)).toMatchObject({ how: 'found-started', status: { id: fileId } })
+    expect(server.calls.startProcess).toBe(1)
+    expect(server.charges).toBe(1)
+  })
+
+  test.for(UNDONE)(
+    '%j: the status shows that it had not, and it is started',
+    async (fault, { server, connect, file }) => {
+      const client = connect(impatientFor(fault))
+      const fileId = await uploaded(client, (await file(10)).path)
+      server.fail('startProcess', fault)
+      expect(await client.startOnce(fileId)).toMatchObject({ how: 'started' })
+      expect(server.calls.startProcess).toBe(2)
+      expect(server.charges).toBe(1)
+    },
+  )
+
+  for (const repeatedStart of ['accepted', 'conflict'] as const) {
+    test(`a started file that stays Pending is started again by the same id, paid once (${repeatedStart})`, async ({
+      server,
+      client,
+      file,
+    }) => {
+      server.behaviour.repeatedStart = repeatedStart
+      server.behaviour.states = [{ status: 'Pending', errorCode: 0, progress: 0 }]
+      const fileId = await uploaded(client, (await file(10)).path)
+      server.fail('startProcess', { kind: 'reset-after' })
+      const outcome = await client.startOnce(fileId)
+      expect(outcome.how).toBe(repeatedStart === 'accepted' ? 'started' : 'found-started')
+      expect(server.requestsOf('startProcess').map(({ body }) => (body as { file_id: string }).file_id)).toEqual([
+        fileId,
+        fileId,
+      ])
+      expect(server.charges).toBe(1)
+    })
+  }
+
+  test('a start on its way moves a Pending file on, and is not repeated', async ({ server, client, file }) => {
+    server.behaviour.states = [
+      { status: 'Pending', errorCode: 0, progress: 0 },
+      { status: 'InProgress', errorCode: 0, progress: 1 },
+    ]
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'reset-after' })
+    expect(await client.startOnce(fileId)).toMatchObject({ how: 'found-started', status: { status: 'InProgress' } })
+    expect(server.calls.startProcess).toBe(1)
+  })
+
+  test('a first conflict is no sign of an earlier start', async ({ client }) => {
+    const { file_id } = await client.registerFile({ clientFileId: 'a' })
+    expect((await errorOf(client.startOnce(file_id))).code).toBe('ERR_START_CONFLICT')
+  })
+
+  test('gives up with the last error where it never gets through', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'status', status: 500 }, Number.POSITIVE_INFINITY)
+    expect(await errorOf(client.startOnce(fileId))).toMatchObject({ code: 'ERR_SERVICE_BUSY', exitCode: 4 })
+    expect(server.calls.startProcess).toBe(4)
+    expect(server.charges).toBe(0)
+  })
+})
+
+describe('resumeStart', () => {
+  test('asks first, and leaves a started file alone', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    await client.startOnce(fileId)
+    expect(await client.resumeStart(fileId)).toMatchObject({ how: 'found-started' })
+    expect(server.calls.startProcess).toBe(1)
+  })
+
+  test('starts one that was not started', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    expect(await client.resumeStart(fileId)).toMatchObject({ how: 'started' })
+    expect(server.charges).toBe(1)
+  })
+
+  test('takes a conflict for the trace of the start before the crash', async ({ server, client, file }) => {
+    server.behaviour.repeatedStart = 'conflict'
+    server.behaviour.states = [{ status: 'Pending', errorCode: 0, progress: 0 }]
+    const fileId = await uploaded(client, (await file(10)).path)
+    await client.startOnce(fileId)
+    expect(await client.resumeStart(fileId)).toMatchObject({ how: 'found-started' })
+    expect(server.charges).toBe(1)
+  })
+})
