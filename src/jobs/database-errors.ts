@@ -24,7 +24,7 @@ export function databaseError(thrown: unknown, file: string): unknown {
     })
   if (
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code) ||
-    /Unable to open|^(EACCES|EPERM|EROFS|EISDIR|ENOTDIR)$/.test(code || thrown.message)
+    /Unable to open|^(EACCES|EPERM|EROFS|EISDIR|ENOTDIR|EEXIST|ELOOP|ENOENT|ENAMETOOLONG)$/.test(code || thrown.message)
   )
     return new UsageError('ERR_DATABASE_NOT_WRITABLE', `${file} cannot be opened for writing.`, {
       ...options,
