@@ -20,6 +20,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'List the presets, or show one.',
     load: () => import('./commands/presets.js'),
   },
+  {
+    name: 'doctor',
+    usage: '',
+    summary: 'What is installed, reachable and configured; --install gets ffmpeg.',
+    load: () => import('./commands/doctor.js'),
+  },
 ]
 
 /** Looks a command up by its name. */

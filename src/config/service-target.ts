@@ -4,8 +4,11 @@ import { variableOf } from './environment.js'
 import type { Merged } from './merge-layers.js'
 import { type ProfileName, serviceSchema } from './settings-schema.js'
 
+/** Address and credentials of a service. */
+export type ServiceAccess = { readonly [Key in keyof z.infer<typeof serviceSchema>]-?: string }
+
 /** All that a remote service needs. */
-export type RemoteService = { readonly kind: 'remote' } & Readonly<Required<z.infer<typeof serviceSchema>>>
+export type RemoteService = { readonly kind: 'remote' } & ServiceAccess
 export interface EmbeddedService {
   readonly kind: 'embedded'
 }
@@ -32,7 +35,7 @@ export function serviceTarget(merged: Merged, profile: ProfileName | null): Serv
   if (profile === null && found.length === 0) return { kind: 'embedded' }
   const missing = KEYS.filter((key) => !found.some(([name]) => name === key)).map((key) => `service.${key}`)
   if (missing.length > 0) return { kind: 'incomplete', missing }
-  return { kind: 'remote', ...(Object.fromEntries(found) as Required<z.infer<typeof serviceSchema>>) }
+  return { kind: 'remote', ...(Object.fromEntries(found) as ServiceAccess) }
 }
 
 /**

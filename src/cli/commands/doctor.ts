@@ -1,0 +1,50 @@
+import picocolors from 'picocolors'
+import { overallExitCode } from '../../core/errors.js'
+import { forgetBinaries } from '../../media/index.js'
+import type { CommandContext } from '../command.js'
+import { defineCommand } from '../command.js'
+import { examine, examineTools } from '../doctor/examine.js'
+import type { Finding } from '../doctor/finding.js'
+import { installFfmpeg } from '../doctor/install-ffmpeg.js'
+import { loadConfig } from '../load-config.js'
+import { CONFIG_OPTIONS, flagsOf, withOptions } from '../run-options.js'
+
+/** `voxmux doctor` */
+export const command = defineCommand({
+  positionals: '',
+  examples: [
+    ['', 'what is installed, reachable and configured'],
+    ['--install', 'get ffmpeg from the system’s package manager, where none is found'],
+    ['--profile production', 'check those addresses and credentials'],
+  ],
+  build: (parser) =>
+    withOptions(parser, {
+      install: { type: 'boolean', describe: 'Install ffmpeg where no working one is found' },
+      json: { type: 'boolean', describe: 'Events on stdout' },
+      ...CONFIG_OPTIONS,
+    }),
+  run: async (args, context) => {
+    const findings = args.install
+      ? await install(context)
+      : await examine(await loadConfig(args, flagsOf(args), context), context.signal)
+    for (const found of findings) tell(found, context)
+    return overallExitCode(findings.map(({ exitCode }) => exitCode))
+  },
+})
+
+/** Installs only where something is missing, and says what it found in the end. */
+async function install({ env, signal, output }: CommandContext): Promise<readonly Finding[]> {
+  const before = await examineTools(undefined)
+  if (before.every(({ status }) => status === 'ok')) return before
+  await installFfmpeg({ env, signal, announce: (line) => output.note(`voxmux runs: ${line}`) })
+  forgetBinaries()
+  return examineTools(undefined)
+}
+
+function tell({ exitCode: _, ...found }: Finding, { output }: CommandContext): void {
+  output.event({ event: 'check', ...found })
+  const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+  const marks = { ok: colors.green('✔'), note: colors.dim('·'), fault: colors.red('✖') }
+  const remedies = found.remedies.map((remedy) => `\n    → ${remedy}`).join('')
+  output.print(`${marks[found.status]} ${found.check.padEnd(14)} ${found.detail}${remedies}`)
+}

@@ -1,0 +1,81 @@
+import { statfs } from 'node:fs/promises'
+import { VoxmuxClient } from '../../client/index.js'
+import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
+import { UsageError } from '../../core/errors.js'
+import { findFfmpeg, findFfprobe, type MediaBinary } from '../../media/index.js'
+import { describeBytes } from '../../precheck/index.js'
+import { type Finding, finding, remark } from './finding.js'
+
+const OLDEST_NODE = [20, 19] as const
+/** Less than this is soon full: an hour of uncompressed stereo takes 1 GB. */
+const LITTLE_SPACE_BYTES = 2 * 1000 ** 3
+/** Of a file that nobody registered: asking for it proves the credentials and costs nothing. */
+const UNKNOWN_FILE_ID = 'voxmux-doctor'
+
+/** Looks at everything that a run needs, in the order in which it needs it. */
+export async function examine(config: Config, signal: AbortSignal): Promise<readonly Finding[]> {
+  return [
+    await finding('node', nodeVersion),
+    ...(await examineTools(config)),
+    ...(await examineStateFolder(config)),
+    ...configuration(config),
+    await finding('service', () => service(config, signal)),
+  ]
+}
+
+/** ffmpeg and ffprobe: found, run once, and where from. */
+export async function examineTools(config: Config | undefined): Promise<readonly Finding[]> {
+  const describe = (tool: 'ffmpeg' | 'ffprobe', { path, version }: MediaBinary) =>
+    `${version}, ${path} (${binaryOrigin(path, config, tool)})`
+  return Promise.all([
+    finding('ffmpeg', async () => describe('ffmpeg', await findFfmpeg())),
+    finding('ffprobe', async () => describe('ffprobe', await findFfprobe())),
+  ])
+}
+
+function binaryOrigin(path: string, config: Config | undefined, tool: 'ffmpeg' | 'ffprobe'): string {
+  const origin = config?.origins.get(tool)
+  if (origin) return `set by ${describeOrigin(origin)}`
+  return /[\\/]node_modules[\\/]/.test(path) ? 'came with the installation' : 'of the system'
+}
+
+async function nodeVersion(): Promise<string> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return process.versions.node
+  throw new UsageError('ERR_NODE_TOO_OLD', `Node ${process.versions.node} is too old.`, {
+    remedies: [`Install Node ${OLDEST_NODE.join('.')} or newer.`],
+  })
+}
+
+async function examineStateFolder(config: Config): Promise<readonly Finding[]> {
+  const state = await finding('state folder', () => ensureStateFolder(config.stateDir))
+  if (state.status !== 'ok') return [state]
+  const { bavail, bsize } = await statfs(config.stateDir)
+  const free = bavail * bsize
+  const detail = `${describeBytes(free)} free`
+  if (free < LITTLE_SPACE_BYTES) return [state, remark('free space', `only ${detail}`)]
+  return [state, { ...state, check: 'free space', detail }]
+}
+
+function configuration(config: Config): readonly Finding[] {
+  const files = config.files.map(({ path, kind }) => remark('configuration', `${path} (${kind})`))
+  const chosen = [...config.origins].filter(([, { kind }]) => kind !== 'default' && kind !== 'preset')
+  const values = chosen.map(([path, origin]) => remark('setting', `${path} from ${describeOrigin(origin)}`))
+  const notes = config.notes.map((note) => remark('note', note))
+  const preset = remark('preset', `${config.preset.name}: ${config.preset.description}`)
+  return [...files, ...values, preset, ...notes]
+}
+
+async function service(config: Config, signal: AbortSignal): Promise<string> {
+  const target = requireService(config)
+  if (target.kind === 'embedded') return 'embedded: it runs on this machine and needs no account'
+  const { kind: _, ...access } = target
+  const client = new VoxmuxClient({ ...access, blockTypeHeader: config.blockTypeHeader, retry: { limit: 1 } })
+  try {
+    await client.ping({ signal })
+    await client.getFilesStatus([UNKNOWN_FILE_ID], { signal })
+    return `${new URL(target.baseUrl).origin} answers and takes the credentials`
+  } finally {
+    client.close()
+  }
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { delimiter } from 'node:path'
+import { throwIfAborted } from '../../core/abort.js'
+import { JobFailedError, UsageError } from '../../core/errors.js'
+import { findProgram, PACKAGE_MANAGERS, programFolders } from './package-managers.js'
+
+/** What a package manager needs of the environment; nothing else of it is its business. */
+const PASSED_ON = [
+  'HOME',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'SystemRoot',
+  'LOCALAPPDATA',
+  'APPDATA',
+  'TEMP',
+]
+
+export interface InstallOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly signal: AbortSignal
+  /** Is told each command before it runs. */
+  readonly announce: (command: string) => void
+}
+
+/**
+ * Installs ffmpeg with the system's package manager. What it prints goes to stderr.
+ *
+ * @throws UsageError `ERR_NO_PACKAGE_MANAGER`, `ERR_NEEDS_ROOT`; JobFailedError `ERR_INSTALL_FAILED`
+ */
+export async function installFfmpeg({ env, signal, announce }: InstallOptions): Promise<void> {
+  for (const { command, isOptional } of installCommands(env)) {
+    throwIfAborted(signal)
+    announce(command.join(' '))
+    const exitCode = await run(command, env, signal)
+    if (exitCode === 0 || isOptional) continue
+    throw new JobFailedError('ERR_INSTALL_FAILED', `\`${command.join(' ')}\` ended with ${exitCode}.`, {
+      remedies: ['Its own output above says why. Install ffmpeg yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE.'],
+    })
+  }
+}
+
+/** The commands that install ffmpeg here, absolute, with sudo where it is needed and there. */
+export function installCommands(
+  env: NodeJS.ProcessEnv,
+): readonly { readonly command: readonly [string, ...string[]]; readonly isOptional: boolean }[] {
+  const folders = programFolders(env.PATH)
+  for (const { program, steps, needsRoot } of PACKAGE_MANAGERS) {
+    const path = findProgram(program, folders)
+    if (!path) continue
+    const prefix = needsRoot ? rootPrefix(path, steps.at(-1)?.args ?? [], folders) : []
+    return steps.map(({ args, isOptional = false }) => ({
+      command: [...prefix, path, ...args] as unknown as readonly [string, ...string[]],
+      isOptional,
+    }))
+  }
+  throw new UsageError('ERR_NO_PACKAGE_MANAGER', 'No package manager that voxmux knows was found.', {
+    remedies: ['Install ffmpeg 5.1 or newer yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to where it is.'],
+  })
+}
+
+function rootPrefix(path: string, args: readonly string[], folders: readonly string[]): readonly string[] {
+  if (process.getuid?.() === 0) return []
+  const sudo = findProgram('sudo', folders)
+  // Without a terminal nobody could type a password: sudo has to say no instead of waiting.
+  if (sudo) return process.stdin.isTTY ? [sudo] : [sudo, '-n']
+  throw new UsageError('ERR_NEEDS_ROOT', 'Installing ffmpeg needs root, and there is no sudo.', {
+    remedies: [`Run as root: ${[path, ...args].join(' ')}`],
+  })
+}
+
+async function run(
+  [program, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<number> {
+  const passed = Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+  const child = spawn(program, args, {
+    // stdout belongs to events.
+    stdio: ['inherit', process.stderr, process.stderr],
+    env: { ...passed, PATH: programFolders(env.PATH).join(delimiter), DEBIAN_FRONTEND: 'noninteractive' },
+    signal,
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 1
+}
