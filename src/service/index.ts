@@ -1,5 +1,6 @@
 export type { ApiKey, NewApiKey } from './identity/api-keys.js'
 export { openPortal, type Portal } from './portal/portal.js'
+export { type ServeFile, serveFileSchema } from './serve-file.js'
 export type { RunningService, ServiceCredentials, ServiceOptions } from './service-handle.js'
 export { type ServiceSettings, type ServiceSettingsInput, serviceSettingsSchema } from './service-settings.js'
 export { startService } from './start-service.js'

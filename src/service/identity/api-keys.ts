@@ -24,20 +24,19 @@ const SECRET_LIFETIME_MS = 2 * 365 * 24 * 3600_000
 export class ApiKeys {
   constructor(private readonly database: Database) {}
 
-  /** @param lifetimeMs two years unless said: the embedded service's keys live as long as their process */
-  create(userId: string, name: string, lifetimeMs = SECRET_LIFETIME_MS): NewApiKey {
-    const clientSecret = freshSecret()
-    const createdMs = Date.now()
-    const key = { clientId: randomUUID(), userId, name, createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
-    this.database.run(
-      'INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)',
-      [key.clientId, userId, name, hashSecret(clientSecret), createdMs, key.expiresMs],
-    )
-    return { ...key, clientSecret }
+  /** A key of two years. */
+  create(userId: string, name: string): NewApiKey {
+    return this.insert(userId, name, SECRET_LIFETIME_MS, true)
   }
 
+  /** A key of a process for itself, which renews it while it runs; people do not see it. */
+  createPassing(userId: string, name: string, lifetimeMs: number): NewApiKey {
+    return this.insert(userId, name, lifetimeMs, false)
+  }
+
+  /** The keys that people made, oldest first. */
   list(): ApiKey[] {
-    return this.database.all('SELECT * FROM api_key ORDER BY created_ms, client_id').map(toKey)
+    return this.database.all('SELECT * FROM api_key WHERE lasting = 1 ORDER BY created_ms, client_id').map(toKey)
   }
 
   /** Gives the key a new secret, good for two years; the old one is refused from now on. */
@@ -87,6 +86,18 @@ export class ApiKeys {
   active(clientId: string): ApiKey | undefined {
     const row = this.database.get('SELECT * FROM api_key WHERE client_id = ?', [clientId])
     return row ? usable(toKey(row)) : undefined
+  }
+
+  private insert(userId: string, name: string, lifetimeMs: number, lasting: boolean): NewApiKey {
+    const clientSecret = freshSecret()
+    const createdMs = Date.now()
+    const key = { clientId: randomUUID(), userId, name, createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
+    this.database.run(
+      `INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms, lasting)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      [key.clientId, userId, name, hashSecret(clientSecret), createdMs, key.expiresMs, lasting ? 1 : 0],
+    )
+    return { ...key, clientSecret }
   }
 
   private known(clientId: string): ApiKey {

@@ -20,7 +20,7 @@ export class NodeKeys {
 
   create(name: string): { clientId: string; clientSecret: string } {
     const user = this.accounts.ensure(LOCAL_ACCOUNT)
-    const { clientId, clientSecret } = this.keys.create(user.id, name, LIFETIME_MS)
+    const { clientId, clientSecret } = this.keys.createPassing(user.id, name, LIFETIME_MS)
     this.clientIds.add(clientId)
     return { clientId, clientSecret }
   }

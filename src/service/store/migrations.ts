@@ -89,4 +89,6 @@ CREATE TABLE webhook_log (
   detail TEXT NOT NULL
 ) STRICT;
 `,
+  // A process's own keys are not for people to see.
+  'ALTER TABLE api_key ADD COLUMN lasting INTEGER NOT NULL DEFAULT 1',
 ]

@@ -51,10 +51,9 @@ async function processFile(file: FileRecord, work: FileWork, signal: AbortSignal
     const media = await probe(input.path, { signal })
     charge(file, media, work.files)
     life.begin(file.id)
-    const extension = outputExtension(file, media)
-    const output = join(await storage.workFolder(file.id), `output.${extension}`)
+    const output = join(await storage.workFolder(file.id), 'output')
     const engine = await work.engine()
-    await engine.processFile({
+    const { extension } = await engine.processFile({
       input: input.path,
       output,
       ...(file.startSec !== null && { startSec: file.startSec }),
@@ -89,12 +88,6 @@ function charge(file: FileRecord, media: MediaInfo, files: Files): void {
   const endSec = Math.min(file.endSec ?? Number.POSITIVE_INFINITY, media.durationSec ?? 0)
   const partSec = Math.max(0, endSec - (file.startSec ?? 0))
   if (!files.charge(file.id, partSec)) throw fileFailure(-10, file)
-}
-
-/** Video keeps its container, and so does audio unless another type is asked for. */
-function outputExtension(file: FileRecord, media: MediaInfo): string {
-  const isVideo = media.streams.some((stream) => stream.kind === 'video' && !stream.isCover)
-  return isVideo ? media.container : (file.outputType ?? media.container)
 }
 
 async function endFailed(held: HeldJob, file: FileRecord, thrown: unknown, timedOut: boolean, work: FileWork) {

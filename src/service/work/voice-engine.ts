@@ -3,7 +3,7 @@ import type { OutputType } from '../../contract/index.js'
 /** One file for the engine: media in, media out. Positions are seconds of the input. */
 export interface EngineRequest {
   readonly input: string
-  /** Path that the engine writes; its extension names the container. */
+  /** Path that the engine writes; its extension says nothing. */
   readonly output: string
   readonly startSec?: number
   readonly endSec?: number
@@ -18,6 +18,7 @@ export interface EngineRequest {
  * file's fault and final, any other is the engine's own.
  */
 export interface VoiceEngine {
-  processFile(request: EngineRequest): Promise<unknown>
+  /** @returns the usual extension of what was written, without a dot */
+  processFile(request: EngineRequest): Promise<{ readonly extension: string }>
   close?(): Promise<void>
 }

@@ -6,6 +6,7 @@ export const plainEngine = async (): Promise<VoiceEngine> => ({
   async processFile({ input, output, onProgress }) {
     await copyFile(input, output)
     onProgress(100)
+    return { extension: 'wav' }
   },
 })
 

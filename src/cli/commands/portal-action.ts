@@ -1,0 +1,50 @@
+import type { SecretPosition, WebhookMethod } from '../../contract/index.js'
+import { UsageError } from '../../core/errors.js'
+import type { Portal } from '../../service/index.js'
+import type { Output } from '../output/output.js'
+
+/** What an action of the portal is given. */
+export interface PortalRequest {
+  readonly portal: Portal
+  readonly output: Output
+  readonly account: string
+  readonly subject?: string | undefined
+  readonly name?: string | undefined
+  readonly url?: string | undefined
+  readonly method: WebhookMethod
+  readonly secretPosition: SecretPosition
+  readonly secretStdin?: boolean | undefined
+  readonly limit: string
+}
+
+/** Does one thing, and says what it did: an event for programs, text for people. */
+export type PortalAction = (request: PortalRequest) => void | Promise<void>
+
+/** The user of the account that the command is about; the local one is there from the start. */
+export function userOf({ portal, account }: PortalRequest) {
+  return account === 'local' ? portal.accounts.ensure(account) : portal.accounts.named(account)
+}
+
+/** A flag or argument that an action cannot do without. @throws UsageError `ERR_USAGE` */
+export function required(value: string | undefined, what: string): string {
+  if (value) return value
+  throw new UsageError('ERR_USAGE', `${what} is missing.`, { remedies: ['`voxmux portal --help` shows examples.'] })
+}
+
+/** A day, as people compare them. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+/** Rows in columns as wide as they need be. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

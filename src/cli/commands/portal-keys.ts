@@ -1,0 +1,53 @@
+import type { ApiKey, NewApiKey } from '../../service/index.js'
+import { dayOf, type PortalAction, type PortalRequest, required, table, userOf } from './portal-action.js'
+
+/** `voxmux portal keys …` */
+export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
+  'keys create': (request) =>
+    tellSecret(request, request.portal.keys.create(userOf(request).id, required(request.name, '--name'))),
+
+  'keys list': ({ portal, output }) => {
+    const keys = portal.keys.list()
+    const names = new Map(portal.accounts.list().map((user) => [user.id, user.name]))
+    for (const key of keys) output.event({ event: 'key', ...shown(key), account: names.get(key.userId) ?? null })
+    const rows = keys.map((key) => [
+      key.clientId,
+      key.name,
+      names.get(key.userId) ?? '',
+      dayOf(key.createdMs),
+      key.revokedMs === null ? dayOf(key.expiresMs) : `revoked ${dayOf(key.revokedMs)}`,
+    ])
+    const none = 'There are no keys yet: voxmux portal keys create --name NAME'
+    output.print(rows.length === 0 ? none : table([['client id', 'name', 'account', 'created', 'good until'], ...rows]))
+  },
+
+  'keys regenerate': (request) =>
+    tellSecret(request, request.portal.keys.regenerate(required(request.subject, 'The client id'))),
+
+  'keys revoke': ({ portal, output, subject }) => {
+    const key = portal.keys.revoke(required(subject, 'The client id'))
+    output.event({ event: 'key', ...shown(key) })
+    output.print(`${key.name} (${key.clientId}) is revoked: neither it nor its tokens are good any more.`)
+  },
+
+  'keys rotate': async ({ portal, output }) => {
+    const { kid } = await portal.signingKeys.replace()
+    output.event({ event: 'signing-key', kid })
+    output.print(`Tokens are signed with a new key (${kid}); those already out stay good for their hour.`)
+  },
+}
+
+function tellSecret({ portal, output }: PortalRequest, key: NewApiKey): void {
+  const { tenantId, scope } = portal.identity
+  output.event({ event: 'key', ...shown(key), client_secret: key.clientSecret, tenant_id: tenantId, scope })
+  output.print(`${key.name}, good until ${dayOf(key.expiresMs)}. The secret is shown this once:
+
+export VOXMUX_TENANT_ID=${tenantId}
+export VOXMUX_CLIENT_ID=${key.clientId}
+export VOXMUX_CLIENT_SECRET=${key.clientSecret}
+export VOXMUX_SCOPE=${scope}`)
+}
+
+function shown({ clientId, name, createdMs, expiresMs, revokedMs }: ApiKey) {
+  return { client_id: clientId, name, createdMs, expiresMs, revokedMs }
+}

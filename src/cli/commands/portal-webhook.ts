@@ -1,0 +1,57 @@
+import { text } from 'node:stream/consumers'
+import { LIMITS } from '../../contract/index.js'
+import { UsageError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
+import type { WebhookTarget } from '../../service/index.js'
+import { type PortalAction, required, table, userOf } from './portal-action.js'
+
+/** `voxmux portal webhook …` */
+export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
+  'webhook set': async (request) => {
+    const { portal, output, method, secretPosition } = request
+    const target: WebhookTarget = {
+      url: required(request.url, '--url'),
+      method,
+      secretPosition,
+      // Never a flag: the list of processes shows those to everybody.
+      secret: request.secretStdin ? await secretFromStdin() : null,
+    }
+    portal.webhooks.set(userOf(request).id, target)
+    const hasSecret = target.secret !== null
+    output.event({ event: 'webhook', url: target.url, method, secretPosition, hasSecret })
+    const secret = hasSecret ? `, with the secret in the ${secretPosition}` : ', without a secret'
+    output.print(`Events go to ${method} ${redactUrl(target.url)}${secret}.`)
+  },
+
+  'webhook clear': (request) => {
+    request.portal.webhooks.set(userOf(request).id, null)
+    request.output.event({ event: 'webhook', url: null })
+    request.output.print('No webhooks any more.')
+  },
+
+  'webhook log': ({ portal, output, limit }) => {
+    const entries = portal.deliveries.latest(count(limit))
+    for (const entry of entries) output.event({ ...entry, event: 'delivery' })
+    const rows = entries.map((entry) => [
+      new Date(entry.atMs).toISOString(),
+      entry.outcome,
+      `try ${entry.attempt}`,
+      entry.type,
+      entry.status,
+      entry.fileId,
+      entry.detail,
+    ])
+    output.print(rows.length === 0 ? 'Nothing has been sent yet.' : table(rows))
+  },
+}
+
+async function secretFromStdin(): Promise<string> {
+  const secret = (await text(process.stdin)).replace(/\r?\n$/, '')
+  if (secret.length > 0 && secret.length <= LIMITS.webhookSecretMaxChars) return secret
+  throw new UsageError('ERR_USAGE', `A secret has 1 to ${LIMITS.webhookSecretMaxChars} characters.`)
+}
+
+function count(limit: string): number {
+  if (/^[1-9]\d{0,5}$/.test(limit)) return Number(limit)
+  throw new UsageError('ERR_USAGE', `--limit takes a number of lines, not ${limit}.`)
+}

@@ -1,0 +1,145 @@
+import { resolve } from 'node:path'
+import pino from 'pino'
+import { checkSchema, readJsonFile } from '../../config/index.js'
+import { UsageError } from '../../core/errors.js'
+import { DEFAULT_SERVICE_LIMITS } from '../../precheck/index.js'
+import {
+  type ApiKey,
+  openPortal,
+  type RunningService,
+  type ServeFile,
+  serveFileSchema,
+  startService,
+} from '../../service/index.js'
+import { defineCommand } from '../command.js'
+import { serviceFolder } from '../service-folder.js'
+
+/** Name of the key that a first start makes. */
+const FIRST_KEY = 'serve'
+
+/** `voxmux serve` */
+export const command = defineCommand({
+  positionals: '',
+  examples: [
+    ['', 'serve on loopback, on any free port'],
+    ['--host 0.0.0.0 --port 8080 --data /srv/voxmux', 'serve a network; storage is at the next port'],
+    ['--json', 'say address and key as one JSON line, for a script'],
+  ],
+  build: (parser) =>
+    parser
+      .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen at' })
+      .option('port', { type: 'string', default: '0', describe: 'Port; 0 takes any' })
+      .option('data', { type: 'string', describe: 'Folder of all that the service keeps' })
+      .option('settings', { type: 'string', describe: 'JSON file with limits, retention and the rest' })
+      .option('allow-private-urls', {
+        type: 'boolean',
+        default: false,
+        describe: 'Let URLs and webhooks reach loopback and private networks',
+      })
+      .option('json', { type: 'boolean', describe: 'Events on stdout' }),
+  run: async (args, { cwd, env, signal, output }) => {
+    const dataDir = await serviceFolder(args.data, { cwd, env })
+    const file = await readServeFile(args.settings, cwd)
+    const service = await startService({
+      dataDir,
+      host: args.host,
+      port: portNumber(args.port),
+      allowPrivateUrls: args['allow-private-urls'],
+      logger,
+      ...serviceOptions(file, env),
+    })
+    try {
+      const key = firstKey(dataDir)
+      output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
+      output.print(welcome(service, key, dataDir))
+      await interrupted(signal)
+      return 0
+    } finally {
+      await service.close()
+    }
+  },
+})
+
+function access({ baseUrl, authUrl, tenantId, scope }: RunningService) {
+  return { base_url: baseUrl, auth_url: authUrl, tenant_id: tenantId, scope }
+}
+
+interface ShownKey {
+  readonly clientId: string
+  /** null: it was shown when it was created, and is not known any more. */
+  readonly clientSecret: string | null
+}
+
+/** The newest key that is good, or the first one of a new folder, whose secret is shown this once. */
+function firstKey(dataDir: string): ShownKey {
+  const portal = openPortal(dataDir)
+  try {
+    const user = portal.accounts.ensure('local')
+    const good = ({ userId, revokedMs, expiresMs }: ApiKey) =>
+      userId === user.id && revokedMs === null && expiresMs > Date.now()
+    const known = portal.keys.list().findLast(good)
+    if (known) return { clientId: known.clientId, clientSecret: null }
+    return portal.keys.create(user.id, FIRST_KEY)
+  } finally {
+    portal.close()
+  }
+}
+
+function welcome(service: RunningService, { clientId, clientSecret }: ShownKey, dataDir: string): string {
+  const lines = [
+    `export VOXMUX_BASE_URL=${service.baseUrl}`,
+    `export VOXMUX_AUTH_URL=${service.authUrl}`,
+    `export VOXMUX_TENANT_ID=${service.tenantId}`,
+    `export VOXMUX_CLIENT_ID=${clientId}`,
+    clientSecret
+      ? `export VOXMUX_CLIENT_SECRET=${clientSecret}`
+      : 'export VOXMUX_CLIENT_SECRET=…   # shown when it was created; a new one: voxmux portal keys regenerate',
+    `export VOXMUX_SCOPE=${service.scope}`,
+  ]
+  return `The service listens at ${service.baseUrl} (data: ${dataDir}).
+Its interface: ${service.baseUrl}/api/v1/docs
+A client needs:
+
+${lines.join('\n')}
+${clientSecret ? '\nThe secret is shown this once.\n' : ''}
+Ctrl-C stops it; what is in work goes on at the next start.`
+}
+
+function portNumber(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65535) return port
+  throw new UsageError('ERR_USAGE', `--port takes a number from 0 to 65535, not ${text}.`)
+}
+
+async function readServeFile(path: string | undefined, cwd: string): Promise<ServeFile> {
+  if (path === undefined) return serveFileSchema.parse({})
+  const absolute = resolve(cwd, path)
+  return checkSchema(serveFileSchema, await readJsonFile(absolute), absolute)
+}
+
+function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
+  const { $schema: _, limits, publicUrl, publicStorageUrl, storagePort, azureContainer, ...settings } = file
+  const connectionString = env.AZURE_STORAGE_CONNECTION_STRING
+  if (azureContainer !== undefined && !connectionString)
+    throw new UsageError('ERR_AZURE_ACCOUNT', 'AZURE_STORAGE_CONNECTION_STRING is not set.', {
+      remedies: ['Set it to the connection string of the storage account.'],
+    })
+  return {
+    settings,
+    limits: { ...DEFAULT_SERVICE_LIMITS, ...limits },
+    ...(publicUrl !== undefined && { publicUrl }),
+    ...(publicStorageUrl !== undefined && { publicStorageUrl }),
+    ...(storagePort !== undefined && { storagePort }),
+    ...(azureContainer !== undefined && connectionString && { azure: { container: azureContainer, connectionString } }),
+  }
+}
+
+/** Warnings and errors go to stderr: stdout belongs to the events. */
+const logger = pino({ level: 'warn' }, pino.destination(2))
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((ended) => {
+    if (signal.aborted) ended()
+    else signal.addEventListener('abort', () => ended(), { once: true })
+  })
+}
