@@ -15,6 +15,18 @@ export const DEFAULT_COMMAND = 'run'
 /** Every command, in the order of the help. One line a command, one file a command. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'serve',
+    usage: '',
+    summary: 'Run the service, standalone.',
+    load: () => import('./commands/serve.js'),
+  },
+  {
+    name: 'portal',
+    usage: '<topic> …',
+    summary: 'Keys, credits and webhooks of that service.',
+    load: () => import('./commands/portal.js'),
+  },
+  {
     name: 'presets',
     usage: '[name]',
     summary: 'List the presets, or show one.',
