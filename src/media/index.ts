@@ -1,3 +1,5 @@
+export { type AlignVoiceOptions, alignVoice, type VoiceAlignment } from './align-voice.js'
+export { type AlignedVoiceOptions, alignedVoice } from './aligned-voice.js'
 export type { AudioEncoding, AudioWishes } from './audio-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
 export { type ContainerProfile, containerProfile } from './container-profile.js'

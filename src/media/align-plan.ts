@@ -1,0 +1,60 @@
+import type { SampleRange } from './voice-cut.js'
+
+/** A stretch of this length is compared in one transform. */
+const STRETCH_SEC = 12
+/** Up to here a file is compared wholly, so that no jump in it goes unseen. */
+const WHOLE_SEC = 72
+/** In longer files one stretch stands for each part of this length … */
+const PART_SEC = 30
+/** … and is this long; their number is bounded, so that two hours cost what ten minutes do. */
+const SAMPLED_STRETCH_SEC = 6
+const MOST_STRETCHES = 20
+
+/**
+ * Where a cut of `sampleCount` samples is compared with its answer: all of a short one; of a long one stretches
+ * spread evenly, its first and its last seconds among them. Each starts on a whole second, where seeking is exact at
+ * every rate.
+ */
+export function planStretches(sampleCount: number, sampleRate: number): readonly SampleRange[] {
+  const lengthSec = sampleCount / sampleRate
+  if (lengthSec <= WHOLE_SEC) return contiguous(sampleCount, STRETCH_SEC * sampleRate)
+  const count = Math.min(MOST_STRETCHES, Math.ceil(lengthSec / PART_SEC))
+  return Array.from({ length: count }, (_, index) =>
+    stretchAt(Math.floor((index * (lengthSec - SAMPLED_STRETCH_SEC)) / (count - 1)), sampleCount, sampleRate),
+  )
+}
+
+/**
+ * The loudest places of a cut, for when the evenly spread ones were all silent.
+ *
+ * @param powers mean square of each second of the cut
+ */
+export function loudStretches(
+  powers: readonly number[],
+  sampleCount: number,
+  sampleRate: number,
+): readonly SampleRange[] {
+  const starts: number[] = []
+  const byPower = powers.map((power, second) => ({ power, second })).sort((one, other) => other.power - one.power)
+  for (const { power, second } of byPower) {
+    const start = Math.max(0, second - SAMPLED_STRETCH_SEC / 2)
+    const apart = starts.every((other) => Math.abs(other - start) >= SAMPLED_STRETCH_SEC)
+    if (power > 0 && apart && starts.length < 8) starts.push(start)
+  }
+  return starts.sort((one, other) => one - other).map((start) => stretchAt(start, sampleCount, sampleRate))
+}
+
+function contiguous(sampleCount: number, length: number): readonly SampleRange[] {
+  const count = Math.max(1, Math.ceil(sampleCount / length))
+  return Array.from({ length: count }, (_, index) => ({
+    startSample: index * length,
+    endSample: Math.min((index + 1) * length, sampleCount),
+  }))
+}
+
+function stretchAt(startSec: number, sampleCount: number, sampleRate: number): SampleRange {
+  const startSample = startSec * sampleRate
+  // The last one takes the rest of the second along: the very end is compared too.
+  const endSample = Math.min(startSample + (SAMPLED_STRETCH_SEC + 1) * sampleRate, sampleCount)
+  return { startSample, endSample }
+}

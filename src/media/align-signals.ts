@@ -1,0 +1,96 @@
+import type { PcmFormat } from './pcm.js'
+import { readSamples } from './pcm-samples.js'
+
+/** A stretch of sound prepared for comparison. */
+export interface ComparableSignal {
+  /** At the full rate: mono, without the rumble below speech. */
+  readonly full: Float64Array
+  /** The speech band, thinned to {@link coarseFactor} times fewer samples and flattened. */
+  readonly coarse: Float64Array
+}
+
+/** Coarse samples are this many full ones: 8 kHz or a little more carries what makes speech recognisable. */
+export function coarseFactor(sampleRate: number): number {
+  return Math.max(1, Math.floor(sampleRate / 8000))
+}
+
+/**
+ * One channel out of several: their mean, or the loudest one where they cancel each other out. `channel` is the
+ * choice made for the other signal, so that both are judged alike.
+ */
+export function monoOf(
+  bytes: Buffer,
+  { channels, sample }: Pick<PcmFormat, 'channels' | 'sample'>,
+  choice?: 'mean' | number,
+): { mono: Float64Array; choice: 'mean' | number } {
+  const values = readSamples(bytes, sample)
+  if (channels === 1) return { mono: values, choice: choice ?? 'mean' }
+  const frames = Math.floor(values.length / channels)
+  const mean = new Float64Array(frames)
+  const energies = new Float64Array(channels)
+  let meanEnergy = 0
+  for (let frame = 0; frame < frames; frame++) {
+    let sum = 0
+    for (let channel = 0; channel < channels; channel++) {
+      const value = values[frame * channels + channel] as number
+      sum += value
+      energies[channel] = (energies[channel] as number) + value * value
+    }
+    mean[frame] = sum / channels
+    meanEnergy += (sum / channels) ** 2
+  }
+  const loudest = energies.indexOf(Math.max(...energies))
+  const made = choice ?? (meanEnergy * channels * channels > 0.1 * (energies[loudest] as number) ? 'mean' : loudest)
+  if (made === 'mean') return { mono: mean, choice: made }
+  return {
+    mono: mean.map((_, frame) => values[frame * channels + Math.min(made, channels - 1)] as number),
+    choice: made,
+  }
+}
+
+/** Prepares mono sound for comparison. */
+export function comparable(mono: Float64Array, sampleRate: number): ComparableSignal {
+  const full = withoutRumble(mono, sampleRate)
+  return { full, coarse: emphasised(decimated(full, coarseFactor(sampleRate))) }
+}
+
+/** One-pole high-pass at 100 Hz: traffic and hum would else outweigh the voice. The same delay for both signals. */
+function withoutRumble(mono: Float64Array, sampleRate: number): Float64Array {
+  const keep = Math.exp((-2 * Math.PI * 100) / sampleRate)
+  const out = new Float64Array(mono.length)
+  let previous = 0
+  let last = 0
+  for (let index = 0; index < mono.length; index++) {
+    const value = mono[index] as number
+    last = keep * (last + value - previous)
+    previous = value
+    out[index] = last
+  }
+  return out
+}
+
+/** Low-pass (windowed sinc, centred: no delay) and every `factor`-th sample. */
+function decimated(signal: Float64Array, factor: number): Float64Array {
+  if (factor === 1) return signal
+  const reach = 6 * factor
+  const taps = Float64Array.from({ length: 2 * reach + 1 }, (_, index) => {
+    const at = index - reach
+    const sinc = at === 0 ? 1 : Math.sin((Math.PI * at) / factor) / ((Math.PI * at) / factor)
+    return (sinc * (0.5 + 0.5 * Math.cos((Math.PI * at) / (reach + 1)))) / factor
+  })
+  const out = new Float64Array(Math.ceil(signal.length / factor))
+  for (let index = 0; index < out.length; index++) {
+    const from = index * factor - reach
+    let sum = 0
+    const first = Math.max(0, -from)
+    const last = Math.min(taps.length, signal.length - from)
+    for (let tap = first; tap < last; tap++) sum += (taps[tap] as number) * (signal[from + tap] as number)
+    out[index] = sum
+  }
+  return out
+}
+
+/** Lifts the upper speech band: its sharper structure makes one lag stand out from its neighbours a pitch away. */
+function emphasised(signal: Float64Array): Float64Array {
+  return signal.map((value, index) => value - 0.9 * (index > 0 ? (signal[index - 1] as number) : 0))
+}

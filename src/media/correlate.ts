@@ -1,0 +1,87 @@
+import FFT from 'fft.js'
+
+/** How two signals resemble each other at each lag. */
+export interface Correlation {
+  /** `values[i]` belongs to lag `i - maxLag`; normalised: -1 … 1, 0 where one of the two is silent. */
+  readonly values: Float64Array
+  readonly maxLag: number
+}
+
+/**
+ * Normalised cross-correlation of a reference with a signal in which it is sought, by FFT. The signal begins
+ * `maxLag` samples before the reference does and should end as many after it; what it lacks counts as silence.
+ * Each lag is normalised by the energy of just the part of the signal it covers, so that a loud neighbourhood does
+ * not draw the peak.
+ */
+export function correlate(reference: Float64Array, signal: Float64Array, maxLag: number): Correlation {
+  const lags = 2 * maxLag + 1
+  const products = slidingProducts(reference, signal, lags)
+  const referenceEnergy = energyOf(reference)
+  const values = new Float64Array(lags)
+  let covered = energyOf(signal.subarray(0, reference.length))
+  for (let index = 0; index < lags; index++) {
+    const norm = Math.sqrt(referenceEnergy * Math.max(covered, 0))
+    values[index] = norm > 1e-9 ? (products[index] as number) / norm : 0
+    covered += square(signal[index + reference.length]) - square(signal[index])
+  }
+  return { values, maxLag }
+}
+
+/** The lag of the greatest value, and that value. */
+export function peakOf({ values, maxLag }: Correlation): { lag: number; match: number } {
+  let best = maxLag
+  for (let index = 0; index < values.length; index++) {
+    if ((values[index] as number) > (values[best] as number)) best = index
+  }
+  return { lag: best - maxLag, match: values[best] as number }
+}
+
+/** Like {@link peakOf} for waveforms, where an inverted polarity is the same sound. */
+export function waveformPeakOf({ values, maxLag }: Correlation): { lag: number; match: number } {
+  return peakOf({ values: values.map(Math.abs), maxLag })
+}
+
+/** Sum of squares. */
+export function energyOf(signal: Float64Array): number {
+  let sum = 0
+  for (const value of signal) sum += value * value
+  return sum
+}
+
+/** `result[k] = Σ reference[n] · signal[n + k]`, 0 ≤ k < count. */
+function slidingProducts(reference: Float64Array, signal: Float64Array, count: number): number[] {
+  const fft = fftOf(reference.length + count)
+  const spectrum = transformed(fft, signal.subarray(0, reference.length + count - 1))
+  const other = transformed(fft, reference)
+  for (let at = 0; at < spectrum.length; at += 2) {
+    const [re, im] = [spectrum[at] as number, spectrum[at + 1] as number]
+    const [otherRe, otherIm] = [other[at] as number, other[at + 1] as number]
+    spectrum[at] = re * otherRe + im * otherIm
+    spectrum[at + 1] = im * otherRe - re * otherIm
+  }
+  fft.inverseTransform(other, spectrum)
+  return Array.from({ length: count }, (_, index) => other[2 * index] as number)
+}
+
+function transformed(fft: FFT, signal: Float64Array): number[] {
+  const padded = new Array<number>(fft.size).fill(0)
+  for (let index = 0; index < signal.length; index++) padded[index] = signal[index] as number
+  const out = fft.createComplexArray() as number[]
+  fft.realTransform(out, padded)
+  fft.completeSpectrum(out)
+  return out
+}
+
+const tables = new Map<number, FFT>()
+
+/** Tables of sines cost more than a transform: kept per size (there are a handful). */
+function fftOf(length: number): FFT {
+  const size = 2 ** Math.ceil(Math.log2(Math.max(length, 4)))
+  const known = tables.get(size)
+  if (known) return known
+  const made = new FFT(size)
+  tables.set(size, made)
+  return made
+}
+
+const square = (value: number | undefined) => (value === undefined ? 0 : value * value)
