@@ -1,17 +1,16 @@
 import { VerificationError } from '../core/errors.js'
-import { fileClockFilters } from './file-clock.js'
 import type { AudioStreamInfo } from './media-info.js'
 import type { VoiceCut } from './voice-cut.js'
 
 /**
  * The filters that bring a service's answer to the cut's rate and channels: resampled back, a mono answer laid on
  * every channel at its own level, a wide answer to a mono cut averaged. What matches already passes bit-exactly.
+ * Its samples count from the first one decoded: a service's own timestamps mean nothing, the lag is measured.
  *
  * @throws {VerificationError} `ERR_ANSWER_CHANNELS` where neither count is one and they differ
  */
 export function conformFilters(cut: VoiceCut, answer: AudioStreamInfo, answerPath: string): readonly string[] {
   return [
-    ...fileClockFilters({ kind: 'all' }),
     ...(answer.sampleRate === cut.sampleRate ? [] : [`aresample=${cut.sampleRate}`]),
     ...channelFilters(cut, answer.channels, answerPath),
   ]

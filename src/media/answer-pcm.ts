@@ -56,10 +56,9 @@ async function* seekedParts(audio: FilteredAudio, ranges: readonly SampleRange[]
     ...['-ss', String(startSample / sampleRate)],
     ...['-t', String((endSample - startSample) / sampleRate + 0.1)],
   ])
-  const chain = audio.filters.filter((filter) => !filter.includes('first_pts'))
   const graph = ranges.map(({ startSample, endSample }, index) => {
     const length = endSample - startSample
-    return `[${index}:a:0]${[...chain, `apad=whole_len=${length}`, `atrim=end_sample=${length}`].join(',')}[part${index}]`
+    return `[${index}:a:0]${[...audio.filters, `apad=whole_len=${length}`, `atrim=end_sample=${length}`].join(',')}[part${index}]`
   })
   const labels = ranges.map((_, index) => `[part${index}]`).join('')
   const joined = `${graph.join(';')};${labels}concat=n=${ranges.length}:v=0:a=1[pcm]`
