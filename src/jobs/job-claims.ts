@@ -32,10 +32,10 @@ export const NEXT_JOB = `
     AND turns.grp NOT IN (SELECT grp FROM pauses)
   ORDER BY jobs.priority DESC, turns.served, jobs.id LIMIT 1`
 
-/** Makes the jobs ready whose time has come. */
+/** Makes the jobs ready whose time has come: only one that waits, free and not ended, has a time. */
 export const WAKE_DELAYED = `
-  UPDATE jobs SET not_before_ms = NULL, ready = 1
-  WHERE not_before_ms <= ? AND status IN ('queued', 'waiting-remote') AND lease_token IS NULL`
+  UPDATE jobs INDEXED BY jobs_delayed SET not_before_ms = NULL, ready = 1
+  WHERE not_before_ms IS NOT NULL AND not_before_ms <= ?`
 
 /** Takes the next job, if there is one. Call inside a transaction. */
 export function claimNext(

@@ -51,7 +51,8 @@ export function leaseLost(what: string): TransientError {
 
 const FREE_COLUMNS = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
 
-const FREE = {
+/** Takes a lease away; the condition follows. */
+export const FREE = {
   jobs: `UPDATE jobs SET ${FREE_COLUMNS}, ready = 1, status = CASE status WHEN 'working' THEN 'queued' ELSE status END`,
   voices: `UPDATE voices SET ${FREE_COLUMNS}`,
 } as const

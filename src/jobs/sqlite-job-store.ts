@@ -1,6 +1,6 @@
 import type { Database, Row, SqlValue } from './database.js'
 import { type Holder, thisHolder } from './holder.js'
-import { isEnded, type Job, type JobRequest, type JobStatus } from './job.js'
+import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from './job.js'
 import { claimByKey, claimNext } from './job-claims.js'
 import { jobOf, SELECT_JOB } from './job-row.js'
 import type {
@@ -130,8 +130,13 @@ export class SqliteJobStore implements JobStore {
   }
 
   async list(filter: JobFilter = {}): Promise<Job[]> {
-    const { sql, values } = listQuery(filter)
-    return this.#database.all(sql, values).map(jobOf)
+    // One query a status, each along its index, and merged: a list of all failed jobs never reads the done ones.
+    const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
+    const jobs = statuses.flatMap((status) => {
+      const { sql, values } = listQuery(filter, status)
+      return this.#database.all(sql, values).map(jobOf)
+    })
+    return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
   }
 
   async counts(): Promise<JobCount[]> {
@@ -166,7 +171,9 @@ export class SqliteJobStore implements JobStore {
   }
 
   async forgetEnded(beforeMs: number): Promise<number> {
-    return this.#database.run(`DELETE FROM jobs WHERE status IN (${ENDED}) AND updated_ms < ?`, [beforeMs]).changes
+    return this.#database.run(`DELETE FROM jobs INDEXED BY jobs_ended WHERE status IN (${ENDED}) AND updated_ms < ?`, [
+      beforeMs,
+    ]).changes
   }
 
   async pause(group: string | null, reason: string): Promise<void> {
@@ -258,8 +265,10 @@ export class SqliteJobStore implements JobStore {
 
 const ENDED = "'done', 'skipped', 'rejected', 'failed'"
 
-/** The query of a list: its conditions follow an index, newest first (see the schema). */
-export function listQuery(filter: JobFilter): { sql: string; values: SqlValue[] } {
+const DEFAULT_LIST_LIMIT = 100
+
+/** The query of a list, of one status or of any: its conditions follow an index, newest first (see the schema). */
+export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string; values: SqlValue[] } {
   const conditions: string[] = []
   const values: SqlValue[] = []
   const add = (condition: string, value: SqlValue) => {
@@ -268,8 +277,11 @@ export function listQuery(filter: JobFilter): { sql: string; values: SqlValue[] 
   }
   if (filter.group !== undefined) add('jobs.grp = ?', filter.group)
   if (filter.input !== undefined) add('jobs.input = ?', filter.input)
-  if (filter.statuses) add('jobs.status IN (SELECT value FROM json_each(?))', JSON.stringify(filter.statuses))
+  if (status !== undefined) add('jobs.status = ?', status)
   if (filter.before !== undefined) add('jobs.id < ?', filter.before)
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-  return { sql: `${SELECT_JOB} ${where} ORDER BY jobs.id DESC LIMIT ?`, values: [...values, filter.limit ?? 100] }
+  return {
+    sql: `${SELECT_JOB} ${where} ORDER BY jobs.id DESC LIMIT ?`,
+    values: [...values, filter.limit ?? DEFAULT_LIST_LIMIT],
+  }
 }
