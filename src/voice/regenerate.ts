@@ -1,5 +1,5 @@
 import { childAbort, throwIfAborted } from '../core/abort.js'
-import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock } from './engine.js'
 import type { VoicePool } from './voice-pool.js'
 import type { VoiceTally } from './voice-tally.js'
@@ -27,6 +27,22 @@ export interface RegenerateOptions {
  * the input. The result is the same, bit for bit, whatever the number of workers.
  */
 export async function* regenerate(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+  yield* workThrough(input, options, (block, signal) => options.pool.regenerate(block, { signal }))
+}
+
+/**
+ * What {@link regenerate} would add to each sample of the input: exactly 0 where it leaves it alone. Added to the input
+ * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry.
+ */
+export async function* correct(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+  yield* workThrough(input, options, (block, signal) => options.pool.correct(block, { signal }))
+}
+
+async function* workThrough(
+  input: VoiceInput,
+  options: RegenerateOptions,
+  work: (block: Block, signal: AbortSignal) => Promise<RegeneratedBlock>,
+): AsyncGenerator<Buffer> {
   const { pool, tally } = options
   const { controller, release } = childAbort(options.signal)
   const { signal } = controller
@@ -41,7 +57,7 @@ export async function* regenerate(input: VoiceInput, options: RegenerateOptions)
   try {
     for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
       throwIfAborted(signal)
-      const result = pool.regenerate(block, { signal })
+      const result = work(block, signal)
       // Waited for in order, below; until then a failure is not unheard.
       result.catch(() => {})
       running.push(result)

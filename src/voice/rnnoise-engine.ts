@@ -1,5 +1,6 @@
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
+import { limitPeaks } from './limit-peaks.js'
 import type { MaskSettings } from './mask-settings.js'
 import { FUTURE_SEC, measureBackground, PAST_SEC } from './noisiness.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
@@ -38,12 +39,14 @@ function regenerateBlock(model: Rnnoise, block: Block, settings: MaskSettings): 
   const maskEnd = Math.min(length, innerEnd + WINDOW_SAMPLES)
 
   const results = channels.map((channel) => model.run(channel.subarray(modelStart, maskEnd)))
+  const original = channels.map((channel) => channel.subarray(maskStart, maskEnd))
   const masked = applyMask(
-    channels.map((channel) => channel.subarray(maskStart, maskEnd)),
+    original,
     results.map(({ voice }) => voice.subarray(maskStart - modelStart)),
     settings,
     (sample) => strengthAt(background(maskStart + sample), settings),
   )
+  limitPeaks(masked, original)
   return {
     channels: masked.map((channel) => channel.slice(innerStart - maskStart, innerEnd - maskStart)),
     probability: inner(loudest(results.map(({ probability }) => probability)), block, modelStart),

@@ -29,17 +29,19 @@ export function applyMask(
   strength: (sample: number) => number,
 ): Float32Array[] {
   const length = original[0]?.length ?? 0
-  const results = original.map(() => new Float32Array(length))
+  const results = original.map((channel) => channel.slice())
   const fft = new FFT(WINDOW_SAMPLES)
   const packed = new Float64Array(2 * WINDOW_SAMPLES)
   const spectra = original.map(() => new Float64Array(2 * WINDOW_SAMPLES))
   const inverse = new Float64Array(2 * WINDOW_SAMPLES)
   const product = new Float64Array(BINS)
   const power = new Float64Array(BINS)
-  const gain = new Float64Array(BINS)
+  const change = new Float64Array(BINS)
 
   for (let start = HOP_SAMPLES - WINDOW_SAMPLES; start < length; start += HOP_SAMPLES) {
     const wet = strength(start + HOP_SAMPLES)
+    // Nothing to mend: the samples stay as they are, to the bit.
+    if (wet === 0) continue
     product.fill(0)
     power.fill(0)
     for (const [channel, spectrum] of spectra.entries()) {
@@ -47,9 +49,9 @@ export function applyMask(
       fft.transform(spectrum, packed)
       accumulate(spectrum, product, power)
     }
-    gainOf(product, power, gain, wet, settings)
+    changeOf(product, power, change, wet, settings)
     for (const [channel, spectrum] of spectra.entries()) {
-      maskedSpectrum(spectrum, gain)
+      weigh(spectrum, change)
       fft.inverseTransform(inverse, spectrum)
       const result = results[channel] ?? EMPTY
       const from = Math.max(0, -start)
@@ -92,10 +94,11 @@ function accumulate(spectrum: Float64Array, product: Float64Array, power: Float6
   }
 }
 
-function gainOf(
+/** By how much each bin is to change: the gain less 1. What is added to the original, rather than put in its place. */
+function changeOf(
   product: Float64Array,
   power: Float64Array,
-  gain: Float64Array,
+  change: Float64Array,
   wet: number,
   settings: MaskSettings,
 ): void {
@@ -113,7 +116,7 @@ function gainOf(
   for (let bin = 0; bin < BINS; bin++) {
     const full =
       bin < highPassBin ? 0 : bin < topBin ? shaped(product[bin] ?? 0, power[bin] ?? 0, exponent, floor) : top
-    gain[bin] = 1 - wet * (1 - full)
+    change[bin] = wet * (full - 1)
   }
 }
 
@@ -122,10 +125,10 @@ function shaped(product: number, power: number, exponent: number, floor: number)
   return Math.max(floor, ratio ** exponent)
 }
 
-/** Lays the gain on the lower half and mirrors it, so that the inverse transform is real. */
-function maskedSpectrum(spectrum: Float64Array, gain: Float64Array): void {
+/** Weighs the lower half and mirrors it, so that the inverse transform is real. */
+function weigh(spectrum: Float64Array, weights: Float64Array): void {
   for (let bin = 0; bin < BINS; bin++) {
-    const weight = gain[bin] ?? 0
+    const weight = weights[bin] ?? 0
     const re = (spectrum[2 * bin] ?? 0) * weight
     const im = (spectrum[2 * bin + 1] ?? 0) * weight
     const mirror = (WINDOW_SAMPLES - bin) % WINDOW_SAMPLES

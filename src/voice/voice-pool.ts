@@ -54,8 +54,12 @@ export class VoicePool {
    * @throws InterruptedError when the signal fires
    */
   async regenerate(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
-    const answer = await this.#ask({ task: 'regenerate', block }, options.signal)
-    return { channels: answer.channels, probability: answer.probability }
+    return this.#ask({ task: 'regenerate', block }, options.signal)
+  }
+
+  /** What {@link regenerate} would add to the block: exactly 0 where it leaves it alone. */
+  async correct(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
+    return this.#ask({ task: 'correct', block }, options.signal)
   }
 
   /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */

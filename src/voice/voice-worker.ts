@@ -1,7 +1,9 @@
 /** The worker thread: loads the engine once, then answers one request after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { VoxmuxError } from '../core/errors.js'
+import type { Block } from './block-plan.js'
 import { createEngine } from './create-engine.js'
+import type { RegeneratedBlock } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 
@@ -20,13 +22,30 @@ port.on('message', async (request: WorkerRequest) => {
 async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
   try {
     const loaded = await engine
-    if (task === 'regenerate') return { ok: true, ...(await loaded.regenerate(block)) }
-    return { ok: true, channels: [], probability: await loaded.detect(block) }
+    switch (task) {
+      case 'regenerate':
+        return { ok: true, ...(await loaded.regenerate(block)) }
+      case 'correct':
+        return { ok: true, ...correction(block, await loaded.regenerate(block)) }
+      case 'detect':
+        return { ok: true, channels: [], probability: await loaded.detect(block) }
+      default:
+        throw new Error(`Unknown task ${task satisfies never}.`)
+    }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const known = error instanceof VoxmuxError ? error : undefined
     return { ok: false, code: known?.code ?? null, message, remedies: known?.remedies ?? [] }
   }
+}
+
+/** What regeneration added to the block: exactly 0 where it left it alone. */
+function correction(block: Block, { channels, probability }: RegeneratedBlock): RegeneratedBlock {
+  const added = channels.map((channel, c) => {
+    const original = block.channels[c]?.subarray(block.innerStart, block.innerEnd)
+    return channel.map((value, i) => value - (original?.[i] ?? 0))
+  })
+  return { channels: added, probability }
 }
 
 /** Samples are handed over, not copied. */

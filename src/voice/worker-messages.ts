@@ -3,7 +3,8 @@ import type { Block } from './block-plan.js'
 
 /** What the pool sends to a worker. */
 export interface WorkerRequest {
-  readonly task: 'regenerate' | 'detect'
+  /** `correct`: what regeneration would add to the input. */
+  readonly task: 'regenerate' | 'correct' | 'detect'
   readonly block: Block
 }
 
