@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream'
+import {
+  fileUrl,
+  type MediaInfo,
+  type PcmStream,
+  rawFormatName,
+  runFfmpeg,
+  safeInputOptions,
+} from '../../media/index.js'
+import type { AudioEncoding } from './audio-encoding.js'
+
+export interface EncodeOptions {
+  /** Whose titles, chapters and cover go along. */
+  readonly media: MediaInfo
+  /** False where a part was taken: the file's chapters would lie elsewhere. */
+  readonly keepChapters: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Writes a voice as an audio file, with the tags of the file it came from.
+ *
+ * @throws what ffmpeg's runner throws, or the stream's own error
+ */
+export async function encodeAudio(
+  voice: PcmStream,
+  encoding: AudioEncoding,
+  output: string,
+  { media, keepChapters, signal }: EncodeOptions,
+): Promise<void> {
+  const { sampleRate, channels, sample } = voice.format
+  const cover = encoding.takesCover
+    ? media.streams.find((stream) => stream.kind === 'video' && stream.isCover)
+    : undefined
+  const failures: unknown[] = []
+  const source = async function* () {
+    try {
+      yield* voice.chunks()
+    } catch (error) {
+      failures.push(error)
+      throw error
+    }
+  }
+  try {
+    await runFfmpeg(
+      {
+        inputs: [
+          {
+            url: Readable.from(source(), { objectMode: false }),
+            options: ['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
+          },
+          { url: fileUrl(media.path), options: safeInputOptions() },
+        ],
+        outputs: [
+          {
+            url: fileUrl(output),
+            options: [
+              ...[
+                '-map',
+                '0:a',
+                ...(cover ? ['-map', `1:${cover.index}`, '-c:v', 'copy', '-disposition:v', 'attached_pic'] : []),
+              ],
+              ...['-map_metadata', '1', '-map_chapters', keepChapters ? '1' : '-1'],
+              ...encoding.options,
+              ...['-f', encoding.muxer],
+            ],
+          },
+        ],
+      },
+      { signal, input: media.path },
+    )
+  } catch (error) {
+    // ffmpeg only knows that its input broke off; why is known here.
+    throw failures[0] ?? error
+  }
+}

@@ -1,0 +1,36 @@
+import { formatTime } from '../../core/time.js'
+import type { AudioStreamInfo, ClockRange, MediaInfo } from '../../media/index.js'
+import { fileError } from './file-error.js'
+
+/** The part of a file that is to be worked on. */
+export interface FilePart {
+  readonly startSec: number
+  readonly endSec: number | null
+  /** Null where the file does not say how long it is. */
+  readonly durationSec: number | null
+}
+
+/**
+ * The part that was asked for, clamped at the file's end; undefined for the whole file.
+ *
+ * @throws JobFailedError ERR_SEGMENT_OUTSIDE (-14) where the part begins beyond the file
+ */
+export function filePart(media: MediaInfo, startSec = 0, endSec?: number): FilePart | undefined {
+  const { durationSec } = media
+  if (startSec <= 0 && (endSec === undefined || (durationSec !== null && endSec >= durationSec))) return undefined
+  if (durationSec !== null && startSec >= durationSec) {
+    const message = `The part begins at ${formatTime(startSec)}, but the file ends at ${formatTime(durationSec)}.`
+    throw fileError(-14, 'ERR_SEGMENT_OUTSIDE', message, media.path)
+  }
+  const end = endSec === undefined || (durationSec !== null && endSec >= durationSec) ? null : endSec
+  const last = end ?? durationSec
+  return { startSec, endSec: end, durationSec: last === null ? null : last - startSec }
+}
+
+/** The part in samples of a track. */
+export function rangeOfPart(part: FilePart, { sampleRate }: AudioStreamInfo): ClockRange {
+  return {
+    startSample: Math.round(part.startSec * sampleRate),
+    endSample: part.endSec === null ? null : Math.round(part.endSec * sampleRate),
+  }
+}

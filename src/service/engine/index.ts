@@ -1,0 +1,1 @@
+export { type ProcessedFile, type ProcessFileOptions, processFile } from './process-file.js'

@@ -1,0 +1,37 @@
+import { type ClockRange, decodePcm, type MediaInfo, type PcmFormat, type PcmStream } from '../../media/index.js'
+import { correct, VOICE_SAMPLE_RATE, type VoicePool, type VoiceTally } from '../../voice/index.js'
+import { addPcm } from './add-pcm.js'
+import { resamplePcm } from './resample-pcm.js'
+
+export interface RegeneratedTrackOptions {
+  readonly pool: VoicePool
+  /** The whole track by default. */
+  readonly range?: ClockRange | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Gathers how much voice there is. */
+  readonly tally?: VoiceTally | undefined
+  readonly onProgressSec?: ((doneSec: number) => void) | undefined
+}
+
+/**
+ * A track with its voice regenerated, at the track's own rate, layout and width, on the file's own clock.
+ *
+ * The engine works at 48 kHz; what it *changes* is brought to the track's rate and added to the track. So a rate above
+ * 48 kHz keeps its highest band, a width above 24 bits keeps its lowest bits, and what needs no mending passes bit for
+ * bit. The file is decoded twice, side by side; memory does not grow with it.
+ */
+export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: RegeneratedTrackOptions): PcmStream {
+  const { pool, range, signal, tally, onProgressSec } = options
+  const source = decodePcm(media, { audioIndex, range, signal })
+  const heard = resamplePcm(decodePcm(media, { audioIndex, range, signal, sample: 'f32' }), VOICE_SAMPLE_RATE, {
+    signal,
+  })
+  const format: PcmFormat = heard.format
+  const correction: PcmStream = {
+    format,
+    sampleCount: null,
+    chunks: () =>
+      correct({ channelCount: format.channels, chunks: heard.chunks() }, { pool, signal, tally, onProgressSec }),
+  }
+  return addPcm(source, resamplePcm(correction, source.format.sampleRate, { signal }))
+}

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream'
+import { streamFfmpeg } from '../../media/ffmpeg.js'
+import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from '../../media/pcm.js'
+import { wholeFrames } from '../../media/pcm-streams.js'
+
+/**
+ * A stream of 32-bit floats at another rate, in place to the sample: sample N of the result lies where sample
+ * `N * sampleRate / stream rate` lay. The length may differ from the exact quotient by a few samples.
+ *
+ * @throws while reading, what the stream or ffmpeg's runner throws
+ */
+export function resamplePcm(
+  stream: PcmStream,
+  sampleRate: number,
+  options: { signal?: AbortSignal | undefined },
+): PcmStream {
+  if (stream.format.sampleRate === sampleRate) return stream
+  const format: PcmFormat = { ...stream.format, sampleRate }
+  return { format, sampleCount: null, chunks: () => resampledChunks(stream, format, options.signal) }
+}
+
+async function* resampledChunks(
+  stream: PcmStream,
+  format: PcmFormat,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const failures: unknown[] = []
+  const raw = ['-f', rawFormatName(stream.format.sample)]
+  const layout = ['-ac', String(format.channels)]
+  const { stdout } = streamFfmpeg(
+    {
+      inputs: [
+        {
+          url: Readable.from(noting(stream.chunks(), failures), { objectMode: false }),
+          options: [...raw, '-ar', String(stream.format.sampleRate), ...layout],
+        },
+      ],
+      // A longer filter than the default: its band ends closer to the top.
+      filterComplex: `[0:a]aresample=${format.sampleRate}:filter_size=64:cutoff=0.985[pcm]`,
+      outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', ...raw, ...layout] }],
+    },
+    { signal },
+  )
+  try {
+    yield* wholeFrames(stdout, frameBytes(format))
+  } catch (error) {
+    // ffmpeg only knows that its input broke off; why is known here.
+    throw failures[0] ?? error
+  }
+}
+
+async function* noting(chunks: AsyncIterable<Buffer>, failures: unknown[]): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks
+  } catch (error) {
+    failures.push(error)
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+
+/** A 16-bit WAV of interleaved samples in full scale ±1. */
+export function makeWav(path: string, samples: Float32Array, { rate = 48_000, channels = 1 } = {}): void {
+  const bytes = Buffer.alloc(44 + samples.length * 2)
+  bytes.write('RIFF', 0)
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  bytes.write('WAVEfmt ', 8)
+  bytes.writeUInt32LE(16, 16)
+  bytes.writeUInt16LE(1, 20)
+  bytes.writeUInt16LE(channels, 22)
+  bytes.writeUInt32LE(rate, 24)
+  bytes.writeUInt32LE(rate * channels * 2, 28)
+  bytes.writeUInt16LE(channels * 2, 32)
+  bytes.writeUInt16LE(16, 34)
+  bytes.write('data', 36)
+  bytes.writeUInt32LE(samples.length * 2, 40)
+  for (const [i, value] of samples.entries()) {
+    bytes.writeInt16LE(Math.round(Math.max(-1, Math.min(32_767 / 32_768, value)) * 32_768), 44 + 2 * i)
+  }
+  writeFileSync(path, bytes)
+}
+
+/** A file's sound by plain ffmpeg, interleaved, full scale ±1. */
+export function decoded(path: string, { rate, channels }: { rate: number; channels: number }): Float32Array {
+  const bytes = execFileSync(
+    'ffmpeg',
+    ['-v', 'error', '-i', path, '-map', '0:a:0', '-ar', String(rate), '-ac', String(channels), '-f', 'f32le', '-'],
+    { maxBuffer: 1 << 29 },
+  )
+  return new Float32Array(Uint8Array.from(bytes).buffer)
+}
+
+/** By how many samples `late` lies behind `reference` (negative: before), by the best correlation over a second in the middle. */
+export function bestLag(reference: Float32Array, late: Float32Array, reach: number): number {
+  const start = Math.floor(reference.length / 2) - 24_000
+  let best = 0
+  let bestSum = Number.NEGATIVE_INFINITY
+  for (let lag = -reach; lag <= reach; lag++) {
+    let sum = 0
+    for (let i = start; i < start + 48_000; i += 3) sum += (reference[i] ?? 0) * (late[i + lag] ?? 0)
+    if (sum > bestSum) {
+      bestSum = sum
+      best = lag
+    }
+  }
+  return best
+}

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outputTypeSchema } from '../../../src/contract/index.js'
+import { audioStreams, probe } from '../../../src/media/index.js'
+import { processFile } from '../../../src/service/engine/index.js'
+import { VoicePool } from '../../../src/voice/index.js'
+import { siSdr } from '../../bench/si-sdr.js'
+import { bestLag, decoded, makeWav } from '../../helpers/engine-fixtures.js'
+import { noisySpeech } from '../../helpers/made-speech.js'
+import { channelOf } from '../../helpers/pcm-chunks.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-'))
+const pool = new VoicePool({ workers: 2 })
+const at = (name: string) => join(folder, name)
+const SECONDS = 4
+const { noisy, clean } = noisySpeech(SECONDS * 48_000, { noiseGain: 0.1, seed: 7 })
+
+beforeAll(() => makeWav(at('noisy.wav'), noisy))
+afterAll(async () => {
+  await pool.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Without the edges, where lossy codecs start up. */
+const inner = (samples: Float32Array) => samples.subarray(4800, SECONDS * 48_000 - 4800)
+
+/** Place of the first sample that differs, -1 where there is none. */
+function firstDifference(a: Float32Array | undefined, b: Float32Array | undefined): number {
+  return a && b && a.length === b.length ? a.findIndex((value, i) => value !== b[i]) : 0
+}
+
+/** ffmpeg, quiet. */
+function ffmpeg(...args: string[]): void {
+  execFileSync('ffmpeg', ['-v', 'error', '-y', ...args])
+}
+
+describe('processFile', () => {
+  test.each(outputTypeSchema.options)(
+    'writes %s: playable, in sync, of the right length, with less noise',
+    async (type) => {
+      const output = at(`out.${type}`)
+      const result = await processFile({ input: at('noisy.wav'), output, outputType: type, pool })
+      expect(result.extension).toBe(type)
+      const media = await probe(output)
+      expect(media.container).toBe(type)
+      // Raw AAC does not say how long it is: ffprobe guesses.
+      if (type !== 'aac') expect(media.durationSec).toBeCloseTo(SECONDS, 3)
+      const samples = decoded(output, { rate: 48_000, channels: 1 })
+      // AAC comes in whole frames; in an m4a a player cuts the last by the edit list, ffmpeg's decoder does not.
+      const slack = type === 'aac' || type === 'm4a' ? 1024 : 0
+      expect(Math.abs(samples.length - noisy.length)).toBeLessThanOrEqual(slack)
+      expect(bestLag(noisy, samples, 1200)).toBe(0)
+      expect(siSdr(inner(clean), inner(samples))).toBeGreaterThan(siSdr(inner(clean), inner(noisy)) + 1)
+    },
+  )
+
+  test.each([
+    {
+      name: '44.1 kHz stereo, 24 bits',
+      args: ['-ar', '44100', '-ac', '2', '-c:a', 'pcm_s24le'],
+      file: 'a.wav',
+      rate: 44_100,
+    },
+    { name: '96 kHz, float', args: ['-ar', '96000', '-c:a', 'pcm_f32le'], file: 'b.wav', rate: 96_000 },
+    { name: '16 kHz FLAC', args: ['-ar', '16000', '-c:a', 'flac'], file: 'c.flac', rate: 16_000 },
+    {
+      name: '48 kHz FLAC of 24 bits',
+      args: ['-c:a', 'flac', '-sample_fmt', 's32', '-bits_per_raw_sample', '24'],
+      file: 'd.flac',
+      rate: 48_000,
+    },
+    { name: '22.05 kHz AIFF, 8 bits', args: ['-ar', '22050', '-c:a', 'pcm_s8'], file: 'e.aiff', rate: 22_050 },
+  ])('keeps rate, layout, width, length and place: $name', async ({ args, file, rate }) => {
+    ffmpeg('-i', at('noisy.wav'), ...args, at(file))
+    await processFile({ input: at(file), output: at(`out-${file}`), pool })
+    const [before] = audioStreams(await probe(at(file)))
+    const [after] = audioStreams(await probe(at(`out-${file}`)))
+    const traits = (stream: typeof before) => [
+      stream?.codec,
+      stream?.sampleRate,
+      stream?.channels,
+      stream?.bitsPerSample,
+      stream?.sampleFormat,
+    ]
+    expect(traits(after)).toEqual(traits(before))
+    const original = decoded(at(file), { rate, channels: before?.channels ?? 1 })
+    const result = decoded(at(`out-${file}`), { rate, channels: before?.channels ?? 1 })
+    expect(result.length).toBe(original.length)
+    expect(Buffer.compare(Buffer.from(result.buffer), Buffer.from(original.buffer))).not.toBe(0)
+    const mono = (samples: Float32Array) => channelOf(samples, 0, before?.channels ?? 1)
+    expect(bestLag(mono(original), mono(result), 600)).toBe(0)
+  })
+
+  test('leaves what needs no mending as it is, to the bit, at any rate', async () => {
+    await using content = new VoicePool({ workers: 1, engine: { kind: 'rnnoise', mask: { cleanDb: -1, noisyDb: 0 } } })
+    makeWav(at('clean.wav'), clean)
+    ffmpeg('-i', at('clean.wav'), '-ar', '44100', '-c:a', 'pcm_s24le', at('clean44.wav'))
+    await processFile({ input: at('clean44.wav'), output: at('clean44-out.wav'), pool: content })
+    const [before, after] = ['clean44.wav', 'clean44-out.wav'].map((file) =>
+      decoded(at(file), { rate: 44_100, channels: 1 }),
+    )
+    expect(firstDifference(before, after)).toBe(-1)
+  })
+
+  test('takes a part alone, to the sample, and clamps its end', async () => {
+    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 1, endSec: 2.5, pool })
+    const samples = decoded(at('part.wav'), { rate: 48_000, channels: 1 })
+    expect(samples.length).toBe(72_000)
+    expect(bestLag(noisy.subarray(48_000, 120_000), samples, 600)).toBe(0)
+    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 3, endSec: 99, pool })
+    expect(decoded(at('part.wav'), { rate: 48_000, channels: 1 }).length).toBe(48_000)
+  })
+
+  test('tells its progress, from nothing to 100, never falling', async () => {
+    const seen: number[] = []
+    await processFile({
+      input: at('noisy.wav'),
+      output: at('p.wav'),
+      pool,
+      onProgress: (percent) => seen.push(percent),
+    })
+    expect(seen).toEqual([...seen].sort((a, b) => a - b))
+    expect(seen.at(-1)).toBe(100)
+  })
+})
+
+describe('processFile refuses', () => {
+  test.each([
+    { name: 'a text', make: (path: string) => writeFileSync(path, 'no sound here'), errorCode: -2 },
+    { name: 'an empty file', make: (path: string) => writeFileSync(path, ''), errorCode: -2 },
+    {
+      name: 'a picture alone',
+      make: (path: string) => ffmpeg('-f', 'lavfi', '-i', 'testsrc=d=1:s=64x64', '-f', 'mp4', path),
+      errorCode: -18,
+    },
+    {
+      name: 'six channels',
+      make: (path: string) => ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=1', '-ac', '6', '-f', 'wav', path),
+      errorCode: -4,
+    },
+    {
+      name: 'a tenth of nothing',
+      make: (path: string) => ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=0.02', '-f', 'wav', path),
+      errorCode: -14,
+    },
+    {
+      name: 'hiss without a voice',
+      make: (path: string) => ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=4:a=0.1', '-f', 'wav', path),
+      errorCode: -3,
+    },
+    {
+      name: 'silence',
+      make: (path: string) => ffmpeg('-f', 'lavfi', '-i', 'anullsrc', '-t', '3', '-f', 'wav', path),
+      errorCode: -3,
+    },
+  ])('$name, with $errorCode, and leaves nothing', async ({ make, errorCode }) => {
+    make(at('bad'))
+    await expect(processFile({ input: at('bad'), output: at('bad.out'), pool })).rejects.toMatchObject({ errorCode })
+    expect(existsSync(at('bad.out'))).toBe(false)
+  })
+
+  test('a part beyond the end, with -14', async () => {
+    const wanted = { input: at('noisy.wav'), output: at('beyond.wav'), startSec: 60, pool }
+    await expect(processFile(wanted)).rejects.toMatchObject({ errorCode: -14 })
+  })
+
+  test('to go on after its deadline, with -12, and when it is interrupted', async () => {
+    const wanted = { input: at('noisy.wav'), output: at('late.wav'), pool }
+    await expect(processFile({ ...wanted, timeoutMs: 1 })).rejects.toMatchObject({ errorCode: -12 })
+    await expect(processFile({ ...wanted, signal: AbortSignal.abort() })).rejects.toMatchObject({ exitCode: 130 })
+    expect(existsSync(at('late.wav'))).toBe(false)
+  })
+})
