@@ -164,7 +164,7 @@ export class ServiceApi {
         url: joinAddress(this.address, path),
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
         answer: call.answer,
-        secrets: [this.#options.clientSecret, ...(token === undefined ? [] : [token])],
+        secrets: this.#tokens.secrets,
         signal,
         ...(call.body === undefined ? {} : { json: call.body }),
       })

@@ -30,6 +30,8 @@ export class TokenProvider {
   readonly #logger: Logger
   #token: Token | undefined
   #request: Promise<Token> | undefined
+  /** The last tokens given out: an answer may still speak of one that was renewed meanwhile. */
+  readonly #known: string[] = []
 
   constructor(options: ResolvedClientOptions, transport: Transport, logger: Logger) {
     this.#address = safeAddress(options.authUrl, 'The address of the identity provider')
@@ -61,6 +63,11 @@ export class TokenProvider {
     if (this.#token?.value === value) this.#token = undefined
   }
 
+  /** What must stand in no error, although an answer may repeat it. */
+  get secrets(): readonly string[] {
+    return [this.#options.clientSecret, ...this.#known]
+  }
+
   #renewed(): Promise<Token> {
     this.#request ??= this.#ask().finally(() => {
       this.#request = undefined
@@ -77,12 +84,13 @@ export class TokenProvider {
         url: joinAddress(this.#address, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`),
         form: { client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials', scope },
         answer: tokenAnswerSchema,
-        secrets: [clientSecret],
+        secrets: this.secrets,
       })
     try {
       const answer = await withRetries(exchange, { retry, logger: this.#logger })
       const lifeMs = answer.expires_in * 1000
       const now = Date.now()
+      this.#known.splice(0, this.#known.length, answer.access_token, ...this.#known.slice(0, 2))
       this.#token = {
         value: answer.access_token,
         renewAtMs: now + lifeMs * (RENEW_FROM + Math.random() * RENEW_SPREAD),

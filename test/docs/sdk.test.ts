@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished } from 'vitest'
+import { test } from '../client/harness.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Starts one of the page's programs as it stands there, by the name in its first line. */
+async function program(name: string, dir: string, args: string[], env: Record<string, string>): Promise<ChildProcess> {
+  const page = await readFile(join(root, 'docs/sdk.md'), 'utf8')
+  const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
+  const block = blocks.find((text) => text.startsWith(`// ${name}`))
+  if (!block) throw new Error(`docs/sdk.md has no program ${name}`)
+  const path = join(dir, name.replace(/\.ts$/, '.mts'))
+  await writeFile(path, block)
+  const options = { env: { PATH: process.env.PATH, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env }, cwd: root }
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { ...options, stdio: 'pipe' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const out = { stdout: '', stderr: '' }
+  child.stdout?.on('data', (chunk: Buffer) => (out.stdout += chunk))
+  child.stderr?.on('data', (chunk: Buffer) => (out.stderr += chunk))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...out })))
+}
+
+describe('docs/sdk.md', () => {
+  test('regenerates a file as the page says', async ({ server, file, dir }) => {
+    const { path, content } = await file(100_000)
+    const { code, stdout, stderr } = await ended(await program('regenerate.ts', dir, [path], server.env))
+    expect(stderr).toContain('Succeeded 100 %')
+    expect(stdout).toBe(`${path}.regen.flac: 100000 bytes\n`)
+    expect(content.equals(await readFile(`${path}.regen.flac`))).toBe(true)
+    expect(code).toBe(0)
+  })
+
+  test('ends with a sentence and the exit code of the fault', async ({ server, file, dir }) => {
+    const { path } = await file(10)
+    const env = { ...server.env, VOXMUX_CLIENT_SECRET: 'not-the-secret' }
+    const { code, stderr } = await ended(await program('regenerate.ts', dir, [path], env))
+    expect(code).toBe(6)
+    expect(stderr).toMatch(/^ERR_AUTH_FAILED: /)
+    expect(stderr).not.toContain('not-the-secret')
+  })
+
+  test('receives webhooks as the page says', async ({ dir }) => {
+    const child = await program('receive.ts', dir, [], { PORT: '0', WEBHOOK_SECRET: 'shh' })
+    const end = ended(child)
+    const url = await new Promise<string>((resolve) => {
+      child.stdout?.once('data', (chunk: Buffer) => resolve(String(chunk).replace('listening at ', '').trim()))
+    })
+    const message = { fileId: 'f', status: 'Processed', progress: 100, errorCode: 0 }
+    const body = JSON.stringify({ userId: 'u', type: 'status-updated', message })
+    const response = await fetch(url, { method: 'POST', headers: { authorization: 'Bearer shh' }, body })
+    expect(response.status).toBe(204)
+    child.kill('SIGTERM')
+    expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('f Processed 100 %') })
+  })
+})
