@@ -9,13 +9,14 @@ export function redactUrl(address: string | URL): string {
   return `${url.protocol}//${url.host}${url.pathname}${query}`
 }
 
-/** Removes the queries of every http(s) address and every bearer token from a text. */
+/** A name that ends in `secret`, `password` or `access token`, and its value: quoted (also within quoted JSON) or bare. */
+const NAMED_SECRET =
+  /([\w-]*(?:secret|password|access_?token)\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*|\\+"[^"\\]*|'[^']*|[^\s"'&,}\\]+)/gi
+
+/** Removes the queries of every http(s) address, every bearer token and every named secret from a text. */
 export function redactText(text: string): string {
   return text
-    .replace(/https?:\/\/[^\s"'<>]+/g, (address) => redactUrl(address))
+    .replace(/https?:\/\/[^\s"'<>]+/gi, (address) => redactUrl(address))
     .replace(/\b(bearer)\s+[\w.~+/-]+=*/gi, `$1 ${MASK}`)
-    .replace(
-      /\b(client_secret|webhook_secret|secret|password|access_token)(["']?\s*[:=]\s*["']?)[^\s"'&,}]+/gi,
-      `$1$2${MASK}`,
-    )
+    .replace(NAMED_SECRET, (_, name: string, value: string) => `${name}${/^\\*["']/.exec(value)?.[0] ?? ''}${MASK}`)
 }

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  AccessError,
+  type ExitCode,
+  errorReport,
+  InterruptedError,
+  JobFailedError,
+  overallExitCode,
+  PendingError,
+  PrecheckError,
+  TransientError,
+  toVoxmuxError,
+  UsageError,
+  VerificationError,
+  VoxmuxError,
+} from '../../src/core/errors.js'
+
+const ORDER: readonly ExitCode[] = [130, 2, 6, 7, 1, 5, 4, 3, 0]
+
+it('takes the gravest of several exit codes, in the order of the contract', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...ORDER)), (codes) => {
+      const first = ORDER.find((code) => codes.includes(code)) ?? 0
+      expect(overallExitCode(codes)).toBe(first)
+    }),
+  )
+})
+
+it.each([
+  [UsageError, 2],
+  [PrecheckError, 5],
+  [JobFailedError, 1],
+  [PendingError, 3],
+  [TransientError, 4],
+  [AccessError, 6],
+  [VerificationError, 7],
+] as const)('%o ends with %i and keeps what it was told', (Kind, exitCode) => {
+  const cause = new Error('below')
+  const error = new Kind('ERR_X', 'Because.', {
+    cause,
+    input: '/a',
+    errorCode: -8,
+    errorName: 'N',
+    remedies: ['r'],
+  })
+  expect(error).toBeInstanceOf(VoxmuxError)
+  expect(error).toMatchObject({ name: Kind.name, exitCode, code: 'ERR_X', input: '/a', cause })
+  expect(errorReport(error)).toEqual({ code: 'ERR_X', errorCode: -8, name: 'N', message: 'Because.', remedies: ['r'] })
+  expect(errorReport(new Kind('ERR_X', 'm'))).toMatchObject({ errorCode: null, name: null, remedies: [] })
+})
+
+it.each<[string, string, ExitCode]>([
+  ['ENOSPC', 'ERR_DISK_FULL', 4],
+  ['EDQUOT', 'ERR_DISK_FULL', 4],
+  ['EACCES', 'ERR_NOT_PERMITTED', 2],
+  ['EPERM', 'ERR_NOT_PERMITTED', 2],
+  ['EROFS', 'ERR_NOT_PERMITTED', 2],
+  ['EMFILE', 'ERR_TOO_MANY_FILES', 4],
+  ['ABORT_ERR', 'ERR_INTERRUPTED', 130],
+  ['ESOMETHING', 'ERR_INTERNAL', 1],
+])('turns a system fault %s into %s', (system, code, exitCode) => {
+  const thrown = Object.assign(new Error('as thrown'), { code: system, path: '/p' })
+  expect(toVoxmuxError(thrown, '/in')).toMatchObject({ code, exitCode, cause: thrown, input: '/in' })
+})
+
+it('lets its own errors be and survives anything thrown', () => {
+  const own = new InterruptedError()
+  expect(toVoxmuxError(own)).toBe(own)
+  fc.assert(
+    fc.property(fc.anything(), (thrown) => {
+      expect(toVoxmuxError(thrown)).toBeInstanceOf(VoxmuxError)
+    }),
+  )
+})
