@@ -18,6 +18,9 @@ export {
 } from './ffmpeg.js'
 export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, type FileClock, fileClockFilters } from './file-clock.js'
 export { fileUrl, safeInputOptions } from './input-safety.js'
+export { type MeteredPcm, measureLoudness, meteredPcm } from './loudness.js'
+export { applyGain, type LoudnessGain, type LoudnessTarget, loudnessGain } from './loudness-gain.js'
+export type { Loudness } from './loudness-meter.js'
 export {
   type AudioStreamInfo,
   audioStreams,

@@ -1,0 +1,154 @@
+import { type Biquad, channelWeights, kWeighting } from './loudness-filter.js'
+import { frameBytes, type PcmFormat } from './pcm.js'
+import { readSamples } from './pcm-samples.js'
+import { PEAK_REACH, peakAround } from './true-peak.js'
+
+/** Loudness by EBU R128. */
+export interface Loudness {
+  /** LUFS over all; null for silence. */
+  readonly integratedLufs: number | null
+  /** dBTP; null for digital silence. */
+  readonly truePeakDbtp: number | null
+  /** LU (EBU Tech 3342); null where there is too little to tell. */
+  readonly rangeLu: number | null
+}
+
+/** Blocks quieter than this never count (LUFS). */
+const ABSOLUTE_GATE = -70
+/** A momentary block is 400 ms, a short-term one 3 s; both move by 100 ms. */
+const MOMENTARY_HOPS = 4
+const SHORT_TERM_HOPS = 30
+
+/**
+ * Measures PCM as it flows by. Its own, not ffmpeg's filter: one pass of two small filters costs a fraction of
+ * ffmpeg's ebur128 with peaks and no second process. Keeps eight bytes for each 100 ms.
+ */
+export class LoudnessMeter {
+  readonly #format: PcmFormat
+  readonly #weights: readonly number[]
+  readonly #filters: readonly [Biquad, Biquad]
+  readonly #state: Float64Array
+  readonly #hopFrames: number
+  readonly #hops: number[] = []
+  #hopSum = 0
+  #hopFill = 0
+  #tail: Float64Array
+  #peak = 0
+
+  constructor(format: PcmFormat) {
+    this.#format = format
+    this.#weights = channelWeights(format.channels, format.channelLayout)
+    this.#filters = kWeighting(format.sampleRate)
+    this.#state = new Float64Array(4 * format.channels)
+    this.#hopFrames = Math.round(format.sampleRate / 10)
+    this.#tail = new Float64Array(2 * PEAK_REACH * format.channels)
+  }
+
+  /** Takes the next samples: whole frames of the meter's format. */
+  push(bytes: Buffer): void {
+    const values = readSamples(bytes, this.#format.sample)
+    this.#takePeak(values)
+    const frames = bytes.length / frameBytes(this.#format)
+    for (let from = 0; from < frames; ) {
+      const to = Math.min(frames, from + this.#hopFrames - this.#hopFill)
+      for (const [channel, weight] of this.#weights.entries()) {
+        if (weight > 0) this.#hopSum += weight * this.#filteredEnergy(values, from, to, channel)
+      }
+      this.#hopFill += to - from
+      from = to
+      if (this.#hopFill === this.#hopFrames) {
+        this.#hops.push(this.#hopSum / this.#hopFrames)
+        this.#hopSum = 0
+        this.#hopFill = 0
+      }
+    }
+  }
+
+  /** What has been measured so far. */
+  result(): Loudness {
+    const tail = this.#tail
+    // The last samples wait for what follows them; silence does where nothing has come yet.
+    this.#takePeak(new Float64Array(tail.length))
+    this.#tail = tail
+    return {
+      integratedLufs: integrated(movingMeans(this.#hops, MOMENTARY_HOPS)),
+      truePeakDbtp: this.#peak > 0 ? 20 * Math.log10(this.#peak) : null,
+      rangeLu: range(movingMeans(this.#hops, SHORT_TERM_HOPS)),
+    }
+  }
+
+  #filteredEnergy(values: Float64Array, from: number, to: number, channel: number): number {
+    const { channels } = this.#format
+    const [one, two] = this.#filters
+    const [b0, b1, b2] = one.b
+    const [a1, a2] = one.a
+    const [c1, c2] = two.a
+    const at = 4 * channel
+    // Transposed form: two numbers of memory a filter, kept in locals through the loop.
+    let [s1, s2, t1, t2] = this.#state.subarray(at, at + 4) as unknown as [number, number, number, number]
+    let sum = 0
+    for (let index = from * channels + channel, end = to * channels; index < end; index += channels) {
+      const x = values[index] as number
+      const y = b0 * x + s1
+      s1 = b1 * x - a1 * y + s2
+      s2 = b2 * x - a2 * y
+      const z = y + t1
+      t1 = -2 * y - c1 * z + t2
+      t2 = y - c2 * z
+      sum += z * z
+    }
+    this.#state.set([s1, s2, t1, t2], at)
+    return sum
+  }
+
+  /** True peak with the end of the last chunk before it, so that no place between two chunks is missed. */
+  #takePeak(values: Float64Array): void {
+    const { channels } = this.#format
+    const joined = new Float64Array(this.#tail.length + values.length)
+    joined.set(this.#tail)
+    joined.set(values, this.#tail.length)
+    const last = joined.length / channels - PEAK_REACH
+    for (let channel = 0; channel < channels; channel++) {
+      for (let frame = PEAK_REACH; frame < last; frame++) {
+        const here = Math.abs(joined[frame * channels + channel] as number)
+        if (here * 2 < this.#peak && Math.abs(joined[(frame + 1) * channels + channel] as number) * 2 < this.#peak)
+          continue
+        this.#peak = Math.max(this.#peak, peakAround(joined, frame, channels, channel, this.#peak))
+      }
+    }
+    this.#tail = joined.slice(joined.length - this.#tail.length)
+  }
+}
+
+function lufs(power: number): number {
+  return power > 0 ? -0.691 + 10 * Math.log10(power) : Number.NEGATIVE_INFINITY
+}
+
+function movingMeans(hops: readonly number[], length: number): number[] {
+  return hops.slice(length - 1).map((_, index) => mean(hops.slice(index, index + length)))
+}
+
+/** Power mean of the blocks over the absolute gate that are at most 10 LU below their own mean. */
+function integrated(blocks: readonly number[]): number | null {
+  const loud = blocks.filter((power) => lufs(power) > ABSOLUTE_GATE)
+  if (loud.length === 0) return null
+  const gate = lufs(mean(loud)) - 10
+  return lufs(mean(loud.filter((power) => lufs(power) > gate)))
+}
+
+/** From the 10th to the 95th percentile of short-term loudness, what is 20 LU below the mean left out. */
+function range(blocks: readonly number[]): number | null {
+  const loud = blocks.filter((power) => lufs(power) > ABSOLUTE_GATE)
+  if (loud.length === 0) return null
+  const gate = lufs(mean(loud)) - 20
+  const sorted = loud
+    .map(lufs)
+    .filter((level) => level >= gate)
+    .sort((one, other) => one - other)
+  const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] as number
+  return at(0.95) - at(0.1)
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
