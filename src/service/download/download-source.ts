@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Readable, Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import { fileErrorInfo } from '../../contract/index.js'
 import { JobFailedError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
@@ -47,11 +47,9 @@ class SourceFault extends Error {}
 async function openSource(sourceUrl: string, options: DownloadOptions): Promise<Readable> {
   try {
     const answer = await followed(new URL(sourceUrl), options)
-    const measured = measure(answer, options.maxBytes)
-    answer.on('error', (cause) => measured.destroy(new SourceFault('The download broke off.', { cause })))
-    // When the disk fails, nobody wants the rest.
-    measured.on('close', () => answer.destroy())
-    return answer.pipe(measured)
+    assertAcceptable(answer, options.maxBytes)
+    // A generator is idle until somebody reads: a fault cannot come before there is one to hear of it.
+    return Readable.from(measured(answer, options.maxBytes), { objectMode: false })
   } catch (cause) {
     throw new SourceFault('The source cannot be read.', { cause })
   }
@@ -79,24 +77,26 @@ async function followed(start: URL, options: DownloadOptions): Promise<IncomingM
   throw new Error('The address redirects too often.')
 }
 
+function assertAcceptable(answer: IncomingMessage, maxBytes: number): void {
+  const isEncoded = (answer.headers['content-encoding'] ?? 'identity') !== 'identity'
+  const isTooLarge = Number(answer.headers['content-length'] ?? 0) > maxBytes
+  if (!isEncoded && !isTooLarge) return
+  answer.destroy()
+  throw new Error(isEncoded ? 'The file arrives encoded.' : 'The file is too large.')
+}
+
 /** Counts what flows: neither more than the limit nor less than announced may arrive. */
-function measure(answer: IncomingMessage, maxBytes: number): Transform {
+async function* measured(answer: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   const announced = answer.headers['content-length']
-  const encoded = (answer.headers['content-encoding'] ?? 'identity') !== 'identity'
-  if (encoded || Number(announced ?? 0) > maxBytes) {
-    answer.destroy()
-    throw new Error(encoded ? 'The file arrives encoded.' : 'The file is too large.')
-  }
   let seen = 0
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
       seen += chunk.length
-      if (seen > maxBytes) done(new SourceFault('The file is too large.'))
-      else done(null, chunk)
-    },
-    flush(done) {
-      const complete = answer.complete && (announced === undefined || seen === Number(announced))
-      done(complete ? null : new SourceFault('The download broke off.'))
-    },
-  })
+      if (seen > maxBytes) throw new Error('The file is too large.')
+      yield chunk
+    }
+    if (!answer.complete || (announced !== undefined && seen !== Number(announced))) throw new Error('It broke off.')
+  } catch (cause) {
+    throw new SourceFault('The source could not be read to its end.', { cause })
+  }
 }

@@ -1,0 +1,141 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { validationErrorResponseSchema } from '../../src/contract/index.js'
+import { apiClient } from './support/api-client.js'
+import { withService } from './support/with-service.js'
+
+const START = { file_id: 'a', options: { model: 'regen_v1' } }
+const register = (fields: object) => ({ file_to_register: { client_file_id: 'a', ...fields } })
+const fromUrl = (fields: object) => register({ source_url: 'https://example.com/a', ...fields })
+
+describe('a request that is not valid', () => {
+  it.each<[name: string, operation: string, body: unknown]>([
+    ['an empty object', 'registerFile', {}],
+    ['an unknown property', 'registerFile', { ...register({}), more: 1 }],
+    ['an unknown property inside', 'registerFile', register({ name: 'a' })],
+    ['a number for a text', 'registerFile', register({ client_file_id: 1 })],
+    ['a text for a number', 'registerFile', register({ start: '1' })],
+    ['null for a number', 'registerFile', register({ end: null })],
+    ['a source_url where none belongs', 'registerFile', register({ source_url: 'https://example.com/a' })],
+    ['a negative start', 'registerFile', register({ start: -1 })],
+    ['a start at the end', 'registerFile', register({ start: 2, end: 2 })],
+    ['an end at the beginning', 'registerFile', register({ end: 0 })],
+    ['a list for an object', 'registerFile', []],
+    ['no source_url', 'registerFileFromUrl', register({})],
+    ['a source_url that is none', 'registerFileFromUrl', fromUrl({ source_url: 'nowhere' })],
+    ['a part that is backwards', 'registerFileFromUrl', fromUrl({ start: 3, end: 1 })],
+    ['an empty file_id', 'startProcess', { ...START, file_id: '' }],
+    ['no options', 'startProcess', { file_id: 'a' }],
+    ['no model', 'startProcess', { file_id: 'a', options: {} }],
+    ['another model', 'startProcess', { file_id: 'a', options: { model: 'regen_v2' } }],
+    ['a text for a boolean', 'startProcess', { file_id: 'a', options: { ...START.options, webhook: 'true' } }],
+    ['a secret of 1001', 'startProcess', { ...START, options: { ...START.options, webhook_secret: 'x'.repeat(1001) } }],
+    ['an unknown output type', 'startProcess', { ...START, options: { ...START.options, output_type: 'wma' } }],
+    ['an unknown option', 'startProcess', { ...START, options: { ...START.options, speed: 2 } }],
+    ['no ids', 'getFilesStatus', { fileIds: [] }],
+    ['101 ids', 'getFilesStatus', { fileIds: Array.from({ length: 101 }, () => 'a') }],
+    ['an empty id', 'getFilesStatus', { fileIds: [''] }],
+    ['one id without a list', 'getFilesStatus', { fileIds: 'a' }],
+    ['file_id instead of fileId', 'getOutputFileUrl', { file_id: 'a' }],
+    ['an empty fileId', 'getOutputFileUrl', { fileId: '' }],
+    ['text that is no JSON', 'getFilesStatus', '{"fileIds": ['],
+    ['an empty body', 'getFilesStatus', ''],
+    ['a poisoned prototype', 'getFilesStatus', '{"fileIds": ["a"], "__proto__": {"x": 1}}'],
+    ['a body beyond all bounds', 'getFilesStatus', { fileIds: ['x'.repeat(1024 ** 2)] }],
+  ])('is answered with the four fields: %s', async (_name, operation, body) => {
+    const client = await apiClient(await withService())
+    const answer = await client.post(operation, body)
+    expect(answer.status).toBe(400)
+    validationErrorResponseSchema.parse(await answer.json())
+  })
+
+  it('is answered likewise for another content type, a path that cannot be decoded and bytes that are no HTTP', async () => {
+    const service = await withService()
+    const client = await apiClient(service)
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'nonsense']) {
+      const answer = await client.post('getFilesStatus', { fileIds: ['a'] }, { 'content-type': type })
+      expect([type, answer.status]).toEqual([type, 400])
+      validationErrorResponseSchema.parse(await answer.json())
+    }
+    const path = await fetch(`${service.baseUrl}/api/v1/%zz`)
+    expect(path.status).toBe(400)
+    validationErrorResponseSchema.parse(await path.json())
+    const [head, body] = (await rawExchange(service.baseUrl, 'this is not HTTP\r\n\r\n')).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1.1 400 /)
+    validationErrorResponseSchema.parse(JSON.parse(body ?? ''))
+  })
+})
+
+describe('a request that is valid', () => {
+  it('may be as large as the interface allows', async () => {
+    const client = await apiClient(await withService())
+    const { file_id } = await client.register('.env')
+    const ids = [file_id, ...Array.from({ length: 98 }, (_, index) => `id-${index}`), file_id]
+    const entries = await client.status(...ids)
+    expect(entries.map(({ id }) => id)).toEqual(ids)
+    const options = { model: 'regen_v1', webhook: true, webhook_secret: 'x'.repeat(1000), output_type: 'm4a' }
+    expect((await client.post('startProcess', { file_id, options })).status).toBe(200)
+    expect(
+      (await client.post('getFilesStatus', { fileIds: ['a'] }, { 'content-type': 'application/json; charset=utf-8' }))
+        .status,
+    ).toBe(200)
+  })
+
+  it.each([
+    ['clip.mov', 'clip'],
+    ['a/b.final.mov', 'a/b.final'],
+    ['noextension', 'noextension'],
+    ['.env', '.env'],
+    ['dir.d/file', 'dir.d/file'],
+    ['ends.', 'ends.'],
+    ['', ''],
+    ['名前.wav', '名前'],
+  ])('names a file by the client’s id without its last extension: %s', async (id, name) => {
+    const client = await apiClient(await withService())
+    expect(await client.register(id)).toMatchObject({ client_file_id: id, file_name: name })
+  })
+})
+
+describe('the open pages', () => {
+  it('need no token', async () => {
+    const { baseUrl } = await withService()
+    const ping = await fetch(`${baseUrl}/api/v1/service-health/ping`)
+    expect([ping.status, await ping.json()]).toEqual([200, { status: 'ok' }])
+    expect((await fetch(`${baseUrl}/api/v1/service-health/ping`, { method: 'HEAD' })).status).toBe(200)
+    const document = (await (await fetch(`${baseUrl}/api/v1/openapi.json`)).json()) as {
+      openapi: string
+      paths: Record<string, object>
+    }
+    expect(document.openapi).toBe('3.1.0')
+    expect(Object.keys(document.paths)).toHaveLength(6)
+    const page = await fetch(`${baseUrl}/api/v1/docs`)
+    expect(page.headers.get('content-type')).toContain('text/html')
+    expect(await page.text()).toContain('registerFileFromUrl')
+    expect(await (await fetch(`${baseUrl}/api/v1/limits`)).json()).toHaveProperty('maxSizeBytes')
+  })
+
+  it('answer 404 as an operation message for what is not there', async () => {
+    const { baseUrl } = await withService()
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/api/v1/registerFile'],
+      ['DELETE', '/api/v1/getFilesStatus'],
+      ['GET', '/api/v2/service-health/ping'],
+    ]) {
+      const answer = await fetch(`${baseUrl}${path}`, { method: method ?? 'GET' })
+      expect([path, answer.status]).toEqual([path, 404])
+      expect(await answer.json()).toMatchObject({ statusCode: 404, message: expect.any(String) })
+    }
+  })
+})
+
+function rawExchange(baseUrl: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(baseUrl)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.on('end', () => resolve(Buffer.concat(chunks).toString()))
+    socket.on('error', reject)
+  })
+}
