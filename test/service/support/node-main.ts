@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { openPortal, startService, type VoiceEngine } from '../../../src/service/index.js'
+import { plainEngine } from './engines.js'
+
+/** A node that takes its time for each file, so that it can be killed in the middle of one. */
+const slowEngine = async (): Promise<VoiceEngine> => {
+  const plain = await plainEngine()
+  return {
+    async processFile(request) {
+      for (let percent = 0; percent < 100; percent += 20) {
+        request.onProgress(percent)
+        await delay(100, undefined, { signal: request.signal })
+      }
+      return plain.processFile(request)
+    },
+  }
+}
+
+const dataDir = process.argv[2] ?? ''
+const { close, baseUrl, authUrl, tenantId, scope } = await startService({
+  dataDir,
+  engine: slowEngine,
+  settings: { work: { concurrency: 2, pollMs: 50 } },
+})
+const portal = openPortal(dataDir)
+const { clientId, clientSecret } = portal.keys.create(portal.accounts.ensure('local').id, 'test')
+portal.close()
+process.on('SIGTERM', () => close().then(() => process.exit(0)))
+process.stdout.write(
+  `${JSON.stringify({ service: { baseUrl, authUrl, tenantId, scope }, key: { clientId, clientSecret } })}\n`,
+)

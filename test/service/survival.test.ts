@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { RunningService } from '../../src/service/index.js'
+import { apiClient } from './support/api-client.js'
+import { fixtureVoice, plainEngine } from './support/engines.js'
+import { nodeProcess } from './support/node-process.js'
+import { freshFolder, requestToken, withService } from './support/with-service.js'
+
+async function clientOf(node: Awaited<ReturnType<typeof nodeProcess>>) {
+  const service = node.service as RunningService
+  const form = { client_id: node.key.clientId, client_secret: node.key.clientSecret }
+  const answer = await requestToken(service, { ...form, grant_type: 'client_credentials', scope: service.scope })
+  return apiClient(service, ((await answer.json()) as { access_token: string }).access_token)
+}
+
+describe('accepted files', () => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'all end after %s in the middle of the work and a new start',
+    async (signal) => {
+      const dataDir = await freshFolder()
+      const voice = await fixtureVoice()
+      const first = await nodeProcess(dataDir)
+      const client = await clientOf(first)
+      const ids: string[] = []
+      for (let index = 0; index < 5; index += 1) {
+        const file = await client.register(`voice-${index}.wav`)
+        await client.upload(file.file_upload_link, voice)
+        await client.start(file.file_id)
+        ids.push(file.file_id)
+      }
+      for (let busy = false; !busy; ) {
+        busy = (await client.status(...ids)).some(({ status, progress }) => status === 'InProgress' && progress > 0)
+        await delay(10)
+      }
+      const before = await client.status(...ids)
+      // No more than two at once are in work; the rest wait.
+      expect(before.filter(({ status }) => status === 'InProgress').length).toBeLessThanOrEqual(2)
+      await first.kill(signal)
+
+      const again = await apiClient(await withService({ dataDir, engine: plainEngine }))
+      for (const [index, id] of ids.entries()) {
+        const [now] = await again.status(id)
+        expect(now?.progress).toBeGreaterThanOrEqual(before[index]?.progress ?? 0)
+        expect(await again.ended(id)).toMatchObject({ status: 'Succeeded', progress: 100 })
+        const { url } = await again.outputUrl(id)
+        expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(voice)
+      }
+    },
+  )
+
+  it('are shared by the nodes of a folder: one serves, another works', async () => {
+    const dataDir = await freshFolder()
+    const serving = await withService({ dataDir, serveOnly: true })
+    const client = await apiClient(serving)
+    const file = await client.register('voice.wav')
+    await client.upload(file.file_upload_link, await fixtureVoice())
+    await client.start(file.file_id)
+    expect((await client.status(file.file_id))[0]?.status).toBe('Pending')
+    const working = await withService({ dataDir, engine: plainEngine })
+    expect(working.serviceId).toBe(serving.serviceId)
+    expect((await client.ended(file.file_id)).status).toBe('Succeeded')
+    expect((await fetch((await client.outputUrl(file.file_id)).url)).status).toBe(200)
+  })
+})

@@ -1,0 +1,188 @@
+import { describe, expect, it, vi } from 'vitest'
+import { JobFailedError } from '../../src/core/errors.js'
+import { openPortal, type RunningService, type VoiceEngine, type WebhookTarget } from '../../src/service/index.js'
+import { webhookRequest } from '../../src/service/webhooks/webhook-target.js'
+import { apiClient } from './support/api-client.js'
+import { fixtureVoice, plainEngine } from './support/engines.js'
+import { type Arrived, webhookReceiver } from './support/webhook-receiver.js'
+import { freshFolder, withService } from './support/with-service.js'
+
+/** Waits as long as a loaded machine may need. */
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 45_000, interval: 50 })
+
+const settings = { webhooks: { baseDelayMs: 20, maxDelayMs: 50, pollMs: 20, attempts: 3 } }
+
+function setWebhook(dataDir: string, target: Partial<WebhookTarget> & { url: string }): void {
+  const portal = openPortal(dataDir)
+  const user = portal.accounts.ensure('local')
+  portal.webhooks.set(user.id, { method: 'POST', secretPosition: 'header', secret: null, ...target })
+  portal.close()
+}
+
+async function processed(service: RunningService, options: object) {
+  const client = await apiClient(service)
+  const { file_id, file_upload_link } = await client.register('voice.wav')
+  await client.upload(file_upload_link, await fixtureVoice())
+  await client.start(file_id, { webhook: true, ...options })
+  return client.ended(file_id)
+}
+
+const told = (arrived: readonly Arrived[]) =>
+  arrived.map(({ event }) => [event.type, event.message.status, event.message.progress, event.message.errorCode])
+
+const GOOD = [
+  ['status-updated', 'Ready', 0, 0],
+  ['status-updated', 'Queued', 0, 0],
+  ['status-updated', 'In Progress', 0, 0],
+  ['progress-updated', 'In Progress', 99, 0],
+  ['status-updated', 'Processed', 100, 0],
+]
+
+describe('webhooks', () => {
+  it.each(['POST', 'PUT', 'GET'] as const)('tell a file’s life in order by %s', async (method) => {
+    const receiver = await webhookReceiver()
+    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
+    setWebhook(service.dataDir, { url: `${receiver.url}/hook?mine=1`, method })
+    const { id } = await processed(service, {})
+    await eventually(() => expect(told(receiver.arrived)).toEqual(GOOD))
+    for (const { event, query } of receiver.arrived) {
+      expect(event.message.fileId).toBe(id)
+      expect(query.mine).toBe('1')
+    }
+    expect(new Set(receiver.arrived.map((arrived) => arrived.method))).toEqual(new Set([method]))
+  })
+
+  it('are not sent unless asked for', async () => {
+    const receiver = await webhookReceiver()
+    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
+    setWebhook(service.dataDir, { url: receiver.url })
+    await processed(service, { webhook: false })
+    await processed(service, {})
+    await eventually(() => expect(receiver.arrived).toHaveLength(GOOD.length))
+  })
+
+  it.each([
+    [-2, "Didn't Pass Validation"],
+    [-12, 'Retry Needed'],
+    [-17, 'Failed-Not-Deleted'],
+  ])('tell a failure with %i as %s, once as an error', async (errorCode, status) => {
+    const receiver = await webhookReceiver()
+    const engine = async (): Promise<VoiceEngine> => ({
+      async processFile() {
+        throw new JobFailedError('ERR_TEST', 'On purpose.', { errorCode })
+      },
+    })
+    const service = await withService({ engine, settings, allowPrivateUrls: true })
+    setWebhook(service.dataDir, { url: receiver.url })
+    await processed(service, {})
+    await eventually(() =>
+      expect(told(receiver.arrived).slice(-2)).toEqual([
+        ['status-updated', status, 0, errorCode],
+        ['error-updated', status, 0, errorCode],
+      ]),
+    )
+  })
+
+  it('are tried again, in order, until they are acknowledged or given up, and all that is in the log', async () => {
+    const receiver = await webhookReceiver((index) => (index === 0 ? 500 : index >= 2 && index <= 4 ? 503 : 200))
+    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
+    setWebhook(service.dataDir, { url: receiver.url })
+    await processed(service, {})
+    const [ready, queued, begun, progress, done] = GOOD
+    const expected = [ready, ready, queued, queued, queued, begun, progress, done]
+    await eventually(() => expect(told(receiver.arrived)).toEqual(expected))
+    const portal = openPortal(service.dataDir)
+    const outcomes = () => portal.deliveries.latest(50).map(({ outcome, attempt }) => `${outcome} ${attempt}`)
+    await eventually(() =>
+      expect(outcomes().reverse()).toEqual([
+        'failed 1',
+        'delivered 2',
+        'failed 1',
+        'failed 2',
+        'given-up 3',
+        'delivered 1',
+        'delivered 1',
+        'delivered 1',
+      ]),
+    )
+    portal.close()
+  })
+
+  it('outlive the node that queued them', async () => {
+    const receiver = await webhookReceiver()
+    const dataDir = await freshFolder()
+    const slow = { webhooks: { ...settings.webhooks, pollMs: 3_600_000 } }
+    const first = await withService({ dataDir, engine: plainEngine, settings: slow, allowPrivateUrls: true })
+    setWebhook(dataDir, { url: receiver.url })
+    await processed(first, {})
+    await first.close()
+    expect(receiver.arrived).toEqual([])
+    await withService({ dataDir, engine: plainEngine, settings, allowPrivateUrls: true })
+    await eventually(() => expect(told(receiver.arrived)).toEqual(GOOD))
+  })
+
+  it('never reach loopback, except for a receiver that this process opened', async () => {
+    const receiver = await webhookReceiver()
+    const service = await withService({ engine: plainEngine, settings })
+    setWebhook(service.dataDir, { url: receiver.url })
+    await processed(service, {})
+    const portal = openPortal(service.dataDir)
+    await eventually(() =>
+      expect(portal.deliveries.latest(9).map(({ outcome }) => outcome)).toEqual(Array(5).fill('given-up')),
+    )
+    portal.close()
+    expect(receiver.arrived).toEqual([])
+    service.trustReceiver(receiver.url)
+    await processed(service, {})
+    await eventually(() => expect(told(receiver.arrived)).toEqual(GOOD))
+  })
+
+  it('carry startProcess’s secret rather than the portal’s', async () => {
+    const receiver = await webhookReceiver()
+    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
+    setWebhook(service.dataDir, { url: receiver.url, secret: 'portal' })
+    await processed(service, { webhook_secret: 'start' })
+    await processed(service, {})
+    await eventually(() => expect(receiver.arrived).toHaveLength(2 * GOOD.length))
+    const secrets = receiver.arrived.map(({ headers }) => headers.authorization)
+    expect(secrets).toEqual([...Array(5).fill('Bearer start'), ...Array(5).fill('Bearer portal')])
+  })
+})
+
+describe('the place of the secret', () => {
+  const body = {
+    userId: 'u',
+    type: 'status-updated',
+    message: { fileId: 'f', status: 'Ready', progress: 0, errorCode: 0 },
+  } as const
+  const place = (method: 'POST' | 'PUT' | 'GET', secretPosition: 'header' | 'query' | 'body') => {
+    const target = { url: 'https://example.com/hook', method, secretPosition, secret: null }
+    const request = webhookRequest(target, body, 's3cret')
+    return {
+      header: request.headers.authorization,
+      query: request.url.searchParams.get('secret'),
+      body: request.body ? (JSON.parse(request.body) as { secret?: string }).secret : undefined,
+    }
+  }
+  const none = { header: undefined, query: null, body: undefined }
+  it.each([
+    ['POST', 'header', { ...none, header: 'Bearer s3cret' }],
+    ['PUT', 'header', { ...none, header: 'Bearer s3cret' }],
+    ['GET', 'header', { ...none, header: 'Bearer s3cret' }],
+    ['POST', 'query', { ...none, query: 's3cret' }],
+    ['PUT', 'query', { ...none, query: 's3cret' }],
+    ['GET', 'query', { ...none, query: 's3cret' }],
+    ['POST', 'body', { ...none, body: 's3cret' }],
+    ['PUT', 'body', { ...none, body: 's3cret' }],
+  ] as const)('%s %s', (method, position, expected) => {
+    expect(place(method, position)).toEqual(expected)
+  })
+
+  it('cannot be the body of a GET', async () => {
+    const dataDir = await freshFolder()
+    expect(() => setWebhook(dataDir, { url: 'https://a.example', method: 'GET', secretPosition: 'body' })).toThrow(
+      /no body/,
+    )
+    expect(() => setWebhook(dataDir, { url: 'ftp://a.example' })).toThrow(/http/)
+  })
+})
