@@ -31,10 +31,20 @@ export {
   type VideoStreamInfo,
 } from './media-info.js'
 export { isLossless } from './media-info-of.js'
+export { type MuxedVoice, type MuxResult, type MuxRunOptions, mux } from './mux.js'
+export { type MuxSetting, muxCommand, replacedStreams, type VoiceInput } from './mux-command.js'
 export type { MuxLoss } from './mux-losses.js'
 export { describeStream, type MuxOptions, type MuxPlan, type PlannedStream, planMux } from './mux-plan.js'
 export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType } from './pcm.js'
 export { pcmFromBuffer, silentPcm, slicePcm } from './pcm-streams.js'
 export { type ProbeOptions, probe } from './probe.js'
 export { type SplicePiece, splice } from './splice.js'
+export type { PacketHashes } from './stream-hash.js'
+export type { SyncPlace, SyncPlaceName } from './sync-reference.js'
+export {
+  type MuxVerification,
+  type VerifiedStream,
+  type VerifyOptions,
+  verifyMux,
+} from './verify-mux.js'
 export type { Alignment, AlignmentPlace, ChannelPick, CutRequest, SampleRange, VoiceCut } from './voice-cut.js'

@@ -20,7 +20,18 @@ export const WRAPPING_TAGS = new Set([
   ...['toolkit_version', 'material_package_umid', 'material_package_name', 'file_package_umid', 'file_package_name'],
   ...['data_type', 'track_name', 'variant_bitrate', 'service_name', 'service_provider', 'deviceconformance'],
   ...['wmfsdkneeded', 'wmfsdkversion', 'isvbr', 'metadatacreator', 'audiodelay', 'canseektoend', 'filesize'],
-  ...['hasaudio', 'hasvideo', 'hasmetadata', 'haskeyframes', 'hascuepoints', 'totalframes', 'datasize'],
+  ...[
+    'hasaudio',
+    'hasvideo',
+    'hasmetadata',
+    'haskeyframes',
+    'hascuepoints',
+    'totalframes',
+    'datasize',
+    'software',
+    'product_version_num',
+    'toolkit_version_num',
+  ],
 ])
 
 /** What belongs to the file as a whole and gets lost. */

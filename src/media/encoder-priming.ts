@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { AudioEncoding } from './audio-encoding.js'
+import { findFfmpeg } from './binaries.js'
+import { runFfmpeg, streamFfmpeg } from './ffmpeg.js'
+import { ffprobe } from './ffprobe.js'
+
+/** What an encoder is fed. */
+export interface EncoderFeed {
+  readonly sampleRate: number
+  readonly channels: number
+}
+
+const measured = new Map<string, Promise<number>>()
+
+/**
+ * Samples that a lossy encoder puts before the first one it is given (AAC 1024, MP3 1105, AC-3 256, …), measured
+ * with the ffmpeg that will do the work, once a process and setting.
+ */
+export function encoderPriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  if (encoding.lossless) return Promise.resolve(0)
+  return once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
+}
+
+/**
+ * Samples by which an Opus track comes back early from Matroska: ffmpeg 5 writes the codec delay but does not move
+ * the packets by it, as its reader (and every player) expects; later ones do.
+ */
+export function matroskaOpusShift(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  return once(['matroska', encoding, feed], () => measureShift(encoding, feed, signal))
+}
+
+async function once(key: readonly unknown[], measure: () => Promise<number>): Promise<number> {
+  const { version, path } = await findFfmpeg()
+  const name = JSON.stringify([path, version, ...key])
+  const known = measured.get(name)
+  if (known) return known
+  const running = measure()
+  measured.set(name, running)
+  running.catch(() => measured.delete(name))
+  return running
+}
+
+function silence({ sampleRate, channels }: EncoderFeed) {
+  return {
+    url: '/dev/zero',
+    options: ['-f', 's16le', '-ar', String(sampleRate), '-ac', String(channels), '-t', '0.3'],
+  }
+}
+
+function encode(encoding: AudioEncoding): readonly string[] {
+  return ['-c:a', encoding.encoder, ...encoding.options.map((option) => option.replace('{s}', 'a')), '-strict', '-2']
+}
+
+async function measurePriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  const { stdout, done } = streamFfmpeg(
+    { inputs: [silence(feed)], outputs: [{ url: 'pipe:1', options: [...encode(encoding), '-f', 'framecrc'] }] },
+    { signal },
+  )
+  let text = ''
+  for await (const chunk of stdout) text += String(chunk)
+  await done
+  // `#tb 0: 1/48000`, then `0, dts, pts, duration, size, crc` a packet.
+  const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? []
+  const pts = /^0,\s*-?\d+,\s*(-?\d+),/m.exec(text)?.[1]
+  if (pts === undefined || numerator === undefined || denominator === undefined) return 0
+  return Math.max(0, Math.round((-Number(pts) * Number(numerator) * feed.sampleRate) / Number(denominator)))
+}
+
+const firstPacketSchema = z.object({ packets: z.array(z.object({ pts_time: z.coerce.number() })).min(1) })
+
+async function measureShift(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  const priming = await encoderPriming(encoding, feed, signal)
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-opus-'))
+  try {
+    const path = join(folder, 'shift.mkv')
+    await runFfmpeg(
+      {
+        inputs: [silence(feed)],
+        outputs: [{ url: path, options: [...encode(encoding), '-output_ts_offset', '1', '-f', 'matroska'] }],
+      },
+      { signal },
+    )
+    const show = ['-show_entries', 'packet=pts_time', '-read_intervals', '%+#1']
+    const { packets } = await ffprobe(path, show, firstPacketSchema, { signal })
+    const expectedSec = 1 - priming / feed.sampleRate
+    const early = Math.round((expectedSec - (packets[0]?.pts_time ?? expectedSec)) * feed.sampleRate)
+    // Timestamps are in ms: either the codec delay is missing as a whole, or nothing is.
+    return Math.abs(early - priming) < Math.abs(early) ? priming : 0
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,136 @@
+import type { FfmpegCommand, FfmpegInput } from './ffmpeg.js'
+import { FILE_CLOCK_INPUT_OPTIONS } from './file-clock.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
+import { defaultChannelLayout, type PcmFormat, rawFormatName } from './pcm.js'
+import { hashOutput } from './stream-hash.js'
+
+export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
+
+/** A new voice as the command takes it in. */
+export interface VoiceInput {
+  readonly stream: ReplacedStream
+  /** Where its raw PCM comes from: stdin (`pipe:0` in previews) or a temp file. */
+  readonly source: FfmpegInput['url']
+  readonly format: PcmFormat
+  /** Samples left out at the beginning: the track starts late, or a lead-in that cannot be signalled takes their place. */
+  readonly skipSamples: number
+  /** By how much its timestamps are moved later, against a muxer's own error. */
+  readonly delaySamples: number
+}
+
+export interface MuxSetting {
+  readonly voices: readonly VoiceInput[]
+  readonly partPath: string
+  /** The index of the input stood before its data. */
+  readonly fastStart: boolean
+}
+
+/** The streams of a plan that get a new voice, in output order. */
+export function replacedStreams(plan: MuxPlan): readonly ReplacedStream[] {
+  return plan.streams.filter((stream) => stream.fate === 'replaced')
+}
+
+/** The streams that are written, in output order. */
+export function writtenStreams(plan: MuxPlan) {
+  return plan.streams.filter((stream) => stream.fate !== 'dropped')
+}
+
+/** One command: every other stream copied, the new voices encoded, and the copied packets hashed in the same reading. */
+export function muxCommand(plan: MuxPlan, { voices, partPath, fastStart }: MuxSetting): FfmpegCommand {
+  const { media, profile } = plan
+  const streams = writtenStreams(plan)
+  const hashes = hashOutput(plan, 'input')
+  return {
+    inputs: [
+      { url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] },
+      ...voices.map(({ source, format }) => ({ url: source, options: rawInputOptions(format) })),
+    ],
+    filterComplex: voices.map((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
+    outputs: [
+      {
+        url: fileUrl(partPath),
+        options: [
+          ...streams.flatMap((stream) => ['-map', mapOf(stream, voices)]),
+          '-c',
+          'copy',
+          // Codecs that muxers call experimental (FLAC, Opus, TrueHD in MP4) and side data they call unofficial.
+          '-strict',
+          '-2',
+          ...streams.flatMap(codecOptions),
+          '-map_metadata',
+          '0',
+          '-map_chapters',
+          profile.chapters ? '0' : '-1',
+          ...streams.flatMap((stream) => streamMetadata(plan, stream)),
+          ...streams.flatMap(dispositionOptions),
+          ...mp4FamilyOptions(plan, fastStart),
+          ...profile.options,
+          // No name of the program where the original has none.
+          '-fflags',
+          '+bitexact',
+          // Sparse subtitles may not make it hold back seconds of a film in memory.
+          '-max_interleave_delta',
+          '2000000',
+          '-max_muxing_queue_size',
+          '9999',
+          '-f',
+          profile.muxer,
+        ],
+      },
+      ...(hashes ? [hashes] : []),
+    ],
+  }
+}
+
+function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {
+  return ['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)]
+}
+
+function voiceGraph({ media }: MuxPlan, voice: VoiceInput, inputIndex: number): string {
+  const { format, skipSamples, delaySamples, stream } = voice
+  const zero = Math.round(media.startSec * format.sampleRate) + delaySamples
+  return `[${inputIndex}:a]${[
+    ...layoutFilters(format),
+    `atrim=start_sample=${skipSamples}`,
+    // To the sample, on the file's own clock; an -itsoffset would be rounded twice.
+    `asetpts=PTS+(${zero})`,
+  ].join(',')}[voice${stream.outputIndex}]`
+}
+
+/** Names the channels, moving none: raw PCM says only how many there are. */
+function layoutFilters({ channels, channelLayout }: PcmFormat): readonly string[] {
+  if (channelLayout === defaultChannelLayout(channels) || /^\d+ channels/.test(channelLayout)) return []
+  const same = Array.from({ length: channels }, (_, channel) => `${channel}`).join('|')
+  return [`channelmap=map=${same}:channel_layout=${channelLayout}`]
+}
+
+function mapOf(stream: PlannedStream, voices: readonly VoiceInput[]): string {
+  const voice = voices.find((candidate) => candidate.stream === stream)
+  return voice ? `[voice${voice.stream.outputIndex}]` : `0:${stream.input.index}`
+}
+
+function codecOptions(stream: PlannedStream): readonly string[] {
+  switch (stream.fate) {
+    case 'replaced': {
+      const { encoder, options } = stream.encoding
+      const specifier = String(stream.outputIndex)
+      return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]
+    }
+    case 'converted':
+      return [`-c:${stream.outputIndex}`, stream.codec]
+    case 'copied':
+    case 'dropped':
+      return []
+    default:
+      return stream satisfies never
+  }
+}
+
+/** Each disposition as it was: ffmpeg otherwise decides on defaults by itself. */
+function dispositionOptions(stream: PlannedStream): readonly string[] {
+  if (stream.fate === 'dropped') return []
+  const names = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
+  return [`-disposition:${stream.outputIndex}`, names.join('+') || '0']
+}

@@ -1,0 +1,77 @@
+import { WRAPPING_TAGS } from './mux-losses.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+
+/** Figures that some muxers write about a track's packets; wrong once the track is coded anew. */
+const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
+
+/** Copies the tags of a stream to its place in the output, and sets what the plan changes. */
+export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly string[] {
+  if (stream.fate === 'dropped') return []
+  const target = `-metadata:s:${stream.outputIndex}`
+  const copied = [`-map_metadata:s:${stream.outputIndex}`, `0:s:${stream.input.index}`]
+  const stale =
+    stream.fate === 'replaced'
+      ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
+      : []
+  const title = stream.fate === 'copied' && stream.title !== null ? [target, `title=${stream.title}`] : []
+  const handler =
+    title.length > 0 && isMp4Family(plan) ? [target, `handler_name=${(stream as { title: string }).title}`] : []
+  return [...copied, ...stale.flatMap((name) => [target, `${name}=`]), ...title, ...handler, ...language(plan, stream)]
+}
+
+/** QuickTime's own language list, which ffmpeg writes into .mov, knows the bibliographic codes alone. */
+const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
+  deu: 'ger',
+  fra: 'fre',
+  nld: 'dut',
+  ell: 'gre',
+  zho: 'chi',
+  ces: 'cze',
+  slk: 'slo',
+  ron: 'rum',
+  isl: 'ice',
+  fas: 'per',
+  hye: 'arm',
+  eus: 'baq',
+  cym: 'wel',
+  sqi: 'alb',
+  mkd: 'mac',
+  msa: 'may',
+  mya: 'bur',
+  kat: 'geo',
+  bod: 'tib',
+}
+
+function language({ container }: MuxPlan, stream: PlannedStream): readonly string[] {
+  const name = container === 'mov' && stream.input.language ? BIBLIOGRAPHIC[stream.input.language] : undefined
+  return name ? [`-metadata:s:${stream.outputIndex}`, `language=${name}`] : []
+}
+
+/** Keys that the mp4 muxer writes in Apple's own list; with any other, all go as free keys (mdta) or some get lost. */
+const ITUNES_KEYS = new Set([
+  ...['title', 'artist', 'album_artist', 'composer', 'album', 'date', 'comment', 'genre', 'copyright', 'grouping'],
+  ...['lyrics', 'description', 'synopsis', 'show', 'episode_id', 'network', 'keywords', 'episode_sort'],
+  ...['season_number', 'media_type', 'hd_video', 'gapless_playback', 'compilation', 'track', 'disc', 'location'],
+  ...['sort_name', 'sort_artist', 'sort_album', 'sort_album_artist', 'sort_composer', 'sort_show'],
+])
+
+/** What the mp4 muxers must be told so that they keep brand, free tags, timecode and the index's place. */
+export function mp4FamilyOptions(plan: MuxPlan, fastStart: boolean): readonly string[] {
+  if (!isMp4Family(plan)) return []
+  const { media, container } = plan
+  const names = Object.keys(media.tags).map((name) => name.toLowerCase())
+  const free = names.some((name) => !ITUNES_KEYS.has(name) && !WRAPPING_TAGS.has(name))
+  const brand = media.container === container && container === 'mp4' ? media.tags.major_brand : undefined
+  const timecode = media.streams.some((stream) => stream.codecTag === 'tmcd')
+  return [
+    '-movflags',
+    ['', ...(fastStart ? ['faststart'] : []), ...(free ? ['use_metadata_tags'] : []), 'disable_chpl'].join('+'),
+    ...(brand ? ['-brand', brand] : []),
+    // A copied tmcd track needs none of its own; mp4 has it written anew from the picture's timecode.
+    ...(timecode ? ['-write_tmcd', container === 'mov' ? '0' : '1'] : []),
+  ]
+}
+
+function isMp4Family({ profile }: MuxPlan): boolean {
+  return ['mp4', 'mov', 'ipod', '3gp', '3g2'].includes(profile.muxer)
+}

@@ -1,0 +1,131 @@
+import { open, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { UsageError } from '../core/errors.js'
+import { encoderPriming, matroskaOpusShift } from './encoder-priming.js'
+import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
+import { hasIndexFirst } from './index-first.js'
+import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
+import type { MuxPlan } from './mux-plan.js'
+import type { PcmFormat, PcmStream } from './pcm.js'
+import { HashLines, type PacketHashes } from './stream-hash.js'
+import type { SyncSample } from './sync-reference.js'
+import { VoiceFeed } from './voice-feed.js'
+import { copyWaveChunks } from './wave-chunks.js'
+
+export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
+  /** For the raw PCM of second and further voices; the part file's folder by default. */
+  readonly workFolder?: string | undefined
+}
+
+/** A new voice as it went in. */
+export interface MuxedVoice {
+  readonly audioIndex: number
+  readonly format: PcmFormat
+  /** Samples on the file's clock, lead-in included. */
+  readonly sampleCount: number
+  /** Samples at the very beginning that gave way to an encoder's lead-in or to the track's late start. */
+  readonly skippedSamples: number
+  readonly syncSamples: readonly SyncSample[]
+}
+
+export interface MuxResult {
+  /** Exactly what ffmpeg ran with. */
+  readonly args: readonly string[]
+  readonly voices: readonly MuxedVoice[]
+  /** Of the copied streams, as they were read from the input; by input index. */
+  readonly packetHashes: PacketHashes
+}
+
+/**
+ * Writes the output: one ffmpeg, one reading of the input. The first voice flows in on stdin, further ones through
+ * temp files that are removed again. On a fault the part file is removed.
+ *
+ * @param voices by place among the audio streams; sample 0 is the file's zero
+ * @throws UsageError ERR_VOICE_MISSING; the typed errors of ffmpeg
+ */
+export async function mux(
+  plan: MuxPlan,
+  voices: ReadonlyMap<number, PcmStream>,
+  partPath: string,
+  options: MuxRunOptions = {},
+): Promise<MuxResult> {
+  const fed = replacedStreams(plan).map((stream) => ({ stream, ...feedOf(plan, stream, voices) }))
+  const folder = options.workFolder ?? dirname(partPath)
+  const spilled: string[] = []
+  try {
+    const inputs: VoiceInput[] = []
+    for (const [place, { stream, voice, feed }] of fed.entries()) {
+      const timing = await voiceTiming(plan, stream, voice.format, options.signal)
+      const spill = join(folder, `${basename(partPath)}.voice${place}`)
+      if (place > 0) {
+        spilled.push(spill)
+        await feed.writeTo(spill, options.signal)
+      }
+      inputs.push({ stream, format: voice.format, source: place > 0 ? spill : feed.toReadable(), ...timing })
+    }
+    const lines = new HashLines()
+    const setting: MuxSetting = { voices: inputs, partPath, fastStart: await hasIndexFirst(plan.media) }
+    const { args } = await runFfmpeg(muxCommand(plan, setting), {
+      signal: options.signal,
+      onProgressSec: options.onProgressSec,
+      onStderrLine: (line) => lines.take(line),
+      input: plan.media.path,
+    })
+    if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
+    await sync(partPath)
+    return {
+      args,
+      packetHashes: lines.byInputIndex(plan),
+      voices: fed.map(({ stream, voice, feed }, place) => ({
+        audioIndex: stream.input.audioIndex,
+        format: voice.format,
+        sampleCount: feed.sampleCount,
+        skippedSamples: inputs[place]?.skipSamples ?? 0,
+        syncSamples: feed.syncSamples,
+      })),
+    }
+  } catch (error) {
+    await rm(partPath, { force: true })
+    throw error
+  } finally {
+    await Promise.all(spilled.map((path) => rm(path, { force: true })))
+  }
+}
+
+function feedOf(plan: MuxPlan, stream: ReplacedStream, voices: ReadonlyMap<number, PcmStream>) {
+  const voice = voices.get(stream.input.audioIndex)
+  if (!voice) {
+    throw new UsageError('ERR_VOICE_MISSING', `There is no new voice for audio track ${stream.input.audioIndex}.`, {
+      input: plan.media.path,
+    })
+  }
+  const expected = Math.round((plan.media.durationSec ?? 0) * voice.format.sampleRate)
+  return { voice, feed: new VoiceFeed(voice, expected) }
+}
+
+/** Where the voice begins in the output, and what must be done so that a player shows it there. */
+async function voiceTiming(
+  { media, profile }: MuxPlan,
+  stream: ReplacedStream,
+  format: PcmFormat,
+  signal: AbortSignal | undefined,
+): Promise<Pick<VoiceInput, 'skipSamples' | 'delaySamples'>> {
+  const { encoding, input } = stream
+  const late = Math.max(0, Math.round(((input.startSec ?? media.startSec) - media.startSec) * format.sampleRate))
+  if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
+  if (profile.priming === 'opus only' && encoding.codec === 'opus') {
+    return { skipSamples: late, delaySamples: await matroskaOpusShift(encoding, format, signal) }
+  }
+  // The encoder's lead-in then lies where nothing was lost but the first few ms, and no timestamp is negative:
+  // ffmpeg would move everything else to make room for it.
+  return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

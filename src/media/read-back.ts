@@ -1,0 +1,88 @@
+import { correlate, waveformPeakOf } from './correlate.js'
+import { streamFfmpeg } from './ffmpeg.js'
+import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+import type { MediaInfo } from './media-info.js'
+import type { MuxedVoice, MuxResult } from './mux.js'
+import { replacedStreams } from './mux-command.js'
+import type { MuxPlan } from './mux-plan.js'
+import { HashLines, hashOutput, type PacketHashes } from './stream-hash.js'
+import type { SyncPlace } from './sync-reference.js'
+import { SyncWindows } from './sync-windows.js'
+import { anchorShiftSec } from './table-differences.js'
+
+/** A new sound as the output plays it. */
+export interface TrackReadBack {
+  readonly audioIndex: number
+  readonly sampleCount: number
+  readonly places: readonly SyncPlace[]
+}
+
+/** How far around its place a sound is looked for. */
+const SEARCH_SEC = 0.1
+/** Below this the encoder left nothing that resembles what was fed. */
+const LEAST_MATCH = 0.3
+
+/**
+ * Reads an output once: hashes its copied packets and decodes its first new sound. Every further new sound is one
+ * more reading.
+ */
+export async function readBack(
+  plan: MuxPlan,
+  result: MuxResult,
+  output: MediaInfo,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly packetHashes: PacketHashes; readonly tracks: readonly TrackReadBack[] }> {
+  const lines = new HashLines()
+  const hashes = hashOutput(plan, 'output')
+  const tracks: TrackReadBack[] = []
+  for (const [place, voice] of result.voices.entries()) {
+    const { filter, windows } = decoding(plan, output, voice)
+    const { stdout, done } = streamFfmpeg(
+      {
+        // A damaged packet must not pass as sound.
+        globalOptions: ['-xerror'],
+        inputs: [{ url: fileUrl(output.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
+        filterComplex: filter,
+        outputs: [
+          { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },
+          ...(hashes && place === 0 ? [hashes] : []),
+        ],
+      },
+      { signal, input: output.path, onStderrLine: (line) => lines.take(line) },
+    )
+    for await (const chunk of stdout) windows.push(chunk as Buffer)
+    await done
+    tracks.push({
+      audioIndex: voice.audioIndex,
+      sampleCount: windows.sampleCount,
+      places: places(plan, output, voice, windows),
+    })
+  }
+  return { packetHashes: lines.byInputIndex(plan), tracks }
+}
+
+function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
+  const stream = replacedStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
+  const { sampleRate, channels } = voice.format
+  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join('+')
+  const clock = fileClockFilters({ startSec: output.startSec, sampleRate }, { kind: 'all' })
+  const filters = [...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
+  return {
+    filter: `[0:${stream?.outputIndex}]${filters.join(',')}[mono]`,
+    windows: new SyncWindows(voice.syncSamples, Math.round(SEARCH_SEC * sampleRate)),
+  }
+}
+
+function places(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
+  const { sampleRate } = voice.format
+  const reach = Math.round(SEARCH_SEC * sampleRate)
+  // The picture's own move against the file's zero counts: what must not change is sound against picture.
+  const zeroMovedSec = output.startSec - plan.media.startSec
+  const pictureMoved = Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
+  return voice.syncSamples.map((sample, place) => {
+    const { lag, match } = waveformPeakOf(correlate(sample.values, windows.window(place), reach))
+    const offsetSamples = match < LEAST_MATCH ? null : lag - pictureMoved
+    return { at: sample.at, atSample: sample.atSample, offsetSamples }
+  })
+}

@@ -1,0 +1,75 @@
+import type { FfmpegOutput } from './ffmpeg.js'
+import type { StreamInfo } from './media-info.js'
+import type { MuxPlan } from './mux-plan.js'
+
+/** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
+export type PacketHashes = ReadonlyMap<number, string>
+
+/** Fast enough not to be felt beside the disk; it proves that nothing changed, not who changed it. */
+const HASH = 'murmur3'
+
+/**
+ * A second output that hashes the packets of every copied stream in the same reading. Its lines go to stderr, which
+ * is read anyway; an attachment has no packets.
+ *
+ * @param side whether the streams are counted in the input or in the output
+ * @returns undefined where nothing is copied
+ */
+export function hashOutput(plan: MuxPlan, side: 'input' | 'output'): FfmpegOutput | undefined {
+  const hashed = hashedStreams(plan)
+  if (hashed.length === 0) return undefined
+  const filters = hashed.flatMap(({ input }, place) => {
+    const filter = normalisingFilter(input, plan)
+    return filter ? [`-bsf:${place}`, filter] : []
+  })
+  return {
+    url: 'pipe:2',
+    options: [
+      ...hashed.flatMap(({ input, outputIndex }) => ['-map', `0:${side === 'input' ? input.index : outputIndex}`]),
+      ...['-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', ...filters],
+      ...['-max_muxing_queue_size', '9999', '-f', 'streamhash', '-hash', HASH],
+    ],
+  }
+}
+
+/** Collects the hash lines that {@link hashOutput} makes ffmpeg print. */
+export class HashLines {
+  readonly #byPlace = new Map<number, string>()
+
+  take(line: string): void {
+    const [, place, hash] = /^(\d+),\w,(\w+=[0-9a-f]+)$/.exec(line) ?? []
+    if (place !== undefined && hash !== undefined) this.#byPlace.set(Number(place), hash)
+  }
+
+  /** By index of the stream in the *input*, whichever side was hashed. */
+  byInputIndex(plan: MuxPlan): PacketHashes {
+    return new Map(
+      hashedStreams(plan).flatMap(({ input }, place) => {
+        const hash = this.#byPlace.get(place)
+        return hash === undefined ? [] : [[input.index, hash] as const]
+      }),
+    )
+  }
+}
+
+function hashedStreams(plan: MuxPlan) {
+  return plan.streams.filter((stream) => stream.fate === 'copied' && stream.input.kind !== 'attachment') as readonly {
+    readonly input: StreamInfo
+    readonly outputIndex: number
+  }[]
+}
+
+/** Containers that carry H.264 and HEVC with start codes and parameter sets inside. */
+const START_CODED = new Set(['ts', 'm2ts', 'mpg'])
+
+/**
+ * H.264 and HEVC are wrapped differently in transport streams, and their muxer adds delimiters: both sides are
+ * brought to one form, without the units that only serve the wrapping. AAC loses its ADTS headers.
+ */
+function normalisingFilter({ codec }: StreamInfo, { media, container }: MuxPlan): string | undefined {
+  const wrapped = START_CODED.has(media.container) || START_CODED.has(container)
+  if (!wrapped) return undefined
+  if (codec === 'h264') return 'h264_mp4toannexb,filter_units=remove_types=7-9'
+  if (codec === 'hevc') return 'hevc_mp4toannexb,filter_units=remove_types=32-35'
+  return codec === 'aac' && media.container !== container ? 'aac_adtstoasc' : undefined
+}

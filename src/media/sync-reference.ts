@@ -1,0 +1,114 @@
+import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
+
+export type SyncPlaceName = 'start' | 'middle' | 'end'
+
+/** A second of a voice as it was fed, one channel sum, kept to find it again in the output. */
+export interface SyncSample {
+  readonly at: SyncPlaceName
+  /** On the file's clock. */
+  readonly atSample: number
+  /** Mono; empty where all of that third is silence. */
+  readonly values: Float64Array
+}
+
+/** How sound lies against picture at one place of the output. */
+export interface SyncPlace {
+  readonly at: SyncPlaceName
+  /** On the file's clock, at the track's rate. */
+  readonly atSample: number
+  /** Sound against picture, positive is late; null where nothing can be heard there. */
+  readonly offsetSamples: number | null
+}
+
+const NAMES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
+const BLOCK_SEC = 1
+/** Loudness is judged on every 16th sample: which second is loud needs no more. */
+const STRIDE = 16
+
+/** Keeps the loudest second of each third of what flows by; memory stays at six seconds of mono. */
+export class SyncReference {
+  readonly #format: PcmFormat
+  readonly #blockSamples: number
+  readonly #thirdSamples: number
+  readonly #best = new Map<SyncPlaceName, { energy: number; sample: SyncSample }>()
+  #block: Buffer[] = []
+  #blockBytes = 0
+  #blockStart = 0
+  sampleCount = 0
+
+  constructor(format: PcmFormat, expectedSamples: number) {
+    this.#format = format
+    this.#blockSamples = Math.round(BLOCK_SEC * format.sampleRate)
+    this.#thirdSamples = Math.max(1, Math.ceil(expectedSamples / NAMES.length))
+  }
+
+  get samples(): readonly SyncSample[] {
+    return NAMES.flatMap((name) => this.#best.get(name)?.sample ?? [])
+  }
+
+  /** Takes a chunk of whole frames. */
+  push(chunk: Buffer): void {
+    const frame = frameBytes(this.#format)
+    const blockBytes = this.#blockSamples * frame
+    for (let at = 0; at < chunk.length; ) {
+      const take = Math.min(chunk.length - at, blockBytes - this.#blockBytes)
+      this.#block.push(chunk.subarray(at, at + take))
+      this.#blockBytes += take
+      this.sampleCount += take / frame
+      at += take
+      if (this.#blockBytes === blockBytes) this.#judge()
+    }
+  }
+
+  #judge(): void {
+    const bytes = Buffer.concat(this.#block)
+    const atSample = this.#blockStart
+    this.#block = []
+    this.#blockBytes = 0
+    this.#blockStart += this.#blockSamples
+    const at = NAMES[Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))] as SyncPlaceName
+    const energy = energyOf(bytes, this.#format, STRIDE)
+    if (energy <= (this.#best.get(at)?.energy ?? 0)) return
+    this.#best.set(at, { energy, sample: { at, atSample, values: monoOf(bytes, this.#format) } })
+  }
+}
+
+function energyOf(bytes: Buffer, format: PcmFormat, stride: number): number {
+  const read = reader(bytes, format)
+  const step = frameBytes(format) * stride
+  let energy = 0
+  for (let at = 0; at + step <= bytes.length; at += step) {
+    for (let channel = 0; channel < format.channels; channel++)
+      energy += read(at + channel * sampleBytes(format.sample)) ** 2
+  }
+  return energy / (bytes.length / step) > 1e-10 ? energy : 0
+}
+
+/** All channels summed, as the check decodes them. */
+export function monoOf(bytes: Buffer, format: PcmFormat): Float64Array {
+  const read = reader(bytes, format)
+  const frame = frameBytes(format)
+  const width = sampleBytes(format.sample)
+  const mono = new Float64Array(Math.floor(bytes.length / frame))
+  for (let place = 0; place < mono.length; place++) {
+    let sum = 0
+    for (let channel = 0; channel < format.channels; channel++) sum += read(place * frame + channel * width)
+    mono[place] = sum
+  }
+  return mono
+}
+
+function reader(bytes: Buffer, { sample }: PcmFormat): (at: number) => number {
+  switch (sample) {
+    case 's16':
+      return (at) => bytes.readInt16LE(at) / 2 ** 15
+    case 's32':
+      return (at) => bytes.readInt32LE(at) / 2 ** 31
+    case 'f32':
+      return (at) => bytes.readFloatLE(at)
+    case 'f64':
+      return (at) => bytes.readDoubleLE(at)
+    default:
+      return sample satisfies never
+  }
+}

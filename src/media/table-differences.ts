@@ -1,0 +1,116 @@
+import type { MediaInfo, StreamInfo } from './media-info.js'
+import { writtenStreams } from './mux-command.js'
+import { WRAPPING_TAGS } from './mux-losses.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+
+/** Timestamps in ms containers are rounded; two of them can differ by two ticks. */
+const START_TOLERANCE_SEC = 0.0021
+/** A duration may end on a whole frame of a lossy codec, or of the film. */
+const DURATION_TOLERANCE_SEC = 0.25
+
+/** What the output's own tables lack or have otherwise than planned; empty where all is right. */
+export function tableDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  const written = writtenStreams(plan)
+  if (output.streams.length < written.length) {
+    return [`the number of streams (${output.streams.length} instead of ${written.length})`]
+  }
+  return [
+    ...written.flatMap((stream) => streamDifferences(plan, stream, output)),
+    ...chapterDifferences(plan, output),
+    ...tagDifferences(plan, output),
+    ...durationDifferences(plan, output),
+  ]
+}
+
+function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): readonly string[] {
+  const made = output.streams[stream.outputIndex ?? -1]
+  const name = `${stream.input.kind} stream ${stream.input.index}`
+  if (!made || made.kind !== stream.input.kind) return [`the place of ${name}`]
+  const wrong: string[] = []
+  if (made.codec !== plannedCodec(stream)) wrong.push(`the codec of ${name} (${made.codec ?? 'none'})`)
+  if (plan.media.container !== plan.container) return wrong
+  if (!sameLanguage(made, stream.input)) wrong.push(`the language of ${name}`)
+  const wanted = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
+  const lost = wanted.filter((disposition) => !made.dispositions.includes(disposition))
+  if (lost.length > 0 && plan.profile.chapters) wrong.push(`the disposition ${lost.join(', ')} of ${name}`)
+  if (stream.fate !== 'copied') return wrong
+  if (made.kind === 'video' && stream.input.kind === 'video' && made.rotationDeg !== stream.input.rotationDeg) {
+    wrong.push(`the rotation of ${name}`)
+  }
+  return startMoved(plan, stream, output) ? [...wrong, `the start of ${name}`] : wrong
+}
+
+function plannedCodec(stream: PlannedStream): string | null {
+  switch (stream.fate) {
+    case 'replaced':
+      return stream.encoding.codec
+    case 'converted':
+      return stream.codec
+    case 'copied':
+    case 'dropped':
+      return stream.input.codec
+    default:
+      return stream satisfies never
+  }
+}
+
+/** Containers without languages give null; QuickTime's list has the bibliographic code of the same language. */
+function sameLanguage(made: StreamInfo, input: StreamInfo): boolean {
+  return made.language === null || input.language === null || made.language.slice(0, 1) === input.language.slice(0, 1)
+}
+
+/** Whether a copied stream begins elsewhere than before, as seen from the first copied film or sound. */
+function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): boolean {
+  const anchor = anchorShiftSec(plan, output)
+  const made = output.streams[stream.outputIndex ?? -1]
+  if (anchor === null || made?.startSec == null || stream.input.startSec === null) return false
+  if (stream.input.kind !== 'video' && stream.input.kind !== 'audio') return false
+  if (stream.input.kind === 'video' && stream.input.isCover) return false
+  return Math.abs(made.startSec - stream.input.startSec - anchor) > START_TOLERANCE_SEC
+}
+
+/**
+ * By how much the output's timestamps are later than the input's, read from the first copied film (else sound); null
+ * where nothing that has a clock was copied.
+ */
+export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null {
+  const copied = plan.streams.filter(({ fate }) => fate === 'copied')
+  const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)
+  const anchor = film ?? copied.find(({ input }) => input.kind === 'audio')
+  const made = output.streams[anchor?.outputIndex ?? -1]
+  return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
+}
+
+function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  const before = plan.media.chapters
+  if (!plan.profile.chapters || before.length === 0) return []
+  const same =
+    output.chapters.length === before.length &&
+    before.every((chapter, place) => {
+      const made = output.chapters[place]
+      return (
+        made?.title === chapter.title &&
+        Math.abs(made.startSec - chapter.startSec - (anchorShiftSec(plan, output) ?? 0)) < 0.01
+      )
+    })
+  return same ? [] : ['the chapters']
+}
+
+function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  if (plan.media.container !== plan.container) return []
+  if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
+  const lower = (tags: Readonly<Record<string, string>>) =>
+    new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
+  const made = lower(output.tags)
+  const lost = [...lower(plan.media.tags)].filter(
+    ([name, value]) => !WRAPPING_TAGS.has(name) && made.get(name) !== value,
+  )
+  return lost.length === 0 ? [] : [`the tags ${lost.map(([name]) => name).join(', ')}`]
+}
+
+function durationDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  const [before, after] = [plan.media.durationSec, output.durationSec]
+  // A raw stream has no duration but what is guessed from its bit rate.
+  if (before === null || after === null || ['aac', 'mp2', 'ac3', 'eac3'].includes(plan.container)) return []
+  return Math.abs(before - after) > DURATION_TOLERANCE_SEC ? [`the duration (${after} s instead of ${before} s)`] : []
+}

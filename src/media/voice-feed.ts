@@ -1,0 +1,40 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { PcmStream } from './pcm.js'
+import { SyncReference, type SyncSample } from './sync-reference.js'
+
+/** A voice on its way into the mux: counted, and sampled for the later check of its place. */
+export class VoiceFeed {
+  readonly #voice: PcmStream
+  readonly #reference: SyncReference
+
+  constructor(voice: PcmStream, expectedSamples: number) {
+    this.#voice = voice
+    this.#reference = new SyncReference(voice.format, voice.sampleCount ?? expectedSamples)
+  }
+
+  /** How many samples went through. */
+  get sampleCount(): number {
+    return this.#reference.sampleCount
+  }
+
+  get syncSamples(): readonly SyncSample[] {
+    return this.#reference.samples
+  }
+
+  toReadable(): Readable {
+    return Readable.from(this.#chunks(), { objectMode: false, highWaterMark: 1 << 18 })
+  }
+
+  async writeTo(path: string, signal: AbortSignal | undefined): Promise<void> {
+    await pipeline(this.toReadable(), createWriteStream(path, { flags: 'wx', mode: 0o600 }), signal ? { signal } : {})
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer> {
+    for await (const chunk of this.#voice.chunks()) {
+      this.#reference.push(chunk)
+      yield chunk
+    }
+  }
+}
