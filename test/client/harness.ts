@@ -9,7 +9,7 @@ import { type Fault, FaultServer } from '../helpers/fault-server.js'
 export const QUICK = {
   retry: { limit: 3, baseMs: 1, maxMs: 4, retryAfterMaxMs: 1_500 },
   timeouts: { connectMs: 5_000, answerMs: 5_000, idleMs: 5_000 },
-  polling: { minMs: 2, maxMs: 10, hookedMs: 20, notFoundGraceMs: 60, outageMs: 150 },
+  polling: { minMs: 2, maxMs: 10, hookedMs: 20, notFoundGraceMs: 60, outageMs: 60_000 },
 } as const satisfies Partial<VoxmuxClientOptions>
 
 /** For a service that never answers: the others must not be cut short by a slow machine. */

@@ -41,7 +41,8 @@ describe('waiting for a file', () => {
     },
   )
 
-  test('a file just registered may be NotFound for a moment', async ({ server, client, finished }) => {
+  test('a file just registered may be NotFound for a moment', async ({ server, connect, finished }) => {
+    const client = connect({ polling: { ...QUICK.polling, notFoundGraceMs: 60_000 } })
     const { fileId } = await finished(10)
     const missing = { id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }
     server.fail('getFilesStatus', { kind: 'answer', body: [missing] }, 2)
@@ -126,7 +127,8 @@ describe('one poller', () => {
     },
   )
 
-  test('tells all who wait of an outage that lasts', async ({ server, client }) => {
+  test('tells all who wait of an outage that lasts', async ({ server, connect }) => {
+    const client = connect({ polling: { ...QUICK.polling, outageMs: 50 } })
     server.fail('getFilesStatus', { kind: 'status', status: 503 }, Number.POSITIVE_INFINITY)
     const errors = await Promise.all(['a', 'b', 'c'].map((id) => errorOf(client.waitFor(id))))
     for (const error of errors) expect(error).toBeInstanceOf(TransientError)

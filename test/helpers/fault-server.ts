@@ -148,7 +148,8 @@ export class FaultServer {
 
   #listen(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<string> {
     const server = createServer((request, response) => {
-      handle(request, response).catch(() => void request.destroy())
+      const { socket } = request
+      handle(request, response).catch(() => void socket.destroy())
     })
     this.#servers.push(server)
     return new Promise((resolve) => {
@@ -194,7 +195,8 @@ export class FaultServer {
     work: (fault: Fault | undefined) => Reply | Promise<Reply>,
   ): Promise<void> {
     this.calls[operation]++
-    const { headers, method = '' } = request
+    // Kept, since a request that was read or destroyed has lost it.
+    const { headers, method = '', socket } = request
     this.requests.push({ operation, method, headers, body, atMs: Date.now() })
     const fault = this.#faults.take(operation)
     switch (fault?.kind) {
@@ -221,7 +223,7 @@ export class FaultServer {
       }
       case 'reset':
         if (operation === 'upload') await received(request, Number(request.headers['content-length'] ?? 0) / 2)
-        request.socket.resetAndDestroy()
+        socket.resetAndDestroy()
         return
       case 'hang':
         return
@@ -256,7 +258,7 @@ async function drained(request: IncomingMessage): Promise<void> {
 
 async function received(request: IncomingMessage, bytes: number): Promise<void> {
   let seen = 0
-  for await (const chunk of request) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     seen += (chunk as Buffer).length
     if (seen >= bytes) return
   }

@@ -27,8 +27,10 @@ export async function sendReply(
   reply: Reply,
   fault: Fault | undefined,
 ): Promise<void> {
+  // A request that was read to its end may have let go of its socket; the answer has not.
+  const socket = response.socket ?? request.socket
   if (fault?.kind === 'reset-after') {
-    request.socket.resetAndDestroy()
+    socket.resetAndDestroy()
     return
   }
   if (fault?.kind === 'garbage') return text(response, 200, '<html>not at all what was asked</html>')
@@ -38,7 +40,7 @@ export async function sendReply(
   const body = reply.body === undefined ? '' : JSON.stringify(reply.body)
   if (!cut) return text(response, reply.status, body, reply.headers)
   response.writeHead(reply.status, { ...reply.headers, 'content-length': Buffer.byteLength(body) })
-  response.write(body.slice(0, cut.bytes ?? Math.floor(body.length / 2)), () => request.socket.destroy())
+  response.write(body.slice(0, cut.bytes ?? Math.floor(body.length / 2)), () => void socket.destroy())
 }
 
 function text(response: ServerResponse, status: number, body: string, headers: Record<string, string> = {}): void {
@@ -58,15 +60,16 @@ async function sendFile(
 ): Promise<void> {
   if (!file) return
   const length = file.endByte - file.startByte
+  const socket = response.socket ?? request.socket
   response.writeHead(status, { 'content-type': 'application/octet-stream', 'content-length': length, ...headers })
   const sent = cut ? Math.min(cut.bytes ?? Math.floor(length / 2), length) : length
   if (request.method === 'HEAD' || sent === 0) {
-    if (cut) request.socket.destroy()
+    if (cut) socket.destroy()
     else response.end()
     return
   }
   const bytes = createReadStream(file.path, { start: file.startByte, end: file.startByte + sent - 1 })
   await pipeline(bytes, response, { end: !cut }).catch(() => {})
   // Given a moment to leave, so that what was to arrive before the break does arrive.
-  if (cut) setTimeout(() => request.socket.destroy(), 20)
+  if (cut) setTimeout(() => void socket.destroy(), 20)
 }
