@@ -1,13 +1,4 @@
-import type { Command } from './command.js'
-
-/** A line of `voxmux --help`, and the module behind it, which is only loaded when it is called. */
-export interface CommandEntry {
-  readonly name: string
-  /** What stands after the name, for people. */
-  readonly usage: string
-  readonly summary: string
-  readonly load: () => Promise<{ readonly command: Command }>
-}
+import type { CommandEntry } from './command.js'
 
 /** The command that is meant where none is named: `voxmux clip.mov`. */
 export const DEFAULT_COMMAND = 'run'
@@ -33,10 +24,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/presets.js'),
   },
   {
+    name: 'jobs',
+    usage: 'list|show|retry|forget',
+    summary: 'What the ledger holds.',
+    load: () => import('./commands/jobs.js'),
+  },
+  {
     name: 'doctor',
     usage: '',
     summary: 'What is installed, reachable and configured; --install gets ffmpeg.',
     load: () => import('./commands/doctor.js'),
+  },
+  {
+    name: 'completion',
+    usage: '[bash|zsh|fish]',
+    summary: 'Print a script that completes commands and flags.',
+    load: () => import('./commands/completion.js'),
   },
 ]
 

@@ -9,6 +9,8 @@ export interface CommandContext {
   /** Fires on the first Ctrl-C (or SIGTERM, SIGHUP): stop, leave nothing behind, end with 130. */
   readonly signal: AbortSignal
   readonly output: Output
+  /** All commands there are. */
+  readonly commands: readonly CommandEntry[]
 }
 
 /** A command as the command line knows it: its options, and what it does with them. */
@@ -20,6 +22,15 @@ export interface Command {
   readonly build: (parser: Argv) => Argv
   /** Ends with the exit code; what it throws is reported and becomes one. */
   readonly run: (args: ArgumentsCamelCase, context: CommandContext) => Promise<ExitCode>
+}
+
+/** A line of `voxmux --help`, and the module behind it, which is only loaded when it is called. */
+export interface CommandEntry {
+  readonly name: string
+  /** What stands after the name, for people. */
+  readonly usage: string
+  readonly summary: string
+  readonly load: () => Promise<{ readonly command: Command }>
 }
 
 /** Ties the type of the arguments to the options that are built, and forgets it again. */

@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command-table.js'
+import type { CommandEntry } from './command.js'
 
 const HEAD = `voxmux regenerates the voice in a video or audio file and changes nothing else.
 

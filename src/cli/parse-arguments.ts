@@ -1,8 +1,8 @@
 import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
 import { nearest } from '../config/nearest.js'
 import { UsageError } from '../core/errors.js'
-import type { Command } from './command.js'
-import type { CommandEntry } from './command-table.js'
+import type { Command, CommandEntry } from './command.js'
+import { isPositional, knownFlags, optionsOf } from './flag-names.js'
 
 export type ParsedArguments =
   | { readonly kind: 'help'; readonly text: string }
@@ -40,7 +40,7 @@ export async function parseArguments(
     .fail((message: string | null, error: Error | undefined) => {
       throw (
         error ??
-        new UsageError('ERR_USAGE', sentence(message ?? '', argv, parser), {
+        new UsageError('ERR_USAGE', sentence(message ?? '', argv, parser, command), {
           remedies: [`\`voxmux ${entry.name} --help\` shows the options, with examples.`],
         })
       )
@@ -69,7 +69,7 @@ function wantsHelp(argv: readonly string[]): boolean {
 }
 
 /** What yargs says, as one sentence that names the flag as it is typed. */
-function sentence(message: string, argv: readonly string[], parser: Argv): string {
+function sentence(message: string, argv: readonly string[], parser: Argv, command: Command): string {
   const unknown = /^Unknown arguments?: (.+)$/.exec(message)?.[1]
   if (unknown) {
     const names = unknown.split(', ').filter(isTyped)
@@ -78,7 +78,8 @@ function sentence(message: string, argv: readonly string[], parser: Argv): strin
       .join(' ')
   }
   const invalid = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message)
-  if (invalid) return `--${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
+  if (invalid)
+    return `${isPositional(invalid[1] ?? '', command) ? '' : '--'}${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
   const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
   if (valueless) return `${flag(valueless)} needs a value.`
   if (/^Not enough non-option arguments/.test(message)) return 'Something to work on is missing.'
@@ -103,10 +104,6 @@ function flag(name: string): string {
   return name.length === 1 ? `-${name}` : `--${name}`
 }
 
-function knownFlags(parser: Argv): readonly string[] {
-  return Object.keys(optionsOf(parser).key).filter((name) => name.length > 1)
-}
-
 /** A flag given twice means what was said last, as everywhere; lists collect. */
 function lastOfEach(values: ArgumentsCamelCase, parser: Argv): ArgumentsCamelCase {
   const lists = new Set(optionsOf(parser).array.flatMap((name) => [name, camelCase(name)]))
@@ -115,8 +112,4 @@ function lastOfEach(values: ArgumentsCamelCase, parser: Argv): ArgumentsCamelCas
     return [name, single ? (value as unknown[]).at(-1) : value]
   })
   return Object.fromEntries(entries) as ArgumentsCamelCase
-}
-
-function optionsOf(parser: Argv): { readonly key: Record<string, unknown>; readonly array: readonly string[] } {
-  return (parser as unknown as { getOptions(): { key: Record<string, unknown>; array: string[] } }).getOptions()
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
-import type { Command } from './command.js'
-import { COMMANDS, type CommandEntry, DEFAULT_COMMAND, findCommand } from './command-table.js'
+import type { CommandEntry } from './command.js'
+import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
 import { watchInterruption } from './interruption.js'
 import { createOutput, type Output } from './output/output.js'
 import { parseArguments } from './parse-arguments.js'
@@ -34,7 +34,7 @@ async function dispatch(argv: readonly string[], output: Output, signal: AbortSi
     process.stdout.write(`${args.text}\n`)
     return 0
   }
-  return command.run(args.values, { cwd: process.cwd(), env: process.env, signal, output })
+  return command.run(args.values, { cwd: process.cwd(), env: process.env, signal, output, commands: COMMANDS })
 }
 
 /** The first word is a command's name, or everything belongs to `run`. */
@@ -75,5 +75,3 @@ async function leave(exitCode: ExitCode, output: Output): Promise<never> {
   await output.close(exitCode)
   process.exit(exitCode)
 }
-
-export type { Command }

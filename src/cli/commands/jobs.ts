@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { ensureStateFolder } from '../../config/state-folder.js'
+import { type ExitCode, TransientError, UsageError } from '../../core/errors.js'
+import { JOB_STATUSES, type Job, type JobStatus, type JobStore, openLedger } from '../../jobs/index.js'
+import { type CommandContext, defineCommand } from '../command.js'
+import { jobDetails, jobLine } from '../describe-job.js'
+import { findJob } from '../find-job.js'
+import { loadConfig } from '../load-config.js'
+import { RUN_OPTIONS, withOptions } from '../run-options.js'
+
+const ACTIONS = ['list', 'show', 'retry', 'forget'] as const
+
+/** `voxmux jobs list|show|retry|forget` */
+export const command = defineCommand({
+  positionals: '<action> [job..]',
+  examples: [
+    ['list --status failed', 'the newest jobs that failed'],
+    ['show clip.mov', 'all that the ledger holds of the newest job of this input'],
+    ['retry 01JD…', 'make a job ready again; the next run of its input takes it up'],
+    ['forget clip.mov', 'forget that it was done: the next run makes it anew'],
+  ],
+  build: (parser) =>
+    withOptions(
+      parser
+        .positional('action', { choices: ACTIONS, demandOption: true, describe: 'What to do' })
+        .positional('job', { type: 'string', array: true, describe: 'Ids, or paths of inputs' }),
+      {
+        status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only these' },
+        limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: at most so many' },
+        ledger: RUN_OPTIONS.ledger,
+        config: RUN_OPTIONS.config,
+        json: RUN_OPTIONS.json,
+      },
+    ),
+  run: async (args, context) => {
+    const config = await loadConfig(args, args.ledger === undefined ? {} : { ledger: args.ledger }, context)
+    const ledger = await openLedger(config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite'))
+    try {
+      if (args.action === 'list') return await list(ledger.jobs, args.status, args.limit, context)
+      return await eachJob(ledger.jobs, args.action, args.job ?? [], context)
+    } finally {
+      await ledger.close()
+    }
+  },
+})
+
+async function list(
+  jobs: JobStore,
+  status: JobStatus | undefined,
+  limit: number,
+  { output }: CommandContext,
+): Promise<ExitCode> {
+  const found = await jobs.list({ limit, ...(status === undefined ? {} : { statuses: [status] }) })
+  for (const job of found) {
+    output.event(jobEvent(job))
+    output.print(jobLine(job))
+  }
+  if (found.length === 0) output.note('The ledger holds no such job.')
+  return 0
+}
+
+async function eachJob(
+  jobs: JobStore,
+  action: Exclude<(typeof ACTIONS)[number], 'list'>,
+  names: readonly string[],
+  { cwd, output }: CommandContext,
+): Promise<ExitCode> {
+  if (names.length === 0) {
+    throw new UsageError('ERR_USAGE', `Which job? \`voxmux jobs ${action}\` takes ids or paths of inputs.`)
+  }
+  for (const name of names) {
+    const job = await findJob(jobs, name, cwd)
+    const { after, text } = await act(jobs, action, job)
+    output.event(jobEvent(after))
+    output.print(text)
+  }
+  return 0
+}
+
+async function act(
+  jobs: JobStore,
+  action: Exclude<(typeof ACTIONS)[number], 'list'>,
+  job: Job,
+): Promise<{ after: Job; text: string }> {
+  switch (action) {
+    case 'show':
+      return { after: job, text: jobDetails(job) }
+    case 'retry': {
+      const after = (await jobs.requeue(job.id)) ?? job
+      return { after, text: `Ready again: ${after.input}` }
+    }
+    case 'forget':
+      if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${job.input}` }
+      throw new TransientError('ERR_JOB_HELD', `A process is working on ${job.input} right now.`, { input: job.input })
+    default:
+      return action satisfies never
+  }
+}
+
+function jobEvent(job: Job) {
+  return { event: 'job', ...job }
+}
