@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { type BlockPlan, cutBlocks, SAMPLE_RATE } from '../../src/voice/block-plan.js'
+import { maskSettings } from '../../src/voice/mask-settings.js'
+import { createRnnoiseEngine, RNNOISE_PLAN } from '../../src/voice/rnnoise-engine.js'
+import { HOP_SAMPLES } from '../../src/voice/spectral-mask.js'
+import { noisySpeech } from '../helpers/made-speech.js'
+import { inChunks } from '../helpers/pcm-chunks.js'
+
+async function throughBlocks(samples: Float32Array, plan: BlockPlan): Promise<Float32Array> {
+  const engine = await createRnnoiseEngine(maskSettings.parse({}))
+  const output = new Float32Array(samples.length)
+  let at = 0
+  for await (const block of cutBlocks(inChunks(samples, 65_536), 1, plan)) {
+    const { channels } = await engine.regenerate(block)
+    output.set(channels[0] ?? [], at)
+    at += channels[0]?.length ?? 0
+  }
+  expect(at).toBe(samples.length)
+  return output
+}
+
+test('blocks join without a seam: under -40 dB against one unbroken pass, everywhere', async () => {
+  const { noisy } = noisySpeech(21 * SAMPLE_RATE, { noiseGain: 0.05, seed: 11 })
+  const unbroken = await throughBlocks(noisy, { ...RNNOISE_PLAN, blockSamples: noisy.length })
+  const blockSamples = 9.6 * SAMPLE_RATE
+  const joined = await throughBlocks(noisy, { ...RNNOISE_PLAN, blockSamples })
+
+  const differenceDb = (from: number, to: number) => {
+    let error = 0
+    let power = 0
+    for (let i = from; i < to; i++) {
+      error += ((unbroken[i] ?? 0) - (joined[i] ?? 0)) ** 2
+      power += (unbroken[i] ?? 0) ** 2
+    }
+    return 10 * Math.log10((error + 1e-20) / (power + 1e-20))
+  }
+  expect(differenceDb(0, noisy.length)).toBeLessThan(-40)
+  // Half a second from each join on, where it would be heard.
+  for (let seam = blockSamples; seam < noisy.length; seam += blockSamples) {
+    expect(differenceDb(seam, seam + SAMPLE_RATE / 2)).toBeLessThan(-40)
+  }
+}, 240_000)
+
+test('the grids of model, mask and background lie alike in every block', () => {
+  for (const samples of [RNNOISE_PLAN.blockSamples, RNNOISE_PLAN.beforeSamples]) {
+    expect(samples % 480).toBe(0)
+    expect(samples % HOP_SAMPLES).toBe(0)
+    expect(samples % (0.4 * SAMPLE_RATE)).toBe(0)
+  }
+})
+
+test('a stream is cut at multiples of the block, each with its context, and nothing twice', async () => {
+  const samples = Float32Array.from({ length: 2 * 103 }, (_, i) => i)
+  const plan: BlockPlan = { blockSamples: 20, beforeSamples: 7, afterSamples: 5 }
+  const seen: number[] = []
+  let start = 0
+  for await (const { channels, innerStart, innerEnd } of cutBlocks(inChunks(samples, 13), 2, plan)) {
+    const [left = new Float32Array(0), right] = channels
+    expect(innerStart).toBe(Math.min(7, start))
+    expect(left.length).toBe(Math.min(103, start + 25) - (start - innerStart))
+    expect(left[innerStart]).toBe(2 * start)
+    expect(right?.[innerStart]).toBe(2 * start + 1)
+    seen.push(...left.subarray(innerStart, innerEnd))
+    start += innerEnd - innerStart
+  }
+  expect(seen).toEqual(Array.from({ length: 103 }, (_, i) => 2 * i))
+})

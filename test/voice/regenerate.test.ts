@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
+import { correct, regenerate, VoicePool, VoiceTally } from '../../src/voice/index.js'
+import { siSdr } from '../bench/si-sdr.js'
+import { noisySpeech } from '../helpers/made-speech.js'
+import { channelOf, floatsOf, inChunks, interleaved } from '../helpers/pcm-chunks.js'
+
+const pool = new VoicePool({ workers: 1 })
+afterAll(() => pool.close())
+
+function run(samples: Float32Array, { channelCount = 1, chunkBytes = 100_003, on = pool } = {}): Promise<Float32Array> {
+  return floatsOf(regenerate({ channelCount, chunks: inChunks(samples, chunkBytes) }, { pool: on }))
+}
+
+/** Bytes, because a difference of millions of samples must not be printed. */
+const same = (a: Float32Array, b: Float32Array) => Buffer.from(a.buffer).equals(Buffer.from(b.buffer))
+
+describe('regenerate', () => {
+  const { noisy, clean } = noisySpeech(5 * SAMPLE_RATE + 137, { noiseGain: 0.1, seed: 1 })
+
+  test('keeps length and place, and takes noise out', async () => {
+    const output = await run(noisy)
+    expect(output.length).toBe(noisy.length)
+    expect(siSdr(clean, output)).toBeGreaterThan(siSdr(clean, noisy) + 2)
+  })
+
+  test.each([0, 1, 479, 480, 961])('keeps the length of %i samples', async (count) => {
+    expect((await run(noisy.slice(0, count))).length).toBe(count)
+  })
+
+  test('gives the same however the bytes arrive', async () => {
+    const short = noisy.slice(0, SAMPLE_RATE)
+    expect(same(await run(short, { chunkBytes: 7 }), await run(short, { chunkBytes: 1 << 20 }))).toBe(true)
+  })
+
+  test('keeps the stereo image: one gain for both channels', async () => {
+    const quiet = noisy.map((value) => value * 0.25)
+    const output = await run(interleaved([noisy, quiet]), { channelCount: 2 })
+    const left = channelOf(output, 0, 2)
+    const right = channelOf(output, 1, 2)
+    expect(siSdr(left, right)).toBeGreaterThan(100)
+    expect(left.reduce((worst, value, i) => Math.max(worst, Math.abs(value / 4 - (right[i] ?? 0))), 0)).toBeLessThan(
+      1e-5,
+    )
+  })
+
+  test('never clips what did not clip before', async () => {
+    const loudest = noisy.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)
+    const output = await run(noisy.map((value) => value / loudest))
+    expect(output.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)).toBeLessThanOrEqual(1)
+  })
+
+  test('keeps the loudness of the voice', async () => {
+    const output = await run(noisy)
+    const scale =
+      output.reduce((sum, value, i) => sum + value * (clean[i] ?? 0), 0) /
+      clean.reduce((sum, value) => sum + value * value, 0)
+    expect(Math.abs(20 * Math.log10(scale))).toBeLessThan(1)
+  })
+
+  test('corrects by what it would change', async () => {
+    const short = noisy.slice(0, SAMPLE_RATE)
+    const added = await floatsOf(correct({ channelCount: 1, chunks: inChunks(short, 65_536) }, { pool }))
+    const output = await run(short)
+    const worst = output.reduce(
+      (most, value, i) => Math.max(most, Math.abs(value - (short[i] ?? 0) - (added[i] ?? 0))),
+      0,
+    )
+    expect(added.some((value) => value !== 0)).toBe(true)
+    expect(worst).toBeLessThan(1e-6)
+  })
+
+  test('tells how much voice it heard', async () => {
+    const tally = new VoiceTally()
+    for await (const _ of regenerate({ channelCount: 1, chunks: inChunks(noisy, 65_536) }, { pool, tally }));
+    expect(tally.amount.durationSec).toBeCloseTo(5.01, 2)
+    expect(tally.amount.voicedSec).toBeGreaterThan(1)
+  })
+})
+
+test('one worker and several give the same, bit for bit, over several blocks', async () => {
+  const { noisy } = noisySpeech(62 * SAMPLE_RATE, { noiseGain: 0.05, seed: 3 })
+  await using several = new VoicePool({ workers: 3 })
+  const [one, many] = await Promise.all([run(noisy), run(noisy, { on: several })])
+  expect(one.length).toBe(noisy.length)
+  expect(same(one, many)).toBe(true)
+}, 240_000)
