@@ -7,9 +7,9 @@ export const maskSettings = z.strictObject({
   /** What stays of the noise at the strongest, as a gain (0.08 is −22 dB): nothing at all sounds unnatural. */
   floor: z.number().min(0).max(1).default(0.08),
   /** Background, in dB under the voice, at which nothing is to be mended: the input passes as it is. */
-  cleanDb: z.number().max(0).default(-40),
+  cleanDb: z.number().max(0).default(-38),
   /** Background, in dB under the voice, from which on the engine works with full strength. */
-  noisyDb: z.number().max(0).default(-25),
+  noisyDb: z.number().max(0).default(-21),
   /** Below this the voice has nothing: rumble is taken out, with the same strength as noise. */
   highPassHz: z.number().min(0).max(200).default(50),
   /** Above this the model knows nothing; the gain it found just below goes on. */

@@ -22,11 +22,27 @@ export function makeWav(path: string, samples: Float32Array, { rate = 48_000, ch
   writeFileSync(path, bytes)
 }
 
-/** A file's sound by plain ffmpeg, interleaved, full scale ±1. */
+/** A file's sound by plain ffmpeg, a late start filled with silence, interleaved, full scale ±1. */
 export function decoded(path: string, { rate, channels }: { rate: number; channels: number }): Float32Array {
   const bytes = execFileSync(
     'ffmpeg',
-    ['-v', 'error', '-i', path, '-map', '0:a:0', '-ar', String(rate), '-ac', String(channels), '-f', 'f32le', '-'],
+    [
+      '-v',
+      'error',
+      '-i',
+      path,
+      '-map',
+      '0:a:0',
+      '-af',
+      'aresample=async=1:first_pts=0',
+      '-ar',
+      String(rate),
+      '-ac',
+      String(channels),
+      '-f',
+      'f32le',
+      '-',
+    ],
     { maxBuffer: 1 << 29 },
   )
   return new Float32Array(Uint8Array.from(bytes).buffer)

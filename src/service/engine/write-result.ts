@@ -1,7 +1,17 @@
+import { rm } from 'node:fs/promises'
 import type { OutputType } from '../../contract/index.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/index.js'
+import {
+  type AudioStreamInfo,
+  audioStreams,
+  type MediaInfo,
+  mux,
+  type PcmStream,
+  planMux,
+  probe,
+} from '../../media/index.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
 import { audioEncoding } from './audio-encoding.js'
+import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
 import { type FilePart, rangeOfPart } from './file-part.js'
@@ -20,13 +30,43 @@ export interface ResultOptions {
 
 /** Writes the regenerated file and says what extension it deserves. Errors as `processFile`. */
 export async function writeResult(options: ResultOptions): Promise<string> {
-  const { media, part, output, pool, signal, tally, onProgressSec } = options
+  const type = options.outputType ?? soundType(options.media)
+  if (type) return writeSound(type, options)
+  return options.part ? writeFilmPart(options.part, options) : writeLikeInput(options)
+}
+
+/** A sound file of one of the interface's types. */
+async function writeSound(type: OutputType, options: ResultOptions): Promise<string> {
+  const { media, part, output, signal } = options
+  const track = onlyTrack(media)
+  await encodeAudio(voiceOf(options), audioEncoding(type, track), output, { media, keepChapters: !part, signal })
+  return type
+}
+
+/** The file as it is, packet for packet, but for the voice. */
+async function writeLikeInput(options: ResultOptions): Promise<string> {
+  const { media, output, signal } = options
+  const { audioIndex } = onlyTrack(media)
+  const plan = planMux(media, { replaced: [audioIndex] })
+  await mux(plan, new Map([[audioIndex, voiceOf(options)]]), output, { signal })
+  return plan.container
+}
+
+/** A part of a film: its packets are cut first, untouched; what was cut is then a file like any other. */
+async function writeFilmPart(part: FilePart, options: ResultOptions): Promise<string> {
+  const cut = `${options.output}.cut`
+  try {
+    await copyPart(options.media, part, cut, options.signal)
+    return await writeLikeInput({ ...options, part: undefined, media: await probe(cut, { signal: options.signal }) })
+  } finally {
+    await rm(cut, { force: true })
+  }
+}
+
+function voiceOf({ media, part, pool, signal, tally, onProgressSec }: ResultOptions): PcmStream {
   const track = onlyTrack(media)
   const range = part ? rangeOfPart(part, track) : undefined
-  const voice = regeneratedTrack(media, track.audioIndex, { pool, range, signal, tally, onProgressSec })
-  const type = options.outputType ?? ownType(media, track)
-  await encodeAudio(voice, audioEncoding(type, track), output, { media, keepChapters: !part, signal })
-  return type
+  return regeneratedTrack(media, track.audioIndex, { pool, range, signal, tally, onProgressSec })
 }
 
 function onlyTrack(media: MediaInfo): AudioStreamInfo {
@@ -35,22 +75,21 @@ function onlyTrack(media: MediaInfo): AudioStreamInfo {
   throw fileError(-18, 'ERR_NO_AUDIO', `${media.path} has no audio track.`, media.path)
 }
 
-/** The interface's type that an audio file is of already. */
-function ownType({ container, path }: MediaInfo, track: AudioStreamInfo): OutputType {
-  switch (container) {
+/** The interface's type that a file is of already; undefined for films and for sound of another kind. */
+function soundType(media: MediaInfo): OutputType | undefined {
+  if (media.streams.some((stream) => stream.kind === 'video' && !stream.isCover)) return undefined
+  switch (media.container) {
     case 'wav':
-    case 'w64':
-      return 'wav'
     case 'flac':
     case 'mp3':
     case 'aiff':
     case 'aac':
     case 'm4a':
     case 'opus':
-      return container
+      return media.container
     case 'ogg':
-      return track.codec === 'opus' ? 'opus' : 'ogg'
+      return audioStreams(media)[0]?.codec === 'vorbis' ? 'ogg' : undefined
     default:
-      throw fileError(-16, 'ERR_UNSUPPORTED_CONTAINER', `${path}: ${container} cannot be written.`, path)
+      return undefined
   }
 }

@@ -1,0 +1,40 @@
+import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../src/voice/index.js'
+import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { resample } from './resample.js'
+import { siSdr } from './si-sdr.js'
+import type { SpeechPair } from './speech-pairs.js'
+import { stoi } from './stoi.js'
+
+export interface VoiceScore {
+  readonly name: string
+  readonly noisySiSdr: number
+  readonly siSdr: number
+  readonly noisyStoi: number
+  readonly stoi: number
+  /** The clean file fed in, against itself. */
+  readonly cleanSiSdr: number
+}
+
+/** What the engine makes of a pair, at the pair's own rate. */
+export async function judgeVoice(pair: SpeechPair, pool: VoicePool): Promise<VoiceScore> {
+  const { clean, noisy, sampleRate, name } = pair
+  const [fromNoisy, fromClean] = await Promise.all([through(noisy, sampleRate, pool), through(clean, sampleRate, pool)])
+  return {
+    name,
+    noisySiSdr: siSdr(clean, noisy),
+    siSdr: siSdr(clean, fromNoisy),
+    noisyStoi: stoi(clean, noisy, sampleRate),
+    stoi: stoi(clean, fromNoisy, sampleRate),
+    cleanSiSdr: siSdr(clean, fromClean),
+  }
+}
+
+/** The mean of one figure over all scores. */
+export function meanOf(scores: readonly VoiceScore[], figure: Exclude<keyof VoiceScore, 'name'>): number {
+  return scores.reduce((sum, score) => sum + score[figure], 0) / scores.length
+}
+
+async function through(samples: Float32Array, sampleRate: number, pool: VoicePool): Promise<Float32Array> {
+  const input = { channelCount: 1, chunks: inChunks(resample(samples, sampleRate, VOICE_SAMPLE_RATE), 1 << 16) }
+  return resample(await floatsOf(regenerate(input, { pool })), VOICE_SAMPLE_RATE, sampleRate).slice(0, samples.length)
+}

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { audioStreams, probe } from '../../../src/media/index.js'
+import { processFile } from '../../../src/service/engine/index.js'
+import { VoicePool } from '../../../src/voice/index.js'
+import { bestLag, decoded, makeWav } from '../../helpers/engine-fixtures.js'
+import { noisySpeech } from '../../helpers/made-speech.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-video-'))
+const pool = new VoicePool({ workers: 2 })
+const at = (name: string) => join(folder, name)
+const { noisy } = noisySpeech(4 * 48_000, { noiseGain: 0.1, seed: 8 })
+
+afterAll(async () => {
+  await pool.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function makeFilm(name: string, ...args: string[]): string {
+  makeWav(at('sound.wav'), noisy)
+  const picture = ['-f', 'lavfi', '-i', 'testsrc=d=4:s=64x64:r=25']
+  const common = ['-c:v', 'mpeg4', '-g', '25', '-metadata', 'title=Interview']
+  execFileSync('ffmpeg', ['-v', 'error', '-y', ...picture, '-i', at('sound.wav'), ...common, ...args, at(name)])
+  return at(name)
+}
+
+/** A hash of each video packet's bytes. */
+function videoPackets(path: string): string {
+  return execFileSync('ffmpeg', [
+    '-v',
+    'error',
+    '-i',
+    path,
+    '-map',
+    '0:v',
+    '-c',
+    'copy',
+    '-f',
+    'streamhash',
+    '-',
+  ]).toString()
+}
+
+test.each([
+  { name: 'mov with PCM', file: 'film.mov', args: ['-c:a', 'pcm_s16le'] },
+  { name: 'mkv with FLAC', file: 'film.mkv', args: ['-c:a', 'flac'] },
+  { name: 'mp4 with AAC', file: 'film.mp4', args: ['-c:a', 'aac'] },
+])('a video keeps its pictures, packet for packet, and its sync: $name', async ({ file, args }) => {
+  const input = makeFilm(file, ...args)
+  const output = at(`out-${file}`)
+  const { extension } = await processFile({ input, output, pool })
+  expect(file.endsWith(extension)).toBe(true)
+  expect(videoPackets(output)).toBe(videoPackets(input))
+  const [before, after] = [await probe(input), await probe(output)]
+  expect(audioStreams(after)[0]?.codec).toBe(audioStreams(before)[0]?.codec)
+  const sound = { rate: 48_000, channels: 1 }
+  expect(Math.abs(bestLag(decoded(input, sound), decoded(output, sound), 1200))).toBeLessThanOrEqual(1)
+})
+
+test('a part of a video is that part, in sync, and nothing else is left behind', async () => {
+  const input = makeFilm('film.mkv', '-c:a', 'flac')
+  const output = at('part.mkv')
+  await processFile({ input, output, startSec: 1, endSec: 3, pool })
+  const media = await probe(output)
+  expect(media.durationSec).toBeCloseTo(2, 0)
+  expect(
+    Math.abs(bestLag(noisy.subarray(48_000, 144_000), decoded(output, { rate: 48_000, channels: 1 }), 1200)),
+  ).toBeLessThanOrEqual(48)
+  expect(readdirSync(folder).filter((name) => name.startsWith('part'))).toEqual(['part.mkv'])
+})
+
+test('a video gives its sound alone when a type is asked for', async () => {
+  const input = makeFilm('film.mov', '-c:a', 'pcm_s16le')
+  await processFile({ input, output: at('sound-out'), outputType: 'flac', pool })
+  const media = await probe(at('sound-out'))
+  expect(media.container).toBe('flac')
+  expect(media.streams.map(({ kind }) => kind)).toEqual(['audio'])
+})
