@@ -25,6 +25,8 @@ export interface MuxSetting {
   readonly partPath: string
   /** The index of the input stood before its data. */
   readonly fastStart: boolean
+  /** By how much copied Opus packets are moved later, against the same error of the muxer. */
+  readonly copiedOpusDelayMs: number
 }
 
 /** The streams of a plan that get a new voice, in output order. */
@@ -38,10 +40,13 @@ export function writtenStreams(plan: MuxPlan) {
 }
 
 /** One command: every other stream copied, the new voices encoded, and the copied packets hashed in the same reading. */
-export function muxCommand(plan: MuxPlan, { voices, partPath, fastStart }: MuxSetting): FfmpegCommand {
+export function muxCommand(
+  plan: MuxPlan,
+  { voices, partPath, fastStart, copiedOpusDelayMs }: MuxSetting,
+): FfmpegCommand {
   const { media, profile } = plan
   const streams = writtenStreams(plan)
-  const hashes = hashOutput(plan, 'input')
+  const hashes = hashOutput(plan, ({ input }) => input.index)
   return {
     inputs: [
       { url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] },
@@ -59,6 +64,8 @@ export function muxCommand(plan: MuxPlan, { voices, partPath, fastStart }: MuxSe
           '-strict',
           '-2',
           ...streams.flatMap(codecOptions),
+          ...copiedOpusOptions(plan, copiedOpusDelayMs),
+          ...exactStartOptions(plan, voices),
           '-map_metadata',
           '0',
           '-map_chapters',
@@ -67,6 +74,7 @@ export function muxCommand(plan: MuxPlan, { voices, partPath, fastStart }: MuxSe
           ...streams.flatMap(dispositionOptions),
           ...mp4FamilyOptions(plan, fastStart),
           ...profile.options,
+          ...broadcastWaveOptions(plan),
           // No name of the program where the original has none.
           '-fflags',
           '+bitexact',
@@ -82,6 +90,27 @@ export function muxCommand(plan: MuxPlan, { voices, partPath, fastStart }: MuxSe
       ...(hashes ? [hashes] : []),
     ],
   }
+}
+
+/** Where the input is a Broadcast WAV, its bext chunk is written again (its tags are what ffmpeg read from it). */
+function broadcastWaveOptions({ container, media }: MuxPlan): readonly string[] {
+  const names = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history', 'umid']
+  return container === 'wav' && names.some((name) => name in media.tags) ? ['-write_bext', '1'] : []
+}
+
+function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
+  if (delayMs === 0 || plan.profile.priming !== 'opus only') return []
+  const opus = plan.streams.filter(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
+  const move = `setts=pts=PTS+${delayMs}/1000/TB:dts=DTS+${delayMs}/1000/TB`
+  return opus.flatMap(({ outputIndex }) => [`-bsf:${outputIndex}`, move])
+}
+
+/** Edit lists count in the movie's time scale, ms by default: a late start is told in samples instead. */
+function exactStartOptions({ profile }: MuxPlan, voices: readonly VoiceInput[]): readonly string[] {
+  const late = voices.find(({ skipSamples }) => skipSamples > 0)
+  return late && profile.priming === 'signalled' && profile.data !== 'none'
+    ? ['-movie_timescale', String(late.format.sampleRate)]
+    : []
 }
 
 function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {

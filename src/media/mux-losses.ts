@@ -37,12 +37,17 @@ export const WRAPPING_TAGS = new Set([
 /** What belongs to the file as a whole and gets lost. */
 export function fileLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {
   return [
-    ...(media.chapters.length > 0 && !profile.chapters
+    ...(media.chapters.length > 0 && !carriesChapters(media, container, profile)
       ? [{ what: `${media.chapters.length} chapters`, stream: null, reason: `.${container} has no chapters` }]
       : []),
     ...tagLosses(media, container, profile),
     ...rotationLosses(media, container),
   ]
+}
+
+/** The cue points of a WAV are copied from one to the other; ffmpeg writes none. */
+function carriesChapters(media: MediaInfo, container: string, profile: ContainerProfile): boolean {
+  return profile.chapters || (container === 'wav' && media.container === 'wav')
 }
 
 function tagLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {

@@ -40,7 +40,13 @@ export type PlannedStream =
       readonly codec: string
       readonly reason: string
     }
-  | { readonly fate: 'dropped'; readonly input: StreamInfo; readonly outputIndex: null; readonly reason: string }
+  | {
+      readonly fate: 'dropped'
+      readonly input: StreamInfo
+      readonly outputIndex: null
+      readonly reason: string
+      readonly isLoss: boolean
+    }
 
 /** Everything that is decided before a file is written; nothing in it needs the file any more but {@link media}. */
 export interface MuxPlan {
@@ -74,9 +80,12 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     })
   }
   const streams = planStreams(media, container, profile, options)
-  const dropped = streams.filter((stream) => stream.fate === 'dropped')
   const losses: MuxLoss[] = [
-    ...dropped.map(({ input, reason }) => ({ what: describeStream(input), stream: input.index, reason })),
+    ...streams.flatMap((stream) =>
+      stream.fate === 'dropped' && stream.isLoss
+        ? [{ what: describeStream(stream.input), stream: stream.input.index, reason: stream.reason }]
+        : [],
+    ),
     ...streams.flatMap((stream) =>
       stream.fate === 'converted'
         ? [{ what: `codec of ${describeStream(stream.input)}`, stream: stream.input.index, reason: stream.reason }]
@@ -111,7 +120,13 @@ function planStreams(
   for (const input of media.streams) {
     const replaced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
     if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
-      planned.push({ fate: 'dropped', input, outputIndex: null, reason: `.${container} holds one sound alone` })
+      planned.push({
+        fate: 'dropped',
+        input,
+        outputIndex: null,
+        reason: `.${container} holds one sound alone`,
+        isLoss: true,
+      })
       continue
     }
     if (input.kind === 'audio') soundTaken = true
@@ -158,7 +173,9 @@ function passStream(passage: StreamPassage, input: StreamInfo, next: () => numbe
     case 'convert':
       return { fate: 'converted', input, outputIndex: next(), codec: passage.codec, reason: passage.reason }
     case 'drop':
-      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason }
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: true }
+    case 'remake':
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: false }
     default:
       return passage satisfies never
   }

@@ -64,8 +64,8 @@ export function mp4FamilyOptions(plan: MuxPlan, fastStart: boolean): readonly st
   const brand = media.container === container && container === 'mp4' ? media.tags.major_brand : undefined
   const timecode = media.streams.some((stream) => stream.codecTag === 'tmcd')
   return [
-    '-movflags',
-    ['', ...(fastStart ? ['faststart'] : []), ...(free ? ['use_metadata_tags'] : []), 'disable_chpl'].join('+'),
+    ...(fastStart ? ['-movflags', '+faststart'] : []),
+    ...(free ? ['-movflags', '+use_metadata_tags'] : []),
     ...(brand ? ['-brand', brand] : []),
     // A copied tmcd track needs none of its own; mp4 has it written anew from the picture's timecode.
     ...(timecode ? ['-write_tmcd', container === 'mov' ? '0' : '1'] : []),

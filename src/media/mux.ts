@@ -64,7 +64,12 @@ export async function mux(
       inputs.push({ stream, format: voice.format, source: place > 0 ? spill : feed.toReadable(), ...timing })
     }
     const lines = new HashLines()
-    const setting: MuxSetting = { voices: inputs, partPath, fastStart: await hasIndexFirst(plan.media) }
+    const setting: MuxSetting = {
+      voices: inputs,
+      partPath,
+      fastStart: await hasIndexFirst(plan.media),
+      copiedOpusDelayMs: await copiedOpusDelayMs(plan, options.signal),
+    }
     const { args } = await runFfmpeg(muxCommand(plan, setting), {
       signal: options.signal,
       onProgressSec: options.onProgressSec,
@@ -119,6 +124,15 @@ async function voiceTiming(
   // The encoder's lead-in then lies where nothing was lost but the first few ms, and no timestamp is negative:
   // ffmpeg would move everything else to make room for it.
   return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
+}
+
+/** Opus in Matroska counts at 48 kHz whatever it was made from, and every encoder in use has the same lead-in. */
+async function copiedOpusDelayMs({ profile, streams }: MuxPlan, signal: AbortSignal | undefined): Promise<number> {
+  const copied = streams.some(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
+  if (!copied || profile.priming !== 'opus only') return 0
+  const feed = { sampleRate: 48_000, channels: 2 }
+  const encoding = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
+  return Math.round((await matroskaOpusShift(encoding, feed, signal)) / 48)
 }
 
 async function sync(path: string): Promise<void> {

@@ -2,6 +2,7 @@ import { correlate, waveformPeakOf } from './correlate.js'
 import { streamFfmpeg } from './ffmpeg.js'
 import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
+import { matchStreams } from './match-streams.js'
 import type { MediaInfo } from './media-info.js'
 import type { MuxedVoice, MuxResult } from './mux.js'
 import { replacedStreams } from './mux-command.js'
@@ -34,7 +35,8 @@ export async function readBack(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly packetHashes: PacketHashes; readonly tracks: readonly TrackReadBack[] }> {
   const lines = new HashLines()
-  const hashes = hashOutput(plan, 'output')
+  const matched = matchStreams(plan, output)
+  const hashes = hashOutput(plan, (stream) => matched.get(stream)?.index ?? -1)
   const tracks: TrackReadBack[] = []
   for (const [place, voice] of result.voices.entries()) {
     const { filter, windows } = decoding(plan, output, voice)
@@ -69,7 +71,7 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
   const clock = fileClockFilters({ startSec: output.startSec, sampleRate }, { kind: 'all' })
   const filters = [...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
   return {
-    filter: `[0:${stream?.outputIndex}]${filters.join(',')}[mono]`,
+    filter: `[0:${(stream && matchStreams(plan, output).get(stream)?.index) ?? -1}]${filters.join(',')}[mono]`,
     windows: new SyncWindows(voice.syncSamples, Math.round(SEARCH_SEC * sampleRate)),
   }
 }

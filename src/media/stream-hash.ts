@@ -1,6 +1,6 @@
 import type { FfmpegOutput } from './ffmpeg.js'
 import type { StreamInfo } from './media-info.js'
-import type { MuxPlan } from './mux-plan.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
 export type PacketHashes = ReadonlyMap<number, string>
@@ -12,10 +12,10 @@ const HASH = 'murmur3'
  * A second output that hashes the packets of every copied stream in the same reading. Its lines go to stderr, which
  * is read anyway; an attachment has no packets.
  *
- * @param side whether the streams are counted in the input or in the output
+ * @param indexOf where a stream stands in the file that is read
  * @returns undefined where nothing is copied
  */
-export function hashOutput(plan: MuxPlan, side: 'input' | 'output'): FfmpegOutput | undefined {
+export function hashOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): FfmpegOutput | undefined {
   const hashed = hashedStreams(plan)
   if (hashed.length === 0) return undefined
   const filters = hashed.flatMap(({ input }, place) => {
@@ -25,7 +25,7 @@ export function hashOutput(plan: MuxPlan, side: 'input' | 'output'): FfmpegOutpu
   return {
     url: 'pipe:2',
     options: [
-      ...hashed.flatMap(({ input, outputIndex }) => ['-map', `0:${side === 'input' ? input.index : outputIndex}`]),
+      ...hashed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
       ...['-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', ...filters],
       ...['-max_muxing_queue_size', '9999', '-f', 'streamhash', '-hash', HASH],
     ],
@@ -52,11 +52,8 @@ export class HashLines {
   }
 }
 
-function hashedStreams(plan: MuxPlan) {
-  return plan.streams.filter((stream) => stream.fate === 'copied' && stream.input.kind !== 'attachment') as readonly {
-    readonly input: StreamInfo
-    readonly outputIndex: number
-  }[]
+function hashedStreams(plan: MuxPlan): readonly PlannedStream[] {
+  return plan.streams.filter((stream) => stream.fate === 'copied' && stream.input.kind !== 'attachment')
 }
 
 /** Containers that carry H.264 and HEVC with start codes and parameter sets inside. */

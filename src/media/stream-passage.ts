@@ -6,6 +6,8 @@ export type StreamPassage =
   | { readonly kind: 'copy' }
   | { readonly kind: 'convert'; readonly codec: string; readonly reason: string }
   | { readonly kind: 'drop'; readonly reason: string }
+  /** Not carried over as a stream: the muxer makes it anew from what it carries. No loss. */
+  | { readonly kind: 'remake'; readonly reason: string }
 
 const COPY: StreamPassage = { kind: 'copy' }
 
@@ -29,7 +31,9 @@ export function streamPassage(
     case 'attachment':
       return profile.attachments ? COPY : drop(`.${container} has no attachments`)
     case 'data':
-      return dataPassage(stream, container, profile)
+      return isChapterTrack(stream, media) && profile.data !== 'none' && profile.chapters
+        ? { kind: 'remake', reason: 'the chapter track is written anew from the chapters' }
+        : dataPassage(stream, container, profile)
     case 'unknown':
       return drop('ffmpeg does not know what it is')
     default:
@@ -72,6 +76,11 @@ function subtitlePassage(stream: OtherStreamInfo, container: string, profile: Co
   return drop(`.${container} cannot carry ${codec ?? 'these'} subtitles`)
 }
 
+/** QuickTime keeps chapter names in a text track of its own; ffprobe shows both. */
+function isChapterTrack(stream: OtherStreamInfo, media: MediaInfo): boolean {
+  return stream.codecTag === 'text' && stream.codec === 'bin_data' && media.chapters.length > 0
+}
+
 function dataPassage(stream: OtherStreamInfo, container: string, profile: ContainerProfile): StreamPassage {
   switch (profile.data) {
     case 'none':
@@ -81,7 +90,7 @@ function dataPassage(stream: OtherStreamInfo, container: string, profile: Contai
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'mp4':
       if (stream.codecTag === 'gpmd') return COPY
-      if (stream.codecTag === 'tmcd') return drop('the timecode is written anew from the picture it belongs to')
+      if (stream.codecTag === 'tmcd') return { kind: 'remake', reason: 'the timecode track is written anew' }
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'transport':
       return stream.codec === 'smpte_klv' || stream.codec === 'timed_id3'

@@ -1,3 +1,4 @@
+import { matchStreams, plannedCodec } from './match-streams.js'
 import type { MediaInfo, StreamInfo } from './media-info.js'
 import { writtenStreams } from './mux-command.js'
 import { WRAPPING_TAGS } from './mux-losses.js'
@@ -23,9 +24,9 @@ export function tableDifferences(plan: MuxPlan, output: MediaInfo): readonly str
 }
 
 function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): readonly string[] {
-  const made = output.streams[stream.outputIndex ?? -1]
+  const made = matchStreams(plan, output).get(stream)
   const name = `${stream.input.kind} stream ${stream.input.index}`
-  if (!made || made.kind !== stream.input.kind) return [`the place of ${name}`]
+  if (!made) return [name]
   const wrong: string[] = []
   if (made.codec !== plannedCodec(stream)) wrong.push(`the codec of ${name} (${made.codec ?? 'none'})`)
   if (plan.media.container !== plan.container) return wrong
@@ -40,20 +41,6 @@ function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaIn
   return startMoved(plan, stream, output) ? [...wrong, `the start of ${name}`] : wrong
 }
 
-function plannedCodec(stream: PlannedStream): string | null {
-  switch (stream.fate) {
-    case 'replaced':
-      return stream.encoding.codec
-    case 'converted':
-      return stream.codec
-    case 'copied':
-    case 'dropped':
-      return stream.input.codec
-    default:
-      return stream satisfies never
-  }
-}
-
 /** Containers without languages give null; QuickTime's list has the bibliographic code of the same language. */
 function sameLanguage(made: StreamInfo, input: StreamInfo): boolean {
   return made.language === null || input.language === null || made.language.slice(0, 1) === input.language.slice(0, 1)
@@ -62,7 +49,7 @@ function sameLanguage(made: StreamInfo, input: StreamInfo): boolean {
 /** Whether a copied stream begins elsewhere than before, as seen from the first copied film or sound. */
 function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): boolean {
   const anchor = anchorShiftSec(plan, output)
-  const made = output.streams[stream.outputIndex ?? -1]
+  const made = matchStreams(plan, output).get(stream)
   if (anchor === null || made?.startSec == null || stream.input.startSec === null) return false
   if (stream.input.kind !== 'video' && stream.input.kind !== 'audio') return false
   if (stream.input.kind === 'video' && stream.input.isCover) return false
@@ -77,7 +64,7 @@ export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null 
   const copied = plan.streams.filter(({ fate }) => fate === 'copied')
   const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)
   const anchor = film ?? copied.find(({ input }) => input.kind === 'audio')
-  const made = output.streams[anchor?.outputIndex ?? -1]
+  const made = anchor && matchStreams(plan, output).get(anchor)
   return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
 }
 

@@ -1,4 +1,5 @@
 import { VerificationError, type VoxmuxError } from '../core/errors.js'
+import { matchStreams } from './match-streams.js'
 import type { MediaInfo } from './media-info.js'
 import type { MuxResult } from './mux.js'
 import { writtenStreams } from './mux-command.js'
@@ -56,7 +57,8 @@ export async function verifyMux(
   const tables = tableDifferences(plan, output)
   if (tables.length > 0) throw failed(plan, tables)
   const checks = ['streams, tags, dispositions, chapters and durations']
-  if (level === 'fast') return { level, output, checks, sync: [], streams: verifiedStreams(plan, result, undefined) }
+  if (level === 'fast')
+    return { level, output, checks, sync: [], streams: verifiedStreams(plan, result, output, undefined) }
   const back = await readBack(plan, result, output, signal).catch((error: VoxmuxError) => {
     throw error.exitCode === 130 || error.exitCode === 4 ? error : failed(plan, ['it does not play to its end'], error)
   })
@@ -69,7 +71,7 @@ export async function verifyMux(
     level,
     output,
     sync: back.tracks.map(({ audioIndex, places }) => ({ audioIndex, places })),
-    streams: verifiedStreams(plan, result, back.packetHashes),
+    streams: verifiedStreams(plan, result, output, back.packetHashes),
     checks: [...checks, 'packets of every copied stream', 'new sound decoded to its end', 'sound against picture'],
   }
 }
@@ -102,12 +104,18 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
   ]
 }
 
-function verifiedStreams(plan: MuxPlan, result: MuxResult, after: PacketHashes | undefined): readonly VerifiedStream[] {
+function verifiedStreams(
+  plan: MuxPlan,
+  result: MuxResult,
+  output: MediaInfo,
+  after: PacketHashes | undefined,
+): readonly VerifiedStream[] {
+  const matched = matchStreams(plan, output)
   return plan.streams.map((stream) => {
     const input = result.packetHashes.get(stream.input.index)
     return {
       inputIndex: stream.input.index,
-      outputIndex: stream.outputIndex,
+      outputIndex: matched.get(stream)?.index ?? null,
       fate: stream.fate,
       packetHash: input === undefined ? null : { input, output: after?.get(stream.input.index) ?? null },
       reason: stream.reason,
