@@ -57,7 +57,9 @@ const coded = (name: string, extension: string, ...options: readonly string[]): 
 /** The same sound, but late from the middle on. */
 const jump = (ms: number) =>
   `[0]asplit[a][b];[a]atrim=end=1[x];[b]atrim=start=${1 - ms / 1000},asetpts=PTS-STARTPTS[y];[x][y]concat=n=2:v=0:a=1`
-const phases = (real: string, imag: string) => `[0]afftfilt=real='${real}':imag='${imag}':win_size=1024:overlap=0.75`
+// The filter is three quarters of its window late.
+const phases = (real: string, imag: string) =>
+  `[0]afftfilt=real='${real}':imag='${imag}':win_size=WINDOW:overlap=0.75,atrim=start_sample=LATE,asetpts=PTS-STARTPTS`
 
 const KINDS: readonly AnswerKind[] = [
   right('clean', '[0]anull'),
