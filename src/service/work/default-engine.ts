@@ -1,16 +1,14 @@
-import { copyFile } from 'node:fs/promises'
-import { probe } from '../../media/index.js'
 import type { Limits } from '../../precheck/index.js'
 import type { VoiceEngine } from './voice-engine.js'
 
-/** The service's own engine, loaded when the first file needs it. */
-export function defaultEngine(_limits: Limits): () => Promise<VoiceEngine> {
-  return async () => ({
-    async processFile({ input, output, onProgress, signal }) {
-      const { container } = await probe(input, { signal })
-      await copyFile(input, output)
-      onProgress(100)
-      return { extension: container }
-    },
-  })
+/** The service's own engine, loaded when the first file needs it: a node that only serves never pays for it. */
+export function defaultEngine(limits: Limits): () => Promise<VoiceEngine> {
+  return async () => {
+    const [{ processFile }, { VoicePool }] = await Promise.all([
+      import('../engine/index.js'),
+      import('../../voice/index.js'),
+    ])
+    const pool = new VoicePool()
+    return { processFile: (request) => processFile({ ...request, pool, limits }), close: () => pool.close() }
+  }
 }
