@@ -42,7 +42,7 @@ describe('retention', () => {
   })
 
   it('forgets files that were never started', async () => {
-    const { client, file_id, folder } = await finished({ unusedSec: 0.1 })
+    const { client, file_id, folder } = await finished({ unusedSec: 3 })
     await until(async () => (await client.status(file_id))[0]?.status === 'NotFound')
     await until(() => !existsSync(join(folder, 'input')))
   })

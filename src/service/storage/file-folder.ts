@@ -78,12 +78,16 @@ export class FileFolder {
     await rm(this.folder(fileId), { recursive: true, force: true })
   }
 
-  /** Removes part files that no process is writing any more. */
-  async sweep(): Promise<void> {
+  /** Removes part files that nobody writes any more, and folders whose file is forgotten (an upload came too late). */
+  async sweep(isKnown: (fileId: string) => boolean): Promise<void> {
     for (const shard of await namesIn(this.root))
-      for (const fileId of await namesIn(join(this.root, shard)))
-        for (const name of await namesIn(join(this.root, shard, fileId)))
-          if (name.startsWith('.part-')) await removeIfStale(join(this.root, shard, fileId, name))
+      for (const fileId of await namesIn(join(this.root, shard))) {
+        const folder = join(this.root, shard, fileId)
+        if (!isKnown(fileId)) await removeIfStale(folder)
+        else
+          for (const name of await namesIn(folder))
+            if (name.startsWith('.part-')) await removeIfStale(join(folder, name))
+      }
   }
 
   private async write(target: string, streams: readonly (Readable | Transform)[], signal?: AbortSignal) {
@@ -129,7 +133,7 @@ async function namesIn(folder: string): Promise<string[]> {
 
 async function removeIfStale(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
-  if (found && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { force: true })
+  if (found && found.mtimeMs < Date.now() - STALE_MS) await rm(path, { recursive: true, force: true })
 }
 
 async function flushed(path: string): Promise<void> {

@@ -31,8 +31,8 @@ export interface FileStorage {
   putOutput(fileId: string, extension: string, path: string, signal: AbortSignal): Promise<void>
   deleteInput(fileId: string): Promise<void>
   deleteOutput(fileId: string, extension: string): Promise<void>
-  /** Removes what broken uploads and dead processes left behind. */
-  sweep(): Promise<void>
+  /** Removes what broken uploads and dead processes left behind, and what belongs to no file any more. */
+  sweep(isKnown: (fileId: string) => boolean): Promise<void>
   close(): Promise<void>
 }
 

@@ -64,7 +64,7 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
     putOutput: (fileId, extension, path) => folder.adoptOutput(fileId, extension, path),
     deleteInput: (fileId) => folder.deleteInput(fileId),
     deleteOutput: (fileId, extension) => folder.deleteOutput(fileId, extension),
-    sweep: () => folder.sweep(),
+    sweep: (isKnown) => folder.sweep(isKnown),
     close: () => closeServer(server),
   }
 }

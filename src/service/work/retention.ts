@@ -47,7 +47,7 @@ export async function sweepExpired(options: RetentionOptions, nowMs = Date.now()
   database.run('DELETE FROM file WHERE output_deleted_ms < ?', [nowMs - recordSec * 1000])
   database.run('DELETE FROM api_key WHERE expires_ms < ?', [nowMs - recordSec * 1000])
   log.forgetBefore(nowMs - settings.webhooks.logSec * 1000)
-  await storage.sweep()
+  await storage.sweep((id) => database.get('SELECT 1 AS known FROM file WHERE id = ?', [id]) !== undefined)
 }
 
 /** Sweeps at a start and then time and again. @returns what stops it */
