@@ -8,6 +8,13 @@ export const engineSpec = z.discriminatedUnion('kind', [
     kind: z.literal('rnnoise'),
     mask: maskSettings.prefault({}),
   }),
+  z.strictObject({
+    /** A model of the operator's own, through onnxruntime-web. */
+    kind: z.literal('onnx'),
+    /** Path of the JSON that describes it. */
+    model: z.string().min(1),
+    mask: maskSettings.prefault({}),
+  }),
 ])
 
 export type EngineSpec = z.infer<typeof engineSpec>

@@ -1,13 +1,9 @@
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
-import { limitPeaks } from './limit-peaks.js'
 import type { MaskSettings } from './mask-settings.js'
-import { FUTURE_SEC, measureBackground, PAST_SEC } from './noisiness.js'
+import { mendBlock, WARM_UP_SAMPLES } from './mend-block.js'
+import { FUTURE_SEC, PAST_SEC } from './noisiness.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
-import { applyMask, WINDOW_SAMPLES } from './spectral-mask.js'
-
-/** How long the model's recurrent state takes to forget where it began. A multiple of hop and frame. */
-const WARM_UP_SAMPLES = 3.2 * SAMPLE_RATE
 
 /**
  * Long enough that warming up costs little, short enough that a film keeps every core busy. All are multiples of the
@@ -29,34 +25,15 @@ export async function createRnnoiseEngine(settings: MaskSettings): Promise<Voice
   }
 }
 
-function regenerateBlock(model: Rnnoise, block: Block, settings: MaskSettings): RegeneratedBlock {
-  const { channels, innerStart, innerEnd } = block
-  const length = channels[0]?.length ?? 0
-  const background = measureBackground(channels)
-  const modelStart = Math.max(0, innerStart - WARM_UP_SAMPLES)
-  // The mask's windows reach so far over both ends of the block.
-  const maskStart = Math.max(0, innerStart - WINDOW_SAMPLES)
-  const maskEnd = Math.min(length, innerEnd + WINDOW_SAMPLES)
-
-  const results = channels.map((channel) => model.run(channel.subarray(modelStart, maskEnd)))
-  const original = channels.map((channel) => channel.subarray(maskStart, maskEnd))
-  const masked = applyMask(
-    original,
-    results.map(({ voice }) => voice.subarray(maskStart - modelStart)),
-    settings,
-    (sample) => strengthAt(background(maskStart + sample), settings),
-  )
-  limitPeaks(masked, original)
-  return {
-    channels: masked.map((channel) => channel.slice(innerStart - maskStart, innerEnd - maskStart)),
-    probability: inner(loudest(results.map(({ probability }) => probability)), block, modelStart),
-  }
-}
-
-/** 0 where the background is so low that mending would only harm, 1 where it is not, smooth between. */
-function strengthAt(backgroundDb: number, { cleanDb, noisyDb }: MaskSettings): number {
-  const x = Math.min(1, Math.max(0, (backgroundDb - cleanDb) / (noisyDb - cleanDb)))
-  return x * x * (3 - 2 * x)
+async function regenerateBlock(model: Rnnoise, block: Block, settings: MaskSettings): Promise<RegeneratedBlock> {
+  const probabilities: Float32Array[] = []
+  const channels = await mendBlock(block, settings, (channel) => {
+    const { voice, probability } = model.run(channel)
+    probabilities.push(probability)
+    return voice
+  })
+  const modelStart = Math.max(0, block.innerStart - WARM_UP_SAMPLES)
+  return { channels, probability: inner(loudest(probabilities), block, modelStart) }
 }
 
 function detectBlock(model: Rnnoise, block: Block): Float32Array<ArrayBuffer> {

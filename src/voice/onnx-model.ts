@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/**
+ * The order of a tensor's values: numbers are fixed dimensions (1, or a constant's), names the ones that carry sound.
+ * `bins`: frequency, `parts`: real and imaginary, `samples`: time inside a frame. Every named one at most once.
+ */
+const shape = z.array(z.union([z.literal(1), z.enum(['bins', 'parts', 'samples'])])).min(1)
+
+const stage = z.strictObject({
+  /** The ONNX file, relative to the description. */
+  file: z.string().min(1),
+  /** `spectrum`: real and imaginary part; `magnitude`: of the spectrum; `samples`: the frame itself. */
+  input: z.strictObject({ name: z.string(), kind: z.enum(['spectrum', 'magnitude', 'samples']), shape }),
+  /** `mask` multiplies the stage's own input spectrum; the others replace it. */
+  output: z.strictObject({ name: z.string(), kind: z.enum(['spectrum', 'mask', 'samples']), shape }),
+  /** What a frame hands to the next: an output that is the next frame's input; zeros at the start. */
+  states: z
+    .array(z.strictObject({ input: z.string(), output: z.string(), shape: z.array(z.int().positive()) }))
+    .default([]),
+  /** Inputs that never change, such as a limit of attenuation. */
+  constants: z
+    .array(z.strictObject({ name: z.string(), shape: z.array(z.int().positive()), values: z.array(z.number()) }))
+    .default([]),
+})
+
+/**
+ * How a streaming speech-enhancement model is fed, frame by frame. GTCRN: one stage, `spectrum` in and out, three
+ * states. DTLN: two stages, `magnitude` to `mask`, then `samples` to `samples`. DeepFilterNet: one stage, `samples` to
+ * `samples` in frames of 480 with a rectangular window, states, and a constant.
+ */
+export const onnxModelSchema = z.strictObject({
+  /** In Hz; a divisor of 48000. */
+  sampleRate: z.union([z.literal(8000), z.literal(12_000), z.literal(16_000), z.literal(24_000), z.literal(48_000)]),
+  frame: z.strictObject({
+    /** Samples of a frame; a power of two where a spectrum is asked for. */
+    size: z.int().positive(),
+    hop: z.int().positive(),
+    /** Applied before the model and after it. */
+    window: z.enum(['hann', 'sqrt-hann', 'rectangular']).default('sqrt-hann'),
+  }),
+  /** Exponent on magnitudes before the model, taken back after it: 0.3 for models of compressed spectra. */
+  compression: z.number().positive().max(1).default(1),
+  /** By how many samples (at the model's rate) the output is late. Taken out. */
+  delaySamples: z.int().min(0).default(0),
+  stages: z.array(stage).min(1),
+})
+
+export type OnnxModel = z.infer<typeof onnxModelSchema>
+export type OnnxStage = OnnxModel['stages'][number]

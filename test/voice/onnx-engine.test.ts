@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
+import { regenerate, VoicePool } from '../../src/voice/index.js'
+import { noisySpeech } from '../helpers/made-speech.js'
+import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { type TinyGraph, tinyOnnx } from '../helpers/tiny-onnx.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'voxmux-onnx-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Always at full strength, and the model taken at its word: what it does can be read off the output. */
+const mask = { exponent: 1, floor: 0, cleanDb: -300, noisyDb: -299, highPassHz: 0 }
+const { noisy } = noisySpeech(SAMPLE_RATE, { noiseGain: 0.1, seed: 6 })
+
+async function through(description: object, models: Record<string, TinyGraph>): Promise<Float32Array> {
+  for (const [file, graph] of Object.entries(models)) writeFileSync(join(folder, file), tinyOnnx(graph))
+  const model = join(folder, 'model.json')
+  writeFileSync(model, JSON.stringify(description))
+  await using pool = new VoicePool({ workers: 1, engine: { kind: 'onnx', model, mask } })
+  return await floatsOf(regenerate({ channelCount: 1, chunks: inChunks(noisy, 65_536) }, { pool }))
+}
+
+/** How loud the output is against the input, and how much of it is anything else. */
+function gainOf(output: Float32Array): { gain: number; rest: number } {
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)
+  const gain = dot(output, noisy) / dot(noisy, noisy)
+  const error = output.map((value, i) => value - gain * (noisy[i] ?? 0))
+  return { gain, rest: Math.sqrt(dot(error, error) / dot(output, output)) }
+}
+
+/** Halves what comes in, and counts frames in a state that it hands on. */
+function halving(name: string, shape: readonly number[]): TinyGraph {
+  return {
+    inputs: [
+      { name, shape },
+      { name: 'count', shape: [1] },
+    ],
+    outputs: [
+      { name: 'out', shape },
+      { name: 'next', shape: [1] },
+    ],
+    constants: [
+      { name: 'half', shape: [1], values: [0.5] },
+      { name: 'one', shape: [1], values: [1] },
+    ],
+    nodes: [
+      { op: 'Mul', inputs: [name, 'half'], output: 'out' },
+      { op: 'Add', inputs: ['count', 'one'], output: 'next' },
+    ],
+  }
+}
+
+const states = [{ input: 'count', output: 'next', shape: [1] }]
+
+describe('the onnx engine', () => {
+  test('feeds a spectrum and its states (GTCRN)', async () => {
+    const shape = [1, 'bins', 1, 'parts']
+    const stage = {
+      file: 'g.onnx',
+      input: { name: 'mix', kind: 'spectrum', shape },
+      output: { name: 'out', kind: 'spectrum', shape },
+      states,
+    }
+    const output = await through(
+      { sampleRate: 16_000, frame: { size: 512, hop: 256 }, stages: [stage] },
+      { 'g.onnx': halving('mix', [1, 257, 1, 2]) },
+    )
+    expect(output).toHaveLength(noisy.length)
+    const { gain, rest } = gainOf(output)
+    expect(gain).toBeCloseTo(0.5, 2)
+    expect(rest).toBeLessThan(0.05)
+  })
+
+  test('chains a mask of magnitudes and samples (DTLN)', async () => {
+    const bins = [1, 1, 'bins']
+    const samples = [1, 1, 'samples']
+    const constant: TinyGraph = {
+      inputs: [{ name: 'mag', shape: [1, 1, 257] }],
+      outputs: [{ name: 'mask', shape: [1, 1, 257] }],
+      constants: [
+        { name: 'zero', shape: [1], values: [0] },
+        { name: 'level', shape: [1], values: [0.5] },
+      ],
+      nodes: [
+        { op: 'Mul', inputs: ['mag', 'zero'], output: 'nothing' },
+        { op: 'Add', inputs: ['nothing', 'level'], output: 'mask' },
+      ],
+    }
+    const output = await through(
+      {
+        sampleRate: 16_000,
+        frame: { size: 512, hop: 128, window: 'rectangular' },
+        stages: [
+          {
+            file: 'd1.onnx',
+            input: { name: 'mag', kind: 'magnitude', shape: bins },
+            output: { name: 'mask', kind: 'mask', shape: bins },
+          },
+          {
+            file: 'd2.onnx',
+            input: { name: 'frame', kind: 'samples', shape: samples },
+            output: { name: 'out', kind: 'samples', shape: samples },
+            states,
+          },
+        ],
+      },
+      { 'd1.onnx': constant, 'd2.onnx': halving('frame', [1, 1, 512]) },
+    )
+    const { gain, rest } = gainOf(output)
+    expect(gain).toBeCloseTo(0.25, 2)
+    expect(rest).toBeLessThan(0.05)
+  })
+
+  test('feeds frames of samples with a constant (DeepFilterNet)', async () => {
+    const shape = ['samples']
+    const graph: TinyGraph = {
+      inputs: [
+        { name: 'input_frame', shape: [480] },
+        { name: 'limit', shape: [1] },
+      ],
+      outputs: [{ name: 'out', shape: [480] }],
+      constants: [],
+      nodes: [{ op: 'Mul', inputs: ['input_frame', 'limit'], output: 'out' }],
+    }
+    const stage = {
+      file: 'f.onnx',
+      input: { name: 'input_frame', kind: 'samples', shape },
+      output: { name: 'out', kind: 'samples', shape },
+      constants: [{ name: 'limit', shape: [1], values: [0.25] }],
+    }
+    const output = await through(
+      { sampleRate: 48_000, frame: { size: 480, hop: 480, window: 'rectangular' }, stages: [stage] },
+      { 'f.onnx': graph },
+    )
+    expect(gainOf(output)).toMatchObject({ gain: expect.closeTo(0.25, 3) })
+  })
+
+  test('says what is wrong with a description, and where', async () => {
+    await expect(through({ sampleRate: 44_100 }, {})).rejects.toMatchObject({ code: 'ERR_ONNX_MODEL', exitCode: 2 })
+  })
+})
