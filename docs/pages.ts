@@ -1,3 +1,4 @@
+import { presetTable, settingsTable } from './sections/configuration.js'
 import { errorCodeTable } from './sections/error-codes.js'
 
 /** A page with parts that are written by `npm run docs`. */
@@ -11,6 +12,7 @@ export interface GeneratedPage {
 /** Every page that is written, wholly or in part, from the code. */
 export const GENERATED_PAGES: readonly GeneratedPage[] = [
   { path: 'README.md', sections: { 'error-codes': errorCodeTable } },
+  { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: presetTable } },
 ]
 
 /**

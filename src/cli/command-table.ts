@@ -6,6 +6,12 @@ export const DEFAULT_COMMAND = 'run'
 /** Every command, in the order of the help. One line a command, one file a command. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'check',
+    usage: '<input…>',
+    summary: 'The local pre-check alone: what would be refused, and why.',
+    load: () => import('./commands/check.js'),
+  },
+  {
     name: 'serve',
     usage: '',
     summary: 'Run the service, standalone.',

@@ -1,6 +1,6 @@
 import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
 import { nearest } from '../config/nearest.js'
-import { UsageError } from '../core/errors.js'
+import { UsageError, VoxmuxError } from '../core/errors.js'
 import type { Command, CommandEntry } from './command.js'
 import { isPositional, knownFlags, optionsOf } from './flag-names.js'
 
@@ -19,6 +19,8 @@ export async function parseArguments(
   argv: readonly string[],
 ): Promise<ParsedArguments> {
   let values: ArgumentsCamelCase | undefined
+  // yargs forgets a command's options once it is parsed.
+  let lists: readonly string[] = []
   const parser = yargs([...argv])
     .scriptName(`voxmux ${entry.name}`)
     .locale('en')
@@ -38,17 +40,19 @@ export async function parseArguments(
     .showHelpOnFail(false)
     .strict()
     .fail((message: string | null, error: Error | undefined) => {
-      throw (
-        error ??
-        new UsageError('ERR_USAGE', sentence(message ?? '', argv, parser, command), {
-          remedies: [`\`voxmux ${entry.name} --help\` shows the options, with examples.`],
-        })
-      )
+      if (error instanceof VoxmuxError) throw error
+      throw new UsageError('ERR_USAGE', sentence(message ?? error?.message ?? '', argv, parser, command), {
+        remedies: [`\`voxmux ${entry.name} --help\` shows the options, with examples.`],
+      })
     })
     .command(
       `$0 ${command.positionals}`.trim(),
       entry.summary,
-      (builder) => withExamples(command.build(builder), entry.name, command),
+      (builder) => {
+        const built = withExamples(command.build(builder), entry.name, command)
+        lists = [...optionsOf(built).array]
+        return built
+      },
       (parsed) => {
         values = parsed as ArgumentsCamelCase
       },
@@ -56,7 +60,7 @@ export async function parseArguments(
   if (wantsHelp(argv)) return { kind: 'help', text: await parser.getHelp() }
   await parser.parseAsync()
   if (!values) throw new UsageError('ERR_USAGE', `The arguments of \`voxmux ${entry.name}\` cannot be read.`)
-  return { kind: 'values', values: lastOfEach(values, parser) }
+  return { kind: 'values', values: lastOfEach(values, lists, command) }
 }
 
 function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
@@ -105,11 +109,11 @@ function flag(name: string): string {
 }
 
 /** A flag given twice means what was said last, as everywhere; lists collect. */
-function lastOfEach(values: ArgumentsCamelCase, parser: Argv): ArgumentsCamelCase {
-  const lists = new Set(optionsOf(parser).array.flatMap((name) => [name, camelCase(name)]))
+function lastOfEach(values: ArgumentsCamelCase, lists: readonly string[], command: Command): ArgumentsCamelCase {
   const entries = Object.entries(values).map(([name, value]) => {
-    const single = name !== '_' && Array.isArray(value) && !lists.has(name)
-    return [name, single ? (value as unknown[]).at(-1) : value]
+    const isList =
+      name === '_' || lists.some((list) => list === name || camelCase(list) === name) || isPositional(name, command)
+    return [name, Array.isArray(value) && !isList ? value.at(-1) : value]
   })
   return Object.fromEntries(entries) as ArgumentsCamelCase
 }

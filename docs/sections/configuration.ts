@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import { SETTING_VARIABLES } from '../../src/config/environment.js'
+import { flatten } from '../../src/config/merge-layers.js'
+import { presetSchema } from '../../src/config/preset-schema.js'
+import { DEFAULT_SETTINGS } from '../../src/config/resolve-config.js'
+import { schemaKeys } from '../../src/config/schema-keys.js'
+import { settingsSchema } from '../../src/config/settings-schema.js'
+import { isTrustedOnly } from '../../src/config/trust.js'
+
+/** Every key of a configuration file: what it takes, its default, its variable, and where it may be set. */
+export function settingsTable(): string {
+  return table(settingsSchema, ({ path }) => isTrustedOnly(path))
+}
+
+/** Every key of a preset. */
+export function presetTable(): string {
+  return table(presetSchema, () => false)
+}
+
+function table(schema: z.ZodType, isRestricted: (key: { path: string }) => boolean): string {
+  const defaults = flatten(DEFAULT_SETTINGS)
+  const variables = new Map(SETTING_VARIABLES.map(({ path, name }) => [path, name]))
+  const rows = schemaKeys(schema)
+    .filter(({ isSection, path }) => !isSection && path !== '$schema')
+    .map((key) => {
+      const fallback = defaults.has(key.path) ? `\`${JSON.stringify(defaults.get(key.path))}\`` : ''
+      const variable = variables.get(key.path)
+      const name = `\`${key.path}\`${isRestricted(key) ? ' ¹' : ''}`
+      return `| ${[name, escaped(key.type), fallback, variable ? `\`${variable}\`` : '', escaped(key.description)].join(' | ')} |`
+    })
+  return ['| key | takes | default | variable | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|')
+}

@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import picocolors from 'picocolors'
+import { overallExitCode } from '../../core/errors.js'
+import { checkFile } from '../check-file.js'
+import { defineCommand } from '../command.js'
+import { describeCheck } from '../describe-check.js'
+import { jobSettingsOf } from '../job-settings-of.js'
+import { loadConfig } from '../load-config.js'
+import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../run-options.js'
+
+/** `voxmux check <input…>` */
+export const command = defineCommand({
+  positionals: '<input..>',
+  examples: [
+    ['clip.mov', 'what would be refused, and what can be done about it'],
+    ['film.mkv --track lang:eng --channels center', 'whether these choices help'],
+    ['*.mxf --json', 'a `file` event for each, with verdicts and media'],
+  ],
+  build: (parser) =>
+    withOptions(
+      parser.positional('input', { type: 'string', array: true, demandOption: true, describe: 'Files, or folders' }),
+      { ...CONFIG_OPTIONS, ...VOICE_OPTIONS, json: { type: 'boolean', describe: 'Events on stdout' } },
+    ),
+  run: async (args, context) => {
+    const { cwd, signal, output } = context
+    const config = await loadConfig(args, flagsOf(args), context)
+    const settings = jobSettingsOf(config, args)
+    const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+    const outcomes = []
+    for (const input of args.input) {
+      const outcome = await checkFile(absoluteInput(input, cwd), settings, config.limits, signal)
+      outcomes.push(outcome)
+      output.event({ ...outcome.file })
+      output.print(describeCheck(outcome.file, colors))
+    }
+    const exitCode = overallExitCode(outcomes.map((outcome) => outcome.exitCode))
+    output.result({ exitCode, files: outcomes.map(({ file }) => file) })
+    return exitCode
+  },
+})
+
+function absoluteInput(input: string, cwd: string): string {
+  return URL.canParse(input) && /^https?:/i.test(input) ? input : resolve(cwd, input)
+}

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMANDS } from '../../src/cli/command-table.js'
+import { resultEventSchema } from '../../src/pipeline/events.js'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const TSX = import.meta.resolve('tsx')
+const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'voxmux-cli-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command line as a shell would, with nothing in its environment but what is given. */
+function voxmux(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { VOXMUX_STATE_DIR: join(folder, 'state'), ...env } }
+    const child = execFile(process.execPath, ['--import', TSX, MAIN, ...args], options, (_, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr })
+    })
+  })
+}
+
+const events = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+describe('help', () => {
+  it('shows every command', async () => {
+    const { code, stdout } = await voxmux(['--help'])
+    expect(code).toBe(0)
+    for (const { name } of COMMANDS) expect(stdout).toContain(`\n  ${name}`)
+  })
+
+  it.each(COMMANDS.map(({ name }) => name))('%s has examples', async (name) => {
+    const { code, stdout } = await voxmux([name, '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(new RegExp(`Examples:\\n\\s+voxmux ${name}`))
+  })
+
+  it('without arguments it is said on stderr and is a usage error', async () => {
+    const { code, stdout, stderr } = await voxmux([])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('Usage:')
+  })
+
+  it('tells its version', async () => {
+    expect((await voxmux(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('usage errors', () => {
+  it.each([
+    [['presets', '--jsn'], '--jsn is not an option; did you mean --json?'],
+    [['prests'], 'There is neither a command nor a file "prests"; did you mean `voxmux presets`?'],
+    [['presets', 'podcst'], 'There is no preset "podcst"; did you mean "podcast"?'],
+    [['presets', 'podcast', 'more'], '"more" is one too many.'],
+    [['check'], 'Something to work on is missing.'],
+    [['check', 'a.mp4', '--channels', 'all'], '--channels takes auto, center, each, downmix, not "all".'],
+    [['check', 'a.mp4', '--preset'], '--preset needs a value.'],
+    [['check', 'a.mp4', '--track', 'first'], '--track: "track" must be "only", "all", "default"'],
+    [['jobs', 'lst'], 'action takes list, show, retry, forget, not "lst".'],
+  ])('%j', async (args, message) => {
+    const people = await voxmux(args)
+    expect([people.code, people.stdout]).toEqual([2, ''])
+    expect(people.stderr).toContain(`voxmux: ${message}`)
+    expect(people.stderr).not.toMatch(/\n\s+at /)
+    const program = await voxmux([...args, '--json'])
+    const [result, ...more] = events(program.stdout)
+    expect([program.code, more]).toEqual([2, []])
+    expect(resultEventSchema.parse(result)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } })
+  })
+
+  it('names the wrong key of a configuration file', async () => {
+    const path = join(folder, 'wrong.json')
+    await writeFile(path, '{"chanels":"each"}')
+    const { code, stderr } = await voxmux(['check', fixture('speech.wav'), '--config', path])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`${path}: unknown key "chanels" (did you mean "channels"?)`)
+  })
+})
+
+describe('check', () => {
+  it.each([
+    ['speech.wav', [], 0, []],
+    ['two-tracks.mkv', [], 5, [-8]],
+    ['two-tracks.mkv', ['--track', '1'], 0, []],
+    ['surround.wav', [], 5, [-4]],
+    ['surround.wav', ['--channels', 'center'], 0, []],
+    ['no-audio.mp4', [], 5, [-18]],
+    ['empty.mp4', [], 5, [-2]],
+    ['text.mp4', [], 5, [-2]],
+    ['truncated.mp4', [], 5, [-2]],
+    ['missing.mp4', [], 2, []],
+    ['speech.wav', ['--segment', '9:00-10:00'], 2, []],
+  ])('%s %j ends with %i', async (name, flags, code, asSent) => {
+    const ended = await voxmux(['check', fixture(name), '--json', ...flags])
+    const [file, result, ...more] = events(ended.stdout)
+    expect([ended.code, more]).toEqual([code, []])
+    expect(resultEventSchema.parse(result).exitCode).toBe(code)
+    expect(file).toMatchObject({ event: 'file', schemaVersion: 1, id: expect.any(String), input: fixture(name) })
+    const verdicts = file?.verdicts as { asSent: { errorCode: number }[] }
+    expect(verdicts.asSent.map(({ errorCode }) => errorCode)).toEqual(asSent)
+  })
+
+  it('says to people what is wrong and what helps', async () => {
+    const { stdout } = await voxmux(['check', fixture('two-tracks.mkv')])
+    expect(stdout).toMatch(/-8 MultiTrackAudioNotSupported: 2 audio tracks: 0 /)
+    expect(stdout).toContain('--track')
+  })
+})
+
+describe('doctor', () => {
+  it('finds ffmpeg with an empty environment and needs no service', async () => {
+    const { code, stdout } = await voxmux(['doctor'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/ffmpeg\s+\S+, \/.*\n.*ffprobe/)
+    expect(stdout).toContain('embedded')
+  })
+
+  it('names each missing variable and never a secret', async () => {
+    const env = { VOXMUX_CLIENT_SECRET: 'hush-hush', VOXMUX_CLIENT_ID: 'id' }
+    const { code, stdout, stderr } = await voxmux(['doctor', '--profile', 'production'], env)
+    expect(code).toBe(2)
+    expect(stdout).toContain('VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE not set')
+    expect(stdout + stderr).not.toContain('hush-hush')
+  })
+
+  it('--install has nothing to do where ffmpeg is', async () => {
+    const { code, stderr } = await voxmux(['doctor', '--install'])
+    expect(code).toBe(0)
+    expect(stderr).not.toContain('voxmux runs:')
+  })
+})
+
+it('jobs tells what an empty ledger holds', async () => {
+  expect((await voxmux(['jobs', 'list'])).code).toBe(0)
+  expect((await voxmux(['jobs', 'show', 'nothing.mp4'])).code).toBe(2)
+})
+
+it('completion knows every command', async () => {
+  const { stdout } = await voxmux(['completion', 'bash'])
+  for (const { name } of COMMANDS) expect(stdout).toContain(`    ${name}) flags="--`)
+})
