@@ -63,7 +63,8 @@ const MKV: ContainerProfile = {
     'hdmv_text_subtitle',
   ],
   attachments: true,
-  covers: true,
+  // It is an attachment there, and ffmpeg 5 writes a copied one as a film of one picture.
+  covers: false,
   chapters: true,
   priming: 'opus only',
 }

@@ -26,7 +26,7 @@ export interface MuxSetting {
   /** The index of the input stood before its data. */
   readonly fastStart: boolean
   /** By how much copied Opus packets are moved later, against the same error of the muxer. */
-  readonly copiedOpusDelayMs: number
+  readonly copiedOpusDelayMs?: number | undefined
 }
 
 /** The streams of a plan that get a new voice, in output order. */
@@ -42,7 +42,7 @@ export function writtenStreams(plan: MuxPlan) {
 /** One command: every other stream copied, the new voices encoded, and the copied packets hashed in the same reading. */
 export function muxCommand(
   plan: MuxPlan,
-  { voices, partPath, fastStart, copiedOpusDelayMs }: MuxSetting,
+  { voices, partPath, fastStart, copiedOpusDelayMs = 0 }: MuxSetting,
 ): FfmpegCommand {
   const { media, profile } = plan
   const streams = writtenStreams(plan)

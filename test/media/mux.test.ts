@@ -1,0 +1,121 @@
+import { readdir } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodePcm } from '../../src/media/decode-pcm.js'
+import { mux } from '../../src/media/mux.js'
+import { type MuxOptions, planMux } from '../../src/media/mux-plan.js'
+import { probe } from '../../src/media/probe.js'
+import { verifyMux } from '../../src/media/verify-mux.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
+
+describe('mux and verify', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  async function remux(path: string, options: Partial<MuxOptions> = {}) {
+    const media = await probe(path)
+    const plan = planMux(media, { replaced: [0], ...options })
+    const part = `${path}.part`
+    const result = await mux(plan, new Map([[0, decodePcm(media, { audioIndex: 0 })]]), part)
+    return { plan, part, verified: await verifyMux(plan, result, part, { level: 'full' }), result }
+  }
+
+  it.each([
+    ['mp4', 'mpeg4', 'aac'],
+    ['mov', 'mpeg4', 'pcm_s24le'],
+    ['mkv', 'mpeg4', 'aac'],
+    ['mkv', 'mpeg4', 'flac'],
+    ['webm', 'libvpx', 'libopus'],
+    ['mxf', 'mpeg2video', 'pcm_s24le'],
+    ['ts', 'mpeg2video', 'aac'],
+    ['m2ts', 'mpeg2video', 'ac3'],
+    ['avi', 'mpeg4', 'libmp3lame'],
+    ['flv', 'flv1', 'aac'],
+    ['mpg', 'mpeg2video', 'mp2'],
+    ['wmv', 'wmv2', 'wmav2'],
+  ])('keeps the picture of .%s (%s, %s) and the sound within a ms of it', async (extension, video, audio) => {
+    const path = folder.file(`${video}-${audio}.${extension}`)
+    await ffmpeg(...picture(3), ...tone(3, 48_000, 2), '-c:v', video, '-c:a', audio, path)
+    const { verified, part } = await remux(path)
+    const [film] = verified.streams
+    expect(film?.packetHash?.output).toBe(film?.packetHash?.input)
+    expect(verified.sync[0]?.places).toHaveLength(3)
+    for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+      expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
+    const hash = (file: string) =>
+      ffmpegOutput('-i', file, '-map', '0:v', '-c', 'copy', '-f', 'streamhash', '-hash', 'sha256', 'pipe:1')
+    expect(String(await hash(part))).toBe(String(await hash(path)))
+  })
+
+  it('gives back lossless sound bit for bit, and keeps the original beside it when asked', async () => {
+    const path = folder.file('keep.mov')
+    await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'pcm_s24le', path)
+    const { part, plan } = await remux(path, { keepOriginal: true })
+    expect(plan.streams.map(({ fate }) => fate)).toEqual(['copied', 'replaced', 'copied'])
+    const sound = (file: string, map: string) => ffmpegOutput('-i', file, '-map', map, '-f', 's24le', 'pipe:1')
+    const original = await sound(path, '0:a:0')
+    expect((await sound(part, '0:a:0')).equals(original)).toBe(true)
+    expect((await sound(part, '0:a:1')).equals(original)).toBe(true)
+    expect((await probe(part)).streams[2]).toMatchObject({ dispositions: [], title: 'Original' })
+  })
+
+  it('names each loss before anything is written', async () => {
+    const path = folder.file('losses.mkv')
+    await ffmpeg(
+      ...picture(1),
+      ...tone(1),
+      '-c:v',
+      'mpeg4',
+      '-attach',
+      '/etc/hostname',
+      '-metadata:s:t',
+      'mimetype=text/plain',
+      path,
+    )
+    const plan = planMux(await probe(path), { replaced: [0], container: 'mp4' })
+    expect(plan.losses).toEqual([expect.objectContaining({ stream: 2, reason: '.mp4 has no attachments' })])
+  })
+
+  it('refuses an output whose sound or picture is not what was planned', async () => {
+    const path = folder.file('refuse.mov')
+    await ffmpeg(...picture(3), ...tone(3), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', path)
+    const { plan, result } = await remux(path)
+    const verify = (name: string) => verifyMux(plan, result, folder.file(name), { level: 'full' })
+    await ffmpeg(
+      '-i',
+      path,
+      '-itsoffset',
+      '0.02',
+      '-i',
+      path,
+      '-map',
+      '0:v',
+      '-map',
+      '1:a',
+      '-c',
+      'copy',
+      folder.file('late.mov'),
+    )
+    await expect(verify('late.mov')).rejects.toMatchObject({ code: 'ERR_VERIFY_FAILED', exitCode: 7 })
+    await ffmpeg('-i', path, '-c:v', 'mpeg4', '-qscale', '9', '-c:a', 'copy', folder.file('picture.mov'))
+    await expect(verify('picture.mov')).rejects.toThrow(/packets of video stream 0/)
+    await ffmpeg('-i', path, '-map', '0:v', '-c', 'copy', folder.file('mute.mov'))
+    await expect(verify('mute.mov')).rejects.toThrow(/number of streams/)
+  })
+
+  it('leaves nothing when it is stopped', async () => {
+    const path = folder.file('stopped.mov')
+    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', path)
+    const media = await probe(path)
+    const controller = new AbortController()
+    controller.abort()
+    const voices = new Map([[0, decodePcm(media, { audioIndex: 0 })]])
+    const part = folder.file('stopped.part')
+    await expect(
+      mux(planMux(media, { replaced: [0] }), voices, part, { signal: controller.signal }),
+    ).rejects.toMatchObject({ exitCode: 130 })
+    expect(await readdir(folder.path)).not.toContain('stopped.part')
+  })
+})
