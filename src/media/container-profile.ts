@@ -53,6 +53,8 @@ const MKV: ContainerProfile = {
   ...FILM,
   muxer: 'matroska',
   extension: 'mkv',
+  // It stores no decoding times: the negative ones of B-frames may not move the whole file.
+  options: ['-avoid_negative_ts', 'disabled'],
   audioCodecs: [
     ...['flac', 'aac', 'mp3', 'mp2', 'ac3', 'eac3', 'opus', 'vorbis', 'alac', 'dts', 'truehd', 'tta', 'wavpack'],
     ...['pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le', 'pcm_f64le', 'pcm_u8', 'pcm_s16be', 'pcm_s24be'],

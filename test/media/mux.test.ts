@@ -61,6 +61,14 @@ describe('mux and verify', () => {
     expect((await probe(part)).streams[2]).toMatchObject({ dispositions: [], title: 'Original' })
   })
 
+  it('does not move a Matroska film whose B-frames have negative decoding times', async () => {
+    const path = folder.file('bframes.mkv')
+    await ffmpeg(...picture(2), ...tone(2), '-c:v', 'libx264', '-bf', '2', '-c:a', 'aac', path)
+    const { plan, verified } = await remux(path)
+    expect(verified.output.streams[0]?.startSec).toBe(plan.media.streams[0]?.startSec)
+    expect(verified.output.startSec).toBe(plan.media.startSec)
+  })
+
   it('names each loss before anything is written', async () => {
     const path = folder.file('losses.mkv')
     await ffmpeg(
