@@ -31,7 +31,6 @@ const workSettings = z.strictObject({
   attempts: count('Attempts before a fault of the service itself (not of the file) ends with -1.').default(2),
   leaseMs: timer('A node that gives no sign for so long loses its work to another, in milliseconds.').default(30_000),
   pollMs: timer('How often a node looks for work that another one accepted, in milliseconds.').default(500),
-  drainMs: timer('How long a stopping node lets the files in work finish, in milliseconds.').default(30_000),
 })
 
 const downloadSettings = z.strictObject({

@@ -58,11 +58,6 @@ export class SigningKeys {
     return this.rotate(this.newest()?.kid)
   }
 
-  /** Removes every key: all tokens end at once. */
-  revokeAll(): void {
-    this.database.run('DELETE FROM signing_key')
-  }
-
   /** The public halves, as the JWKS address answers. */
   async published(): Promise<JSONWebKeySet> {
     await this.current()

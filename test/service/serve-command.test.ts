@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { RunningService } from '../../src/service/index.js'
+import { freshFolder, requestToken } from './support/with-service.js'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+function voxmux(...args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+/** A command's events, once it has ended well. */
+async function events(...args: string[]): Promise<Record<string, unknown>[]> {
+  const child = voxmux(...args, '--json')
+  child.stdin.end('s3cret\n')
+  const lines: Record<string, unknown>[] = []
+  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line)))
+  expect((await once(child, 'close'))[0]).toBe(0)
+  return lines
+}
+
+describe('the command line of the service', () => {
+  it('serves with a key that works, shows the secret once, and obeys the portal', async () => {
+    const data = await freshFolder()
+    const child = voxmux('serve', '--json', '--data', data)
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const first = JSON.parse((await lines.next()).value ?? '')
+    expect(first).toMatchObject({ event: 'listening', client_secret: expect.stringMatching(/^vxm_/) })
+    const service = { baseUrl: first.base_url, authUrl: first.auth_url, tenantId: first.tenant_id } as RunningService
+    const form = { client_id: first.client_id, grant_type: 'client_credentials', scope: first.scope }
+    const tokenStatus = async (client_secret: string) =>
+      (await requestToken(service, { ...form, client_secret })).status
+    expect(await tokenStatus(first.client_secret)).toBe(200)
+
+    const [regenerated] = await events('portal', 'keys', 'regenerate', first.client_id, '--data', data)
+    expect([await tokenStatus(first.client_secret), await tokenStatus(String(regenerated?.client_secret))]).toEqual([
+      401, 200,
+    ])
+    await events('portal', 'webhook', 'set', '--url', 'https://example.com/hook', '--secret-stdin', '--data', data)
+    const [shown] = await events('portal', 'show', '--data', data)
+    expect(shown).toMatchObject({ tenant_id: first.tenant_id, webhook: { hasSecret: true, secretPosition: 'header' } })
+    expect(JSON.stringify(shown)).not.toContain('s3cret')
+
+    child.kill('SIGTERM')
+    expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ event: 'result', exitCode: 0 })
+    const again = voxmux('serve', '--json', '--data', data)
+    const second = JSON.parse((await createInterface(again.stdout)[Symbol.asyncIterator]().next()).value ?? '')
+    expect(second).toMatchObject({ client_id: first.client_id, client_secret: null, tenant_id: first.tenant_id })
+  }, 180_000)
+})
