@@ -10,8 +10,8 @@ const argv = process.argv.slice(2)
 const [first] = argv
 
 if (argv.length === 1 && (first === '--version' || first === '-v')) {
-  const { version } = await import('./version.js')
-  process.stdout.write(`${version()}\n`)
+  const { voxmuxVersion } = await import('../core/version.js')
+  process.stdout.write(`${voxmuxVersion()}\n`)
 } else if (argv.length === 0 || (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
   const isAsked = argv.length > 0
   if (!isAsked) process.exitCode = 2

@@ -5,6 +5,7 @@ export {
   type VoxmuxClientOptions,
   voxmuxClientOptionsSchema,
 } from './client-options.js'
+export { downloadAddress } from './download-address.js'
 export type { Downloaded } from './download-file.js'
 export { type FaultReason, HttpFault, httpFaultOf } from './http-fault.js'
 export type { RegisterAndUploadOptions } from './register-and-upload.js'

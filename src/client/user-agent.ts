@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { z } from 'zod'
-
-const manifest = z.object({ version: z.string() })
+import { voxmuxVersion } from '../core/version.js'
 
 /** `voxmux/<version>`, as every request says it. */
-export const USER_AGENT = `voxmux/${
-  manifest.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
-}`
+export const USER_AGENT = `voxmux/${voxmuxVersion()}`

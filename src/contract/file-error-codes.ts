@@ -90,7 +90,7 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
   [-11]: {
     name: 'NotFound',
     meaning: 'File not found.',
-    remedies: ['Run again with --force: the service no longer has the file and it must be sent once more.'],
+    remedies: ['Run again: the service no longer has the file, and it is sent once more.'],
   },
   [-12]: {
     name: 'TimeOut',

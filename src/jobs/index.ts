@@ -24,9 +24,10 @@ export {
   type JobStore,
   type Pause,
 } from './job-store.js'
-export { isLeaseLost } from './lease-keeper.js'
+export { isLeaseLost, keepLease } from './lease-keeper.js'
 export { type Ledger, type LedgerOptions, openLedger } from './ledger.js'
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
+export { sortableId } from './sortable-id.js'
 export type { DaySpending, SpendingLimit, SpendingLog } from './spending-log.js'
 export {
   VOICE_MOVES,

@@ -1,0 +1,74 @@
+import pc from 'picocolors'
+import { formatTime } from '../../core/time.js'
+import type { FileStatus } from '../../pipeline/events.js'
+import type { JobOutcome } from '../../pipeline/job-outcome.js'
+import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/receipt.js'
+
+/**
+ * What stands under the files when all have ended: what a single one kept, measured sync, loudness before and after;
+ * of several, how many ended how.
+ */
+export function summary(outcomes: readonly JobOutcome[]): string {
+  const [only] = outcomes
+  if (only && outcomes.length === 1)
+    return only.receipt ? details(only.receipt, only.event.receipt ?? '').join('\n') : ''
+  const counts = new Map<FileStatus, number>()
+  for (const { event } of outcomes) counts.set(event.status, (counts.get(event.status) ?? 0) + 1)
+  return `${outcomes.length} files: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}`
+}
+
+function details(receipt: Receipt, receiptPath: string): readonly string[] {
+  const { tracks, notes, losses } = receipt
+  return [
+    row('output', receipt.output.path),
+    row('voice', voiceLine(receipt)),
+    row('kept', keptLine(receipt)),
+    ...losses.map((loss) => row('lost', `${loss.what}: ${loss.reason}`)),
+    ...tracks.map((track) => row('sync', syncLine(track))),
+    ...tracks.map((track) => row('loudness', loudnessLine(track.loudness))),
+    ...notes.map((note) => row('note', note)),
+    row('receipt', receiptPath),
+  ]
+}
+
+function row(label: string, text: string): string {
+  return `  ${pc.dim(label.padEnd(9))} ${text}`
+}
+
+function voiceLine({ segments, voices, tracks }: Receipt): string {
+  const regenerated = segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0)
+  const paid = voices.reduce((sum, voice) => sum + voice.paidSec, 0)
+  const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
+  const price = paid === 0 ? 'nothing paid: it was in the cache' : `${formatTime(paid)} sent`
+  return `${formatTime(regenerated)} regenerated${several} (${price})`
+}
+
+function keptLine({ streams, verification }: Receipt): string {
+  const kept = streams.filter(({ fate }) => fate === 'copied')
+  const counts = new Map<string, number>()
+  for (const { kind } of kept) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const named = [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 && kind !== 'audio' ? 's' : ''}`)
+  const proof = verification.level === 'full' ? 'every packet the same' : 'tables the same'
+  const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeReplaced)
+  const rest = named.length > 0 ? `${named.join(', ')} copied (${proof})` : 'nothing else was in the file'
+  return replaced.length > 0 ? `${rest}; audio ${replaced.join(', ')}` : rest
+}
+
+function describeReplaced({ codec }: StreamFate): string {
+  return `as ${codec ?? 'before'}`
+}
+
+function syncLine({ sync, sampleRate }: TrackRecord): string {
+  const places = sync.map(({ at, offsetSamples }) => `${at} ${offsetSamples === null ? 'silent' : offsetSamples}`)
+  return `${places.join(', ')} (samples at ${sampleRate / 1000} kHz)`
+}
+
+function loudnessLine({ before, after }: TrackRecord['loudness']): string {
+  return `${loudness(before)} → ${loudness(after)}`
+}
+
+function loudness({ integratedLufs, truePeakDbtp }: LoudnessFigures): string {
+  if (integratedLufs === null) return 'silence'
+  const peak = truePeakDbtp === null ? '' : `, peak ${truePeakDbtp.toFixed(1)} dBTP`
+  return `${integratedLufs.toFixed(1)} LUFS${peak}`
+}

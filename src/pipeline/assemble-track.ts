@@ -1,0 +1,101 @@
+import type { Recipe } from '../config/preset-schema.js'
+import {
+  alignedVoice,
+  applyGain,
+  decodePcm,
+  type Loudness,
+  loudnessGain,
+  measureLoudness,
+  meteredPcm,
+  type PcmStream,
+  pcmFormatFor,
+  splice,
+  type VoiceAlignment,
+} from '../media/index.js'
+import type { MediaInfo } from '../media/media-info.js'
+import type { VoiceCut } from '../media/voice-cut.js'
+import type { PiecePlan, TrackPlan } from './plan-tracks.js'
+import { closeRange } from './segments.js'
+
+/** A voice that came back and lines up with what was sent. */
+export interface AlignedPiece {
+  readonly plan: PiecePlan
+  readonly cut: VoiceCut
+  readonly alignment: VoiceAlignment
+  /** Of what was sent, where that is the whole track; else null. */
+  readonly sentLoudness: Loudness | null
+}
+
+export interface AssembleOptions {
+  readonly recipe: Recipe
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A track put together anew. */
+export interface AssembledTrack {
+  readonly audioIndex: number
+  readonly stream: PcmStream
+  /** Before and after, once {@link stream} has been read to its end. */
+  loudness(): { readonly before: Loudness; readonly after: Loudness }
+}
+
+const UNKNOWN: Loudness = { integratedLufs: null, truePeakDbtp: null, rangeLu: null }
+
+/**
+ * Puts a track together: the regenerated voices laid into the original at their sample, and brought to the recipe's
+ * loudness where it has one. Streams; only a loudness target needs a reading of its own beforehand.
+ */
+export async function assembleTrack(
+  media: MediaInfo,
+  track: TrackPlan,
+  pieces: readonly AlignedPiece[],
+  options: AssembleOptions,
+): Promise<AssembledTrack> {
+  const original = meteredPcm(originalTrack(media, track, pieces, options))
+  const spliced = splice({ original: original.stream, pieces: pieces.map((piece) => laid(track, piece, options)) })
+  const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness))
+  const [only] = pieces
+  return {
+    audioIndex: track.stream.audioIndex,
+    stream: levelled.stream,
+    loudness: () => ({
+      before: original.loudness() ?? only?.sentLoudness ?? UNKNOWN,
+      after: levelled.loudness() ?? UNKNOWN,
+    }),
+  }
+}
+
+function originalTrack(
+  media: MediaInfo,
+  { stream }: TrackPlan,
+  pieces: readonly AlignedPiece[],
+  { signal }: AssembleOptions,
+): PcmStream {
+  const folded = pieces[0]?.plan.channels.kind === 'downmix'
+  const trackEnd = pieces.find(({ plan }) => plan.cut.endSample === null)?.cut.range.endSample ?? null
+  return decodePcm(media, {
+    audioIndex: stream.audioIndex,
+    channels: folded ? { kind: 'downmix' } : { kind: 'all' },
+    ...(trackEnd === null ? {} : { range: { startSample: 0, endSample: trackEnd } }),
+    signal,
+  })
+}
+
+function laid({ stream }: TrackPlan, { plan, cut, alignment }: AlignedPiece, { recipe, signal }: AssembleOptions) {
+  const { sample } = pcmFormatFor(stream)
+  return {
+    range: closeRange(plan.range, cut.range.endSample),
+    channels: plan.channels,
+    voice: alignedVoice(cut, alignment, { sample, signal }),
+    handleSamples: plan.range.startSample - cut.range.startSample,
+    crossfadeSamples: Math.round(recipe.segments.crossfadeSec * stream.sampleRate),
+  }
+}
+
+/** Two passes: what it measures, and the gain that is missing. */
+async function toTarget(stream: PcmStream, target: Recipe['loudness']): Promise<PcmStream> {
+  if (target === null) return stream
+  const measured = await measureLoudness(stream)
+  const { targetLufs, truePeakDbtp } = target
+  return applyGain(stream, loudnessGain(measured, { integratedLufs: targetLufs, truePeakDbtp }))
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '../core/logger.js'
+import type { JobStore } from '../jobs/index.js'
+import type { Limits } from '../precheck/index.js'
+import type { JobEvent, Stage } from './events.js'
+import type { VoiceServiceContext } from './regenerate-voice.js'
+
+/** What any number of jobs share: one service, one ledger, one state folder. */
+export interface PipelineContext extends VoiceServiceContext {
+  readonly jobs: JobStore
+  /** What the service takes, as far as it is known. */
+  readonly limits: Limits
+  /** Address of the service for the receipt, without anything secret. */
+  readonly serviceAddress: string
+  /** Cuts of jobs in work lie here, and those that did not line up. */
+  readonly stateDir: string
+  /** Voices of one job that are at the service at the same time. */
+  readonly voiceConcurrency: number
+  readonly logger: Logger
+}
+
+export interface JobRunOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: JobEvent) => void) | undefined
+}
+
+/** Tells how far a stage is, 0 to 100. */
+export type StageProgress = (stage: Stage, percent: number) => void

@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises'
+import type { Job } from '../jobs/index.js'
+import { fileSha256, type QuickIdentity } from './file-identity.js'
+import { receiptPath } from './output-path.js'
+import { receiptPartPath } from './part-file.js'
+import { outputExists } from './publish.js'
+import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
+
+/** What stands where the output is to go. */
+export type ExistingOutput =
+  | { readonly kind: 'none' }
+  /** Ours, of this very input and recipe: nothing is to be done. */
+  | { readonly kind: 'done'; readonly receipt: string }
+
+export interface WantedOutput {
+  readonly input: string
+  readonly inputIdentity: QuickIdentity
+  readonly output: string
+  readonly recipeHash: string
+  /** The person said `--force`: what stands there may be replaced. */
+  readonly replace: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Looks at what stands at the output's place.
+ *
+ * Published files are recognised by content: by the SHA-256 that the ledger wrote before the name was given (so a
+ * file published just before a crash is adopted, and its receipt written now), or by the receipt beside it.
+ *
+ * @param job as the ledger has it; null where it knows none
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` for a file that is not the wanted one, unless it may be replaced
+ */
+export async function existingOutput(wanted: WantedOutput, job: Job | null): Promise<ExistingOutput> {
+  const { output, replace, signal } = wanted
+  const found = await stat(output).catch(() => undefined)
+  if (!found || replace) return { kind: 'none' }
+  if (!found.isFile()) throw outputExists(output)
+  const receipt = receiptPath(output)
+  const published = publishedReceipt(job)
+  if (published && published.output.sizeBytes === found.size) {
+    // Untouched since it was published: a folder of finished masters is not read again at every start.
+    const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
+    if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) throw outputExists(output)
+    if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+    return { kind: 'done', receipt }
+  }
+  const beside = await readReceipt(receipt)
+  if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
+  throw outputExists(output)
+}
+
+/** The receipt that was written into the ledger before publishing; undefined where it never came to that. */
+function publishedReceipt(job: Job | null): Receipt | undefined {
+  return job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
+}
+
+/** Cheap comparisons first: the files are read only where everything else agrees. */
+async function isOf(receipt: Receipt, wanted: WantedOutput, outputBytes: number): Promise<boolean> {
+  const { input, inputIdentity, output, recipeHash, signal } = wanted
+  if (receipt.recipeHash !== recipeHash || receipt.output.sizeBytes !== outputBytes) return false
+  if (receipt.input.sizeBytes !== inputIdentity.sizeBytes) return false
+  if ((await fileSha256(output, signal)) !== receipt.output.sha256) return false
+  return (await fileSha256(input, signal)) === receipt.input.sha256
+}

@@ -1,0 +1,49 @@
+import { readdir, stat } from 'node:fs/promises'
+import { extname, join, resolve } from 'node:path'
+import { UsageError } from '../core/errors.js'
+import { receiptPath } from './output-path.js'
+
+/** Extensions of the media that voxmux takes from a folder; a file that is named is taken whatever it is called. */
+export const MEDIA_EXTENSIONS: ReadonlySet<string> = new Set([
+  ...['.mp4', '.m4v', '.mov', '.mkv', '.webm', '.mxf', '.ts', '.m2ts', '.mts', '.avi', '.flv', '.3gp', '.3g2', '.mpg'],
+  ...['.mpeg', '.vob', '.wmv', '.asf', '.wav', '.wave', '.bwf', '.rf64', '.w64', '.aif', '.aiff', '.aifc', '.caf'],
+  ...['.flac', '.mp3', '.m4a', '.m4b', '.aac', '.ogg', '.oga', '.ogv', '.opus', '.wma', '.ac3', '.eac3', '.mka'],
+])
+
+/** True for an address that is to be downloaded. */
+export function isWebAddress(input: string): boolean {
+  return /^https?:\/\//i.test(input)
+}
+
+/**
+ * The files that the arguments of a command stand for: each file itself, each folder's media (not those in folders
+ * below it, not hidden ones, and not what voxmux made), each address as it is.
+ *
+ * @returns absolute paths and addresses, each once, in the order given
+ * @throws {UsageError} `ERR_FOLDER_WITHOUT_MEDIA`. A path that is missing stays: its own job says so.
+ */
+export async function expandInputs(inputs: readonly string[], cwd: string): Promise<readonly string[]> {
+  const expanded = await Promise.all(
+    inputs.map(async (input) => {
+      if (isWebAddress(input)) return [input]
+      const path = resolve(cwd, input)
+      const found = await stat(path).catch(() => undefined)
+      return found?.isDirectory() ? mediaIn(path) : [path]
+    }),
+  )
+  return [...new Set(expanded.flat())]
+}
+
+async function mediaIn(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
+  const present = new Set(names.map(({ name }) => name))
+  const media = [...present]
+    .filter((name) => MEDIA_EXTENSIONS.has(extname(name).toLowerCase()))
+    .filter((name) => !name.startsWith('.') && !present.has(receiptPath(name)))
+    .sort()
+  if (media.length > 0) return media.map((name) => join(folder, name))
+  throw new UsageError('ERR_FOLDER_WITHOUT_MEDIA', `There is no media in the folder ${folder}.`, {
+    input: folder,
+    remedies: ['Name the files, or another folder: folders below it are not searched.'],
+  })
+}

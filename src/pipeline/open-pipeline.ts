@@ -1,0 +1,125 @@
+import { join } from 'node:path'
+import { VoxmuxClient } from '../client/index.js'
+import { type Config, ensureStateFolder, type RemoteService, requireService } from '../config/index.js'
+import { type Logger, silentLogger } from '../core/logger.js'
+import { openLedger, VoiceCache } from '../jobs/index.js'
+import type { PipelineContext } from './context.js'
+import { valueSha256 } from './file-identity.js'
+import { stateIdentity } from './state-identity.js'
+
+/** Address and credentials of a service. */
+export type ServiceAccess = Omit<RemoteService, 'kind'>
+
+/** A service that runs in this process, as the composition root starts it. */
+export interface EmbeddedServiceHandle {
+  /** Address and a short-lived key of the local user. */
+  readonly access: ServiceAccess
+  close(): Promise<void>
+}
+
+export interface OpenPipelineOptions {
+  /** Starts the embedded service over a folder; the pipeline itself never imports it. */
+  readonly startEmbedded: (dataDir: string) => Promise<EmbeddedServiceHandle>
+  readonly logger?: Logger
+}
+
+/** What jobs run in: opened once, used by any number of them. */
+export interface Pipeline {
+  readonly context: PipelineContext
+  /** True where the service runs on this machine, within this process. */
+  readonly embedded: boolean
+  close(): Promise<void>
+}
+
+/** Voices of one job that are at the service at once: enough for a two-hour film in 16 parts. */
+const VOICE_CONCURRENCY = 16
+
+/**
+ * Opens ledger and cache in the state folder, and the service on first use.
+ *
+ * @throws {UsageError} for an incomplete service or a state folder that cannot be used
+ */
+export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
+  const { logger = silentLogger } = options
+  const target = requireService(config)
+  const stateDir = await ensureStateFolder(config.stateDir)
+  const ledger = await openLedger(config.ledger ?? join(stateDir, 'ledger.sqlite'))
+  const cache = new VoiceCache(join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
+  const service = new LazyService(target, join(stateDir, 'service'), options, config.blockTypeHeader)
+  const context: PipelineContext = {
+    client: () => service.client(),
+    serviceIdentity: await identityOf(target, stateDir),
+    serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
+    voices: ledger.voices,
+    spending: ledger.spending,
+    jobs: ledger.jobs,
+    cache,
+    limits: config.limits,
+    maxSecondsPerDay: null,
+    stateDir,
+    voiceConcurrency: VOICE_CONCURRENCY,
+    logger,
+  }
+  return {
+    context,
+    embedded: target.kind === 'embedded',
+    close: async () => {
+      await service.close()
+      await ledger.close()
+    },
+  }
+}
+
+async function identityOf(target: ReturnType<typeof requireService>, stateDir: string): Promise<string> {
+  if (target.kind === 'embedded') return `embedded:${await stateIdentity(stateDir)}`
+  const { baseUrl, tenantId, clientId } = target
+  return `remote:${valueSha256({ baseUrl, tenantId, clientId })}`
+}
+
+/** The client of the configured service, or of one that is started in this process when first asked for. */
+class LazyService {
+  readonly #target: ReturnType<typeof requireService>
+  readonly #dataDir: string
+  readonly #options: OpenPipelineOptions
+  readonly #blockTypeHeader: string
+  #embedded: EmbeddedServiceHandle | undefined
+  #client: Promise<VoxmuxClient> | undefined
+
+  constructor(
+    target: ReturnType<typeof requireService>,
+    dataDir: string,
+    options: OpenPipelineOptions,
+    blockTypeHeader: string,
+  ) {
+    this.#target = target
+    this.#dataDir = dataDir
+    this.#options = options
+    this.#blockTypeHeader = blockTypeHeader
+  }
+
+  client(): Promise<VoxmuxClient> {
+    this.#client ??= this.#open()
+    return this.#client
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined)
+    client?.close()
+    await this.#embedded?.close()
+  }
+
+  async #open(): Promise<VoxmuxClient> {
+    const { logger = silentLogger } = this.#options
+    const access = this.#target.kind === 'embedded' ? await this.#start() : accessOf(this.#target)
+    return new VoxmuxClient({ ...access, blockTypeHeader: this.#blockTypeHeader, logger })
+  }
+
+  async #start(): Promise<ServiceAccess> {
+    this.#embedded = await this.#options.startEmbedded(this.#dataDir)
+    return this.#embedded.access
+  }
+}
+
+function accessOf({ kind: _, ...access }: RemoteService): ServiceAccess {
+  return access
+}

@@ -1,0 +1,127 @@
+import { extname, join, resolve } from 'node:path'
+import { PrecheckError } from '../core/errors.js'
+import { type MuxOptions, type MuxPlan, planMux, probe } from '../media/index.js'
+import type { MediaInfo } from '../media/media-info.js'
+import type { Limits } from '../precheck/index.js'
+import type { JobSettings } from './job-settings.js'
+import { judge, type Verdicts } from './judge.js'
+import { namedContainer, outputFormat } from './output-format.js'
+import { outputPath } from './output-path.js'
+import { pickedChannels } from './pick-channels.js'
+import { pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+
+/** What a job is asked for. */
+export interface PlanRequest {
+  /** Of events before the ledger knows the job. */
+  readonly provisionalId: string
+  /** Absolute path. */
+  readonly input: string
+  /** As typed; see `outputPath`. */
+  readonly output: string | undefined
+  readonly cwd: string
+  /** Jobs of one group take turns with those of others. */
+  readonly group: string
+  readonly settings: JobSettings
+}
+
+/** Everything that is decided about a job before anything is cut, sent or written. */
+export interface JobPlan {
+  readonly media: MediaInfo
+  readonly output: string
+  readonly tracks: readonly TrackPlan[]
+  readonly verdicts: Verdicts
+  readonly mux: MuxPlan
+  /** Set where `--strict` refuses what the output cannot carry. */
+  readonly strictRefusal: PrecheckError | undefined
+  /** Seconds of voice that will be sent; null where the file does not say how long it is. */
+  readonly paidSec: number | null
+  /** Most bytes that the voice takes: what is sent is smaller as a rule. */
+  readonly sendBytes: number
+  /** Room that the output needs. */
+  readonly outputBytes: number
+  /** Room that cuts, answers and spooled tracks need in the state folder. */
+  readonly workBytes: number
+}
+
+/** Room besides what is computed: indices, receipts, file system overhead. */
+const SPARE_BYTES = 32 * 1024 ** 2
+
+/**
+ * Plans a job: probes the file, chooses tracks, channels and parts, judges them, and decides what the output is.
+ * Reads the input and writes nothing.
+ *
+ * @throws what probing and choosing throw: unreadable files, tracks and segments that are not there
+ */
+export async function planJob(
+  request: PlanRequest,
+  limits: Limits,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<JobPlan> {
+  const { settings } = request
+  const media = await probe(resolve(request.cwd, request.input), options)
+  const tracks = planTracks(media, settings)
+  const verdicts = judge(media, tracks, settings, limits)
+  const mux = planMux(media, muxOptions(media, tracks, request))
+  const output = await outputPath({
+    input: media.path,
+    output: request.output,
+    extension: mux.container === media.container ? extname(media.path) : `.${mux.profile.extension}`,
+    label: settings.previewSec === null ? 'regen' : 'preview',
+    cwd: request.cwd,
+  })
+  const lengths = tracks.flatMap(({ stream, pieces }) => pieces.map((piece) => pieceSec(media, stream, piece)))
+  const paidSec = lengths.some((sec) => sec === null) ? null : lengths.reduce<number>((sum, sec) => sum + (sec ?? 0), 0)
+  const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
+  return {
+    media,
+    output,
+    tracks,
+    verdicts,
+    mux,
+    strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
+    paidSec,
+    sendBytes,
+    outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
+    workBytes: 2 * sendBytes + SPARE_BYTES,
+  }
+}
+
+/** The cut requests of a plan, in the order of its tracks and pieces. */
+export function cutRequests(plan: JobPlan, folder: string) {
+  return plan.tracks
+    .flatMap(({ pieces }) => pieces)
+    .map(({ audioIndex, channels, cut }, index) => ({
+      audioIndex,
+      channels,
+      range: cut,
+      targetWithoutExtension: join(folder, `voice-${index}`),
+    }))
+}
+
+function muxOptions(media: MediaInfo, tracks: readonly TrackPlan[], { settings, output }: PlanRequest): MuxOptions {
+  const { recipe, outputType } = settings
+  return {
+    replaced: tracks.map(({ stream }) => stream.audioIndex),
+    ...(outputType === null ? { container: namedContainer(media, output) } : outputFormat(media, outputType)),
+    fallbackContainer: recipe.audio.container,
+    keepOriginal: recipe.keepOriginal,
+  }
+}
+
+/** As much as the voices take uncompressed; FLAC makes it about half. */
+function voiceBytes(media: MediaInfo, { stream, pieces }: TrackPlan): number {
+  const bytesPerSample = (stream.bitsPerSample ?? 24) / 8
+  return pieces.reduce((sum, piece) => {
+    const sec = pieceSec(media, stream, piece) ?? 0
+    return sum + Math.ceil(sec * stream.sampleRate * bytesPerSample * pickedChannels(piece.channels, stream))
+  }, 0)
+}
+
+function strictRefusal(media: MediaInfo, mux: MuxPlan): PrecheckError | undefined {
+  if (mux.losses.length === 0) return undefined
+  const named = mux.losses.map(({ what, reason }) => `${what} (${reason})`).join('; ')
+  return new PrecheckError('ERR_STRICT_LOSSES', `${media.path}: the output cannot carry ${named}.`, {
+    input: media.path,
+    remedies: ['Choose another container with --output or the preset, or leave --strict out.'],
+  })
+}

@@ -1,0 +1,97 @@
+import { stat } from 'node:fs/promises'
+import { childAbort } from '../core/abort.js'
+import type { Job, JobCheckpoint } from '../jobs/index.js'
+import { mux, verifyMux } from '../media/index.js'
+import { assembleTrack } from './assemble-track.js'
+import type { PipelineContext, StageProgress } from './context.js'
+import { fileSha256 } from './file-identity.js'
+import type { JobSettings } from './job-settings.js'
+import { type ObtainedVoice, obtainVoices } from './obtain-voices.js'
+import { receiptPath } from './output-path.js'
+import { receiptPartPath } from './part-file.js'
+import type { JobPlan } from './plan-job.js'
+import { publish } from './publish.js'
+import { type Receipt, writeReceipt } from './receipt.js'
+import { receiptOf } from './receipt-of.js'
+
+/** A job that is planned, claimed, and has room to work in. */
+export interface Order {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly job: Job
+  readonly part: string
+  readonly workFolder: string
+  readonly recipeHash: string
+}
+
+export interface ProduceOptions {
+  readonly signal: AbortSignal
+  readonly tell: StageProgress
+  /** Writes into the ledger; throws when the job is another's by now. */
+  readonly checkpoint: (checkpoint: JobCheckpoint) => Promise<unknown>
+}
+
+/**
+ * The work of a job, from cut to published file and receipt. The ledger knows the part's SHA-256 and its receipt
+ * before the name is given, so that a file found after a crash is adopted.
+ */
+export async function produce(order: Order, context: PipelineContext, options: ProduceOptions): Promise<Receipt> {
+  const { plan, settings, job, part, workFolder } = order
+  const { signal, tell } = options
+  const { voices, inputSha256 } = await voicesAndHash(order, context, options)
+  const tracks = await Promise.all(
+    plan.tracks.map((track) => {
+      const own = voices.filter((voice) => voice.plan.audioIndex === track.stream.audioIndex)
+      return assembleTrack(plan.media, track, own, { recipe: settings.recipe, signal })
+    }),
+  )
+  tell('splice', 100)
+  const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
+  const muxed = await mux(plan.mux, streams, part, {
+    signal,
+    workFolder,
+    onProgressSec: (sec) => tell('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
+  })
+  tell('mux', 100)
+  const [verification, outputSha256] = await Promise.all([
+    verifyMux(plan.mux, muxed, part, { level: settings.recipe.verify, signal }),
+    fileSha256(part, signal),
+  ])
+  tell('verify', 100)
+  const receipt = await receiptOf({
+    ...{ order, context, voices, tracks, muxed, verification, inputSha256 },
+    output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
+  })
+  await options.checkpoint({
+    publishedSha256: outputSha256,
+    inputIdentity: { ...receipt.input },
+    state: { receipt },
+  })
+  const method = await publish(part, plan.output, { replace: settings.force })
+  const published = { ...receipt, publish: method }
+  await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))
+  await options.checkpoint({ state: { outputMtimeMs: Math.round((await stat(plan.output)).mtimeMs) } })
+  tell('publish', 100)
+  return published
+}
+
+/** The input is hashed beside the cut, while its pages are in memory: one reading of the disk serves both. */
+async function voicesAndHash(
+  { plan, settings, workFolder }: Order,
+  context: PipelineContext,
+  { signal, tell }: ProduceOptions,
+): Promise<{ voices: readonly ObtainedVoice[]; inputSha256: string }> {
+  const { controller, release } = childAbort(signal)
+  try {
+    const [voices, inputSha256] = await Promise.all([
+      obtainVoices({ plan, settings, workFolder, signal: controller.signal, tell }, context),
+      fileSha256(plan.media.path, controller.signal),
+    ])
+    return { voices, inputSha256 }
+  } catch (error) {
+    controller.abort(error)
+    throw error
+  } finally {
+    release()
+  }
+}

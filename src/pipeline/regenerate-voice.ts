@@ -1,0 +1,250 @@
+import { stat } from 'node:fs/promises'
+import type { VoxmuxClient } from '../client/index.js'
+import type { OutputType } from '../contract/index.js'
+import { VoxmuxError } from '../core/errors.js'
+import {
+  type HeldVoice,
+  holdVoice,
+  type SpendingLog,
+  type Voice,
+  type VoiceCache,
+  type VoiceLedger,
+} from '../jobs/index.js'
+import type { VoiceCut } from '../media/voice-cut.js'
+import { valueSha256 } from './file-identity.js'
+
+/** What the remote work of a voice needs. One of these serves any number of jobs. */
+export interface VoiceServiceContext {
+  /** Opens the service on first use: a job that finds everything in the cache needs none. */
+  readonly client: () => Promise<VoxmuxClient>
+  /** Which service and account: voices of one never answer for another. */
+  readonly serviceIdentity: string
+  readonly voices: VoiceLedger
+  readonly cache: VoiceCache
+  readonly spending: SpendingLog
+  readonly maxSecondsPerDay: number | null
+}
+
+/** A voice file to regenerate, and how. */
+export interface VoiceOrder {
+  readonly cut: VoiceCut
+  readonly model: string
+  /** What the service answers in; lossless when its answer goes into a mux. */
+  readonly outputType: OutputType
+  /** For people who look at the service: the input's name and the part. */
+  readonly clientFileId: string
+  /** Where the answer is to lie; must not exist. */
+  readonly answerPath: string
+}
+
+export interface RegeneratedVoice {
+  readonly path: string
+  readonly fileId: string | null
+  /** True where nothing had to be paid for now. */
+  readonly cached: boolean
+  readonly paidSec: number
+  /** Unix milliseconds of the service's answers in this run. */
+  readonly timesMs: Readonly<Record<string, number>>
+}
+
+export interface VoiceProgress {
+  readonly onProgress?: (stage: 'upload' | 'process' | 'download', percent: number) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+/** SystemError and TimeOut are tried once more: the interface calls them faults of the moment. */
+const WORTH_ANOTHER_TRY = new Set([-1, -12])
+
+/** Key under which a voice is known to cache and ledger: the sound, what is asked of it, and of whom. */
+export function voiceKey(order: VoiceOrder, serviceIdentity: string): string {
+  const { cut, model, outputType } = order
+  return valueSha256({ voice: cut.voiceHash, model, outputType, serviceIdentity })
+}
+
+/**
+ * Has a voice regenerated, or takes what is there already: from the cache, or from a process that an earlier run
+ * started. Each step is in the ledger before it is waited for, so that after a crash at any instant the same file id
+ * is attached to and nothing is paid for twice.
+ *
+ * @throws whatever the client throws; JobFailedError with the service's file error code; PrecheckError
+ *   `ERR_SPENDING_LIMIT`
+ */
+export async function regenerateVoice(
+  order: VoiceOrder,
+  context: VoiceServiceContext,
+  progress: VoiceProgress = {},
+): Promise<RegeneratedVoice> {
+  const held = await holdVoice(context.voices, voiceKey(order, context.serviceIdentity), { signal: progress.signal })
+  try {
+    return await new VoiceWork(order, context, progress, held).toTheEnd()
+  } finally {
+    await held.release()
+  }
+}
+
+/** One voice in hand, driven from the status it was found in to `cached`. */
+class VoiceWork {
+  readonly #order: VoiceOrder
+  readonly #context: VoiceServiceContext
+  readonly #progress: VoiceProgress
+  readonly #held: HeldVoice
+  readonly #timesMs: Record<string, number> = {}
+  #paidSec = 0
+  /** Failures of this run: those of earlier runs are the reason why the person runs again. */
+  #failures = 0
+
+  constructor(order: VoiceOrder, context: VoiceServiceContext, progress: VoiceProgress, held: HeldVoice) {
+    this.#order = order
+    this.#context = context
+    this.#progress = progress
+    this.#held = held
+  }
+
+  async toTheEnd(): Promise<RegeneratedVoice> {
+    for (;;) {
+      const { voice } = this.#held
+      switch (voice.status) {
+        case 'new':
+        case 'registering':
+        case 'registered':
+        case 'failed':
+          await this.#send()
+          break
+        case 'uploaded':
+          await this.#start()
+          break
+        case 'starting':
+          await this.#resumeStart(fileIdOf(voice))
+          break
+        case 'started':
+          await this.#wait(fileIdOf(voice))
+          break
+        case 'succeeded':
+          await this.#fetch(fileIdOf(voice))
+          break
+        case 'cached': {
+          const { answerPath } = this.#order
+          const isHere = this.#timesMs.downloaded !== undefined
+          if (isHere || (await this.#context.cache.take(voice.key, answerPath))) return this.#answer(answerPath, voice)
+          // The cache was emptied: the service may still have the output, which is paid for.
+          await this.#held.advance({ status: 'succeeded' })
+          break
+        }
+        default:
+          voice.status satisfies never
+      }
+    }
+  }
+
+  #answer(path: string, voice: Voice): RegeneratedVoice {
+    const cached = Object.keys(this.#timesMs).length === 0
+    return { path, fileId: voice.fileId, cached, paidSec: this.#paidSec, timesMs: this.#timesMs }
+  }
+
+  async #send(): Promise<void> {
+    const client = await this.#context.client()
+    const { cut, clientFileId } = this.#order
+    const { size } = await stat(cut.path)
+    await this.#held.advance({ status: 'registering' })
+    await client.registerAndUpload({ clientFileId }, cut.path, {
+      signal: this.#held.signal,
+      onRegistered: async ({ file_id }) => {
+        // An expired link is registered anew: that is another attempt, of which nothing is charged yet.
+        if (this.#held.voice.status !== 'registering') await this.#held.advance({ status: 'registering' })
+        await this.#held.advance({ status: 'registered', fileId: file_id })
+        this.#mark('registered')
+      },
+      onProgress: ({ transferredBytes }) => this.#tell('upload', (100 * transferredBytes) / size),
+    })
+    await this.#held.advance({ status: 'uploaded' })
+    this.#mark('uploaded')
+  }
+
+  async #start(): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    const client = await this.#context.client()
+    const fileId = fileIdOf(this.#held.voice)
+    const paidSec = this.#order.cut.sampleCount / this.#order.cut.sampleRate
+    await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
+    await this.#held.advance({ status: 'starting', paidSec })
+    await client.startOnce(fileId, this.#startOptions(), { signal: this.#held.signal })
+    this.#paidSec += paidSec
+    await this.#started(fileId)
+  }
+
+  async #resumeStart(fileId: string): Promise<void> {
+    try {
+      const client = await this.#context.client()
+      await client.resumeStart(fileId, this.#startOptions(), { signal: this.#held.signal })
+    } catch (error) {
+      // The service never had it, or has it no more: nothing was charged for it that could still be fetched.
+      if (!(error instanceof VoxmuxError) || error.code !== 'ERR_NOT_FOUND') throw error
+      await this.#context.spending.release(fileId)
+      return this.#send()
+    }
+    await this.#started(fileId)
+  }
+
+  async #started(fileId: string): Promise<void> {
+    await this.#held.advance({ status: 'started' })
+    await this.#context.spending.commit(fileId)
+    this.#mark('started')
+  }
+
+  async #wait(fileId: string): Promise<void> {
+    try {
+      const client = await this.#context.client()
+      await client.waitFor(fileId, {
+        signal: this.#held.signal,
+        onStatus: ({ progress }) => this.#tell('process', progress),
+      })
+    } catch (error) {
+      if (!(error instanceof VoxmuxError) || error.errorCode === undefined) throw error
+      await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
+      this.#failures += 1
+      if (this.#failures > 1 || !WORTH_ANOTHER_TRY.has(error.errorCode)) throw error
+      return
+    }
+    this.#mark('ended')
+    await this.#held.advance({ status: 'succeeded' })
+  }
+
+  async #fetch(fileId: string): Promise<void> {
+    const { cache } = this.#context
+    const client = await this.#context.client()
+    const { answerPath } = this.#order
+    try {
+      await client.download(fileId, answerPath, {
+        signal: this.#held.signal,
+        onProgress: ({ transferredBytes, totalBytes }) =>
+          totalBytes !== null && this.#tell('download', (100 * transferredBytes) / totalBytes),
+      })
+    } catch (error) {
+      // The service deleted the output after its retention time: the next run has it regenerated anew.
+      if (error instanceof VoxmuxError && error.code === 'ERR_NOT_FOUND') {
+        await this.#held.advance({ status: 'failed', errorCode: -11 })
+      }
+      throw error
+    }
+    const { path } = await cache.put(this.#held.voice.key, answerPath)
+    this.#mark('downloaded')
+    await this.#held.advance({ status: 'cached', path })
+  }
+
+  #startOptions() {
+    return { model: this.#order.model, output_type: this.#order.outputType }
+  }
+
+  #mark(step: string): void {
+    this.#timesMs[step] = Date.now()
+  }
+
+  #tell(stage: 'upload' | 'process' | 'download', percent: number): void {
+    this.#progress.onProgress?.(stage, Math.min(100, percent))
+  }
+}
+
+function fileIdOf(voice: Voice): string {
+  if (voice.fileId === null) throw new Error(`voice ${voice.key} is ${voice.status} without a file id`)
+  return voice.fileId
+}

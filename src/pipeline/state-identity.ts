@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const FILE = 'identity'
+
+/**
+ * The state folder's own id, made at first use: the embedded service's identity for cache and ledger, whichever port
+ * a process happens to run it on. Several processes that begin at once agree on one.
+ */
+export async function stateIdentity(stateDir: string): Promise<string> {
+  const path = join(stateDir, FILE)
+  const known = await readFile(path, 'utf8').catch(() => '')
+  if (known.trim()) return known.trim()
+  const mine = `${path}.${randomUUID()}`
+  await writeFile(mine, `${randomUUID()}\n`, { mode: 0o600 })
+  try {
+    await link(mine, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await writeFile(path, await readFile(mine), { flag: 'wx' })
+  } finally {
+    await rm(mine, { force: true })
+  }
+  return (await readFile(path, 'utf8')).trim()
+}
