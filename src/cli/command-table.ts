@@ -6,6 +6,10 @@ export const DEFAULT_COMMAND = 'run'
 /** Every command, in the order of the help. One line a command, one file a command. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'run',
+    usage: '<input…>',
+    summary: 'Regenerate the voice of files (or https addresses).',
+    load: () => import('./commands/run.js'),
     name: 'check',
     usage: '<input…>',
     summary: 'The local pre-check alone: what would be refused, and why.',

@@ -91,7 +91,7 @@ function muxPreview(plan: MuxPlan): FfmpegCommand {
   const voices = replacedStreams(plan).map((stream) => ({
     ...{ stream, source: 'pipe:0', format: pcmFormatFor(stream.input), skipSamples: 0, delaySamples: 0 },
   }))
-  return muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart: false })
+  return muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart: false, copiedOpusDelayMs: 0 })
 }
 
 function planText(plan: JobPlan): string {
