@@ -10,6 +10,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: '<input…>',
     summary: 'Regenerate the voice of files (or https addresses).',
     load: () => import('./commands/run.js'),
+  },
+  {
     name: 'check',
     usage: '<input…>',
     summary: 'The local pre-check alone: what would be refused, and why.',

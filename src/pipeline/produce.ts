@@ -1,28 +1,17 @@
 import { stat } from 'node:fs/promises'
 import { childAbort } from '../core/abort.js'
-import type { Job, JobCheckpoint } from '../jobs/index.js'
+import type { JobCheckpoint } from '../jobs/index.js'
 import { mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256 } from './file-identity.js'
-import type { JobSettings } from './job-settings.js'
 import { type ObtainedVoice, obtainVoices } from './obtain-voices.js'
+import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
 import { receiptPartPath } from './part-file.js'
-import type { JobPlan } from './plan-job.js'
 import { publish } from './publish.js'
 import { type Receipt, writeReceipt } from './receipt.js'
 import { receiptOf } from './receipt-of.js'
-
-/** A job that is planned, claimed, and has room to work in. */
-export interface Order {
-  readonly plan: JobPlan
-  readonly settings: JobSettings
-  readonly job: Job
-  readonly part: string
-  readonly workFolder: string
-  readonly recipeHash: string
-}
 
 export interface ProduceOptions {
   readonly signal: AbortSignal

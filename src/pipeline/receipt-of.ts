@@ -4,7 +4,7 @@ import type { AssembledTrack } from './assemble-track.js'
 import type { PipelineContext } from './context.js'
 import { quickIdentity } from './file-identity.js'
 import type { ObtainedVoice } from './obtain-voices.js'
-import type { Order } from './produce.js'
+import type { Order } from './order.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
 import { closeRange } from './segments.js'
 

@@ -1,70 +1,31 @@
 import { copyFile, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JobEvent } from '../../src/pipeline/events.js'
 import { readReceipt } from '../../src/pipeline/receipt.js'
 import { runJob } from '../../src/pipeline/run-job.js'
-import { FaultServer } from '../helpers/fault-server.js'
-import { ffmpeg, ffmpegOutput, ffprobeJson, type TestFolder, testFolder } from '../helpers/media-factory.js'
-import { openTestPipeline, requestFor, type TestPipeline } from '../helpers/test-pipeline.js'
+import { decodedPcm, fixture, jobBench, streamHash } from '../helpers/job-bench.js'
+import { ffmpeg, ffprobeJson } from '../helpers/media-factory.js'
+import { openTestPipeline, requestFor } from '../helpers/test-pipeline.js'
 
-const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
-
-let server: FaultServer
-let folder: TestFolder
-let pipeline: TestPipeline
-
-beforeEach(async () => {
-  server = await FaultServer.start()
-  folder = await testFolder()
-  pipeline = await openTestPipeline(server, folder.file('state'))
-})
-afterEach(async () => {
-  await pipeline.close()
-  await server.close()
-  await folder.remove()
-})
-
-/** Makes every answer by an ffmpeg filter over what was sent. */
-function answerWith(...args: readonly string[]) {
-  server.behaviour.regenerate = async (path, { fileId }) => {
-    const answer = folder.file(`${fileId}.flac`)
-    await ffmpeg('-i', path, ...args, '-f', 'flac', answer)
-    return readFile(answer)
-  }
-}
-
-async function take(name: string): Promise<string> {
-  await copyFile(fixture(name), folder.file(name))
-  return folder.file(name)
-}
-
-/** Raw samples of an audio track as ffmpeg decodes it. */
-function pcm(path: string, track = 0): Promise<Buffer> {
-  return ffmpegOutput('-i', path, '-map', `0:a:${track}`, '-f', 's32le', '-c:a', 'pcm_s32le', 'pipe:1')
-}
-
-async function streamHash(path: string, selector: string): Promise<string> {
-  return (await ffmpegOutput('-i', path, '-map', selector, '-c', 'copy', '-f', 'streamhash', 'pipe:1')).toString()
-}
+const bench = jobBench()
 
 describe('an answer that is the voice as it was sent', () => {
   it('gives back every sample of a PCM master, and every packet of all else', async () => {
-    const input = await take('timecode.mov')
-    const outcome = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
     expect(outcome.event).toMatchObject({ status: 'done', error: null })
-    const output = folder.file('timecode.regen.mov')
+    const output = bench.folder.file('timecode.regen.mov')
     expect(outcome.event.output).toBe(output)
-    expect((await pcm(output)).equals(await pcm(input))).toBe(true)
+    expect((await decodedPcm(output)).equals(await decodedPcm(input))).toBe(true)
     expect(await streamHash(output, '0:v')).toBe(await streamHash(input, '0:v'))
     const { streams } = (await ffprobeJson(output, '-show_streams')) as { streams: { tags?: { timecode?: string } }[] }
     expect(streams.some(({ tags }) => tags?.timecode === '10:00:00:00')).toBe(true)
   })
 
   it('writes a receipt that says so', async () => {
-    const input = await take('timecode.mov')
-    const { event } = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    const { event } = await runJob(requestFor(input), bench.pipeline.context)
     const receipt = await readReceipt(event.receipt ?? '')
     expect(receipt?.input.sizeBytes).toBe((await stat(input)).size)
     expect(receipt?.voices).toHaveLength(1)
@@ -78,16 +39,18 @@ describe('an answer that is the voice as it was sent', () => {
   })
 
   it('leaves nothing but output and receipt', async () => {
-    const input = await take('timecode.mov')
-    await runJob(requestFor(input), pipeline.context)
-    const names = (await readdir(folder.path)).filter((name) => name !== 'state').sort()
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const names = (await readdir(bench.folder.path)).filter((name) => name !== 'state').sort()
     expect(names).toEqual(['timecode.mov', 'timecode.regen.mov', 'timecode.regen.mov.voxmux.json'])
-    expect(await readdir(folder.file('state/work'))).toEqual([])
+    expect(await readdir(bench.folder.file('state/work'))).toEqual([])
   })
 
   it('tells the stages in their order, each ending at 100', async () => {
     const events: JobEvent[] = []
-    await runJob(requestFor(await take('timecode.mov')), pipeline.context, { onEvent: (event) => events.push(event) })
+    await runJob(requestFor(await bench.take('timecode.mov')), bench.pipeline.context, {
+      onEvent: (event) => events.push(event),
+    })
     expect(events.at(-1)).toMatchObject({ event: 'file', status: 'done' })
     const progress = events.filter((event) => event.event === 'progress')
     expect(new Set(events.map(({ id }) => id)).size).toBe(1)
@@ -111,11 +74,11 @@ describe('an answer that comes back otherwise', () => {
     ['padded at its end', ['-af', 'apad=pad_dur=0.7']],
     ['late and padded', ['-af', 'adelay=1201S:all=1,apad=pad_dur=0.3']],
   ])('%s is laid in sync to the sample', async (_what, args) => {
-    const input = await take('timecode.mov')
-    answerWith(...args)
-    const outcome = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    bench.answerWith(...args)
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
     expect(outcome.event).toMatchObject({ status: 'done' })
-    const [before, after] = [await pcm(input), await pcm(folder.file('timecode.regen.mov'))]
+    const [before, after] = [await decodedPcm(input), await decodedPcm(bench.folder.file('timecode.regen.mov'))]
     expect(after.length).toBe(before.length)
     // What an early answer lacks at its start is silence; everything it has stands where it was.
     const from = Math.round(0.05 * 48_000) * 8
@@ -126,30 +89,26 @@ describe('an answer that comes back otherwise', () => {
     ['mono for stereo', ['-ac', '1']],
     ['resampled to 44.1 kHz', ['-ar', '44100']],
   ])('%s is conformed and in sync', async (_what, args) => {
-    const input = await take('timecode.mov')
-    answerWith(...args)
-    const { event, receipt } = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    bench.answerWith(...args)
+    const { event, receipt } = await runJob(requestFor(input), bench.pipeline.context)
     expect(event).toMatchObject({ status: 'done' })
     expect(receipt?.voices[0]?.lagSamples).toBe(0)
-    expect((await pcm(folder.file('timecode.regen.mov'))).length).toBe((await pcm(input)).length)
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).length).toBe((await decodedPcm(input)).length)
     expect(receipt?.tracks[0]?.sync.every(({ offsetSamples }) => offsetSamples === 0 || offsetSamples === null)).toBe(
       true,
     )
   })
 
   it('is refused where it is another sound: exit 7, nothing published, both files kept', async () => {
-    const input = await take('timecode.mov')
-    server.behaviour.regenerate = async (path, { fileId }) => {
-      const answer = folder.file(`${fileId}.flac`)
-      await ffmpeg('-i', path, '-af', 'areverse', '-f', 'flac', answer)
-      return readFile(answer)
-    }
-    const outcome = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    bench.answerWith('-af', 'areverse')
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
     expect(outcome.error?.exitCode).toBe(7)
     expect(outcome.event.output).toBeNull()
-    const kept = await readdir(folder.file('state/inspect'))
+    const kept = await readdir(bench.folder.file('state/inspect'))
     expect(kept).toHaveLength(1)
-    expect((await readdir(join(folder.file('state/inspect'), kept[0] as string))).sort()).toEqual([
+    expect((await readdir(join(bench.folder.file('state/inspect'), kept[0] as string))).sort()).toEqual([
       'answer-0.flac',
       'voice-0.flac',
     ])
@@ -161,11 +120,11 @@ describe('a segment', () => {
   const edges = [1, 1.5].map((sec) => sec * 48_000 * 8) as [number, number]
 
   it('is replaced, and every sample outside it is the original', async () => {
-    const input = await take('timecode.mov')
-    answerWith('-af', 'volume=0.5')
-    const outcome = await runJob(requestFor(input, { segments }), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    bench.answerWith('-af', 'volume=0.5')
+    const outcome = await runJob(requestFor(input, { segments }), bench.pipeline.context)
     expect(outcome.event).toMatchObject({ status: 'done' })
-    const [before, after] = [await pcm(input), await pcm(folder.file('timecode.regen.mov'))]
+    const [before, after] = [await decodedPcm(input), await decodedPcm(bench.folder.file('timecode.regen.mov'))]
     expect(after.length).toBe(before.length)
     expect(after.subarray(0, edges[0]).equals(before.subarray(0, edges[0]))).toBe(true)
     expect(after.subarray(edges[1]).equals(before.subarray(edges[1]))).toBe(true)
@@ -173,158 +132,80 @@ describe('a segment', () => {
   })
 
   it('is found in an answer of the whole length', async () => {
-    const input = await take('timecode.mov')
-    server.behaviour.regenerate = async (_path, { fileId }) => {
-      const whole = folder.file(`${fileId}.flac`)
+    const input = await bench.take('timecode.mov')
+    bench.server.behaviour.regenerate = async (_path, { fileId }) => {
+      const whole = bench.folder.file(`${fileId}.flac`)
       await ffmpeg('-i', input, '-map', '0:a:0', '-c:a', 'flac', whole)
       return readFile(whole)
     }
     const outcome = await runJob(
       requestFor(input, { segments, recipe: { segments: { handleSec: 0.2, crossfadeSec: 0.01 } } }),
-      pipeline.context,
+      bench.pipeline.context,
     )
     expect(outcome.event).toMatchObject({ status: 'done' })
-    expect((await pcm(folder.file('timecode.regen.mov'))).equals(await pcm(input))).toBe(true)
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).equals(await decodedPcm(input))).toBe(true)
   })
 })
 
 describe('the same job again', () => {
   it('is skipped when it is done and unchanged, without a word to the service', async () => {
-    const input = await take('timecode.mov')
-    await runJob(requestFor(input), pipeline.context)
-    const requests = server.requests.length
-    const again = await runJob(requestFor(input), pipeline.context)
-    expect(again.event).toMatchObject({ status: 'skipped', output: folder.file('timecode.regen.mov'), error: null })
-    expect(server.requests.length).toBe(requests)
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const requests = bench.server.requests.length
+    const again = await runJob(requestFor(input), bench.pipeline.context)
+    expect(again.event).toMatchObject({
+      status: 'skipped',
+      output: bench.folder.file('timecode.regen.mov'),
+      error: null,
+    })
+    expect(bench.server.requests.length).toBe(requests)
   })
 
   it('pays nothing when only its output was lost', async () => {
-    const input = await take('timecode.mov')
-    await runJob(requestFor(input), pipeline.context)
-    await rm(folder.file('timecode.regen.mov'))
-    const again = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    await rm(bench.folder.file('timecode.regen.mov'))
+    const again = await runJob(requestFor(input), bench.pipeline.context)
     expect(again.event.status).toBe('done')
     expect(again.receipt?.voices[0]).toMatchObject({ cached: true, paidSec: 0 })
-    expect(server.calls.startProcess).toBe(1)
+    expect(bench.server.calls.startProcess).toBe(1)
   })
 
   it('is skipped by its receipt when the ledger was lost', async () => {
-    const input = await take('timecode.mov')
-    await runJob(requestFor(input), pipeline.context)
-    const fresh = await openTestPipeline(server, folder.file('other-state'))
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
     const again = await runJob(requestFor(input), fresh.context)
     await fresh.close()
     expect(again.event.status).toBe('skipped')
-    expect(server.calls.startProcess).toBe(1)
+    expect(bench.server.calls.startProcess).toBe(1)
   })
 
   it('never replaces a file that is not its own', async () => {
-    const input = await take('timecode.mov')
-    await copyFile(fixture('text.mp4'), folder.file('timecode.regen.mov'))
-    const outcome = await runJob(requestFor(input), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
     expect(outcome.error).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', exitCode: 2 })
-    expect(server.calls.registerFile).toBe(0)
+    expect(bench.server.calls.registerFile).toBe(0)
   })
 
   it('replaces its output with --force', async () => {
-    const input = await take('timecode.mov')
-    await copyFile(fixture('text.mp4'), folder.file('timecode.regen.mov'))
-    const outcome = await runJob(requestFor(input, { force: true }), pipeline.context)
+    const input = await bench.take('timecode.mov')
+    await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
+    const outcome = await runJob(requestFor(input, { force: true }), bench.pipeline.context)
     expect(outcome.event.status).toBe('done')
-    expect((await pcm(folder.file('timecode.regen.mov'))).equals(await pcm(input))).toBe(true)
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).equals(await decodedPcm(input))).toBe(true)
   })
 
   it('at once, from two sides, is done once', async () => {
-    const input = await take('timecode.mov')
-    const other = await openTestPipeline(server, folder.file('state'))
+    const input = await bench.take('timecode.mov')
+    const other = await openTestPipeline(bench.server, bench.folder.file('state'))
     const outcomes = await Promise.all([
-      runJob(requestFor(input), pipeline.context),
+      runJob(requestFor(input), bench.pipeline.context),
       runJob(requestFor(input), other.context),
     ])
     await other.close()
     expect(outcomes.map(({ event }) => event.status).sort()).toEqual(['done', 'skipped'])
-    expect(server.charges).toBe(1)
-  })
-})
-
-describe('a service in trouble', () => {
-  it.each([
-    ['token', { kind: 'status', status: 500 }],
-    ['registerFile', { kind: 'status', status: 401 }],
-    ['registerFile', { kind: 'status', status: 503 }],
-    ['registerFile', { kind: 'garbage' }],
-    ['registerFile', { kind: 'expired-link' }],
-    ['upload', { kind: 'reset' }],
-    ['upload', { kind: 'status', status: 503 }],
-    ['startProcess', { kind: 'status', status: 429, retryAfter: '0' }],
-    ['startProcess', { kind: 'status', status: 500 }],
-    ['startProcess', { kind: 'reset-after' }],
-    ['startProcess', { kind: 'truncated' }],
-    ['startProcess', { kind: 'start-error', code: 503 }],
-    ['getFilesStatus', { kind: 'reset' }],
-    ['getFilesStatus', { kind: 'wrong-shape' }],
-    ['getFilesStatus', { kind: 'status', status: 429, retryAfter: '0' }],
-    ['getOutputFileUrl', { kind: 'expired-link' }],
-    ['getOutputFileUrl', { kind: 'truncated' }],
-    ['download', { kind: 'truncated' }],
-    ['download', { kind: 'reset' }],
-  ] as const)('%s answering %j is come through, and paid once', async (operation, fault) => {
-    const input = await take('speech.wav')
-    server.fail(operation, fault)
-    const outcome = await runJob(requestFor(input), pipeline.context)
-    expect(outcome.event).toMatchObject({ status: 'done', error: null })
-    expect(server.charges).toBe(1)
-    expect((await pcm(folder.file('speech.regen.wav'))).equals(await pcm(input))).toBe(true)
-  })
-
-  it.each([
-    ['registerFile', { kind: 'status', status: 401 }, 'ERR_AUTH_FAILED', 6],
-    ['registerFile', { kind: 'status', status: 403 }, 'ERR_ACCESS_DENIED', 6],
-    ['getFilesStatus', { kind: 'status', status: 503 }, 'ERR_SERVICE_BUSY', 4],
-  ] as const)('%s answering %j for good ends with %s', async (operation, fault, code, exitCode) => {
-    const input = await take('speech.wav')
-    server.fail(operation, fault, Number.POSITIVE_INFINITY)
-    const outcome = await runJob(requestFor(input), pipeline.context)
-    expect(outcome.error).toMatchObject({ code, exitCode })
-    expect(await readdir(folder.path)).not.toContain('speech.regen.wav')
-  })
-
-  it('ends a file that the service refuses with its code', async () => {
-    const input = await take('speech.wav')
-    server.behaviour.states = [{ status: 'Failed', errorCode: -3, progress: 10 }]
-    const outcome = await runJob(requestFor(input), pipeline.context)
-    expect(outcome.event).toMatchObject({ status: 'failed', error: { errorCode: -3, name: 'NotEnoughVoice' } })
-    expect(outcome.error?.exitCode).toBe(1)
-  })
-
-  it('is interrupted without a trace', async () => {
-    const input = await take('speech.wav')
-    server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
-    const controller = new AbortController()
-    const outcome = await runJob(requestFor(input), pipeline.context, {
-      signal: controller.signal,
-      onEvent: (event) => {
-        if (event.event === 'progress' && event.stage === 'process') controller.abort()
-      },
-    })
-    expect(outcome.event.status).toBe('pending')
-    expect(outcome.error?.exitCode).toBe(130)
-    expect((await readdir(folder.path)).filter((name) => name !== 'state')).toEqual(['speech.wav'])
-  })
-
-  it('attaches to what an interrupted run began', async () => {
-    const input = await take('speech.wav')
-    const states = server.behaviour.states
-    server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
-    const controller = new AbortController()
-    await runJob(requestFor(input), pipeline.context, {
-      signal: controller.signal,
-      onEvent: (event) => event.event === 'progress' && event.stage === 'process' && controller.abort(),
-    })
-    server.behaviour.states = states
-    const outcome = await runJob(requestFor(input), pipeline.context)
-    expect(outcome.event.status).toBe('done')
-    expect(server.calls.startProcess).toBe(1)
-    expect(server.calls.registerFile).toBe(1)
+    expect(bench.server.charges).toBe(1)
   })
 })

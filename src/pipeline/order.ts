@@ -1,0 +1,13 @@
+import type { Job } from '../jobs/index.js'
+import type { JobSettings } from './job-settings.js'
+import type { JobPlan } from './plan-job.js'
+
+/** A job that is planned, claimed, and has room to work in. */
+export interface Order {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly job: Job
+  readonly part: string
+  readonly workFolder: string
+  readonly recipeHash: string
+}

@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { decodedPcm, jobBench } from '../helpers/job-bench.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+describe('a service in trouble', () => {
+  it.each([
+    ['token', { kind: 'status', status: 500 }],
+    ['registerFile', { kind: 'status', status: 401 }],
+    ['registerFile', { kind: 'status', status: 503 }],
+    ['registerFile', { kind: 'garbage' }],
+    ['registerFile', { kind: 'expired-link' }],
+    ['upload', { kind: 'reset' }],
+    ['upload', { kind: 'status', status: 503 }],
+    ['startProcess', { kind: 'status', status: 429, retryAfter: '0' }],
+    ['startProcess', { kind: 'status', status: 500 }],
+    ['startProcess', { kind: 'reset-after' }],
+    ['startProcess', { kind: 'truncated' }],
+    ['startProcess', { kind: 'start-error', code: 503 }],
+    ['getFilesStatus', { kind: 'reset' }],
+    ['getFilesStatus', { kind: 'wrong-shape' }],
+    ['getFilesStatus', { kind: 'status', status: 429, retryAfter: '0' }],
+    ['getOutputFileUrl', { kind: 'expired-link' }],
+    ['getOutputFileUrl', { kind: 'truncated' }],
+    ['download', { kind: 'truncated' }],
+    ['download', { kind: 'reset' }],
+  ] as const)('%s answering %j is come through, and paid once', async (operation, fault) => {
+    const input = await bench.take('speech.wav')
+    bench.server.fail(operation, fault)
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ status: 'done', error: null })
+    expect(bench.server.charges).toBe(1)
+    expect((await decodedPcm(bench.folder.file('speech.regen.wav'))).equals(await decodedPcm(input))).toBe(true)
+  })
+
+  it.each([
+    ['registerFile', { kind: 'status', status: 401 }, 'ERR_AUTH_FAILED', 6],
+    ['registerFile', { kind: 'status', status: 403 }, 'ERR_ACCESS_DENIED', 6],
+    ['getFilesStatus', { kind: 'status', status: 503 }, 'ERR_SERVICE_BUSY', 4],
+  ] as const)('%s answering %j for good ends with %s', async (operation, fault, code, exitCode) => {
+    const input = await bench.take('speech.wav')
+    bench.server.fail(operation, fault, Number.POSITIVE_INFINITY)
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.error).toMatchObject({ code, exitCode })
+    expect(await readdir(bench.folder.path)).not.toContain('speech.regen.wav')
+  })
+
+  it('ends a file that the service refuses with its code', async () => {
+    const input = await bench.take('speech.wav')
+    bench.server.behaviour.states = [{ status: 'Failed', errorCode: -3, progress: 10 }]
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ status: 'failed', error: { errorCode: -3, name: 'NotEnoughVoice' } })
+    expect(outcome.error?.exitCode).toBe(1)
+  })
+
+  it('is interrupted without a trace', async () => {
+    const input = await bench.take('speech.wav')
+    bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
+    const controller = new AbortController()
+    const outcome = await runJob(requestFor(input), bench.pipeline.context, {
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.event === 'progress' && event.stage === 'process') controller.abort()
+      },
+    })
+    expect(outcome.event.status).toBe('pending')
+    expect(outcome.error?.exitCode).toBe(130)
+    expect((await readdir(bench.folder.path)).filter((name) => name !== 'state')).toEqual(['speech.wav'])
+  })
+
+  it('attaches to what an interrupted run began', async () => {
+    const input = await bench.take('speech.wav')
+    const states = bench.server.behaviour.states
+    bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
+    const controller = new AbortController()
+    await runJob(requestFor(input), bench.pipeline.context, {
+      signal: controller.signal,
+      onEvent: (event) => event.event === 'progress' && event.stage === 'process' && controller.abort(),
+    })
+    bench.server.behaviour.states = states
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.event.status).toBe('done')
+    expect(bench.server.calls.startProcess).toBe(1)
+    expect(bench.server.calls.registerFile).toBe(1)
+  })
+})
