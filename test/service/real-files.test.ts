@@ -24,6 +24,15 @@ async function output(client: ApiClient, fileId: string) {
 }
 
 describe('the service with its own engine', () => {
+  it('gives video as video', async () => {
+    const client = await apiClient(await withService())
+    const film = await processed(client, 'interview.mp4')
+    expect(film).toMatchObject({ status: 'Succeeded', progress: 100 })
+    const { media, type } = await output(client, film.id)
+    expect([media.container, type]).toEqual(['mp4', 'video/mp4'])
+    expect(media.streams.some(({ kind }) => kind === 'video')).toBe(true)
+  })
+
   it('gives audio in its own format or another, and the part alone', async () => {
     const client = await apiClient(await withService())
     const voice = await processed(client, 'speech.flac')
