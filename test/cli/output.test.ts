@@ -1,0 +1,102 @@
+import { PassThrough } from 'node:stream'
+import type { WriteStream } from 'node:tty'
+import { describe, expect, it } from 'vitest'
+import { createOutput } from '../../src/cli/output/output.js'
+import { overallPercent } from '../../src/cli/output/overall-progress.js'
+import { fitCells } from '../../src/cli/output/progress-bars.js'
+import { createReporter, type ProgressStyle } from '../../src/cli/output/reporter.js'
+import { UsageError } from '../../src/core/errors.js'
+import { type FileEvent, resultEventSchema, STAGES } from '../../src/pipeline/events.js'
+
+const file: FileEvent = {
+  event: 'file',
+  id: 'a',
+  input: '/in/clip.mov',
+  status: 'done',
+  output: '/in/clip.regen.mov',
+  receipt: '/in/clip.regen.mov.voxmux.json',
+  error: null,
+}
+
+function opened(json: boolean, isTTY = false) {
+  const stdout = new PassThrough()
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80, rows: 24 })
+  const streams = { stdout: stdout as unknown as WriteStream, stderr: stderr as unknown as WriteStream }
+  const text = (stream: PassThrough) => String(stream.read() ?? '')
+  return { stdout, output: createOutput({ json, ...streams }), out: () => text(stdout), err: () => text(stderr) }
+}
+
+describe('with --json', () => {
+  it('writes exactly one result, the last line, whatever is said after it', async () => {
+    const { output, out, err } = opened(true)
+    output.event({ ...file })
+    output.print('for people')
+    output.result({ exitCode: 0, files: [file] })
+    output.event({ ...file })
+    output.fail(new UsageError('ERR_USAGE', 'Too late.'))
+    await output.close(2)
+    const lines = out()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string })
+    expect(lines.map(({ event }) => event)).toEqual(['file', 'result'])
+    const result = resultEventSchema.parse(lines[1])
+    expect(result).toMatchObject({ id: 'a', done: 1, status: 'done', output: file.output, receipt: file.receipt })
+    expect(err()).toContain('Too late.')
+  })
+
+  it('writes a result also where nobody did', async () => {
+    const { output, out } = opened(true)
+    await output.close(130)
+    expect(resultEventSchema.parse(JSON.parse(out()))).toMatchObject({ exitCode: 130, files: [], status: null })
+  })
+
+  it('outlives a reader that has gone', async () => {
+    const { output, stdout } = opened(true)
+    stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    await new Promise((resolve) => setImmediate(resolve))
+    output.event({ ...file })
+    await expect(output.close(0)).resolves.toBeUndefined()
+  })
+})
+
+describe('the reporter', () => {
+  const told = (style: ProgressStyle, json: boolean, isTTY: boolean) => {
+    const { output, err } = opened(json, isTTY)
+    const reporter = createReporter(output, style)
+    reporter.report({ event: 'progress', id: 'a', input: file.input, stage: 'mux', percent: 10 })
+    reporter.report({ event: 'progress', id: 'a', input: file.input, stage: 'mux', percent: 50 })
+    reporter.report(file)
+    reporter.stop()
+    return err()
+  }
+
+  it('writes a line a stage where there is no terminal', () => {
+    expect(told('auto', false, false)).toMatch(/^clip\.mov: muxing\n.*clip\.mov → .*clip\.regen\.mov\n$/)
+  })
+
+  it('writes only how a file ended where nothing more is wanted', () => {
+    expect(told('none', false, true)).toMatch(/^[^\n]*clip\.regen\.mov\n$/)
+    expect(told('auto', true, true)).toBe('')
+  })
+
+  it('takes its bars away in a terminal', () => {
+    expect(told('auto', false, true)).toMatch(/clip\.mov → .*clip\.regen\.mov\n$/)
+  })
+})
+
+it('progress rises from stage to stage and ends at 100', () => {
+  const points = STAGES.flatMap((stage) => [
+    overallPercent({ stage, percent: 0 }),
+    overallPercent({ stage, percent: 100 }),
+  ])
+  expect(points).toEqual([...points].sort((a, b) => a - b))
+  expect([points[0], points.at(-1)]).toEqual([0, 100])
+})
+
+it('a line never wraps and never commands the terminal', () => {
+  expect(fitCells('abcdef', 4)).toBe('abc…')
+  expect(fitCells('日本語', 4)).toBe('日…')
+  expect(fitCells('a\u001b[2Jb', 10)).toBe('ab')
+  expect(fitCells('a\u0007', 10)).toBe('a�')
+})
