@@ -26,12 +26,27 @@ export function makeLongFilm(dir: string, minutes: number): string {
   ]
   ffmpeg([
     ...['-f', 'lavfi', '-i', `testsrc2=s=1920x1080:r=25,noise=alls=12:allf=t`, '-i', INTERVIEW],
-    ...['-map', '0:v', '-map', '1:a', '-t', String(PIECE_SEC), '-pix_fmt', 'yuv420p', ...video, '-c:a', 'copy', piece],
+    ...[
+      '-map',
+      '0:v',
+      '-map',
+      '1:a',
+      '-map_chapters',
+      '-1',
+      '-t',
+      String(PIECE_SEC),
+      '-pix_fmt',
+      'yuv420p',
+      ...video,
+      '-c:a',
+      'copy',
+      piece,
+    ],
   ])
   // A piece repeated packet for packet: encoding an hour and a half would take longer than what is measured.
   ffmpeg([
     ...['-stream_loop', String(Math.round((minutes * 60) / PIECE_SEC) - 1), '-i', piece],
-    ...['-map', '0', '-c', 'copy', '-movflags', '+faststart', film],
+    ...['-map', '0:v', '-map', '0:a', '-map_chapters', '-1', '-c', 'copy', '-movflags', '+faststart', film],
   ])
   rmSync(piece)
   return film

@@ -12,7 +12,7 @@ import { CREDENTIALS, FakeService, type ServiceBehaviour } from './fault-server/
 import { FakeStorage } from './fault-server/storage.js'
 
 export type { Fault, FaultOperation } from './fault-server/fault.js'
-export type { Regenerate, RegenerationInfo, RemoteFile, ScriptedStatus } from './fault-server/remote-file.js'
+export type { RemoteFile, ScriptedStatus } from './fault-server/remote-file.js'
 export type { ServiceBehaviour } from './fault-server/service.js'
 
 /** One request that arrived. `body` is what its JSON or form said; uploads have none here. */

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { resultEventSchema } from '../../src/pipeline/events.js'
+import { FaultServer } from '../helpers/fault-server.js'
+import { eventsOf, type RunningCli, runCli, startCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+const PUBLISHED = ['media/speech.regen.wav', 'media/speech.regen.wav.voxmux.json', 'media/speech.wav']
+
+let server: FaultServer
+let workshop: Workshop
+
+beforeEach(async () => {
+  server = await FaultServer.start()
+  workshop = openWorkshop()
+})
+afterEach(async () => {
+  workshop.remove()
+  await server.close()
+})
+
+describe('a run that is stopped while the service works', () => {
+  it('by kill -9: the next one attaches, and the file is started once in all', async () => {
+    const running = await runUntilProcessing()
+    running.child.kill('SIGKILL')
+    expect((await running.ended).signal).toBe('SIGKILL')
+    await expectSecondRunAttaches()
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s: it ends with 130, leaves nothing, and the next one attaches',
+    async (signal) => {
+      const running = await runUntilProcessing()
+      running.child.kill(signal)
+      const result = await running.ended
+      expect(result.exitCode, result.stderr).toBe(130)
+      const events = eventsOf(result)
+      expect(events.filter(({ event }) => event === 'result')).toHaveLength(1)
+      const report = resultEventSchema.parse(events.at(-1))
+      expect(report).toMatchObject({ exitCode: 130, status: 'pending', pending: 1, output: null })
+      expect(names()).toEqual(['media/speech.wav'])
+      await expectSecondRunAttaches()
+    },
+  )
+})
+
+/** Starts a run and waits until its file is started and the service is asked how it stands: asked, it stays silent. */
+async function runUntilProcessing(): Promise<RunningCli> {
+  server.fail('getFilesStatus', { kind: 'hang' }, Number.POSITIVE_INFINITY)
+  const running = startCli(['run', workshop.take('speech.wav'), '--json'], options())
+  await vi.waitFor(() => expect(server.calls.getFilesStatus).toBeGreaterThan(0), { timeout: 30_000, interval: 20 })
+  expect(server.calls.startProcess).toBe(1)
+  return running
+}
+
+async function expectSecondRunAttaches(): Promise<void> {
+  server.heal()
+  const result = await runCli(['run', workshop.path('speech.wav'), '--json'], options())
+  expect(result.exitCode, result.stderr).toBe(0)
+  const { registerFile, upload, startProcess } = server.calls
+  expect({ registerFile, upload, startProcess }).toEqual({ registerFile: 1, upload: 1, startProcess: 1 })
+  expect(server.charges).toBe(1)
+  expect(names()).toEqual(PUBLISHED)
+}
+
+function names(): readonly string[] {
+  return workshop.inventory().map((line) => line.split(' ')[0] ?? '')
+}
+
+function options() {
+  return { cwd: workshop.dir, env: { ...workshop.env, ...server.env } }
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { resultEventSchema } from '../../src/pipeline/events.js'
+import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let workshop: Workshop
+
+beforeEach(() => {
+  workshop = openWorkshop()
+})
+afterEach(() => workshop.remove())
+
+describe('the path of a new user, with nothing configured and an empty environment', () => {
+  it('`voxmux clip.mp4` leaves the finished film and its receipt beside it, everything else kept', async () => {
+    const input = workshop.take('interview.mp4', 'clip.mp4')
+    const result = await runCli([input, '--progress', 'plain'], options())
+    expect(result.exitCode, result.stderr).toBe(0)
+    const output = workshop.path('clip.regen.mp4')
+    expect(JSON.parse(readFileSync(`${output}.voxmux.json`, 'utf8'))).toBeTypeOf('object')
+    expect(result.stderr).toContain('clip.regen.mp4')
+    expect(packetHashes(output, 'v')).toBe(packetHashes(input, 'v'))
+    expect(packetHashes(output, 's')).toBe(packetHashes(input, 's'))
+    expect(packetHashes(output, 'a')).not.toBe(packetHashes(input, 'a'))
+    expect(outline(output)).toEqual(outline(input))
+
+    const again = await runCli(['run', input, '--json'], options())
+    expect(again.exitCode).toBe(0)
+    expect(resultEventSchema.parse(eventsOf(again).at(-1))).toMatchObject({ status: 'skipped', skipped: 1, output })
+  })
+
+  it('`--json` prints events alone: progress, one file, one result', async () => {
+    const input = workshop.take('speech.wav')
+    const result = await runCli(['run', input, '--json', '-o', workshop.path('out.wav')], options())
+    expect(result.exitCode, result.stderr).toBe(0)
+    const events = eventsOf(result)
+    const kinds = events.map(({ event }) => event).filter((event) => event !== 'progress')
+    expect(kinds).toEqual(['file', 'result'])
+    expect(events.every(({ schemaVersion, id }) => schemaVersion === 1 && typeof id === 'string')).toBe(true)
+    const report = resultEventSchema.parse(events.at(-1))
+    expect(report).toMatchObject({ exitCode: 0, done: 1, status: 'done', output: workshop.path('out.wav') })
+    expect(existsSync(report.receipt ?? '')).toBe(true)
+  })
+})
+
+function options() {
+  return { cwd: workshop.dir, env: workshop.env }
+}
+
+/** One line a stream of the kind: its number and the hash of its packets. */
+function packetHashes(path: string, kind: 'v' | 'a' | 's'): string {
+  return ffmpeg(['-i', path, '-map', `0:${kind}`, '-c', 'copy', '-f', 'streamhash', '-'])
+}
+
+/** What a player's menus show: streams with their kind, language and title, chapters, the film's title. */
+function outline(path: string): unknown {
+  const entries =
+    'format_tags=title:stream=codec_name:stream_tags=language,title:chapter=start_time,end_time:chapter_tags'
+  const answer = JSON.parse(
+    run('ffprobe', ['-v', 'error', '-show_entries', entries, '-show_chapters', '-of', 'json', path]),
+  )
+  return answer
+}
+
+function ffmpeg(args: readonly string[]): string {
+  return run('ffmpeg', ['-nostdin', '-v', 'error', ...args])
+}
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8' })
+}
