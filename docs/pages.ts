@@ -1,5 +1,7 @@
-import { presetTable, settingsTable } from './sections/configuration.js'
+import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
 import { errorCodeTable } from './sections/error-codes.js'
+import { exitCodeTable } from './sections/exit-codes.js'
+import { presetTable } from './sections/presets.js'
 
 /** A page with parts that are written by `npm run docs`. */
 export interface GeneratedPage {
@@ -11,8 +13,11 @@ export interface GeneratedPage {
 
 /** Every page that is written, wholly or in part, from the code. */
 export const GENERATED_PAGES: readonly GeneratedPage[] = [
-  { path: 'README.md', sections: { 'error-codes': errorCodeTable } },
-  { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: presetTable } },
+  {
+    path: 'README.md',
+    sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
+  },
+  { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
 ]
 
 /**
