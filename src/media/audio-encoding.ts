@@ -19,6 +19,10 @@ export interface AudioWishes {
   /** Codec to use instead of the original's (ffprobe's name). */
   readonly audioCodec?: string | undefined
   readonly audioBitRate?: number | undefined
+  /** Codec where the original's cannot be written: a name of ffprobe's, or `pcm` for the kind that loses nothing. */
+  readonly fallbackCodec?: string | undefined
+  /** Bit rate of a lossy codec where the original says none; bits a second. */
+  readonly fallbackBitRate?: number | undefined
 }
 
 interface LossyCodec {
@@ -65,8 +69,9 @@ function canEncode(codec: string): boolean {
 }
 
 /**
- * Codec and bit rate of a replaced track: what was asked for, else the original's own, else the container's usual.
- * What the container cannot carry is not chosen.
+ * Codec and bit rate of a replaced track: what was asked for, else the original's own, else (where that was lossless)
+ * one that loses nothing either, else the fallback, else the container's usual. What the container cannot carry is
+ * not chosen.
  */
 export function audioEncoding(
   stream: AudioStreamInfo,
@@ -75,16 +80,26 @@ export function audioEncoding(
 ): AudioEncoding | undefined {
   const usable = (codec: string | null | undefined): codec is string =>
     typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec)
-  const pcm = isLossless(stream.codec) ? `pcm_${pcmKind(stream)}le` : undefined
-  const codec = [wishes.audioCodec, stream.codec, related(stream.codec), pcm, ...profile.audioCodecs].find(usable)
+  const pcm = `pcm_${pcmKind(stream)}le`
+  const lossless = isLossless(stream.codec) ? [losslessKin(stream.codec), pcm] : []
+  const fallback = wishes.fallbackCodec === 'pcm' ? pcm : wishes.fallbackCodec
+  const codec = [
+    ...[wishes.audioCodec, stream.codec, ...lossless],
+    ...[fallback, lossyKin(stream.codec), ...profile.audioCodecs],
+  ].find(usable)
   if (codec === undefined) return undefined
   if (codec.startsWith('pcm_')) return { codec, encoder: codec, lossless: true, bitRate: null, options: [] }
   if (LOSSLESS_ENCODERS.has(codec)) return losslessEncoding(codec, stream)
-  return lossyEncoding(codec, stream, wishes.audioBitRate)
+  return lossyEncoding(codec, stream, wishes)
+}
+
+/** Holds what a codec that can only be read gave back, to the bit. */
+function losslessKin(codec: string | null): string | undefined {
+  return codec === 'truehd' || codec === 'mlp' || codec === 'ape' || codec === 'shorten' ? 'flac' : undefined
 }
 
 /** The nearest kin of a codec that can only be read. */
-function related(codec: string | null): string | undefined {
+function lossyKin(codec: string | null): string | undefined {
   switch (codec) {
     case 'wmapro':
     case 'wmavoice':
@@ -93,8 +108,6 @@ function related(codec: string | null): string | undefined {
     case 'aac_latm':
       return 'aac'
     case 'dts':
-    case 'truehd':
-    case 'mlp':
       return 'flac'
     default:
       return undefined
@@ -124,13 +137,14 @@ function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding
   }
 }
 
-function lossyEncoding(codec: string, stream: AudioStreamInfo, asked: number | undefined): AudioEncoding {
+function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioWishes): AudioEncoding {
   const known = LOSSY[codec] as LossyCodec
   const channels = Math.max(1, stream.channels)
   const own = stream.codec === codec && !isLossless(stream.codec) ? stream.bitRate : null
   // HE-AAC spends half of what LC needs for the same sound, and ffmpeg's own encoder is LC.
   const worth = own !== null && /HE-AAC/.test(stream.profile ?? '') ? own * 2 : own
-  const wanted = asked ?? worth ?? known.defaultBitRatePerChannel * channels
+  const usual = wishes.fallbackBitRate ?? known.defaultBitRatePerChannel * channels
+  const wanted = wishes.audioBitRate ?? worth ?? usual
   const capped = Math.min(wanted, known.maxBitRatePerChannel * channels)
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped

@@ -8,7 +8,7 @@ import type { MuxedVoice, MuxResult } from './mux.js'
 import { replacedStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { HashLines, hashOutput, type PacketHashes } from './stream-hash.js'
-import type { SyncPlace } from './sync-reference.js'
+import type { SyncPlace, SyncPlaceName, SyncSample } from './sync-reference.js'
 import { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
 
@@ -17,6 +17,8 @@ export interface TrackReadBack {
   readonly audioIndex: number
   readonly sampleCount: number
   readonly places: readonly SyncPlace[]
+  /** Where something was fed and nothing like it came back. */
+  readonly lost: readonly SyncPlaceName[]
 }
 
 /** How far around its place a sound is looked for. */
@@ -55,10 +57,14 @@ export async function readBack(
     )
     for await (const chunk of stdout) windows.push(chunk as Buffer)
     await done
+    const found = places(plan, output, voice, windows)
     tracks.push({
       audioIndex: voice.audioIndex,
       sampleCount: windows.sampleCount,
-      places: places(plan, output, voice, windows),
+      places: found,
+      lost: found.flatMap(({ at, offsetSamples }, index) =>
+        offsetSamples === null && isHeard(voice.syncSamples[index]) ? [at] : [],
+      ),
     })
   }
   return { packetHashes: lines.byInputIndex(plan), tracks }
@@ -83,8 +89,13 @@ function places(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, windows: Sy
   const zeroMovedSec = output.startSec - plan.media.startSec
   const pictureMoved = Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
   return voice.syncSamples.map((sample, place) => {
+    if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
     const { lag, match } = waveformPeakOf(correlate(sample.values, windows.window(place), reach))
     const offsetSamples = match < LEAST_MATCH ? null : lag - pictureMoved
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
+}
+
+function isHeard(sample: SyncSample | undefined): boolean {
+  return sample !== undefined && sample.values.length > 0
 }

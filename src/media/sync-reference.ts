@@ -2,7 +2,7 @@ import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
 
 export type SyncPlaceName = 'start' | 'middle' | 'end'
 
-/** A second of a voice as it was fed, one channel sum, kept to find it again in the output. */
+/** A piece of a voice as it was fed, one channel sum, kept to find it again in the output. */
 export interface SyncSample {
   readonly at: SyncPlaceName
   /** On the file's clock. */
@@ -21,11 +21,13 @@ export interface SyncPlace {
 }
 
 const NAMES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
+/** A second is told apart anywhere; a short file has blocks of half a third, so that each third holds a whole one. */
 const BLOCK_SEC = 1
+const SHORTEST_BLOCK_SEC = 0.05
 /** Loudness is judged on every 16th sample: which second is loud needs no more. */
 const STRIDE = 16
 
-/** Keeps the loudest second of each third of what flows by; memory stays at six seconds of mono. */
+/** Keeps the loudest block of each third of what flows by; memory stays at six seconds of mono. */
 export class SyncReference {
   readonly #format: PcmFormat
   readonly #blockSamples: number
@@ -38,12 +40,27 @@ export class SyncReference {
 
   constructor(format: PcmFormat, expectedSamples: number) {
     this.#format = format
-    this.#blockSamples = Math.round(BLOCK_SEC * format.sampleRate)
     this.#thirdSamples = Math.max(1, Math.ceil(expectedSamples / NAMES.length))
+    const longest = expectedSamples > 0 ? Math.floor(this.#thirdSamples / 2) : Number.POSITIVE_INFINITY
+    const shortest = Math.round(SHORTEST_BLOCK_SEC * format.sampleRate)
+    this.#blockSamples = Math.min(Math.round(BLOCK_SEC * format.sampleRate), Math.max(shortest, longest))
   }
 
+  /** Always three: start, middle and end. To be read when all has been pushed and {@link end} was called. */
   get samples(): readonly SyncSample[] {
-    return NAMES.flatMap((name) => this.#best.get(name)?.sample ?? [])
+    return NAMES.map((at, place) => {
+      const silent = {
+        at,
+        atSample: Math.min(place * this.#thirdSamples, this.sampleCount),
+        values: new Float64Array(),
+      }
+      return this.#best.get(at)?.sample ?? silent
+    })
+  }
+
+  /** Takes what is left as a block of its own, where it is long enough to be found again. */
+  end(): void {
+    if (this.#blockBytes >= (this.#blockSamples * frameBytes(this.#format)) / 2) this.#judge()
   }
 
   /** Takes a chunk of whole frames. */

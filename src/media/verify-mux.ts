@@ -95,12 +95,11 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
   const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
   const lengths = Math.abs(track.sampleCount - voice.sampleCount) > tolerance
   const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
-  const lost = track.places.filter(({ offsetSamples }) => offsetSamples === null)
   const name = `audio track ${track.audioIndex}`
   return [
     ...(lengths ? [`the length of ${name} (${track.sampleCount} instead of ${voice.sampleCount} samples)`] : []),
     ...late.map(({ at, offsetSamples }) => `the place of ${name}: ${offsetSamples} samples off at its ${at}`),
-    ...lost.map(({ at }) => `the sound of ${name} at its ${at}`),
+    ...track.lost.map((at) => `the sound of ${name} at its ${at}`),
   ]
 }
 

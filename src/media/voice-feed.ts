@@ -36,5 +36,6 @@ export class VoiceFeed {
       this.#reference.push(chunk)
       yield chunk
     }
+    this.#reference.end()
   }
 }

@@ -104,6 +104,8 @@ function muxOptions(media: MediaInfo, tracks: readonly TrackPlan[], { settings, 
     replaced: tracks.map(({ stream }) => stream.audioIndex),
     ...(outputType === null ? { container: namedContainer(media, output) } : outputFormat(media, outputType)),
     fallbackContainer: recipe.audio.container,
+    fallbackCodec: recipe.audio.codec,
+    fallbackBitRate: recipe.audio.bitRate,
     keepOriginal: recipe.keepOriginal,
   }
 }
