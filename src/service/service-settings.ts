@@ -28,7 +28,10 @@ const retentionSettings = z.strictObject({
 const workSettings = z.strictObject({
   concurrency: count('Files in work at once on this node; the rest stay Pending.').optional(),
   timeoutMs: timer('A file that is in work for longer ends with -12, in milliseconds.').default(6 * 3600_000),
-  attempts: count('Attempts before a fault of the service itself (not of the file) ends with -1.').default(2),
+  attempts: count(
+    'Attempts before a fault of the service itself (not of the file) ends with -1; crashes and stops do not count.',
+  ).default(2),
+  crashes: count('Nodes that may die with a file in work before the file ends with -1.').default(5),
   leaseMs: timer('A node that gives no sign for so long loses its work to another, in milliseconds.').default(30_000),
   pollMs: timer('How often a node looks for work that another one accepted, in milliseconds.').default(500),
 })

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import PQueue from 'p-queue'
 import { silentLogger } from '../core/logger.js'
 import { openLedger } from '../jobs/index.js'
 import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
@@ -73,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const storageUrl = local ? (options.publicStorageUrl ?? (await listenServer(local.server, host, storagePort))) : ''
     local?.publishAt(storageUrl)
 
+    const suspects = new PQueue({ concurrency: 1 })
     const queue = new FileQueue({
       store: (await openLedger(join(dataDir, 'jobs.db'))).jobs,
       files,
@@ -85,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
           files,
           life,
           storage,
+          suspects,
           settings,
           allowPrivateUrls,
           logger,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { RunningService } from '../../src/service/index.js'
+import { type RunningService, startService, type VoiceEngine } from '../../src/service/index.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
 import { nodeProcess } from './support/node-process.js'
@@ -47,6 +47,61 @@ describe('accepted files', () => {
       }
     },
   )
+
+  it('that were interrupted keep their second attempt for a real fault', async () => {
+    const dataDir = await freshFolder()
+    let [begun, faults] = [0, 0]
+    const clumsy = async (): Promise<VoiceEngine> => ({
+      async processFile(request) {
+        begun += 1
+        if (begun <= 2) await delay(60_000, undefined, { signal: request.signal })
+        faults += 1
+        if (faults === 1) throw new Error('a real fault')
+        return (await plainEngine()).processFile(request)
+      },
+    })
+    const settings = { work: { attempts: 2, pollMs: 20 } }
+    const first = await startService({ dataDir, engine: clumsy, settings })
+    const client = await apiClient(first)
+    const file = await client.register('voice.wav')
+    await client.upload(file.file_upload_link, await fixtureVoice())
+    await client.start(file.file_id)
+    await expect.poll(() => begun, { timeout: 30_000 }).toBe(1)
+    await first.close()
+    const second = await startService({ dataDir, engine: clumsy, settings })
+    await expect.poll(() => begun, { timeout: 30_000 }).toBe(2)
+    await second.close()
+    const third = await apiClient(await withService({ dataDir, engine: clumsy, settings }))
+    expect(await third.ended(file.file_id)).toMatchObject({ status: 'Succeeded', errorCode: 0 })
+    expect([begun, faults]).toEqual([4, 2])
+  })
+
+  it('that kill their node each time fail with -1 after a few crashes, and no other file with them', async () => {
+    const dataDir = await freshFolder()
+    const voice = await fixtureVoice()
+    const serving = await apiClient(await withService({ dataDir, serveOnly: true }))
+    const start = async (bytes: Buffer) => {
+      const file = await serving.register('voice.wav')
+      await serving.upload(file.file_upload_link, bytes)
+      await serving.start(file.file_id)
+      return file.file_id
+    }
+    const deadly = await start(Buffer.concat([voice, Buffer.from('deadly')]))
+    const harmless = await Promise.all([start(voice), start(voice), start(voice)])
+    let nodes = 0
+    const everyEnd = Promise.all([deadly, ...harmless].map((id) => serving.ended(id)))
+    const ended = everyEnd.then(() => true)
+    for (let isOver = false; !isOver; nodes += 1) {
+      const node = await nodeProcess(dataDir, 'mortal').catch(() => undefined)
+      isOver = await Promise.race([ended, node?.gone.then(() => false) ?? false])
+      if (isOver) await node?.kill('SIGTERM')
+    }
+    const [killer, ...others] = await everyEnd
+    expect(killer).toMatchObject({ status: 'Failed', errorCode: -1 })
+    expect(others.map(({ status }) => status)).toEqual(['Succeeded', 'Succeeded', 'Succeeded'])
+    // Three crashes, and the start that counts the third.
+    expect(nodes).toBe(4)
+  }, 180_000)
 
   it('are shared by the nodes of a folder: one serves, another works', async () => {
     const dataDir = await freshFolder()

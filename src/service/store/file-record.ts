@@ -30,6 +30,10 @@ export interface FileRecord {
   readonly progress: number
   /** Seconds of audio that were taken from the user's credits. */
   readonly chargedSec: number
+  /** Faults of the service since it was started, each of which was reported. */
+  readonly faults: number
+  /** Nodes that died, or lost hold of it, with this file in work since it was started. */
+  readonly crashes: number
   /** Without a dot; null while there is no output. */
   readonly outputExtension: string | null
   readonly inputDeletedMs: number | null
@@ -56,6 +60,8 @@ export function toFileRecord(row: Row): FileRecord {
     errorCode: fileErrorCodeSchema.parse(row.error_code),
     progress: Number(row.progress),
     chargedSec: Number(row.charged_sec),
+    faults: Number(row.faults),
+    crashes: Number(row.crashes),
     outputExtension: textOrNull(row.output_extension),
     inputDeletedMs: numberOrNull(row.input_deleted_ms),
     outputDeletedMs: numberOrNull(row.output_deleted_ms),

@@ -69,11 +69,33 @@ export class Files {
    */
   start(id: string, options: StartOptions): boolean {
     const { changes } = this.database.run(
-      `UPDATE file SET state = 'pending', error_code = 0, ended_ms = NULL, webhook = ?, webhook_secret = ?, output_type = ?, updated_ms = ?
+      `UPDATE file SET state = 'pending', error_code = 0, ended_ms = NULL, faults = 0, crashes = 0, webhook = ?, webhook_secret = ?, output_type = ?, updated_ms = ?
        WHERE id = ? AND (state = 'registered' OR (state = 'failed' AND input_deleted_ms IS NULL AND error_code IN (${RETRYABLE_CODES.join(', ')})))`,
       [options.webhook ? 1 : 0, options.webhookSecret, options.outputType, Date.now(), id],
     )
     return changes === 1
+  }
+
+  /** Counts a crash where whoever took the file up last never put it down. @returns the file as it is now */
+  findAgain(id: string): FileRecord | undefined {
+    this.update('crashes = crashes + 1, working_claim = NULL', [], id, 'working_claim IS NOT NULL')
+    return this.byId(id)
+  }
+
+  /** Marks a file as in work. @param claim number of the claim of its job: a later one is another worker's */
+  takeUp(id: string, claim: number): void {
+    this.update('working_claim = ?', [claim], id, 'TRUE')
+  }
+
+  /** The work on a file came to an orderly end, whichever: it was no crash. */
+  putDown(id: string, claim: number): void {
+    this.update('working_claim = NULL', [], id, 'working_claim = ?', [claim])
+  }
+
+  /** Counts a fault of the service. @returns how many there were since the start */
+  countFault(id: string): number {
+    this.update('faults = faults + 1', [], id, 'TRUE')
+    return this.known(id).faults
   }
 
   /** @returns false where the file is in progress already (another attempt) or has ended */

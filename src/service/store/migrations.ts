@@ -91,4 +91,10 @@ CREATE TABLE webhook_log (
 `,
   // A process's own keys are not for people to see.
   'ALTER TABLE api_key ADD COLUMN lasting INTEGER NOT NULL DEFAULT 1',
+  // Faults that were reported, nodes that died in between, and the claim of whoever has the file in work.
+  `
+ALTER TABLE file ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE file ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE file ADD COLUMN working_claim INTEGER;
+`,
 ]

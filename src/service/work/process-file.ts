@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type PQueue from 'p-queue'
 import type { FileErrorCode } from '../../contract/index.js'
 import { fileErrorCodeSchema, fileErrorInfo } from '../../contract/index.js'
 import { errorReport, InterruptedError, JobFailedError, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
@@ -20,26 +21,51 @@ export interface FileWork {
   readonly life: FileLife
   readonly storage: FileStorage
   readonly engine: () => Promise<VoiceEngine>
+  /** One at a time. */
+  readonly suspects: PQueue
   readonly settings: ServiceSettings
   readonly allowPrivateUrls: boolean
   readonly logger: Logger
 }
 
+/**
+ * A file that was in work at so many crashes waits until no other such file is in work: the one that kills its node is
+ * then alone in being counted, and the rest come through.
+ */
+const SUSPICIOUS_CRASHES = 2
+
 /** Does one accepted file to its end: fetched, checked, paid, processed, stored. Safe to be done again from the start. */
 export async function workOnFile(held: HeldJob, work: FileWork): Promise<void> {
-  const file = work.files.byId(held.job.key)
+  const file = work.files.findAgain(held.job.key)
   if (!file || file.endedMs !== null) {
     await held.complete({ status: 'skipped' })
     return
   }
+  if (file.crashes >= work.settings.work.crashes) {
+    const message = `The service died ${file.crashes} times with this file in work.`
+    await endFailed(held, file, -1, new JobFailedError('ERR_FILE_FAILED', message, { errorCode: -1 }), work)
+    return
+  }
+  if (file.crashes < SUSPICIOUS_CRASHES) await attempt(held, file, work)
+  else await work.suspects.add(() => attempt(held, file, work), { signal: held.signal })
+}
+
+async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise<void> {
+  const claim = held.job.attempts
   const timeout = AbortSignal.timeout(work.settings.work.timeoutMs)
+  work.files.takeUp(file.id, claim)
   try {
     await processFile(file, work, AbortSignal.any([held.signal, timeout]))
     await held.complete({ status: 'done' })
   } catch (thrown) {
     // The lease is lost or the node stops: the queue gives the job back, somebody else goes on.
     if (held.signal.aborted) throw new InterruptedError('The file is given back.', { cause: thrown })
-    await endFailed(held, file, thrown, timeout.aborted, work)
+    const code = timeout.aborted ? -12 : fileCodeOf(thrown)
+    if (code === undefined && work.files.countFault(file.id) < work.settings.work.attempts)
+      await tryAgain(held, file, thrown, work)
+    else await endFailed(held, file, code ?? -1, thrown, work)
+  } finally {
+    work.files.putDown(file.id, claim)
   }
 }
 
@@ -90,20 +116,22 @@ function charge(file: FileRecord, media: MediaInfo, files: Files): void {
   if (!files.charge(file.id, partSec)) throw fileFailure(-10, file)
 }
 
-async function endFailed(held: HeldJob, file: FileRecord, thrown: unknown, timedOut: boolean, work: FileWork) {
+async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, work: FileWork): Promise<void> {
   const error = toVoxmuxError(thrown)
-  const code = timedOut ? -12 : fileCodeOf(thrown)
-  const { attempts } = held.job
-  const fields = { fileId: file.id, code: code ?? error.code, attempts, reason: redactText(error.message) }
-  if (code === undefined && attempts < work.settings.work.attempts) {
-    work.logger.warn(fields, 'A file failed and is tried again.')
-    await held.retryAt(Date.now() + backoffMs(attempts, 250, 10_000), errorReport(error))
-    return
-  }
-  work.logger.warn(fields, 'A file failed.')
+  work.logger.warn(logFields(file, error), 'A file failed and is tried again.')
+  await held.retryAt(Date.now() + backoffMs(file.faults, 250, 10_000), errorReport(error))
+}
+
+async function endFailed(held: HeldJob, file: FileRecord, code: FileErrorCode, thrown: unknown, work: FileWork) {
+  const error = toVoxmuxError(thrown)
+  work.logger.warn({ ...logFields(file, error), errorCode: code }, 'A file failed.')
   // The record first: a crash in between leaves a job that finds its file ended.
-  work.life.fail(file.id, code ?? -1)
+  work.life.fail(file.id, code)
   await held.fail({ status: 'failed', error: errorReport(error) })
+}
+
+function logFields({ id: fileId, faults, crashes }: FileRecord, error: VoxmuxError) {
+  return { fileId, code: error.code, faults, crashes, reason: redactText(error.message) }
 }
 
 /** The file error code that an error carries; undefined for a fault of the service. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPortal, startService, type VoiceEngine } from '../../../src/service/index.js'
 import { plainEngine } from './engines.js'
@@ -16,11 +17,24 @@ const slowEngine = async (): Promise<VoiceEngine> => {
   }
 }
 
-const dataDir = process.argv[2] ?? ''
+/** A node that dies of each file that ends with `deadly`. */
+const mortalEngine = async (): Promise<VoiceEngine> => {
+  const slow = await slowEngine()
+  return {
+    async processFile(request) {
+      const bytes = await readFile(request.input)
+      await delay(50)
+      if (bytes.subarray(-6).toString() === 'deadly') process.kill(process.pid, 'SIGKILL')
+      return slow.processFile(request)
+    },
+  }
+}
+
+const [, , dataDir = '', engine = 'slow'] = process.argv
 const { close, baseUrl, authUrl, tenantId, scope } = await startService({
   dataDir,
-  engine: slowEngine,
-  settings: { work: { concurrency: 2, pollMs: 50 } },
+  engine: engine === 'mortal' ? mortalEngine : slowEngine,
+  settings: { work: { concurrency: 2, pollMs: 50, crashes: 3 } },
 })
 const portal = openPortal(dataDir)
 const { clientId, clientSecret } = portal.keys.create(portal.accounts.ensure('local').id, 'test')

@@ -1,26 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { RunningService } from '../../../src/service/index.js'
 
 /** A node of the service in a process of its own, that can be killed. */
-export async function nodeProcess(dataDir: string): Promise<{
+export async function nodeProcess(
+  dataDir: string,
+  engine: 'slow' | 'mortal' = 'slow',
+): Promise<{
   readonly service: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'>
   readonly key: { readonly clientId: string; readonly clientSecret: string }
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Resolves when the process is gone. */
+  readonly gone: Promise<void>
 }> {
   const script = fileURLToPath(new URL('./node-main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
+  const gone = once(child, 'exit').then(() => {})
   const line = await firstLine(child)
   return {
     ...JSON.parse(line),
-    kill: (signal) =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve())
-        child.kill(signal)
-      }),
+    gone,
+    async kill(signal) {
+      child.kill(signal)
+      await gone
+    },
   }
 }
 
