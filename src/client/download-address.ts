@@ -1,4 +1,4 @@
-import { UsageError, VoxmuxError } from '../core/errors.js'
+import { UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { redactUrl } from '../core/redact.js'
 import { retryOptionsSchema, timeoutOptionsSchema } from './client-options.js'
@@ -23,15 +23,21 @@ export async function downloadAddress(
     retry: retryOptionsSchema.parse({}),
     logger,
   }
-  const link = { getOutputFileUrl: async () => ({ url: address, expiry: Number.MAX_SAFE_INTEGER / 1000 }) }
-  try {
-    return await downloadFile(context, link, '', targetPath, transfer)
-  } catch (error) {
-    if (!(error instanceof VoxmuxError) || ![1, 6].includes(error.exitCode)) throw error
-    throw new UsageError('ERR_INPUT_MISSING', `${redactUrl(address)} cannot be downloaded.`, {
-      cause: error,
-      input: redactUrl(address),
-      remedies: ['Check that the link opens without signing in.'],
-    })
+  let asked = false
+  const link = {
+    getOutputFileUrl: async () => {
+      // Asked a second time: storage refused the address, and there is nobody to give another.
+      if (asked) throw cannotBeDownloaded(address)
+      asked = true
+      return { url: address, expiry: Number.MAX_SAFE_INTEGER / 1000 }
+    },
   }
+  return downloadFile(context, link, '', targetPath, transfer)
+}
+
+function cannotBeDownloaded(address: string): UsageError {
+  return new UsageError('ERR_INPUT_MISSING', `${redactUrl(address)} cannot be downloaded.`, {
+    input: redactUrl(address),
+    remedies: ['Check that the link opens without signing in.'],
+  })
 }

@@ -1,7 +1,6 @@
-import { basename, extname, join } from 'node:path'
+import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
-import { formatTime } from '../core/time.js'
 import { filteredPcm } from '../media/answer-pcm.js'
 import { alignVoice, cutVoice, measureLoudness } from '../media/index.js'
 import type { VoiceCut } from '../media/voice-cut.js'
@@ -11,6 +10,7 @@ import type { JobSettings } from './job-settings.js'
 import { cutRequests, type JobPlan } from './plan-job.js'
 import type { PiecePlan } from './plan-tracks.js'
 import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
+import { cutOrder } from './voice-orders.js'
 
 /** A voice from cut to answer. */
 export interface ObtainedVoice extends AlignedPiece {
@@ -71,17 +71,15 @@ async function obtain(
   const { settings, plan, workFolder, signal } = options
   const { model, outputType } = settings.recipe.voice
   const wanted = outputType === 'lossless' ? cut.format : outputType
-  const regenerating = regenerateVoice(
-    {
-      cut,
-      model,
-      outputType: wanted,
-      clientFileId: clientFileId(plan.media.path, cut),
-      answerPath: join(workFolder, `answer-${index}.${wanted}`),
-    },
-    context,
-    { signal, onProgress: (stage, percent) => progress.tell(index, stage, percent) },
-  )
+  const order = cutOrder(plan.media.path, cut, {
+    model,
+    outputType: wanted,
+    answerPath: join(workFolder, `answer-${index}.${wanted}`),
+  })
+  const regenerating = regenerateVoice(order, context, {
+    signal,
+    onProgress: (stage, percent) => progress.tell(index, stage, percent),
+  })
   // Measured while the service works: nothing waits for it.
   const [regenerated, sentLoudness] = await Promise.all([regenerating, wholeTrackLoudness(piece, cut, signal)])
   for (const stage of ['upload', 'process', 'download'] as const) progress.tell(index, stage, 100)
@@ -99,12 +97,6 @@ async function wholeTrackLoudness(
   return measureLoudness(
     filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
   )
-}
-
-/** Name and part, for people who look at the service: `interview 0:12.000-0:15.500.flac`. */
-function clientFileId(input: string, { range, sampleRate, format }: VoiceCut): string {
-  const part = `${formatTime(range.startSample / sampleRate)}-${formatTime(range.endSample / sampleRate)}`
-  return `${basename(input, extname(input))} ${part}.${format}`
 }
 
 type JointStage = 'upload' | 'process' | 'download' | 'align'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { VoxmuxClient } from '../client/index.js'
 import { type Config, ensureStateFolder, type RemoteService, requireService } from '../config/index.js'
+import { UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { openLedger, VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
@@ -26,8 +27,6 @@ export interface OpenPipelineOptions {
 /** What jobs run in: opened once, used by any number of them. */
 export interface Pipeline {
   readonly context: PipelineContext
-  /** True where the service runs on this machine, within this process. */
-  readonly embedded: boolean
   close(): Promise<void>
 }
 
@@ -41,6 +40,7 @@ const VOICE_CONCURRENCY = 16
  */
 export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
   const { logger = silentLogger } = options
+  if (config.store !== null) throw storeUnknown()
   const target = requireService(config)
   const stateDir = await ensureStateFolder(config.stateDir)
   const ledger = await openLedger(config.ledger ?? join(stateDir, 'ledger.sqlite'))
@@ -62,12 +62,21 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   }
   return {
     context,
-    embedded: target.kind === 'embedded',
     close: async () => {
       await service.close()
       await ledger.close()
     },
   }
+}
+
+function storeUnknown(): UsageError {
+  return new UsageError(
+    'ERR_STORE_UNSUPPORTED',
+    'This version keeps its jobs in SQLite: a shared store cannot be used.',
+    {
+      remedies: ['Leave --store, VOXMUX_STORE and the key `store` out; --ledger names another SQLite file.'],
+    },
+  )
 }
 
 async function identityOf(target: ReturnType<typeof requireService>, stateDir: string): Promise<string> {

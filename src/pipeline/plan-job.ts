@@ -22,6 +22,8 @@ export interface PlanRequest {
   /** Jobs of one group take turns with those of others. */
   readonly group: string
   readonly settings: JobSettings
+  /** The service fetches the input itself; it must be an address. */
+  readonly remote: boolean
 }
 
 /** Everything that is decided about a job before anything is cut, sent or written. */

@@ -4,7 +4,7 @@ import type { JobCheckpoint } from '../jobs/index.js'
 import { mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
-import { fileSha256 } from './file-identity.js'
+import { fileSha256, quickIdentity } from './file-identity.js'
 import { type ObtainedVoice, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
@@ -53,7 +53,7 @@ export async function produce(order: Order, context: PipelineContext, options: P
   })
   await options.checkpoint({
     publishedSha256: outputSha256,
-    inputIdentity: { ...receipt.input },
+    inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
     state: { receipt },
   })
   const method = await publish(part, plan.output, { replace: settings.force })

@@ -28,6 +28,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
   const { order, context, voices, muxed, verification, inputSha256, output } = parts
   const { plan, settings, job } = order
   const { mtimeMs } = await quickIdentity(plan.media.path)
+  const warnings = plan.verdicts.asSent.filter(({ severity }) => severity === 'warn')
   return {
     schemaVersion: 1,
     voxmux: voxmuxVersion(),
@@ -47,8 +48,9 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       packetHash: stream.packetHash,
       reason: stream.reason,
     })),
+    chapters: verification.output.chapters.length,
     losses: [...plan.mux.losses],
-    notes: [...plan.mux.notes],
+    notes: [...plan.mux.notes, ...warnings.map(({ message }) => message)],
     tracks: tracksOf(parts),
     voices: voices.map(voiceRecord),
     service: {

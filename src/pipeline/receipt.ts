@@ -79,7 +79,14 @@ export const receiptSchema = z.object({
   voxmux: z.string().meta({ description: 'Version of voxmux.' }),
   job: z.string(),
   createdAt: z.iso.datetime(),
-  input: fileSchema.extend({ mtimeMs: z.number() }),
+  input: fileSchema.extend({ mtimeMs: z.number() }).or(
+    z.object({
+      path: z.string().meta({ description: 'Address, without its query, that the service fetched by itself.' }),
+      sizeBytes: z.null(),
+      sha256: z.null(),
+      mtimeMs: z.null(),
+    }),
+  ),
   output: fileSchema.extend({ container: z.string() }),
   preset: z.string(),
   recipeHash: sha256,
@@ -87,6 +94,7 @@ export const receiptSchema = z.object({
     .array(z.object({ startSec: z.number(), endSec: z.number() }))
     .meta({ description: 'What was regenerated, in seconds from the start of the file.' }),
   streams: z.array(streamFateSchema),
+  chapters: count.meta({ description: 'Chapters of the output.' }),
   losses: z.array(lossSchema),
   notes: z.array(z.string()).meta({ description: 'What a person should know and that is no loss.' }),
   tracks: z.array(trackSchema),

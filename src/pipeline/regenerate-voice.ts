@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import type { VoxmuxClient } from '../client/index.js'
 import type { OutputType } from '../contract/index.js'
 import { VoxmuxError } from '../core/errors.js'
@@ -10,7 +9,6 @@ import {
   type VoiceCache,
   type VoiceLedger,
 } from '../jobs/index.js'
-import type { VoiceCut } from '../media/voice-cut.js'
 import { valueSha256 } from './file-identity.js'
 
 /** What the remote work of a voice needs. One of these serves any number of jobs. */
@@ -25,16 +23,25 @@ export interface VoiceServiceContext {
   readonly maxSecondsPerDay: number | null
 }
 
-/** A voice file to regenerate, and how. */
+/** Sound to regenerate, and how. See `voice-orders.ts` for those there are. */
 export interface VoiceOrder {
-  readonly cut: VoiceCut
+  /** Hash of the sound, or of what stands for it. */
+  readonly voiceHash: string
   readonly model: string
-  /** What the service answers in; lossless when its answer goes into a mux. */
-  readonly outputType: OutputType
-  /** For people who look at the service: the input's name and the part. */
-  readonly clientFileId: string
+  /** What the service answers in; null for the format of what it gets. */
+  readonly outputType: OutputType | null
+  /** Seconds that its start is charged for. */
+  readonly sec: number
   /** Where the answer is to lie; must not exist. */
   readonly answerPath: string
+  /** Gets the sound to the service, from the beginning each time; `onRegistered` is awaited for each file id. */
+  send(client: VoxmuxClient, hooks: SendHooks): Promise<void>
+}
+
+export interface SendHooks {
+  readonly signal: AbortSignal
+  readonly onRegistered: (fileId: string) => Promise<void>
+  readonly onPercent: (percent: number) => void
 }
 
 export interface RegeneratedVoice {
@@ -57,8 +64,8 @@ const WORTH_ANOTHER_TRY = new Set([-1, -12])
 
 /** Key under which a voice is known to cache and ledger: the sound, what is asked of it, and of whom. */
 export function voiceKey(order: VoiceOrder, serviceIdentity: string): string {
-  const { cut, model, outputType } = order
-  return valueSha256({ voice: cut.voiceHash, model, outputType, serviceIdentity })
+  const { voiceHash, model, outputType } = order
+  return valueSha256({ voiceHash, model, outputType, serviceIdentity })
 }
 
 /**
@@ -143,18 +150,16 @@ class VoiceWork {
 
   async #send(): Promise<void> {
     const client = await this.#context.client()
-    const { cut, clientFileId } = this.#order
-    const { size } = await stat(cut.path)
     await this.#held.advance({ status: 'registering' })
-    await client.registerAndUpload({ clientFileId }, cut.path, {
+    await this.#order.send(client, {
       signal: this.#held.signal,
-      onRegistered: async ({ file_id }) => {
+      onRegistered: async (fileId) => {
         // An expired link is registered anew: that is another attempt, of which nothing is charged yet.
         if (this.#held.voice.status !== 'registering') await this.#held.advance({ status: 'registering' })
-        await this.#held.advance({ status: 'registered', fileId: file_id })
+        await this.#held.advance({ status: 'registered', fileId })
         this.#mark('registered')
       },
-      onProgress: ({ transferredBytes }) => this.#tell('upload', (100 * transferredBytes) / size),
+      onPercent: (percent) => this.#tell('upload', percent),
     })
     await this.#held.advance({ status: 'uploaded' })
     this.#mark('uploaded')
@@ -164,7 +169,7 @@ class VoiceWork {
     const { spending, maxSecondsPerDay } = this.#context
     const client = await this.#context.client()
     const fileId = fileIdOf(this.#held.voice)
-    const paidSec = this.#order.cut.sampleCount / this.#order.cut.sampleRate
+    const paidSec = this.#order.sec
     await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
     await this.#held.advance({ status: 'starting', paidSec })
     await client.startOnce(fileId, this.#startOptions(), { signal: this.#held.signal })
@@ -232,7 +237,8 @@ class VoiceWork {
   }
 
   #startOptions() {
-    return { model: this.#order.model, output_type: this.#order.outputType }
+    const { model, outputType } = this.#order
+    return outputType === null ? { model } : { model, output_type: outputType }
   }
 
   #mark(step: string): void {

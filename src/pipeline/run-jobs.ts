@@ -5,6 +5,7 @@ import { isWebAddress } from './expand-inputs.js'
 import { concernsAccount, type JobOutcome, outcomeOfError } from './job-outcome.js'
 import type { PlanRequest } from './plan-job.js'
 import { runJob } from './run-job.js'
+import { runRemoteJob } from './run-remote-job.js'
 import { runWebJob } from './run-web-job.js'
 
 export interface RunJobsOptions extends JobRunOptions {
@@ -34,13 +35,17 @@ export async function runJobs(
           options.onEvent?.(left.event)
           return left
         }
-        const run = isWebAddress(request.input) ? runWebJob : runJob
-        const outcome = await run(request, context, options)
+        const outcome = await runnerOf(request)(request, context, options)
         if (outcome.error && concernsAccount(outcome.error)) stopped = outcome.error
         return outcome
       }),
     ),
   )
+}
+
+function runnerOf({ input, remote }: PlanRequest) {
+  if (remote) return runRemoteJob
+  return isWebAddress(input) ? runWebJob : runJob
 }
 
 /** The exit code of several outcomes: the gravest single one, in the order of the contract. */

@@ -65,6 +65,11 @@ export function unreadableSubject(reason: string): Subject {
   return { ...UNKNOWN, unreadable: reason }
 }
 
+/** A file that the service is to fetch: only its link is known. `linkValidSec` null: the link says nothing. */
+export function subjectOfLink(linkValidSec: number | null): Subject {
+  return { ...UNKNOWN, linkValidSec }
+}
+
 /** A voice file that is going to be cut from `track`: one track, lossless, as long as the part that is cut. */
 export function subjectOfVoice(voice: {
   readonly track: SubjectTrack

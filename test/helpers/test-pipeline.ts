@@ -57,6 +57,7 @@ export function requestFor(input: string, { output, recipe, ...settings }: Reque
     output,
     cwd: process.cwd(),
     group: 'test',
+    remote: false,
     settings: {
       preset: 'transparent',
       recipe: { ...DEFAULT_RECIPE, ...recipe },

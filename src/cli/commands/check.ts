@@ -1,6 +1,6 @@
-import { resolve } from 'node:path'
 import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
+import { expandInputs } from '../../pipeline/expand-inputs.js'
 import { checkFile } from '../check-file.js'
 import { defineCommand } from '../command.js'
 import { describeCheck } from '../describe-check.js'
@@ -27,8 +27,8 @@ export const command = defineCommand({
     const settings = jobSettingsOf(config, args)
     const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
     const outcomes = []
-    for (const input of args.input) {
-      const outcome = await checkFile(absoluteInput(input, cwd), settings, config.limits, signal)
+    for (const input of await expandInputs(args.input, cwd)) {
+      const outcome = await checkFile(input, settings, config.limits, signal)
       outcomes.push(outcome)
       output.event({ ...outcome.file })
       output.print(describeCheck(outcome.file, colors))
@@ -38,7 +38,3 @@ export const command = defineCommand({
     return exitCode
   },
 })
-
-function absoluteInput(input: string, cwd: string): string {
-  return URL.canParse(input) && /^https?:/i.test(input) ? input : resolve(cwd, input)
-}

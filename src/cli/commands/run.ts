@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { resolveConfig } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { sortableId } from '../../jobs/index.js'
-import { expandInputs } from '../../pipeline/expand-inputs.js'
+import { expandInputs, isWebAddress } from '../../pipeline/expand-inputs.js'
 import { openPipeline } from '../../pipeline/open-pipeline.js'
 import type { PlanRequest } from '../../pipeline/plan-job.js'
 import { exitCodeOf, runJobs } from '../../pipeline/run-jobs.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
 import { jobSettingsOf } from '../job-settings-of.js'
+import { loadConfig } from '../load-config.js'
 import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
 import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../run-options.js'
@@ -35,23 +35,27 @@ export const command = defineCommand({
       RUN_OPTIONS,
     ),
   run: async (args, context) => {
-    const { cwd, env, output, signal } = context
-    const config = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
-    for (const note of config.notes) output.note(note)
+    const { output, signal } = context
+    const config = await loadConfig(args, flagsOf(args), context)
     const settings = jobSettingsOf(config, args)
     const requests = await planRequests(args.input, args, settings, context)
     if (args['dry-run']) {
       const { showPlans } = await import('../dry-run.js')
       return showPlans(requests, config.limits, context)
     }
-    const pipeline = await openPipeline(config, { startEmbedded })
     const reporter = createReporter(output, args.progress)
+    const pipeline = await openPipeline(config, {
+      startEmbedded: (dataDir) => {
+        reporter.note('No service is configured: the embedded one works, on this machine.')
+        return startEmbedded(dataDir)
+      },
+    })
     try {
-      if (pipeline.embedded) reporter.note('No service is configured: the embedded one works, on this machine.')
       const { concurrency } = config
       const outcomes = await runJobs(requests, pipeline.context, { signal, concurrency, onEvent: reporter.report })
       reporter.stop()
-      output.note(summary(outcomes))
+      const text = summary(outcomes)
+      if (text) output.note(text)
       const exitCode = exitCodeOf(outcomes)
       output.result({ exitCode, files: outcomes.map(({ event }) => event) })
       return exitCode
@@ -75,7 +79,20 @@ async function planRequests(
       remedies: [`Name a folder: --output ${wanted}/`],
     })
   }
-  return inputs.map((input) => ({ provisionalId: sortableId(), input, output: wanted, cwd, group: 'run', settings }))
+  const remote = args.remote ?? false
+  const local = inputs.find((input) => remote && !isWebAddress(input))
+  if (local !== undefined) {
+    throw new UsageError(
+      'ERR_REMOTE_LOCAL',
+      `--remote is for https addresses, and ${local} is a file of this machine.`,
+      {
+        input: local,
+        remedies: ['Leave --remote out: only the voice is sent.'],
+      },
+    )
+  }
+  const common = { output: wanted, cwd, group: 'run', settings, remote }
+  return inputs.map((input) => ({ provisionalId: sortableId(), input, ...common }))
 }
 
 async function isFolder(path: string): Promise<boolean> {

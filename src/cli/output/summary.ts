@@ -43,11 +43,12 @@ function voiceLine({ segments, voices, tracks }: Receipt): string {
   return `${formatTime(regenerated)} regenerated${several} (${price})`
 }
 
-function keptLine({ streams, verification }: Receipt): string {
+function keptLine({ streams, verification, chapters }: Receipt): string {
   const kept = streams.filter(({ fate }) => fate === 'copied')
   const counts = new Map<string, number>()
   for (const { kind } of kept) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const named = [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 && kind !== 'audio' ? 's' : ''}`)
+  if (chapters > 0) named.push(`${chapters} chapter${chapters > 1 ? 's' : ''}`)
   const proof = verification.level === 'full' ? 'every packet the same' : 'tables the same'
   const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeReplaced)
   const rest = named.length > 0 ? `${named.join(', ')} copied (${proof})` : 'nothing else was in the file'

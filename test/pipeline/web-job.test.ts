@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { linkValidSec } from '../../src/pipeline/link-expiry.js'
+import { readReceipt } from '../../src/pipeline/receipt.js'
+import { runJobs } from '../../src/pipeline/run-jobs.js'
+import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+let site: Server
+let address: string
+
+beforeEach(async () => {
+  site = createServer(async (request, response) => {
+    if (!request.url?.startsWith('/speech.wav')) return response.writeHead(404).end()
+    response.writeHead(200, { 'content-length': (await stat(fixture('speech.wav'))).size })
+    return createReadStream(fixture('speech.wav')).pipe(response)
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  address = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+})
+afterEach(() => new Promise((resolve) => site.close(resolve)))
+
+function webRequest(path: string, options: { remote?: boolean } = {}) {
+  return { ...requestFor('unused'), input: `${address}${path}`, cwd: bench.folder.path, remote: false, ...options }
+}
+
+async function run(request: ReturnType<typeof webRequest>) {
+  const [outcome] = await runJobs([request], bench.pipeline.context, { concurrency: 1 })
+  if (!outcome) throw new Error('no outcome')
+  return outcome
+}
+
+describe('an address as input', () => {
+  it('is downloaded and treated as a local file, its output in the working folder', async () => {
+    const outcome = await run(webRequest('/speech.wav?sig=secret'))
+    expect(outcome.event).toMatchObject({ status: 'done', output: bench.folder.file('speech.regen.wav') })
+    expect(outcome.event.input).toBe(`${address}/speech.wav?[redacted]`)
+    expect(
+      (await decodedPcm(bench.folder.file('speech.regen.wav'))).equals(await decodedPcm(fixture('speech.wav'))),
+    ).toBe(true)
+    expect(await readdir(bench.folder.file('state/downloads'))).toEqual([])
+    expect(await readFile(bench.folder.file('speech.regen.wav.voxmux.json'), 'utf8')).not.toContain('secret')
+  })
+
+  it('is skipped when its output is there', async () => {
+    await run(webRequest('/speech.wav'))
+    expect((await run(webRequest('/speech.wav'))).event.status).toBe('skipped')
+    expect(bench.server.calls.startProcess).toBe(1)
+  })
+
+  it('that is not there is a usage error', async () => {
+    const outcome = await run(webRequest('/nothing.wav'))
+    expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2 })
+  })
+})
+
+describe('--remote', () => {
+  it('has the service fetch the file', async () => {
+    const outcome = await run(webRequest('/speech.wav', { remote: true }))
+    expect(outcome.event).toMatchObject({ status: 'done', output: bench.folder.file('speech.regen.wav') })
+    expect(bench.server.calls.registerFileFromUrl).toBe(1)
+    expect(bench.server.calls.upload).toBe(0)
+    const receipt = await readReceipt(outcome.event.receipt ?? '')
+    expect(receipt?.input).toMatchObject({ path: `${address}/speech.wav`, sha256: null })
+  })
+
+  it('refuses a link that is over in less than an hour', async () => {
+    const expires = Math.floor(Date.now() / 1000) + 600
+    const outcome = await run(webRequest(`/speech.wav?Expires=${expires}`, { remote: true }))
+    expect(outcome.error).toMatchObject({ errorCode: -17, exitCode: 5 })
+    expect(bench.server.calls.registerFileFromUrl).toBe(0)
+  })
+
+  it('ends with -17 where the service cannot fetch it', async () => {
+    const outcome = await run(webRequest('/nothing.wav', { remote: true }))
+    expect(outcome.error).toMatchObject({ errorCode: -17, exitCode: 1 })
+  })
+})
+
+describe('linkValidSec', () => {
+  const now = Date.UTC(2026, 0, 1, 12)
+  it.each([
+    ['https://a/b?se=2026-01-01T13%3A00%3A00Z&sig=x', 3600],
+    ['https://a/b?X-Amz-Date=20260101T113000Z&X-Amz-Expires=3600', 1800],
+    ['https://a/b?X-Goog-Date=20260101T120000Z&X-Goog-Expires=60', 60],
+    [`https://a/b?Expires=${now / 1000 - 1}`, -1],
+    ['https://a/b?expires=never', null],
+    ['https://a/b', null],
+  ])('reads %s', (link, sec) => {
+    expect(linkValidSec(link, now)).toBe(sec)
+  })
+})
