@@ -6,8 +6,9 @@ export async function startEmbedded(dataDir: string): Promise<EmbeddedServiceHan
   const running = await startService({ dataDir })
   try {
     const { clientId, clientSecret } = await running.createKey('local')
-    const { baseUrl, authUrl, tenantId, scope } = running
-    return { access: { baseUrl, authUrl, tenantId, scope, clientId, clientSecret }, close: () => running.close() }
+    const { baseUrl, authUrl, tenantId, scope, onFileEnd } = running
+    const access = { baseUrl, authUrl, tenantId, scope, clientId, clientSecret }
+    return { access, onFileEnd, close: () => running.close() }
   } catch (error) {
     await running.close()
     throw error

@@ -70,12 +70,22 @@ export class StatusWatcher {
    */
   poke(fileId: string, status?: FileProcessingStatus): void {
     this.#hookedAtMs = Date.now()
+    if (status?.status !== 'Pending' && status?.status !== 'InProgress') {
+      this.askNow(fileId)
+      return
+    }
     const file = this.#files.get(fileId)
     if (!file) return
-    if (status?.status === 'Pending' || status?.status === 'InProgress') {
-      this.#report(file, status)
-      file.nextAtMs = Math.max(file.nextAtMs, Date.now() + this.#pauseMs(file))
-    } else file.nextAtMs = 0
+    this.#report(file, status)
+    file.nextAtMs = Math.max(file.nextAtMs, Date.now() + this.#pauseMs(file))
+    this.#schedule()
+  }
+
+  /** Asks for a file at once, if somebody waits for it; the pauses of all others stay what they are. */
+  askNow(fileId: string): void {
+    const file = this.#files.get(fileId)
+    if (!file) return
+    file.nextAtMs = 0
     this.#schedule()
   }
 

@@ -125,6 +125,11 @@ export class VoxmuxClient {
     this.#session.watcher.poke(fileId, status)
   }
 
+  /** Asks for the status of a file at once, where somebody waits for it: its end is known from elsewhere. */
+  askNow(fileId: string): void {
+    this.#session.watcher.askNow(fileId)
+  }
+
   /** Streams the output of a succeeded file to `targetPath`, resumed after a break, its length checked. */
   download(fileId: string, targetPath: string, options?: TransferOptions): Promise<Downloaded> {
     return this.#transfer(options, (bound) => downloadFile(this.#context, this.#session.api, fileId, targetPath, bound))

@@ -19,6 +19,8 @@ export const SETTING_VARIABLES: readonly SettingVariable[] = [
   { name: 'VOXMUX_CLIENT_ID', path: 'service.clientId', kind: 'text' },
   { name: 'VOXMUX_CLIENT_SECRET', path: 'service.clientSecret', kind: 'text' },
   { name: 'VOXMUX_SCOPE', path: 'service.scope', kind: 'text' },
+  { name: 'VOXMUX_WEBHOOK_LISTEN', path: 'webhook.listen', kind: 'text' },
+  { name: 'VOXMUX_WEBHOOK_SECRET', path: 'webhook.secret', kind: 'text' },
   { name: 'VOXMUX_BLOCK_TYPE_HEADER', path: 'blockTypeHeader', kind: 'text' },
   { name: 'VOXMUX_PROFILE', path: 'profile', kind: 'text' },
   { name: 'VOXMUX_PRESET', path: 'preset', kind: 'text' },

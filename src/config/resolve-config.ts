@@ -15,7 +15,7 @@ import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
 import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
 import { DEFAULT_RECIPE, DEFAULT_TRUE_PEAK_DBTP, type Recipe, recipeSchema } from './preset-schema.js'
 import { type ServiceTarget, serviceTarget } from './service-target.js'
-import { type ProfileName, type Settings, settingsSchema } from './settings-schema.js'
+import { type ProfileName, type Settings, settingsSchema, type WebhookSettings } from './settings-schema.js'
 import { defaultStateFolder } from './state-folder.js'
 import { findUserFolders, type UserFolders } from './user-folders.js'
 
@@ -24,6 +24,8 @@ export interface Config {
   /** null: no profile was chosen; the service is what the addresses say. */
   readonly profile: ProfileName | null
   readonly service: ServiceTarget
+  /** null: the end of a file is asked for. */
+  readonly webhook: WebhookSettings | null
   readonly blockTypeHeader: string
   readonly preset: { readonly name: string; readonly path: string; readonly description: string }
   /** How a voice is regenerated and written: the preset, with what files, environment and flags change in it. */
@@ -117,6 +119,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
   return {
     profile,
     service,
+    webhook: settings.webhook ?? null,
     blockTypeHeader: settings.blockTypeHeader,
     preset: { name: loaded.name, path: loaded.path, description: loaded.preset.description },
     recipe,

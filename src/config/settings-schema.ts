@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { outputTypeSchema } from '../contract/index.js'
+import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
 import { recipePartSchema } from './preset-schema.js'
 
@@ -24,6 +24,24 @@ export const serviceSchema = z.strictObject({
   scope: z.string().min(1).optional().meta({ description: 'Scope, as shown in the portal.' }),
 })
 
+/** A receiver of the service's webhooks, so that a run hears of the end of its files instead of asking. */
+export const webhookSchema = z.strictObject({
+  listen: z
+    .string()
+    .regex(/^(\[[\da-fA-F:.]+\]|[^\s:[\]]+):\d{1,5}$/, 'must be HOST:PORT, for example 0.0.0.0:8787')
+    .meta({ description: 'Where to receive webhooks, as HOST:PORT; the portal names the public address of it.' }),
+  secret: z
+    .string()
+    .min(1)
+    .max(LIMITS.webhookSecretMaxChars)
+    .optional()
+    .meta({ description: 'What each webhook must show; left out, one is derived from the API key.' }),
+  secretPosition: secretPositionSchema
+    .optional()
+    .meta({ description: 'Where the secret must stand, as set in the portal; left out, anywhere.' }),
+})
+export type WebhookSettings = z.infer<typeof webhookSchema>
+
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
 /** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
@@ -35,6 +53,7 @@ export const settingsSchema = recipePartSchema.extend({
     .strictObject({ sandbox: serviceSchema.optional(), production: serviceSchema.optional() })
     .optional()
     .meta({ description: 'The service of each profile.' }),
+  webhook: webhookSchema.optional().meta({ description: 'Receive webhooks of a remote service.' }),
   blockTypeHeader: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of an HTTP header')

@@ -6,7 +6,17 @@ import type { SettingPath } from './merge-layers.js'
  * What a file found by walking up from the working folder may not set: such a file comes with the material, and could
  * send the environment's secrets elsewhere or run a program (DESIGN section 3, rule 7).
  */
-const TRUSTED_ONLY = ['service', 'profiles', 'store', 'stateDir', 'ledger', 'ffmpeg', 'ffprobe', 'plugins'] as const
+const TRUSTED_ONLY = [
+  'service',
+  'webhook',
+  'profiles',
+  'store',
+  'stateDir',
+  'ledger',
+  'ffmpeg',
+  'ffprobe',
+  'plugins',
+] as const
 
 export function isTrustedOnly(path: SettingPath): boolean {
   return TRUSTED_ONLY.some((key) => path === key || path.startsWith(`${key}.`))

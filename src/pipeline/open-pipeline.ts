@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { VoxmuxClient } from '../client/index.js'
+import { VoxmuxClient, type VoxmuxClientOptions } from '../client/index.js'
 import { type Config, ensureStateFolder, type RemoteService, requireService } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
@@ -7,6 +7,7 @@ import { openLedger, VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
 import { stateIdentity } from './state-identity.js'
+import { openWebhookIntake, type WebhookIntake } from './webhook-intake.js'
 
 /** Address and credentials of a service. */
 export type ServiceAccess = Omit<RemoteService, 'kind'>
@@ -15,12 +16,16 @@ export type ServiceAccess = Omit<RemoteService, 'kind'>
 export interface EmbeddedServiceHandle {
   /** Address and a short-lived key of the local user. */
   readonly access: ServiceAccess
+  /** Tells of every file that ended in this process, sooner than the client would ask. */
+  onFileEnd(listener: (fileId: string) => void): void
   close(): Promise<void>
 }
 
 export interface OpenPipelineOptions {
   /** Starts the embedded service over a folder; the pipeline itself never imports it. */
   readonly startEmbedded: (dataDir: string) => Promise<EmbeddedServiceHandle>
+  /** Limits and patience of the client; default its own. */
+  readonly client?: Pick<VoxmuxClientOptions, 'polling' | 'retry' | 'timeouts'>
   readonly logger?: Logger
 }
 
@@ -45,9 +50,10 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const stateDir = await ensureStateFolder(config.stateDir)
   const ledger = await openLedger(config.ledger ?? join(stateDir, 'ledger.sqlite'))
   const cache = new VoiceCache(join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
-  const service = new LazyService(target, join(stateDir, 'service'), options, config.blockTypeHeader)
+  const service = new LazyService(target, join(stateDir, 'service'), options, config)
   const context: PipelineContext = {
-    client: () => service.client(),
+    client: async () => (await service.opened()).client,
+    webhooks: async () => (await service.opened()).intake?.start ?? null,
     serviceIdentity: await identityOf(target, stateDir),
     serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
     voices: ledger.voices,
@@ -85,50 +91,67 @@ async function identityOf(target: ReturnType<typeof requireService>, stateDir: s
   return `remote:${valueSha256({ baseUrl, tenantId, clientId })}`
 }
 
+interface OpenedService {
+  readonly client: VoxmuxClient
+  readonly intake: WebhookIntake | null
+  readonly embedded: EmbeddedServiceHandle | null
+}
+
 /** The client of the configured service, or of one that is started in this process when first asked for. */
 class LazyService {
   readonly #target: ReturnType<typeof requireService>
   readonly #dataDir: string
   readonly #options: OpenPipelineOptions
-  readonly #blockTypeHeader: string
-  #embedded: EmbeddedServiceHandle | undefined
-  #client: Promise<VoxmuxClient> | undefined
+  readonly #config: Pick<Config, 'blockTypeHeader' | 'webhook'>
+  #opened: Promise<OpenedService> | undefined
 
   constructor(
     target: ReturnType<typeof requireService>,
     dataDir: string,
     options: OpenPipelineOptions,
-    blockTypeHeader: string,
+    config: Pick<Config, 'blockTypeHeader' | 'webhook'>,
   ) {
     this.#target = target
     this.#dataDir = dataDir
     this.#options = options
-    this.#blockTypeHeader = blockTypeHeader
+    this.#config = config
   }
 
-  client(): Promise<VoxmuxClient> {
-    this.#client ??= this.#open()
-    return this.#client
+  opened(): Promise<OpenedService> {
+    this.#opened ??= this.#target.kind === 'embedded' ? this.#openEmbedded() : this.#openRemote(this.#target)
+    return this.#opened
   }
 
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined)
-    client?.close()
-    await this.#embedded?.close()
+    const opened = await this.#opened?.catch(() => undefined)
+    opened?.client.close()
+    await opened?.intake?.close()
+    await opened?.embedded?.close()
   }
 
-  async #open(): Promise<VoxmuxClient> {
+  async #openEmbedded(): Promise<OpenedService> {
+    const embedded = await this.#options.startEmbedded(this.#dataDir)
+    const client = this.#clientOf(embedded.access)
+    // In one process a call is a webhook without the wire; the webhooks of the local account stay the person's own.
+    embedded.onFileEnd((fileId) => client.askNow(fileId))
+    return { client, intake: null, embedded }
+  }
+
+  async #openRemote({ kind: _, ...access }: RemoteService): Promise<OpenedService> {
     const { logger = silentLogger } = this.#options
-    const access = this.#target.kind === 'embedded' ? await this.#start() : accessOf(this.#target)
-    return new VoxmuxClient({ ...access, blockTypeHeader: this.#blockTypeHeader, logger })
+    const client = this.#clientOf(access)
+    const settings = this.#config.webhook
+    try {
+      const intake = settings && (await openWebhookIntake({ settings, access, client, logger }))
+      return { client, intake, embedded: null }
+    } catch (error) {
+      client.close()
+      throw error
+    }
   }
 
-  async #start(): Promise<ServiceAccess> {
-    this.#embedded = await this.#options.startEmbedded(this.#dataDir)
-    return this.#embedded.access
+  #clientOf(access: ServiceAccess): VoxmuxClient {
+    const { logger = silentLogger, client } = this.#options
+    return new VoxmuxClient({ ...access, ...client, blockTypeHeader: this.#config.blockTypeHeader, logger })
   }
-}
-
-function accessOf({ kind: _, ...access }: RemoteService): ServiceAccess {
-  return access
 }

@@ -10,11 +10,14 @@ import {
   type VoiceLedger,
 } from '../jobs/index.js'
 import { valueSha256 } from './file-identity.js'
+import type { WebhookStart } from './webhook-intake.js'
 
 /** What the remote work of a voice needs. One of these serves any number of jobs. */
 export interface VoiceServiceContext {
   /** Opens the service on first use: a job that finds everything in the cache needs none. */
   readonly client: () => Promise<VoxmuxClient>
+  /** What a start says to be told of by webhook; null or absent where nothing listens. */
+  readonly webhooks?: () => Promise<WebhookStart | null>
   /** Which service and account: voices of one never answer for another. */
   readonly serviceIdentity: string
   readonly voices: VoiceLedger
@@ -172,7 +175,7 @@ class VoiceWork {
     const paidSec = this.#order.sec
     await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
     await this.#held.advance({ status: 'starting', paidSec })
-    await client.startOnce(fileId, this.#startOptions(), { signal: this.#held.signal })
+    await client.startOnce(fileId, await this.#startOptions(), { signal: this.#held.signal })
     this.#paidSec += paidSec
     await this.#started(fileId)
   }
@@ -180,7 +183,7 @@ class VoiceWork {
   async #resumeStart(fileId: string): Promise<void> {
     try {
       const client = await this.#context.client()
-      await client.resumeStart(fileId, this.#startOptions(), { signal: this.#held.signal })
+      await client.resumeStart(fileId, await this.#startOptions(), { signal: this.#held.signal })
     } catch (error) {
       // The service never had it, or has it no more: nothing was charged for it that could still be fetched.
       if (!(error instanceof VoxmuxError) || error.code !== 'ERR_NOT_FOUND') throw error
@@ -236,9 +239,10 @@ class VoiceWork {
     await this.#held.advance({ status: 'cached', path })
   }
 
-  #startOptions() {
+  async #startOptions() {
     const { model, outputType } = this.#order
-    return outputType === null ? { model } : { model, output_type: outputType }
+    const webhooks = await this.#context.webhooks?.()
+    return { model, ...(outputType !== null && { output_type: outputType }), ...webhooks }
   }
 
   #mark(step: string): void {

@@ -46,6 +46,8 @@ export interface RunningService {
   createKey(name: string): Promise<ServiceCredentials>
   /** Exempts a receiver of webhooks that this process opened from the address guard. `origin`: `http://127.0.0.1:PORT`. */
   trustReceiver(origin: string): void
+  /** Tells of every file that this node worked to its end: who runs the node within its own process need not ask. */
+  onFileEnd(listener: (fileId: string) => void): void
   /** Ends gracefully: what is in work goes back to the queue, for another node or the next start. */
   close(): Promise<void>
 }

@@ -141,6 +141,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       serviceId: identity.serviceId,
       createKey: async (name) => nodeKeys.create(name),
       trustReceiver: (origin) => void trusted.add(new URL(origin).origin),
+      onFileEnd: (listener) => life.onEnd(listener),
       close: closeAll,
     }
   } catch (error) {

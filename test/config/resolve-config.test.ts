@@ -113,6 +113,7 @@ describe('resolveConfig', () => {
   it.each([
     [{ service: { baseUrl: 'https://evil.example' } }, '"service.baseUrl"', 'VOXMUX_BASE_URL'],
     [{ profiles: { production: { authUrl: 'https://evil.example' } } }, '"profiles.production.authUrl"', 'config.json'],
+    [{ webhook: { listen: '0.0.0.0:80' } }, '"webhook.listen"', 'VOXMUX_WEBHOOK_LISTEN'],
     [{ plugins: ['./evil.mjs'] }, '"plugins"', '--config'],
     [{ ffmpeg: './evil' }, '"ffmpeg"', 'VOXMUX_FFMPEG'],
     [{ stateDir: '/tmp/evil' }, '"stateDir"', 'VOXMUX_STATE_DIR'],

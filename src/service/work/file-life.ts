@@ -9,11 +9,18 @@ const EVENT_STEP_PERCENT = 10
 
 /** The steps of a file's life: each changes the record and queues what is told of it, in one transaction. */
 export class FileLife {
+  private readonly endListeners = new Set<(fileId: string) => void>()
+
   constructor(
     private readonly database: Database,
     private readonly files: Files,
     private readonly outbox: Outbox,
   ) {}
+
+  /** Tells within this process of every file that ends on this node. */
+  onEnd(listener: (fileId: string) => void): void {
+    this.endListeners.add(listener)
+  }
 
   /** @returns false for a repeated start */
   accept(id: string, options: StartOptions): boolean {
@@ -60,6 +67,7 @@ export class FileLife {
       id,
       (file) => this.tell(file, 'Processed'),
     )
+    this.tellEnd(id)
   }
 
   fail(id: string, errorCode: FileErrorCode): void {
@@ -68,11 +76,16 @@ export class FileLife {
       id,
       (file) => this.outbox.addFailure(file),
     )
+    this.tellEnd(id)
   }
 
   /** Its output is gone after the time of retention. */
   deleted(id: string): void {
     this.step(always, id, (file) => this.tell(file, 'Deleted'))
+  }
+
+  private tellEnd(id: string): void {
+    for (const listener of this.endListeners) listener(id)
   }
 
   private tell(
