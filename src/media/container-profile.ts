@@ -12,7 +12,8 @@ export interface ContainerProfile {
   readonly subtitleCodecs: readonly string[]
   readonly data: 'none' | 'quicktime' | 'mp4' | 'transport'
   readonly attachments: boolean
-  readonly covers: boolean
+  /** `attached`: as an attached file, which ffmpeg does not make of a stream that is copied. */
+  readonly covers: 'none' | 'stream' | 'attached'
   readonly chapters: boolean
   /** Sound alone, one stream. */
   readonly soundOnly: boolean
@@ -29,7 +30,7 @@ const FILM: ContainerProfile = {
   subtitleCodecs: [],
   data: 'none',
   attachments: false,
-  covers: false,
+  covers: 'none',
   chapters: false,
   soundOnly: false,
   priming: 'unsignalled',
@@ -45,7 +46,7 @@ const MP4: ContainerProfile = {
   audioCodecs: MP4_AUDIO,
   subtitleCodecs: MP4_SUBTITLES,
   data: 'mp4',
-  covers: true,
+  covers: 'stream',
   chapters: true,
   priming: 'signalled',
 }
@@ -65,8 +66,7 @@ const MKV: ContainerProfile = {
     'hdmv_text_subtitle',
   ],
   attachments: true,
-  // It is an attachment there, and ffmpeg 5 writes a copied one as a film of one picture.
-  covers: false,
+  covers: 'attached',
   chapters: true,
   priming: 'opus only',
 }
@@ -104,8 +104,8 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   m4v: { ...MP4, muxer: 'ipod', extension: 'm4v', audioCodecs: ['aac', 'ac3', 'alac', 'mp3'] },
   m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3', 'mp3'] },
   mov: { ...MP4, muxer: 'mov', extension: 'mov', audioCodecs: [...MP4_AUDIO, 'pcm_*', 'wmav2'], data: 'quicktime' },
-  '3gp': { ...MP4, muxer: '3gp', extension: '3gp', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: false },
-  '3g2': { ...MP4, muxer: '3g2', extension: '3g2', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: false },
+  '3gp': { ...MP4, muxer: '3gp', extension: '3gp', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
+  '3g2': { ...MP4, muxer: '3g2', extension: '3g2', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
   mkv: MKV,
   webm: {
     ...MKV,
@@ -115,7 +115,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     videoCodecs: ['vp8', 'vp9', 'av1'],
     subtitleCodecs: ['webvtt'],
     attachments: false,
-    covers: false,
+    covers: 'none',
   },
   mxf: { ...FILM, muxer: 'mxf', extension: 'mxf', audioCodecs: ['pcm_s24le', 'pcm_s16le'] },
   ts: TS,
@@ -150,7 +150,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   },
   flv: { ...FILM, muxer: 'flv', extension: 'flv', audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8'] },
   wmv: ASF,
-  wma: { ...ASF, extension: 'wma', soundOnly: true, covers: true },
+  wma: { ...ASF, extension: 'wma', soundOnly: true, covers: 'stream' },
   wav: {
     ...SOUND,
     muxer: 'wav',
@@ -166,15 +166,15 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     // Tags of an AIFF stand in an ID3 chunk.
     options: ['-write_id3v2', '1'],
     audioCodecs: ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_s8', 'pcm_f32be', 'pcm_f64be', 'pcm_s16le'],
-    covers: true,
+    covers: 'stream',
   },
-  flac: { ...SOUND, muxer: 'flac', extension: 'flac', audioCodecs: ['flac'], covers: true, chapters: true },
+  flac: { ...SOUND, muxer: 'flac', extension: 'flac', audioCodecs: ['flac'], covers: 'stream', chapters: true },
   mp3: {
     ...SOUND,
     muxer: 'mp3',
     extension: 'mp3',
     audioCodecs: ['mp3'],
-    covers: true,
+    covers: 'stream',
     chapters: true,
     priming: 'signalled',
   },

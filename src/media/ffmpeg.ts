@@ -36,8 +36,8 @@ export interface FfmpegRunOptions {
   readonly stallMs?: number | undefined
   /** Seconds of output written so far. */
   readonly onProgressSec?: ((sec: number) => void) | undefined
-  /** Each line of stderr that is not progress, as it comes. */
-  readonly onStderrLine?: ((line: string) => void) | undefined
+  /** Each line of stderr that is not progress, as it comes; true where it was data and no message. */
+  readonly takeStderrLine?: ((line: string) => boolean) | undefined
   /** What the errors name: the file as the person knows it. */
   readonly input?: string | undefined
 }
@@ -171,8 +171,7 @@ function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
 function takeLine(line: string, options: FfmpegRunOptions): boolean {
   const progress = progressOf(line)
   if (!progress) {
-    options.onStderrLine?.(line)
-    return true
+    return options.takeStderrLine?.(line) !== true
   }
   if (progress.outTimeSec !== null) options.onProgressSec?.(progress.outTimeSec)
   return false

@@ -48,6 +48,8 @@ function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
     tags: raw.tags,
     dispositions: Object.keys(raw.disposition).filter((name) => raw.disposition[name] === 1),
     sideData: raw.side_data_list.map((entry) => entry.side_data_type),
+    sideDataValues: Object.fromEntries(raw.side_data_list.map((entry) => [entry.side_data_type, orderedJson(entry)])),
+    extradataHash: raw.extradata_hash ?? null,
   }
   switch (raw.codec_type) {
     case 'audio':
@@ -77,7 +79,14 @@ function audioPart(raw: RawStream): AudioPart {
   }
 }
 
-type VideoPart = Pick<VideoStreamInfo, 'width' | 'height' | 'frameRate' | 'rotationDeg' | 'isCover'>
+function orderedJson(entry: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))))
+}
+
+type VideoPart = Pick<
+  VideoStreamInfo,
+  'width' | 'height' | 'frameRate' | 'rotationDeg' | 'isCover' | 'sampleAspect' | 'colour'
+>
 
 function videoPart(raw: RawStream): VideoPart {
   const rate = raw.r_frame_rate ?? raw.avg_frame_rate
@@ -89,7 +98,19 @@ function videoPart(raw: RawStream): VideoPart {
     // ffprobe counts the matrix counter-clockwise.
     rotationDeg: ((-Math.round(turn) % 360) + 360) % 360,
     isCover: raw.disposition.attached_pic === 1,
+    sampleAspect: said(raw.sample_aspect_ratio === '1:1' ? undefined : raw.sample_aspect_ratio),
+    colour: {
+      range: said(raw.color_range),
+      space: said(raw.color_space),
+      transfer: said(raw.color_transfer),
+      primaries: said(raw.color_primaries),
+    },
   }
+}
+
+/** ffprobe's several ways of knowing nothing. */
+function said(value: string | undefined): string | null {
+  return value === undefined || /^(unknown|unspecified|reserved|0:1|N\/A)$/.test(value) ? null : value
 }
 
 /** A tag whatever its case: containers differ (`language`, `LANGUAGE`). */

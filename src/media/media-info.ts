@@ -41,6 +41,10 @@ interface StreamBase {
   readonly dispositions: readonly string[]
   /** ffprobe's `side_data_type` of each entry, e.g. `Display Matrix`, `Mastering display metadata`. */
   readonly sideData: readonly string[]
+  /** What each entry says, as JSON with its keys in order; by its type. */
+  readonly sideDataValues: Readonly<Record<string, string>>
+  /** Hash of the codec's own header; of an attachment, of its content. Null where there is none. */
+  readonly extradataHash: string | null
 }
 
 export interface AudioStreamInfo extends StreamBase {
@@ -65,8 +69,19 @@ export interface VideoStreamInfo extends StreamBase {
   readonly frameRate: string | null
   /** Clockwise, from the display matrix. */
   readonly rotationDeg: number
+  /** Shape of a pixel, `16:15`; null where it is square or not said. */
+  readonly sampleAspect: string | null
+  readonly colour: ColourInfo
   /** A cover picture, not a film. */
   readonly isCover: boolean
+}
+
+/** How the numbers of a picture are meant, in ffmpeg's names (`bt2020nc`, `smpte2084`, …); null where not said. */
+export interface ColourInfo {
+  readonly range: string | null
+  readonly space: string | null
+  readonly transfer: string | null
+  readonly primaries: string | null
 }
 
 export interface OtherStreamInfo extends StreamBase {

@@ -1,8 +1,11 @@
+import { dirname } from 'node:path'
+import { attachedStreams, attachOptions, missingCoverTags } from './attached-files.js'
 import type { FfmpegCommand, FfmpegInput } from './ffmpeg.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
+import { timesOutput } from './packet-times.js'
 import { defaultChannelLayout, type PcmFormat, rawFormatName } from './pcm.js'
 import { hashOutput } from './stream-hash.js'
 
@@ -23,6 +26,8 @@ export interface VoiceInput {
 export interface MuxSetting {
   readonly voices: readonly VoiceInput[]
   readonly partPath: string
+  /** Where covers lie that are put in as files; the part file's folder by default. */
+  readonly workFolder?: string | undefined
   /** The index of the input stood before its data. */
   readonly fastStart: boolean
   /** By how much copied Opus packets are moved later, against the same error of the muxer. */
@@ -42,11 +47,12 @@ export function writtenStreams(plan: MuxPlan) {
 /** One command: every other stream copied, the new voices encoded, and the copied packets hashed in the same reading. */
 export function muxCommand(
   plan: MuxPlan,
-  { voices, partPath, fastStart, copiedOpusDelayMs = 0 }: MuxSetting,
+  { voices, partPath, fastStart, copiedOpusDelayMs = 0, workFolder = dirname(partPath) }: MuxSetting,
 ): FfmpegCommand {
   const { media, profile } = plan
   const streams = writtenStreams(plan)
-  const hashes = hashOutput(plan, ({ input }) => input.index)
+  const asFiles = attachedStreams(plan)
+  const indexOf = ({ input }: PlannedStream) => input.index
   return {
     inputs: [
       { url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] },
@@ -57,9 +63,10 @@ export function muxCommand(
       {
         url: fileUrl(partPath),
         options: [
-          ...streams.flatMap((stream) => ['-map', mapOf(stream, voices)]),
-          '-c',
-          'copy',
+          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap((stream) => ['-map', mapOf(stream, voices)]),
+          ...attachOptions(plan, { folder: workFolder, partPath }),
+          // A recording may begin between two key frames: all of it is kept.
+          ...['-c', 'copy', '-copyinkf'],
           // Codecs that muxers call experimental (FLAC, Opus, TrueHD in MP4) and side data they call unofficial.
           '-strict',
           '-2',
@@ -71,7 +78,8 @@ export function muxCommand(
           '-map_chapters',
           profile.chapters ? '0' : '-1',
           ...streams.flatMap((stream) => streamMetadata(plan, stream)),
-          ...streams.flatMap(dispositionOptions),
+          ...streams.flatMap((stream) => missingCoverTags(plan, stream)),
+          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
           ...mp4FamilyOptions(plan, fastStart),
           ...profile.options,
           ...broadcastWaveOptions(plan),
@@ -87,7 +95,8 @@ export function muxCommand(
           profile.muxer,
         ],
       },
-      ...(hashes ? [hashes] : []),
+      ...hashOutput(plan, indexOf),
+      ...timesOutput(plan, indexOf),
     ],
   }
 }

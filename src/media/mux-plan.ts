@@ -117,7 +117,7 @@ function planStreams(
   let outputIndex = 0
   const planned: PlannedStream[] = []
   let soundTaken = false
-  for (const input of media.streams) {
+  for (const input of inTargetOrder(media.streams, profile)) {
     const replaced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
     if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
       planned.push({
@@ -138,6 +138,13 @@ function planStreams(
     planned.push(replaced && stream.fate === 'copied' ? asOriginal(stream) : stream)
   }
   return planned
+}
+
+/** Attached files stand behind all tracks, in their own order, wherever their container had them. */
+function inTargetOrder(streams: readonly StreamInfo[], { covers }: ContainerProfile): readonly StreamInfo[] {
+  if (covers !== 'attached') return streams
+  const isFile = (stream: StreamInfo) => stream.kind === 'attachment' || (stream.kind === 'video' && stream.isCover)
+  return [...streams.filter((stream) => !isFile(stream)), ...streams.filter(isFile)]
 }
 
 function replacedStream(

@@ -1,8 +1,9 @@
+import { bibliographic } from './languages.js'
 import { WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
-/** Figures that some muxers write about a track's packets; wrong once the track is coded anew. */
-const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
+/** Names of figures that some muxers write about a track's packets; wrong once the track is coded anew. */
+export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
 
 /** Copies the tags of a stream to its place in the output, and sets what the plan changes. */
 export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly string[] {
@@ -19,31 +20,8 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
   return [...copied, ...stale.flatMap((name) => [target, `${name}=`]), ...title, ...handler, ...language(plan, stream)]
 }
 
-/** QuickTime's own language list, which ffmpeg writes into .mov, knows the bibliographic codes alone. */
-const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
-  deu: 'ger',
-  fra: 'fre',
-  nld: 'dut',
-  ell: 'gre',
-  zho: 'chi',
-  ces: 'cze',
-  slk: 'slo',
-  ron: 'rum',
-  isl: 'ice',
-  fas: 'per',
-  hye: 'arm',
-  eus: 'baq',
-  cym: 'wel',
-  sqi: 'alb',
-  mkd: 'mac',
-  msa: 'may',
-  mya: 'bur',
-  kat: 'geo',
-  bod: 'tib',
-}
-
 function language({ container }: MuxPlan, stream: PlannedStream): readonly string[] {
-  const name = container === 'mov' && stream.input.language ? BIBLIOGRAPHIC[stream.input.language] : undefined
+  const name = container === 'mov' ? bibliographic(stream.input.language) : undefined
   return name ? [`-metadata:s:${stream.outputIndex}`, `language=${name}`] : []
 }
 

@@ -1,11 +1,13 @@
 import { open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.js'
+import { extractAttached } from './attached-files.js'
 import { encoderPriming, matroskaOpusShift } from './encoder-priming.js'
 import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
 import { hasIndexFirst } from './index-first.js'
 import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
+import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
 import type { PcmFormat, PcmStream } from './pcm.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
 import type { SyncSample } from './sync-reference.js'
@@ -34,6 +36,8 @@ export interface MuxResult {
   readonly voices: readonly MuxedVoice[]
   /** Of the copied streams, as they were read from the input; by input index. */
   readonly packetHashes: PacketHashes
+  /** Of the copied films and subtitles, likewise. */
+  readonly packetTimes: PacketTimesByIndex
 }
 
 /**
@@ -63,24 +67,28 @@ export async function mux(
       }
       inputs.push({ stream, format: voice.format, source: place > 0 ? spill : feed.toReadable(), ...timing })
     }
-    const lines = new HashLines()
+    spilled.push(...(await extractAttached(plan, { folder, partPath }, options)))
+    const hashes = new HashLines()
+    const times = new PacketTimes()
     const setting: MuxSetting = {
       voices: inputs,
       partPath,
+      workFolder: folder,
       fastStart: await hasIndexFirst(plan.media),
       copiedOpusDelayMs: await copiedOpusDelayMs(plan, options.signal),
     }
     const { args } = await runFfmpeg(muxCommand(plan, setting), {
       signal: options.signal,
       onProgressSec: options.onProgressSec,
-      onStderrLine: (line) => lines.take(line),
+      takeStderrLine: (line) => hashes.take(line) || times.take(line),
       input: plan.media.path,
     })
     if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
     await sync(partPath)
     return {
       args,
-      packetHashes: lines.byInputIndex(plan),
+      packetHashes: hashes.byInputIndex(plan),
+      packetTimes: times.byInputIndex(plan),
       voices: fed.map(({ stream, voice, feed }, place) => ({
         audioIndex: stream.input.audioIndex,
         format: voice.format,

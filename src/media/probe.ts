@@ -28,9 +28,8 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
   const file = await open(absolute, 'r')
   try {
     const head = await readHead(file)
-    const answer = await ffprobe(absolute, ['-show_format', '-show_streams', '-show_chapters'], ffprobeAnswerSchema, {
-      signal,
-    })
+    const show = ['-show_format', '-show_streams', '-show_chapters', '-show_data_hash', 'murmur3']
+    const answer = await ffprobe(absolute, show, ffprobeAnswerSchema, { signal })
     const container = containerKind({ path: absolute, head, answer })
     if (!container) throw unsupported(path, answer.format.format_name)
     const missing = await missingBytes(file, sizeBytes, container)

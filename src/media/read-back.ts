@@ -6,7 +6,8 @@ import { matchStreams } from './match-streams.js'
 import type { MediaInfo } from './media-info.js'
 import type { MuxedVoice, MuxResult } from './mux.js'
 import { replacedStreams } from './mux-command.js'
-import type { MuxPlan } from './mux-plan.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { PacketTimes, type PacketTimesByIndex, timesOutput } from './packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from './stream-hash.js'
 import type { SyncPlace, SyncPlaceName, SyncSample } from './sync-reference.js'
 import { SyncWindows } from './sync-windows.js'
@@ -19,6 +20,14 @@ export interface TrackReadBack {
   readonly places: readonly SyncPlace[]
   /** Where something was fed and nothing like it came back. */
   readonly lost: readonly SyncPlaceName[]
+}
+
+/** What one reading of an output gave. */
+export interface ReadBack {
+  /** Of the copied streams, by input index. */
+  readonly packetHashes: PacketHashes
+  readonly packetTimes: PacketTimesByIndex
+  readonly tracks: readonly TrackReadBack[]
 }
 
 /** How far around its place a sound is looked for. */
@@ -35,10 +44,12 @@ export async function readBack(
   result: MuxResult,
   output: MediaInfo,
   signal: AbortSignal | undefined,
-): Promise<{ readonly packetHashes: PacketHashes; readonly tracks: readonly TrackReadBack[] }> {
+): Promise<ReadBack> {
   const lines = new HashLines()
+  const times = new PacketTimes()
   const matched = matchStreams(plan, output)
-  const hashes = hashOutput(plan, (stream) => matched.get(stream)?.index ?? -1)
+  const indexOf = (stream: PlannedStream) => matched.get(stream)?.index ?? -1
+  const proofs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)]
   const tracks: TrackReadBack[] = []
   for (const [place, voice] of result.voices.entries()) {
     const { filter, windows } = decoding(plan, output, voice)
@@ -50,10 +61,10 @@ export async function readBack(
         filterComplex: filter,
         outputs: [
           { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },
-          ...(hashes && place === 0 ? [hashes] : []),
+          ...(place === 0 ? proofs : []),
         ],
       },
-      { signal, input: output.path, onStderrLine: (line) => lines.take(line) },
+      { signal, input: output.path, takeStderrLine: (line) => lines.take(line) || times.take(line) },
     )
     for await (const chunk of stdout) windows.push(chunk as Buffer)
     await done
@@ -67,7 +78,7 @@ export async function readBack(
       ),
     })
   }
-  return { packetHashes: lines.byInputIndex(plan), tracks }
+  return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }
 }
 
 function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {

@@ -13,32 +13,33 @@ const HASH = 'murmur3'
  * is read anyway; an attachment has no packets.
  *
  * @param indexOf where a stream stands in the file that is read
- * @returns undefined where nothing is copied
+ * @returns none where nothing is copied
  */
-export function hashOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): FfmpegOutput | undefined {
+export function hashOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): readonly FfmpegOutput[] {
   const hashed = hashedStreams(plan)
-  if (hashed.length === 0) return undefined
+  if (hashed.length === 0) return []
   const filters = hashed.flatMap(({ input }, place) => {
     const filter = normalisingFilter(input, plan)
     return filter ? [`-bsf:${place}`, filter] : []
   })
-  return {
-    url: 'pipe:2',
-    options: [
-      ...hashed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
-      ...['-c', 'copy', '-map_metadata', '-1', '-map_chapters', '-1', ...filters],
-      ...['-max_muxing_queue_size', '9999', '-f', 'streamhash', '-hash', HASH],
-    ],
-  }
+  const options = [
+    ...hashed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
+    ...['-c', 'copy', '-copyinkf', '-map_metadata', '-1', '-map_chapters', '-1', ...filters],
+    ...['-max_muxing_queue_size', '9999', '-f', 'streamhash', '-hash', HASH],
+  ]
+  return [{ url: 'pipe:2', options }]
 }
 
 /** Collects the hash lines that {@link hashOutput} makes ffmpeg print. */
 export class HashLines {
   readonly #byPlace = new Map<number, string>()
 
-  take(line: string): void {
+  /** Says whether the line was one of them. */
+  take(line: string): boolean {
     const [, place, hash] = /^(\d+),\w,(\w+=[0-9a-f]+)$/.exec(line) ?? []
-    if (place !== undefined && hash !== undefined) this.#byPlace.set(Number(place), hash)
+    if (place === undefined || hash === undefined) return false
+    this.#byPlace.set(Number(place), hash)
+    return true
   }
 
   /** By index of the stream in the *input*, whichever side was hashed. */

@@ -51,7 +51,7 @@ function videoPassage(
   container: string,
   profile: ContainerProfile,
 ): StreamPassage {
-  if (stream.isCover) return profile.covers ? COPY : drop(`.${container} cannot carry a cover picture`)
+  if (stream.isCover) return profile.covers === 'none' ? drop(`.${container} cannot carry a cover picture`) : COPY
   if (profile.soundOnly) return drop(`.${container} holds sound alone`)
   if (media.container === container || profile.videoCodecs === null) return COPY
   return profile.videoCodecs.includes(stream.codec ?? '')

@@ -1,8 +1,10 @@
+import { sameLanguage } from './languages.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
-import type { MediaInfo, StreamInfo } from './media-info.js'
+import type { MediaInfo } from './media-info.js'
 import { writtenStreams } from './mux-command.js'
 import { WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { streamFactDifferences } from './stream-facts.js'
 
 /** Timestamps in ms containers are rounded; two of them can differ by two ticks. */
 const START_TOLERANCE_SEC = 0.0021
@@ -31,6 +33,7 @@ function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaIn
   if (made.codec !== plannedCodec(stream)) wrong.push(`the codec of ${name} (${made.codec ?? 'none'})`)
   if (plan.media.container !== plan.container) return wrong
   if (!sameLanguage(made, stream.input)) wrong.push(`the language of ${name}`)
+  wrong.push(...streamFactDifferences(plan, stream, made).map((fact) => `${fact} of ${name}`))
   const wanted = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
   const lost = wanted.filter((disposition) => !made.dispositions.includes(disposition))
   if (lost.length > 0 && plan.profile.chapters) wrong.push(`the disposition ${lost.join(', ')} of ${name}`)
@@ -39,11 +42,6 @@ function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaIn
     wrong.push(`the rotation of ${name}`)
   }
   return startMoved(plan, stream, output) ? [...wrong, `the start of ${name}`] : wrong
-}
-
-/** Containers without languages give null; QuickTime's list has the bibliographic code of the same language. */
-function sameLanguage(made: StreamInfo, input: StreamInfo): boolean {
-  return made.language === null || input.language === null || made.language.slice(0, 1) === input.language.slice(0, 1)
 }
 
 /** Whether a copied stream begins elsewhere than before, as seen from the first copied film or sound. */

@@ -1,0 +1,85 @@
+import { basename, join } from 'node:path'
+import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+import type { StreamInfo } from './media-info.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+
+/** Where attached files lie between being taken out and put in. */
+export interface AttachedFolder {
+  readonly folder: string
+  readonly partPath: string
+}
+
+/** What a cover is called where its container gave it no name; both are demanded by Matroska. */
+const COVER_TAGS: Readonly<Record<string, readonly [mimetype: string, filename: string]>> = {
+  mjpeg: ['image/jpeg', 'cover.jpg'],
+  png: ['image/png', 'cover.png'],
+  bmp: ['image/bmp', 'cover.bmp'],
+  gif: ['image/gif', 'cover.gif'],
+  webp: ['image/webp', 'cover.webp'],
+  tiff: ['image/tiff', 'cover.tif'],
+}
+
+/**
+ * The streams that go in as files (`-attach`): covers where they are attached files (ffmpeg writes a copied one as a
+ * film of one picture), and the attachments behind the first of them, so that their order stays.
+ */
+export function attachedStreams({ profile, streams }: MuxPlan): readonly PlannedStream[] {
+  if (profile.covers !== 'attached') return []
+  const copied = streams.filter(({ fate }) => fate === 'copied')
+  const first = copied.findIndex(({ input }) => isCover(input))
+  return first < 0 ? [] : copied.slice(first).filter(({ input }) => isCover(input) || input.kind === 'attachment')
+}
+
+/** Where the content of such a stream lies. */
+export function attachedPath({ input }: PlannedStream, { folder, partPath }: AttachedFolder): string {
+  return join(folder, `${basename(partPath)}.attached${input.index}`)
+}
+
+/** The options that put them in; they stand behind every mapped stream. */
+export function attachOptions(plan: MuxPlan, place: AttachedFolder): readonly string[] {
+  return attachedStreams(plan).flatMap((stream) => ['-attach', fileUrl(attachedPath(stream, place))])
+}
+
+/** The tags that a cover needs there and did not have. */
+export function missingCoverTags(plan: MuxPlan, stream: PlannedStream): readonly string[] {
+  const known = attachedStreams(plan).includes(stream) ? COVER_TAGS[stream.input.codec ?? ''] : undefined
+  if (!known || !isCover(stream.input)) return []
+  const target = `-metadata:s:${stream.outputIndex}`
+  const [mimetype, filename] = known
+  return [
+    ...('mimetype' in stream.input.tags ? [] : [target, `mimetype=${mimetype}`]),
+    ...('filename' in stream.input.tags ? [] : [target, `filename=${filename}`]),
+  ]
+}
+
+/** Writes the files; they come from the container's header. None where nothing is attached. */
+export async function extractAttached(
+  plan: MuxPlan,
+  place: AttachedFolder,
+  options: Pick<FfmpegRunOptions, 'signal'>,
+): Promise<readonly string[]> {
+  const streams = attachedStreams(plan)
+  if (streams.length === 0) return []
+  await runFfmpeg(extractCommand(plan, streams, place), { ...options, input: plan.media.path })
+  return streams.map((stream) => attachedPath(stream, place))
+}
+
+function extractCommand({ media }: MuxPlan, streams: readonly PlannedStream[], place: AttachedFolder): FfmpegCommand {
+  const dumps = streams
+    .filter(({ input }) => !isCover(input))
+    .flatMap((stream) => [`-dump_attachment:${stream.input.index}`, fileUrl(attachedPath(stream, place))])
+  return {
+    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(), ...dumps] }],
+    outputs: streams
+      .filter(({ input }) => isCover(input))
+      .map((stream) => ({
+        url: fileUrl(attachedPath(stream, place)),
+        options: ['-map', `0:${stream.input.index}`, '-c', 'copy', '-frames:v', '1', '-f', 'data'],
+      })),
+  }
+}
+
+function isCover(stream: StreamInfo): boolean {
+  return stream.kind === 'video' && stream.isCover
+}

@@ -1,0 +1,82 @@
+import type { FfmpegOutput } from './ffmpeg.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+
+/** When each packet of a stream is shown, in its own ticks; null where the container does not say. */
+export interface StreamTimes {
+  readonly tickSec: number
+  readonly pts: readonly (number | null)[]
+}
+
+/** By index of the stream in the input. */
+export type PacketTimesByIndex = ReadonlyMap<number, StreamTimes>
+
+/** ffmpeg's "no timestamp". */
+const NO_PTS = '-9223372036854775808'
+
+/**
+ * A further output that tells the timestamps of every copied film and subtitle in the same reading. Sound is left
+ * out: containers cut it into packets of their own, and its place is measured by ear.
+ *
+ * @param indexOf where a stream stands in the file that is read
+ */
+export function timesOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): readonly FfmpegOutput[] {
+  const timed = timedStreams(plan)
+  if (timed.length === 0) return []
+  const options = [
+    ...timed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
+    ...['-c', 'copy', '-copyinkf', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '9999'],
+    // Packet by packet: a buffer's end in the middle of a line would meet the lines of others.
+    ...['-flush_packets', '1', '-f', 'framecrc'],
+  ]
+  return [{ url: 'pipe:2', options }]
+}
+
+/** Collects the lines that {@link timesOutput} makes ffmpeg print; eight bytes a packet. */
+export class PacketTimes {
+  readonly #byPlace = new Map<number, { tickSec: number; pts: (number | null)[] }>()
+
+  /** Says whether the line was one of them. */
+  take(line: string): boolean {
+    if (/^#(software|media_type|codec_id|dimensions|sar|extradata|channel_layout)\b/.test(line)) return true
+    const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
+    if (place !== undefined) {
+      this.#byPlace.set(Number(place), { tickSec: Number(numerator) / Number(denominator), pts: [] })
+      return true
+    }
+    const [, of, pts] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*\d+,\s*0x/.exec(line) ?? []
+    if (of === undefined || pts === undefined) return false
+    this.#byPlace.get(Number(of))?.pts.push(pts === NO_PTS ? null : Number(pts))
+    return true
+  }
+
+  /** By index of the stream in the *input*, whichever side was read. */
+  byInputIndex(plan: MuxPlan): PacketTimesByIndex {
+    return new Map(
+      timedStreams(plan).flatMap(({ input }, place) => {
+        const times = this.#byPlace.get(place)
+        return times === undefined ? [] : [[input.index, times] as const]
+      }),
+    )
+  }
+}
+
+/** Whether every packet is shown when it was before, up to a common shift and a tick of the output's time base. */
+export function sameTimes(before: StreamTimes, after: StreamTimes): boolean {
+  if (before.pts.length !== after.pts.length) return false
+  let shiftSec: number | undefined
+  return before.pts.every((was, place) => {
+    const is = after.pts[place]
+    if (was === null || is === null || is === undefined) return true
+    const movedSec = is * after.tickSec - was * before.tickSec
+    shiftSec ??= movedSec
+    return Math.abs(movedSec - shiftSec) <= after.tickSec * 1.01 + 1e-9
+  })
+}
+
+function timedStreams(plan: MuxPlan): readonly PlannedStream[] {
+  return plan.streams.filter(({ fate, input }) => {
+    if (fate !== 'copied') return false
+    // QuickTime's subtitles fill the time between two of them with empty packets of the muxer's own.
+    return input.kind === 'video' ? !input.isCover : input.kind === 'subtitle' && input.codec !== 'mov_text'
+  })
+}
