@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { engineSpec } from '../voice/engine-spec.js'
 
 const seconds = (description: string) => z.number().positive().meta({ description })
 const timer = (description: string) => z.int().positive().meta({ description })
@@ -73,6 +74,9 @@ export const serviceSettingsSchema = z.strictObject({
   download: downloadSettings.prefault({}),
   webhooks: webhookSettings.prefault({}),
   identity: identitySettings.prefault({}),
+  engine: engineSpec
+    .prefault({ kind: 'rnnoise' })
+    .meta({ description: 'The voice model that works; see docs/onnx-engine.md.' }),
 })
 export type ServiceSettings = z.output<typeof serviceSettingsSchema>
 export type ServiceSettingsInput = z.input<typeof serviceSettingsSchema>

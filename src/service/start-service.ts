@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       ? outsideAuthenticator(new OutsideTokens(outside), accounts)
       : ownAuthenticator(tokens, apiKeys)
 
-    const engine = options.engine ?? defaultEngine(limits)
+    const engine = options.engine ?? defaultEngine(limits, settings.engine)
     const engines = { made: undefined as ReturnType<typeof engine> | undefined }
     closers.push(async () => (await engines.made)?.close?.())
 

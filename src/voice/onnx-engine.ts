@@ -4,9 +4,10 @@ import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
 import type { MaskSettings } from './mask-settings.js'
 import { mendBlock } from './mend-block.js'
+import { framedModel, type SoundModel } from './onnx-frames.js'
 import { type OnnxModel, onnxModelSchema } from './onnx-model.js'
 import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
-import { OnnxFrameStage } from './onnx-stage.js'
+import { wholeModel } from './onnx-whole.js'
 import { decimate, interpolate } from './resample-by-factor.js'
 import { RNNOISE_PLAN } from './rnnoise-engine.js'
 
@@ -22,14 +23,13 @@ export const ONNX_PLAN: BlockPlan = RNNOISE_PLAN
 export async function createOnnxEngine(path: string, settings: MaskSettings): Promise<VoiceEngine> {
   const model = await readModel(path)
   const runtime = await loadOnnxRuntime()
-  const stages = await Promise.all(
-    model.stages.map(async (stage) => new OnnxFrameStage(await OnnxSession.load(runtime, stage, path), stage, model)),
-  )
+  const sessions = await Promise.all(model.stages.map((stage) => OnnxSession.load(runtime, stage, path)))
+  const sound = soundModel(sessions, model)
   const band = { ...settings, modelBandHz: Math.min(settings.modelBandHz, model.sampleRate * 0.47) }
   return {
     plan: ONNX_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
-      const channels = await mendBlock(block, band, (channel) => throughModel(channel, stages, model))
+      const channels = await mendBlock(block, band, (channel) => throughModel(channel, sound, model.sampleRate))
       return { channels, probability: null }
     },
     detect: async () => null,
@@ -47,33 +47,14 @@ async function readModel(path: string): Promise<OnnxModel> {
   }
 }
 
-/** A channel at 48 kHz through the model, in place to the sample. */
-async function throughModel(
-  channel: Float32Array,
-  stages: readonly OnnxFrameStage[],
-  { sampleRate, frame: { size, hop, window }, delaySamples }: OnnxModel,
-): Promise<Float32Array> {
-  for (const stage of stages) stage.reset()
-  const factor = SAMPLE_RATE / sampleRate
-  const samples = decimate(channel, factor)
-  const weights = windowOf(window, size)
-  const sum = new Float32Array(samples.length + size + delaySamples)
-  const weightSum = new Float32Array(sum.length)
-  for (let start = hop - size; start < samples.length + delaySamples; start += hop) {
-    let frame = Float32Array.from({ length: size }, (_, i) => (samples[start + i] ?? 0) * (weights[i] ?? 0))
-    for (const stage of stages) frame = new Float32Array(await stage.run(frame))
-    for (let i = Math.max(0, -start); i < size && start + i < sum.length; i++) {
-      const weight = weights[i] ?? 0
-      sum[start + i] = (sum[start + i] ?? 0) + (frame[i] ?? 0) * weight
-      weightSum[start + i] = (weightSum[start + i] ?? 0) + weight * weight
-    }
-  }
-  const result = sum.map((value, i) => value / Math.max(weightSum[i] ?? 0, 1e-3))
-  return interpolate(result.slice(delaySamples), factor, channel.length)
+function soundModel(sessions: readonly OnnxSession[], model: OnnxModel): SoundModel {
+  if (model.frame) return framedModel(sessions, model, model.frame)
+  if (model.whole) return wholeModel(sessions, model, model.whole)
+  throw new Error('The schema wants one of "frame" and "whole".')
 }
 
-function windowOf(kind: OnnxModel['frame']['window'], size: number): Float64Array {
-  const hann = (i: number) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / size)
-  const exponent = { hann: 1, 'sqrt-hann': 0.5, rectangular: 0 }[kind]
-  return Float64Array.from({ length: size }, (_, i) => hann(i) ** exponent)
+/** A channel at 48 kHz through the model, in place to the sample. */
+async function throughModel(channel: Float32Array, sound: SoundModel, sampleRate: number): Promise<Float32Array> {
+  const factor = SAMPLE_RATE / sampleRate
+  return interpolate(await sound(decimate(channel, factor)), factor, channel.length)
 }

@@ -6,10 +6,16 @@ import type { OnnxStage } from './onnx-model.js'
 
 type Runtime = typeof import('onnxruntime-web')
 
-/** onnxruntime-web with one thread: the pool's workers are the threads. */
-export async function loadOnnxRuntime(): Promise<Runtime> {
+/**
+ * onnxruntime-web with one thread: the pool's workers are the threads.
+ *
+ * @throws UsageError ERR_ONNX_MISSING where the optional package is not installed
+ */
+export async function loadOnnxRuntime(
+  load: () => Promise<Runtime> = () => import('onnxruntime-web'),
+): Promise<Runtime> {
   try {
-    const runtime = await import('onnxruntime-web')
+    const runtime = await load()
     runtime.env.wasm.numThreads = 1
     return runtime
   } catch (cause) {
@@ -24,24 +30,31 @@ export async function loadOnnxRuntime(): Promise<Runtime> {
 export class OnnxSession {
   readonly #runtime: Runtime
   readonly #session: InferenceSession
-  readonly #stage: OnnxStage
+  readonly stage: OnnxStage
   #states: Record<string, Tensor> = {}
 
   private constructor(runtime: Runtime, session: InferenceSession, stage: OnnxStage) {
     this.#runtime = runtime
     this.#session = session
-    this.#stage = stage
+    this.stage = stage
     this.reset()
   }
 
+  /** @throws UsageError ERR_ONNX_MODEL where the file is missing or no model */
   static async load(runtime: Runtime, stage: OnnxStage, descriptionPath: string): Promise<OnnxSession> {
-    const bytes = await readFile(resolve(dirname(descriptionPath), stage.file))
-    return new OnnxSession(runtime, await runtime.InferenceSession.create(new Uint8Array(bytes)), stage)
+    const path = resolve(dirname(descriptionPath), stage.file)
+    try {
+      const session = await runtime.InferenceSession.create(new Uint8Array(await readFile(path)))
+      return new OnnxSession(runtime, session, stage)
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new UsageError('ERR_ONNX_MODEL', `The voice model ${path} cannot be loaded: ${why}`, { cause })
+    }
   }
 
   /** Forgets what it heard. */
   reset(): void {
-    const { states, constants } = this.#stage
+    const { states, constants } = this.stage
     const zeros = states.map(({ input, shape }) => [input, this.#tensor(new Float32Array(product(shape)), shape)])
     const fixed = constants.map(({ name, shape, values }) => [name, this.#tensor(Float32Array.from(values), shape)])
     this.#states = Object.fromEntries([...zeros, ...fixed])
@@ -49,7 +62,7 @@ export class OnnxSession {
 
   /** One frame through the stage. */
   async run(values: Float32Array, shape: readonly number[]): Promise<Float32Array> {
-    const { input, output, states } = this.#stage
+    const { input, output, states } = this.stage
     const results = await this.#session.run({ ...this.#states, [input.name]: this.#tensor(values, shape) })
     for (const state of states) {
       const next = results[state.output]

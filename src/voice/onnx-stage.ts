@@ -1,5 +1,5 @@
-import FFT from 'fft.js'
-import type { OnnxModel, OnnxStage } from './onnx-model.js'
+import { type FrameFft, frameFft } from './any-size-fft.js'
+import type { OnnxStage } from './onnx-model.js'
 import type { OnnxSession } from './onnx-session.js'
 
 type Shape = OnnxStage['input']['shape']
@@ -11,15 +11,16 @@ export class OnnxFrameStage {
   readonly #size: number
   readonly #bins: number
   readonly #compression: number
-  readonly #fft: FFT | undefined
+  readonly #fft: FrameFft | undefined
 
-  constructor(session: OnnxSession, stage: OnnxStage, { frame, compression }: OnnxModel) {
+  constructor(session: OnnxSession, frameSize: number, compression: number) {
+    const { stage } = session
     this.#session = session
     this.#stage = stage
-    this.#size = frame.size
-    this.#bins = frame.size / 2 + 1
+    this.#size = frameSize
+    this.#bins = frameSize / 2 + 1
     this.#compression = compression
-    this.#fft = stage.input.kind === 'samples' && stage.output.kind === 'samples' ? undefined : new FFT(frame.size)
+    this.#fft = stage.input.kind === 'samples' && stage.output.kind === 'samples' ? undefined : frameFft(frameSize)
   }
 
   reset(): void {
@@ -27,7 +28,7 @@ export class OnnxFrameStage {
   }
 
   async run(frame: Float32Array): Promise<Float32Array> {
-    const spectrum = this.#fft ? this.#spectrumOf(frame) : new Float64Array(0)
+    const spectrum = this.#fft?.forward(frame) ?? new Float64Array(0)
     const { input, output } = this.#stage
     const given = await this.#session.run(this.#inputOf(frame, spectrum), this.#dimensions(input.shape))
     switch (output.kind) {
@@ -96,20 +97,8 @@ export class OnnxFrameStage {
     return shape.indexOf('parts') > shape.indexOf('bins') ? 2 : 1
   }
 
-  #spectrumOf(frame: Float32Array): Float64Array {
-    const spectrum = new Float64Array(2 * this.#size)
-    this.#fft?.realTransform(spectrum, frame)
-    return spectrum
-  }
-
   #frameOf(spectrum: Float64Array): Float32Array {
-    for (let bin = 1; bin < this.#bins - 1; bin++) {
-      spectrum[2 * (this.#size - bin)] = spectrum[2 * bin] ?? 0
-      spectrum[2 * (this.#size - bin) + 1] = -(spectrum[2 * bin + 1] ?? 0)
-    }
-    const samples = new Float64Array(2 * this.#size)
-    this.#fft?.inverseTransform(samples, spectrum)
-    return Float32Array.from({ length: this.#size }, (_, i) => samples[2 * i] ?? 0)
+    return Float32Array.from(this.#fft?.inverse(spectrum) ?? [])
   }
 }
 

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
+import type { OnnxModel } from '../../src/voice/onnx-model.js'
+import { loadOnnxRuntime, type OnnxSession } from '../../src/voice/onnx-session.js'
+import { wholeModel } from '../../src/voice/onnx-whole.js'
 import { noisySpeech } from '../helpers/made-speech.js'
 import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
 import { type TinyGraph, tinyOnnx } from '../helpers/tiny-onnx.js'
@@ -136,6 +139,78 @@ describe('the onnx engine', () => {
       { 'f.onnx': graph },
     )
     expect(gainOf(output)).toMatchObject({ gain: expect.closeTo(0.25, 3) })
+  })
+
+  test('feeds spectra of a size that is no power of two', async () => {
+    const shape = [1, 'parts', 'bins']
+    const stage = {
+      file: 's.onnx',
+      input: { name: 'mix', kind: 'spectrum', shape },
+      output: { name: 'out', kind: 'spectrum', shape },
+      states,
+    }
+    const output = await through(
+      { sampleRate: 48_000, frame: { size: 960, hop: 480 }, stages: [stage] },
+      { 's.onnx': halving('mix', [1, 2, 481]) },
+    )
+    const { gain, rest } = gainOf(output)
+    expect(gain).toBeCloseTo(0.5, 2)
+    expect(rest).toBeLessThan(0.05)
+  })
+
+  test('gives a whole sound at once, filled to the length a model wants', async () => {
+    const shape = [1, 'samples']
+    const stage = {
+      file: 'w.onnx',
+      input: { name: 'wave', kind: 'samples', shape },
+      output: { name: 'out', kind: 'samples', shape },
+    }
+    const graph: TinyGraph = {
+      // One second at 16 kHz, filled to a multiple of 10,000: a model of another length would be refused.
+      inputs: [{ name: 'wave', shape: [1, 20_000] }],
+      outputs: [{ name: 'out', shape: [1, 20_000] }],
+      constants: [{ name: 'half', shape: [1], values: [0.5] }],
+      nodes: [{ op: 'Mul', inputs: ['wave', 'half'], output: 'out' }],
+    }
+    const output = await through(
+      { sampleRate: 16_000, whole: { multipleSamples: 10_000 }, stages: [stage] },
+      { 'w.onnx': graph },
+    )
+    expect(output).toHaveLength(noisy.length)
+    const { gain, rest } = gainOf(output)
+    expect(gain).toBeCloseTo(0.5, 2)
+    expect(rest).toBeLessThan(0.05)
+  })
+
+  test('joins the pieces of what is longer than a model may be given', async () => {
+    const halves = { stage: { input: { shape: [1, 'samples'] } }, reset: () => {}, run: async (v: Float32Array) => v }
+    const sessions = [halves as unknown as OnnxSession]
+    const model = { sampleRate: 8000, delaySamples: 0 } as unknown as OnnxModel
+    const samples = Float32Array.from({ length: 8000 * 9 + 17 }, (_, i) => Math.sin(i))
+    const joined = await wholeModel(sessions, model, { maxSec: 2, multipleSamples: 64 })(samples)
+    expect(joined).toHaveLength(samples.length)
+    expect(joined.findIndex((value, i) => Math.abs(value - (samples[i] ?? 0)) > 1e-6)).toBe(-1)
+  })
+
+  test('names the package where it is not installed', async () => {
+    const missing = () => import(/* @vite-ignore */ `onnxruntime-web-${'missing'}`)
+    await expect(loadOnnxRuntime(missing)).rejects.toMatchObject({
+      code: 'ERR_ONNX_MISSING',
+      exitCode: 2,
+      remedies: ['npm install onnxruntime-web'],
+    })
+  })
+
+  test('names a model file that is missing', async () => {
+    const stage = {
+      file: 'nowhere.onnx',
+      input: { name: 'a', kind: 'samples', shape: ['samples'] },
+      output: { name: 'b', kind: 'samples', shape: ['samples'] },
+    }
+    await expect(through({ sampleRate: 48_000, whole: {}, stages: [stage] }, {})).rejects.toMatchObject({
+      code: 'ERR_ONNX_MODEL',
+      message: expect.stringContaining('nowhere.onnx'),
+    })
   })
 
   test('says what is wrong with a description, and where', async () => {

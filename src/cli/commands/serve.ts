@@ -11,6 +11,7 @@ import {
   serveFileSchema,
   startService,
 } from '../../service/index.js'
+import { onnxModelSchema } from '../../voice/onnx-model.js'
 import { defineCommand } from '../command.js'
 import { serviceFolder } from '../service-folder.js'
 
@@ -31,6 +32,7 @@ export const command = defineCommand({
       .option('port', { type: 'string', default: '0', describe: 'Port; 0 takes any' })
       .option('data', { type: 'string', describe: 'Folder of all that the service keeps' })
       .option('settings', { type: 'string', describe: 'JSON file with limits, retention and the rest' })
+      .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to work with' })
       .option('allow-private-urls', {
         type: 'boolean',
         default: false,
@@ -39,7 +41,7 @@ export const command = defineCommand({
       .option('json', { type: 'boolean', describe: 'Events on stdout' }),
   run: async (args, { cwd, env, signal, output }) => {
     const dataDir = await serviceFolder(args.data, { cwd, env })
-    const file = await readServeFile(args.settings, cwd)
+    const file = await withEngine(await readServeFile(args.settings, cwd), args.engine, cwd)
     const service = await startService({
       dataDir,
       host: args.host,
@@ -115,6 +117,14 @@ async function readServeFile(path: string | undefined, cwd: string): Promise<Ser
   if (path === undefined) return serveFileSchema.parse({})
   const absolute = resolve(cwd, path)
   return checkSchema(serveFileSchema, await readJsonFile(absolute), absolute)
+}
+
+/** Checked here already: a wrong description is not to fail the first file of a client. */
+async function withEngine(file: ServeFile, engine: string | undefined, cwd: string): Promise<ServeFile> {
+  if (engine === undefined) return file
+  const model = resolve(cwd, engine)
+  checkSchema(onnxModelSchema, await readJsonFile(model), model)
+  return { ...file, engine: { kind: 'onnx', model, mask: file.engine.mask } }
 }
 
 function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {

@@ -1,14 +1,15 @@
 import type { Limits } from '../../precheck/index.js'
+import type { EngineSpec } from '../../voice/engine-spec.js'
 import type { VoiceEngine } from './voice-engine.js'
 
 /** The service's own engine, loaded when the first file needs it: a node that only serves never pays for it. */
-export function defaultEngine(limits: Limits): () => Promise<VoiceEngine> {
+export function defaultEngine(limits: Limits, engine: EngineSpec): () => Promise<VoiceEngine> {
   return async () => {
     const [{ processFile }, { VoicePool }] = await Promise.all([
       import('../engine/index.js'),
       import('../../voice/index.js'),
     ])
-    const pool = new VoicePool()
+    const pool = new VoicePool({ engine })
     return { processFile: (request) => processFile({ ...request, pool, limits }), close: () => pool.close() }
   }
 }
