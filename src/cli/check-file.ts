@@ -34,7 +34,7 @@ export async function checkFile(
     if (/^https?:\/\//i.test(input)) throw addressRefused(input)
     media = await probe(input, { signal })
     verdicts = { asIs: runRules(subjectOfMedia(media), limits), asSent: [] }
-    verdicts = judge(media, planTracks(media, settings), settings, limits)
+    verdicts = judge(media, planTracks(media, settings, limits), settings, limits)
     return outcome(input, media, verdicts, refusalError(media.path, verdicts.asSent))
   } catch (thrown) {
     const error = toVoxmuxError(thrown, input)

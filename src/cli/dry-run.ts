@@ -58,7 +58,7 @@ export async function showPlans(
 }
 
 function planFacts(plan: JobPlan) {
-  const { media, output, verdicts, mux, paidSec, sendBytes } = plan
+  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
   const streams = mux.streams.map(({ input, fate, outputIndex, reason }) => ({
     index: input.index,
     fate,
@@ -71,7 +71,7 @@ function planFacts(plan: JobPlan) {
     verdicts,
     losses: mux.losses,
     streams,
-    notes: mux.notes,
+    notes,
     paidSec,
     sendBytes,
     ffmpeg: commands(plan),
@@ -95,7 +95,7 @@ function muxPreview(plan: MuxPlan): FfmpegCommand {
 }
 
 function planText(plan: JobPlan): string {
-  const { media, output, verdicts, mux, paidSec, sendBytes } = plan
+  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
   const price = paidSec === null ? 'its length is not known before it is cut' : formatTime(paidSec)
   return [
     `${media.path} → ${output}`,
@@ -103,7 +103,7 @@ function planText(plan: JobPlan): string {
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),
     ...mux.losses.map(({ what, reason }) => `  lost        ${what}: ${reason}`),
-    ...mux.notes.map((note) => `  note        ${note}`),
+    ...notes.map((note) => `  note        ${note}`),
     ...commands(plan).map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
   ].join('\n')
 }

@@ -19,6 +19,7 @@ export {
 } from './ffmpeg.js'
 export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, type FileClock, fileClockFilters } from './file-clock.js'
 export { fileUrl, safeInputOptions } from './input-safety.js'
+export { type JoinChunksOptions, joinChunks, type VoiceChunk } from './join-chunks.js'
 export { type MeteredPcm, measureLoudness, meteredPcm } from './loudness.js'
 export { applyGain, type LoudnessGain, type LoudnessTarget, loudnessGain } from './loudness-gain.js'
 export type { Loudness } from './loudness-meter.js'

@@ -24,6 +24,10 @@ export interface JoinChunksOptions {
 
 /** Levels are mended by this much at the most (12 dB): more is another voice, not another level. */
 const MOST_GAIN = 4
+/** Mean square (-60 dB) of what tells nothing about the level of a voice. */
+const SILENT_POWER = 1e-6
+/** A hundredth of a dB. */
+const INAUDIBLE = 0.001
 /** Overlap held for the comparison of levels. */
 const LEVEL_FRAMES = 480_000
 
@@ -73,7 +77,8 @@ async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOp
       const half = Math.min(Math.floor(crossfadeSamples / 2), join - from, from + held - join)
       const mixed = before.map((value, slot) => {
         const weight = raisedCosine(from + Math.floor(slot / format.channels) - (join - half), 2 * half)
-        return weight === 0 ? value * gain : (1 - weight) * value * gain + weight * (after[slot] as number) * nextGain
+        // Written so that two equal samples give that very sample.
+        return value * gain + weight * ((after[slot] as number) * nextGain - value * gain)
       })
       yield writeSamples(mixed, format.sample)
       at = from + held
@@ -104,12 +109,17 @@ async function* copied(
   }
 }
 
-/** By how much the second must be multiplied to be as loud as the first; 1 where either is silent. */
+/**
+ * By how much the second must be multiplied to be as loud as the first; 1 where either is silent, or where the two
+ * differ by nothing that is heard: their bits stay then.
+ */
 function levelRatio(first: Float64Array, second: Float64Array): number {
-  const power = (values: Float64Array) => values.reduce((sum, value) => sum + value * value, 0)
+  const power = (values: Float64Array) => values.reduce((sum, value) => sum + value * value, 0) / values.length
   const [one, other] = [power(first), power(second)]
-  if (one < 1e-9 || other < 1e-9) return 1
-  return Math.min(MOST_GAIN, Math.max(1 / MOST_GAIN, Math.sqrt(one / other)))
+  if (one < SILENT_POWER || other < SILENT_POWER) return 1
+  const ratio = Math.sqrt(one / other)
+  if (Math.abs(ratio - 1) < INAUDIBLE) return 1
+  return Math.min(MOST_GAIN, Math.max(1 / MOST_GAIN, ratio))
 }
 
 const endOf = ({ startSample, voice }: VoiceChunk) => startSample + voice.sampleCount

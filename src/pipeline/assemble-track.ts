@@ -1,6 +1,5 @@
 import type { Recipe } from '../config/preset-schema.js'
 import {
-  alignedVoice,
   applyGain,
   decodePcm,
   type Loudness,
@@ -10,21 +9,12 @@ import {
   type PcmStream,
   pcmFormatFor,
   splice,
-  type VoiceAlignment,
 } from '../media/index.js'
 import type { MediaInfo } from '../media/media-info.js'
-import type { VoiceCut } from '../media/voice-cut.js'
-import type { PiecePlan, TrackPlan } from './plan-tracks.js'
+import { joinedVoice } from './joined-voice.js'
+import type { ObtainedPiece } from './obtain-voices.js'
+import type { TrackPlan } from './plan-tracks.js'
 import { closeRange } from './segments.js'
-
-/** A voice that came back and lines up with what was sent. */
-export interface AlignedPiece {
-  readonly plan: PiecePlan
-  readonly cut: VoiceCut
-  readonly alignment: VoiceAlignment
-  /** Of what was sent, where that is the whole track; else null. */
-  readonly sentLoudness: Loudness | null
-}
 
 export interface AssembleOptions {
   readonly recipe: Recipe
@@ -48,7 +38,7 @@ const UNKNOWN: Loudness = { integratedLufs: null, truePeakDbtp: null, rangeLu: n
 export async function assembleTrack(
   media: MediaInfo,
   track: TrackPlan,
-  pieces: readonly AlignedPiece[],
+  pieces: readonly ObtainedPiece[],
   options: AssembleOptions,
 ): Promise<AssembledTrack> {
   const original = meteredPcm(originalTrack(media, track, pieces, options))
@@ -68,11 +58,11 @@ export async function assembleTrack(
 function originalTrack(
   media: MediaInfo,
   { stream }: TrackPlan,
-  pieces: readonly AlignedPiece[],
+  pieces: readonly ObtainedPiece[],
   { signal }: AssembleOptions,
 ): PcmStream {
   const folded = pieces[0]?.plan.channels.kind === 'downmix'
-  const trackEnd = pieces.find(({ plan }) => plan.cut.endSample === null)?.cut.range.endSample ?? null
+  const trackEnd = pieces.find(({ plan }) => plan.cut.endSample === null)?.range.endSample ?? null
   return decodePcm(media, {
     audioIndex: stream.audioIndex,
     channels: folded ? { kind: 'downmix' } : { kind: 'all' },
@@ -81,14 +71,16 @@ function originalTrack(
   })
 }
 
-function laid({ stream }: TrackPlan, { plan, cut, alignment }: AlignedPiece, { recipe, signal }: AssembleOptions) {
+function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
+  const { plan, range } = piece
   const { sample } = pcmFormatFor(stream)
+  const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
   return {
-    range: closeRange(plan.range, cut.range.endSample),
+    range: closeRange(plan.range, range.endSample),
     channels: plan.channels,
-    voice: alignedVoice(cut, alignment, { sample, signal }),
-    handleSamples: plan.range.startSample - cut.range.startSample,
-    crossfadeSamples: Math.round(recipe.segments.crossfadeSec * stream.sampleRate),
+    voice: joinedVoice(piece, { sample, crossfadeSamples, signal }),
+    handleSamples: plan.range.startSample - range.startSample,
+    crossfadeSamples,
   }
 }
 

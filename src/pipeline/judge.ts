@@ -1,9 +1,10 @@
 import { isLossless } from '../media/index.js'
 import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
 import { type Limits, runRules, subjectOfMedia, subjectOfVoice, subjectTrack, type Verdict } from '../precheck/index.js'
+import { chunkForecast } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickedChannels } from './pick-channels.js'
-import { pieceSec, type TrackPlan } from './plan-tracks.js'
+import { type PiecePlan, pieceSec, type TrackPlan } from './plan-tracks.js'
 
 /** What the rules say of a file sent whole, and of what voxmux would send of it. */
 export interface Verdicts {
@@ -32,12 +33,17 @@ function voices(media: MediaInfo, tracks: readonly TrackPlan[], limits: Limits):
         track: subjectTrack(stream),
         channels,
         channelLayout: channels === stream.channels ? stream.channelLayout : null,
-        durationSec: pieceSec(media, stream, piece),
+        durationSec: longestSec(pieceSec(media, stream, piece), piece),
         format: sentFormat(stream),
       })
       return runRules(subject, limits)
     }),
   )
+}
+
+/** What is too long goes in parts. */
+function longestSec(sec: number | null, { chunks }: PiecePlan): number | null {
+  return sec === null ? null : chunkForecast(sec, chunks).longestSec
 }
 
 /** FLAC keeps up to 24 bits: wider and floating samples travel as WAV. */

@@ -1,20 +1,44 @@
-import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
 import { filteredPcm } from '../media/answer-pcm.js'
-import { alignVoice, cutVoice, measureLoudness } from '../media/index.js'
-import type { VoiceCut } from '../media/voice-cut.js'
-import type { AlignedPiece } from './assemble-track.js'
+import { cutVoice, type Loudness, measureLoudness, type VoiceAlignment } from '../media/index.js'
+import type { SampleRange, VoiceCut } from '../media/voice-cut.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import type { JobSettings } from './job-settings.js'
+import { JointProgress } from './joint-progress.js'
+import { obtainChunk } from './obtain-chunk.js'
 import { cutRequests, type JobPlan } from './plan-job.js'
 import type { PiecePlan } from './plan-tracks.js'
-import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
-import { cutOrder } from './voice-orders.js'
+import { type PreparedPiece, preparePiece } from './prepare-piece.js'
+import type { RegeneratedVoice } from './regenerate-voice.js'
 
-/** A voice from cut to answer. */
-export interface ObtainedVoice extends AlignedPiece {
-  readonly regenerated: RegeneratedVoice
+/** A voice file from cut to answer. */
+export interface ObtainedChunk {
+  readonly cut: VoiceCut
+  readonly alignment: VoiceAlignment
+  /** Null where the service found no voice in this part of a longer one: it stays as it was. */
+  readonly regenerated: RegeneratedVoice | null
+}
+
+/** A piece of a track that came back and lines up with what was sent. */
+export interface ObtainedPiece {
+  readonly plan: PiecePlan
+  /** What was sent, handles included; samples of the track. */
+  readonly range: SampleRange
+  /** In order, each overlapping the next; a single one as a rule. */
+  readonly chunks: readonly ObtainedChunk[]
+  /** Where one chunk gives way to the next, in samples of the track. */
+  readonly joins: readonly number[]
+  /** Of what was sent, where that is the whole track; else null. */
+  readonly sentLoudness: Loudness | null
+}
+
+/** A piece that was not sent, and why. */
+export type LeftPiece = Extract<PreparedPiece, { kind: 'leave' }>
+
+export interface ObtainedVoices {
+  readonly pieces: readonly ObtainedPiece[]
+  readonly left: readonly LeftPiece[]
 }
 
 export interface ObtainOptions {
@@ -26,31 +50,36 @@ export interface ObtainOptions {
 }
 
 /**
- * Cuts the voices of a job in one reading, has each regenerated, and measures how the answers line up. The first
- * fault ends the others' waiting; what the service has begun is found again by the next run.
+ * Cuts the voices of a job in one reading, divides what is too long, has each part regenerated, and measures how the
+ * answers line up. The first fault ends the others' waiting; what the service has begun is found again by the next
+ * run.
  */
-export async function obtainVoices(
-  options: ObtainOptions,
-  context: PipelineContext,
-): Promise<readonly ObtainedVoice[]> {
-  const { plan, workFolder, tell } = options
-  const pieces = plan.tracks.flatMap((track) => track.pieces)
-  const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
-    signal: options.signal,
-    onProgressSec: (sec) => tell('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
-  })
-  tell('cut', 100)
+export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
+  const prepared = await preparePieces(options)
+  const sent = prepared.filter((piece) => piece.kind === 'send')
   const { controller, release } = childAbort(options.signal)
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
-  const progress = new JointProgress(cuts.length, tell)
+  const progress = new JointProgress(
+    sent.reduce((sum, { cuts }) => sum + cuts.length, 0),
+    options.tell,
+  )
+  const own = { ...options, signal: controller.signal }
   try {
-    return await Promise.all(
-      pieces.map((piece, index) =>
-        queue.add(() =>
-          obtain(piece, cuts[index] as VoiceCut, index, progress, { ...options, signal: controller.signal }, context),
-        ),
-      ),
+    const pieces = await Promise.all(
+      sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
+        const [chunks, sentLoudness] = await Promise.all([
+          Promise.all(
+            cuts.map((cut) =>
+              queue.add(() => obtainChunk(cut, { ...own, isPart: cuts.length > 1, tell: progress.part() }, context)),
+            ),
+          ),
+          // Measured while the service works: nothing waits for it.
+          wholeTrackLoudness(plan, cuts[0], loudness, controller.signal),
+        ])
+        return { plan, range, chunks, joins, sentLoudness }
+      }),
     )
+    return { pieces, left: prepared.filter((piece) => piece.kind === 'leave') }
   } catch (error) {
     controller.abort(error)
     await queue.onIdle()
@@ -60,62 +89,29 @@ export async function obtainVoices(
   }
 }
 
-async function obtain(
-  piece: PiecePlan,
-  cut: VoiceCut,
-  index: number,
-  progress: JointProgress,
-  options: ObtainOptions,
-  context: PipelineContext,
-): Promise<ObtainedVoice> {
-  const { settings, plan, workFolder, signal } = options
-  const { model, outputType } = settings.recipe.voice
-  const wanted = outputType === 'lossless' ? cut.format : outputType
-  const order = cutOrder(plan.media.path, cut, {
-    model,
-    outputType: wanted,
-    answerPath: join(workFolder, `answer-${index}.${wanted}`),
-  })
-  const regenerating = regenerateVoice(order, context, {
+async function preparePieces({ plan, workFolder, tell, signal }: ObtainOptions): Promise<readonly PreparedPiece[]> {
+  const pieces = plan.tracks.flatMap((track) => track.pieces)
+  const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
     signal,
-    onProgress: (stage, percent) => progress.tell(index, stage, percent),
+    onProgressSec: (sec) => tell('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
   })
-  // Measured while the service works: nothing waits for it.
-  const [regenerated, sentLoudness] = await Promise.all([regenerating, wholeTrackLoudness(piece, cut, signal)])
-  for (const stage of ['upload', 'process', 'download'] as const) progress.tell(index, stage, 100)
-  const alignment = await alignVoice(cut, regenerated.path, { signal })
-  progress.tell(index, 'align', 100)
-  return { plan: piece, cut, alignment, sentLoudness, regenerated }
+  const prepared: PreparedPiece[] = []
+  for (const [index, piece] of pieces.entries()) {
+    prepared.push(await preparePiece(piece, cuts[index] as VoiceCut, piece.chunks, { signal }))
+  }
+  tell('cut', 100)
+  return prepared
 }
 
 async function wholeTrackLoudness(
   { channels, cut: { startSample, endSample } }: PiecePlan,
-  cut: VoiceCut,
+  cut: VoiceCut | undefined,
+  known: Loudness | null,
   signal: AbortSignal,
-) {
-  if (channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
+): Promise<Loudness | null> {
+  if (cut === undefined || channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
+  if (known) return known
   return measureLoudness(
     filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
   )
-}
-
-type JointStage = 'upload' | 'process' | 'download' | 'align'
-
-/** The progress of several voices as one: the mean, stage by stage. */
-class JointProgress {
-  readonly #count: number
-  readonly #tell: StageProgress
-  readonly #percents = new Map<JointStage, number[]>()
-
-  constructor(count: number, tell: StageProgress) {
-    this.#count = count
-    this.#tell = tell
-  }
-
-  tell(index: number, stage: JointStage, percent: number): void {
-    const percents = this.#percents.get(stage) ?? new Array<number>(this.#count).fill(0)
-    percents[index] = percent
-    this.#percents.set(stage, percents)
-    this.#tell(stage, percents.reduce((sum, value) => sum + value, 0) / this.#count)
-  }
 }

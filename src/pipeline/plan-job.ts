@@ -1,8 +1,10 @@
 import { extname, join, resolve } from 'node:path'
 import { PrecheckError } from '../core/errors.js'
+import { formatTime } from '../core/time.js'
 import { type MuxOptions, type MuxPlan, planMux, probe } from '../media/index.js'
 import type { MediaInfo } from '../media/media-info.js'
 import type { Limits } from '../precheck/index.js'
+import { chunkForecast } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
@@ -35,7 +37,9 @@ export interface JobPlan {
   readonly mux: MuxPlan
   /** Set where `--strict` refuses what the output cannot carry. */
   readonly strictRefusal: PrecheckError | undefined
-  /** Seconds of voice that will be sent; null where the file does not say how long it is. */
+  /** What a person should know before and after, and that is no loss. */
+  readonly notes: readonly string[]
+  /** Seconds of voice that will be sent, at the most; null where the file does not say how long it is. */
   readonly paidSec: number | null
   /** Most bytes that the voice takes: what is sent is smaller as a rule. */
   readonly sendBytes: number
@@ -61,7 +65,7 @@ export async function planJob(
 ): Promise<JobPlan> {
   const { settings } = request
   const media = await probe(resolve(request.cwd, request.input), options)
-  const tracks = planTracks(media, settings)
+  const tracks = planTracks(media, settings, limits)
   const verdicts = judge(media, tracks, settings, limits)
   const mux = planMux(media, muxOptions(media, tracks, request))
   const output = await outputPath({
@@ -71,8 +75,7 @@ export async function planJob(
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,
   })
-  const lengths = tracks.flatMap(({ stream, pieces }) => pieces.map((piece) => pieceSec(media, stream, piece)))
-  const paidSec = lengths.some((sec) => sec === null) ? null : lengths.reduce<number>((sum, sec) => sum + (sec ?? 0), 0)
+  const forecasts = tracks.map((track) => forecastTrack(media, track))
   const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
   return {
     media,
@@ -81,10 +84,12 @@ export async function planJob(
     verdicts,
     mux,
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
-    paidSec,
+    notes: [...mux.notes, ...forecasts.flatMap(({ notes }) => notes)],
+    paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
-    workBytes: 2 * sendBytes + SPARE_BYTES,
+    // Cuts, their parts, and the answers.
+    workBytes: 3 * sendBytes + SPARE_BYTES,
   }
 }
 
@@ -110,6 +115,26 @@ function muxOptions(media: MediaInfo, tracks: readonly TrackPlan[], { settings, 
     fallbackBitRate: recipe.audio.bitRate,
     keepOriginal: recipe.keepOriginal,
   }
+}
+
+/** What of a track will be sent, at the most. */
+function forecastTrack(media: MediaInfo, { stream, pieces }: TrackPlan) {
+  const lengths = pieces.map((piece) => ({ piece, sec: pieceSec(media, stream, piece) }))
+  const forecasts = lengths.map(({ piece, sec }) => (sec === null ? null : chunkForecast(sec, piece.chunks)))
+  const divided = forecasts.filter((forecast) => forecast !== null && forecast.count > 1)
+  const count = divided.reduce((sum, forecast) => sum + (forecast?.count ?? 0), 0)
+  const longest = formatTime(divided[0]?.longestSec ?? 0)
+  return {
+    sentSec: forecasts.reduce<number | null>((sum, forecast) => addKnown(sum, forecast?.sentSec ?? null), 0),
+    notes:
+      count > 0
+        ? [`Audio track ${stream.audioIndex} is sent in about ${count} parts of at most ${longest}, cut at pauses.`]
+        : [],
+  }
+}
+
+function addKnown(sum: number | null, sec: number | null): number | null {
+  return sum === null || sec === null ? null : sum + sec
 }
 
 /** As much as the voices take uncompressed; FLAC makes it about half. */

@@ -1,7 +1,9 @@
 import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
 import type { ChannelPick } from '../media/voice-cut.js'
+import type { Limits } from '../precheck/index.js'
+import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
-import { pickChannels } from './pick-channels.js'
+import { pickChannels, pickedChannels } from './pick-channels.js'
 import { firstSamples, type OpenRange, planSegments, withHandles } from './segments.js'
 import { selectTracks } from './select-tracks.js'
 
@@ -13,6 +15,10 @@ export interface PiecePlan {
   readonly range: OpenRange
   /** What is cut and sent: the same with handles. */
   readonly cut: OpenRange
+  /** How it is divided where it is too long; null where nothing bounds it. */
+  readonly chunks: ChunkLengths | null
+  /** `leave`: a channel of several that may have nobody speaking in it is not sent then. */
+  readonly whenSilent: 'send' | 'leave'
 }
 
 /** One audio track that is going to be replaced. */
@@ -26,10 +32,11 @@ export interface TrackPlan {
  *
  * @throws {UsageError} where the settings name a track, channel or segment that is not there
  */
-export function planTracks(media: MediaInfo, settings: JobSettings): readonly TrackPlan[] {
+export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limits): readonly TrackPlan[] {
   const { recipe, segments, previewSec } = settings
   return selectTracks(media, recipe.track).map((stream) => {
     const { sampleRate } = stream
+    const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
     const ranges = previewSec === null ? wanted : firstSamples(wanted, Math.round(previewSec * sampleRate))
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
@@ -38,11 +45,19 @@ export function planTracks(media: MediaInfo, settings: JobSettings): readonly Tr
         audioIndex: stream.audioIndex,
         channels,
         range,
-        cut: withHandles(range, handleSamples),
+        cut: openAtEnd(withHandles(range, handleSamples), fileEnd),
+        chunks: chunkLengths(settings, limits, { stream, channels: pickedChannels(channels, stream) }),
+        whenSilent: recipe.channels === 'each' ? ('leave' as const) : ('send' as const),
       })),
     )
     return { stream, pieces }
   })
+}
+
+/** A handle ends where the track does, wherever that is: silence behind it would be paid for. */
+function openAtEnd(range: OpenRange, fileEnd: number | null): OpenRange {
+  const reachesEnd = fileEnd !== null && range.endSample !== null && range.endSample >= fileEnd
+  return reachesEnd ? { ...range, endSample: null } : range
 }
 
 /** Seconds of a piece as it is sent; null where the file does not say how long it is. */

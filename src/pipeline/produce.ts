@@ -5,7 +5,7 @@ import { mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256, quickIdentity } from './file-identity.js'
-import { type ObtainedVoice, obtainVoices } from './obtain-voices.js'
+import { type ObtainedVoices, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
 import { receiptPartPath } from './part-file.js'
@@ -30,7 +30,7 @@ export async function produce(order: Order, context: PipelineContext, options: P
   const { voices, inputSha256 } = await voicesAndHash(order, context, options)
   const tracks = await Promise.all(
     plan.tracks.map((track) => {
-      const own = voices.filter((voice) => voice.plan.audioIndex === track.stream.audioIndex)
+      const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
       return assembleTrack(plan.media, track, own, { recipe: settings.recipe, signal })
     }),
   )
@@ -69,7 +69,7 @@ async function voicesAndHash(
   { plan, settings, workFolder }: Order,
   context: PipelineContext,
   { signal, tell }: ProduceOptions,
-): Promise<{ voices: readonly ObtainedVoice[]; inputSha256: string }> {
+): Promise<{ voices: ObtainedVoices; inputSha256: string }> {
   const { controller, release } = childAbort(signal)
   try {
     const [voices, inputSha256] = await Promise.all([

@@ -1,10 +1,12 @@
+import { formatTime } from '../core/time.js'
 import { voxmuxVersion } from '../core/version.js'
 import { findFfmpeg, type MuxResult, type MuxVerification } from '../media/index.js'
 import type { AssembledTrack } from './assemble-track.js'
 import type { PipelineContext } from './context.js'
 import { quickIdentity } from './file-identity.js'
-import type { ObtainedVoice } from './obtain-voices.js'
+import type { LeftPiece, ObtainedChunk, ObtainedPiece, ObtainedVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
+import type { PiecePlan } from './plan-tracks.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
 import { closeRange } from './segments.js'
 
@@ -15,7 +17,7 @@ const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
 export interface ReceiptParts {
   readonly order: Order
   readonly context: PipelineContext
-  readonly voices: readonly ObtainedVoice[]
+  readonly voices: ObtainedVoices
   readonly tracks: readonly AssembledTrack[]
   readonly muxed: MuxResult
   readonly verification: MuxVerification
@@ -38,7 +40,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     output: { ...output, container: plan.mux.container },
     preset: settings.preset,
     recipeHash: order.recipeHash,
-    segments: segmentsOf(voices),
+    segments: segmentsOf(voices.pieces),
     streams: verification.streams.map((stream) => ({
       index: stream.inputIndex,
       outputIndex: stream.outputIndex,
@@ -50,9 +52,14 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     })),
     chapters: verification.output.chapters.length,
     losses: [...plan.mux.losses],
-    notes: [...plan.mux.notes, ...warnings.map(({ message }) => message)],
+    notes: [
+      ...plan.notes,
+      ...warnings.map(({ message }) => message),
+      ...voices.left.map(leftNote),
+      ...voices.pieces.flatMap(voicelessNotes),
+    ],
     tracks: tracksOf(parts),
-    voices: voices.map(voiceRecord),
+    voices: voices.pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk))),
     service: {
       identity: context.serviceIdentity,
       address: context.serviceAddress,
@@ -65,12 +72,28 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
 }
 
 /** The parts that were regenerated, in seconds, each once however many channels or tracks it has. */
-function segmentsOf(voices: readonly ObtainedVoice[]): Receipt['segments'] {
-  const parts = voices.map(({ plan, cut }) => {
-    const { startSample, endSample } = closeRange(plan.range, cut.range.endSample)
-    return { startSec: startSample / cut.sampleRate, endSec: endSample / cut.sampleRate }
+function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'] {
+  const parts = pieces.flatMap(({ plan, range, chunks: [chunk] }) => {
+    if (chunk === undefined) return []
+    const { startSample, endSample } = closeRange(plan.range, range.endSample)
+    const { sampleRate } = chunk.cut
+    return [{ startSec: startSample / sampleRate, endSec: endSample / sampleRate }]
   })
   return [...new Map(parts.map((part) => [`${part.startSec}-${part.endSec}`, part])).values()]
+}
+
+function leftNote({ plan, why }: LeftPiece): string {
+  const channel = plan.channels.kind === 'one' ? `Channel ${plan.channels.channel} of audio` : 'Audio'
+  const reason = why === 'silent' ? 'is silent' : 'ends before the part that was asked for'
+  return `${channel} track ${plan.audioIndex} ${reason}: it was not sent and stays as it is.`
+}
+
+function voicelessNotes({ plan, chunks }: ObtainedPiece): string[] {
+  return chunks.flatMap(({ cut, regenerated }) => {
+    if (regenerated) return []
+    const part = `${formatTime(cut.range.startSample / cut.sampleRate)}-${formatTime(cut.range.endSample / cut.sampleRate)}`
+    return [`In audio track ${plan.audioIndex} the service found no voice at ${part}: that part stays as it is.`]
+  })
 }
 
 function tracksOf({ order, tracks, verification }: ReceiptParts): TrackRecord[] {
@@ -82,8 +105,9 @@ function tracksOf({ order, tracks, verification }: ReceiptParts): TrackRecord[] 
   }))
 }
 
-function voiceRecord({ plan, cut, alignment, regenerated }: ObtainedVoice): VoiceRecord {
-  return {
+function voiceRecord(plan: PiecePlan, { cut, alignment, regenerated }: ObtainedChunk): VoiceRecord[] {
+  if (regenerated === null) return []
+  const record = {
     audioIndex: plan.audioIndex,
     channel: plan.channels.kind === 'one' ? plan.channels.channel : null,
     startSample: cut.range.startSample,
@@ -97,4 +121,5 @@ function voiceRecord({ plan, cut, alignment, regenerated }: ObtainedVoice): Voic
     match: alignment.match,
     timesMs: { ...regenerated.timesMs },
   }
+  return [record]
 }

@@ -52,8 +52,13 @@ export function addressOrder(address: string, options: OrderOptions): VoiceOrder
   }
 }
 
-/** Name and part: `interview 0:12.000-0:15.500.flac`. */
-function cutName(input: string, { range, sampleRate, format }: VoiceCut): string {
-  const part = `${formatTime(range.startSample / sampleRate)}-${formatTime(range.endSample / sampleRate)}`
-  return `${basename(input, extname(input))} ${part}.${format}`
+/** Name, channel and part: `interview 0:12.000-0:15.500.flac`, `12A-3 channel 1 0:00.000-2:10.000.flac`. */
+function cutName(input: string, { range, sampleRate, format, request }: VoiceCut): string {
+  const { channels, audioIndex } = request
+  const where = [
+    ...(audioIndex > 0 ? [`track ${audioIndex}`] : []),
+    ...(channels.kind === 'one' ? [`channel ${channels.channel}`] : []),
+    `${formatTime(range.startSample / sampleRate)}-${formatTime(range.endSample / sampleRate)}`,
+  ]
+  return `${basename(input, extname(input))} ${where.join(' ')}.${format}`
 }

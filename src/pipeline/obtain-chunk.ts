@@ -1,0 +1,53 @@
+import { VoxmuxError } from '../core/errors.js'
+import { alignVoice } from '../media/index.js'
+import type { VoiceCut } from '../media/voice-cut.js'
+import type { PipelineContext } from './context.js'
+import type { PartProgress } from './joint-progress.js'
+import type { ObtainedChunk, ObtainOptions } from './obtain-voices.js'
+import { regenerateVoice } from './regenerate-voice.js'
+import { cutOrder } from './voice-orders.js'
+
+export interface ObtainChunkOptions extends Pick<ObtainOptions, 'plan' | 'settings' | 'signal'> {
+  /** One of several parts of a longer voice. */
+  readonly isPart: boolean
+  readonly tell: PartProgress
+}
+
+/** The service's NotEnoughVoice. */
+const NOT_ENOUGH_VOICE = -3
+
+/**
+ * Has one voice file regenerated and measures how the answer lines up. A part of a longer voice in which nobody
+ * speaks (ten minutes of a chase) stays as it was: sent whole, the file would have passed.
+ */
+export async function obtainChunk(
+  cut: VoiceCut,
+  options: ObtainChunkOptions,
+  context: PipelineContext,
+): Promise<ObtainedChunk> {
+  try {
+    return await regenerated(cut, options, context)
+  } catch (error) {
+    const isVoiceless = error instanceof VoxmuxError && error.errorCode === NOT_ENOUGH_VOICE
+    if (!options.isPart || !isVoiceless) throw error
+    const answer = { path: cut.path, filters: [], startSample: 0 }
+    for (const stage of ['upload', 'process', 'download', 'align'] as const) options.tell(stage, 100)
+    return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
+  }
+}
+
+async function regenerated(
+  cut: VoiceCut,
+  { plan, settings, signal, tell }: ObtainChunkOptions,
+  context: PipelineContext,
+): Promise<ObtainedChunk> {
+  const { model, outputType } = settings.recipe.voice
+  const wanted = outputType === 'lossless' ? cut.format : outputType
+  const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
+  const order = cutOrder(plan.media.path, cut, { model, outputType: wanted, answerPath })
+  const voice = await regenerateVoice(order, context, { signal, onProgress: tell })
+  for (const stage of ['upload', 'process', 'download'] as const) tell(stage, 100)
+  const alignment = await alignVoice(cut, voice.path, { signal })
+  tell('align', 100)
+  return { cut, alignment, regenerated: voice }
+}
