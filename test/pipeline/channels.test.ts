@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { fixture, jobBench } from '../helpers/job-bench.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+/** One channel of a file as raw PCM. */
+function channelPcm(path: string, channel: number, track = 0): Promise<Buffer> {
+  const pick = ['-filter_complex', `[0:a:${track}]channelmap=map=${channel}:channel_layout=mono[out]`]
+  return ffmpegOutput('-i', path, ...pick, '-map', '[out]', '-c:a', 'pcm_s32le', '-f', 's32le', 'pipe:1')
+}
+
+/** What came back equal, channel by channel. */
+async function sameChannels(one: string, other: string, channels: number): Promise<readonly boolean[]> {
+  return Promise.all(
+    Array.from({ length: channels }, async (_, channel) =>
+      (await channelPcm(one, channel)).equals(await channelPcm(other, channel)),
+    ),
+  )
+}
+
+/** Four channels as a recorder writes them: boom, two lavaliers (one of them off), and a quiet room. */
+async function polyphonic(): Promise<string> {
+  const path = bench.folder.file('12A-3.wav')
+  await ffmpeg(
+    ...['-i', fixture('field-recorder.wav'), '-f', 'lavfi', '-i', 'anoisesrc=a=0.00003:r=48000:d=2'],
+    '-filter_complex',
+    '[0:a]aformat=sample_fmts=s32:channel_layouts=mono,asplit=3[a][b][c];[b]volume=0.5[b2];[c]volume=0[c2];[1:a]aformat=sample_fmts=s32:channel_layouts=mono[d];[a][b2][c2][d]join=inputs=4:channel_layout=4.0:map=0.0-FL|1.0-FR|2.0-FC|3.0-BC[out]',
+    ...['-map', '[out]', '-map_metadata', '0', '-write_bext', '1', '-t', '2', '-c:a', 'pcm_s24le', path],
+  )
+  return path
+}
+
+describe('--channels each', () => {
+  it('sends a file for each channel in which there is anything, and leaves the silent ones as they are', async () => {
+    const input = await polyphonic()
+    bench.answerWith('-af', 'volume=0.5')
+    const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect(receipt?.voices.map(({ channel }) => channel)).toEqual([0, 1])
+    expect(bench.server.files.map(({ clientFileId }) => clientFileId).sort()).toEqual([
+      '12A-3 channel 0 0:00.000-0:02.000.flac',
+      '12A-3 channel 1 0:00.000-0:02.000.flac',
+    ])
+    expect(receipt?.notes).toEqual([
+      'Channel 2 of audio track 0 is silent: it was not sent and stays as it is.',
+      'Channel 3 of audio track 0 is silent: it was not sent and stays as it is.',
+    ])
+    expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, false, true, true])
+  })
+
+  it('keeps the names that the recorder gave its tracks', async () => {
+    const input = await bench.take('field-recorder.wav')
+    await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+    const names = /<NAME>(.*?)<\/NAME>/.exec(
+      (await readFile(bench.folder.file('field-recorder.regen.wav'))).toString('latin1'),
+    )
+    expect(names?.[1]).toBe('Boom')
+  })
+
+  it('pays nothing for a file in which all is silent', async () => {
+    const input = await bench.take('silence.wav')
+    const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+    expect(event.status).toBe('done')
+    expect(receipt?.voices).toEqual([])
+    expect(bench.server.calls.registerFile).toBe(0)
+    expect(await sameChannels(input, bench.folder.file('silence.regen.wav'), 1)).toEqual([true])
+  })
+})
+
+describe('--channels center', () => {
+  it.each([
+    ['5.1', 6, 'FL+FR+FC+LFE+BL+BR'],
+    ['7.1', 8, 'FL+FR+FC+LFE+BL+BR+SL+SR'],
+  ])('sends the dialogue of %s alone: every other channel is the same to the bit', async (layout, channels, names) => {
+    const input = bench.folder.file('mix.wav')
+    const tones = names
+      .split('+')
+      .map((_, index) => (index === 2 ? '0' : `0.2*sin(${index + 2}00*t)`))
+      .join('|')
+    await ffmpeg(
+      ...['-i', fixture('speech.wav'), '-f', 'lavfi', '-i', `aevalsrc=${tones}:s=48000:c=${layout}:d=2`],
+      '-filter_complex',
+      `[0:a]pan=${layout}|FC=c0[voice];[voice][1:a]amix=inputs=2:normalize=0:duration=shortest[out]`,
+      ...['-map', '[out]', '-c:a', 'pcm_s24le', input],
+    )
+    bench.answerWith('-af', 'volume=0.5')
+    const { event, receipt } = await runJob(
+      requestFor(input, { recipe: { channels: 'center' } }),
+      bench.pipeline.context,
+    )
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect(receipt?.voices).toEqual([expect.objectContaining({ channel: 2, lagSamples: 0 })])
+    const same = await sameChannels(input, bench.folder.file('mix.regen.wav'), channels)
+    expect(same).toEqual(Array.from({ length: channels }, (_, channel) => channel !== 2))
+  })
+})
+
+describe('--channels downmix', () => {
+  it('sends and writes a stereo fold', async () => {
+    const input = await bench.take('surround.wav')
+    const { event } = await runJob(requestFor(input, { recipe: { channels: 'downmix' } }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    const { streams } = (await ffprobeJson(bench.folder.file('surround.regen.wav'), '-show_streams')) as {
+      streams: { channels: number }[]
+    }
+    expect(streams.map(({ channels }) => channels)).toEqual([2])
+  })
+})
+
+describe('--track all', () => {
+  it('makes every track its own job, and all are muxed back', async () => {
+    const input = await bench.take('two-tracks.mkv')
+    const { event, receipt } = await runJob(
+      requestFor(input, { recipe: { track: 'all' }, segments: [{ startSec: 0.5, endSec: 1.5 }] }),
+      bench.pipeline.context,
+    )
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect(receipt?.voices.map(({ audioIndex }) => audioIndex)).toEqual([0, 1])
+    expect(receipt?.streams.filter(({ kind }) => kind === 'audio').map(({ fate }) => fate)).toEqual([
+      'replaced',
+      'replaced',
+    ])
+    // The second one is FLAC: an answer that is what was sent gives back every sample.
+    const both = [input, bench.folder.file('two-tracks.regen.mkv')].map((path) => channelPcm(path, 0, 1))
+    const [before, after] = await Promise.all(both)
+    expect(after?.equals(before as Buffer)).toBe(true)
+  })
+})
