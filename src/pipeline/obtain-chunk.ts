@@ -1,13 +1,25 @@
 import { VoxmuxError } from '../core/errors.js'
-import { alignVoice } from '../media/index.js'
+import { alignVoice, type VoiceAlignment } from '../media/index.js'
 import type { VoiceCut } from '../media/voice-cut.js'
 import type { PipelineContext } from './context.js'
+import type { JobSettings } from './job-settings.js'
 import type { PartProgress } from './joint-progress.js'
-import type { ObtainedChunk, ObtainOptions } from './obtain-voices.js'
-import { regenerateVoice } from './regenerate-voice.js'
+import type { JobPlan } from './plan-job.js'
+import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
 import { cutOrder } from './voice-orders.js'
 
-export interface ObtainChunkOptions extends Pick<ObtainOptions, 'plan' | 'settings' | 'signal'> {
+/** A voice file from cut to answer. */
+export interface ObtainedChunk {
+  readonly cut: VoiceCut
+  readonly alignment: VoiceAlignment
+  /** Null where the service found no voice in this part of a longer one: it stays as it was. */
+  readonly regenerated: RegeneratedVoice | null
+}
+
+export interface ObtainChunkOptions {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly signal: AbortSignal
   /** One of several parts of a longer voice. */
   readonly isPart: boolean
   readonly tell: PartProgress

@@ -1,24 +1,15 @@
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
 import { filteredPcm } from '../media/answer-pcm.js'
-import { cutVoice, type Loudness, measureLoudness, type VoiceAlignment } from '../media/index.js'
+import { cutVoice, type Loudness, measureLoudness } from '../media/index.js'
 import type { SampleRange, VoiceCut } from '../media/voice-cut.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import type { JobSettings } from './job-settings.js'
 import { JointProgress } from './joint-progress.js'
-import { obtainChunk } from './obtain-chunk.js'
+import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { cutRequests, type JobPlan } from './plan-job.js'
 import type { PiecePlan } from './plan-tracks.js'
 import { type PreparedPiece, preparePiece } from './prepare-piece.js'
-import type { RegeneratedVoice } from './regenerate-voice.js'
-
-/** A voice file from cut to answer. */
-export interface ObtainedChunk {
-  readonly cut: VoiceCut
-  readonly alignment: VoiceAlignment
-  /** Null where the service found no voice in this part of a longer one: it stays as it was. */
-  readonly regenerated: RegeneratedVoice | null
-}
 
 /** A piece of a track that came back and lines up with what was sent. */
 export interface ObtainedPiece {
