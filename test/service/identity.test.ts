@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, decodeJwt, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  jwtVerify,
+  SignJWT,
+} from 'jose'
 import * as openid from 'openid-client'
 import { describe, expect, it } from 'vitest'
 import { openPortal } from '../../src/service/index.js'
@@ -134,6 +142,20 @@ describe('a bearer token', () => {
       expect(await statusOf(service, await issued(change))).toBe(401)
     expect(await statusOf(service, await issued({ scp: 'api://other/.default' }))).toBe(403)
     expect(jwk.kty).toBe('RSA')
+  })
+
+  it('is signed with a new key within seconds of a rotation, by every node', async () => {
+    const first = await withService()
+    const second = await withService({ dataDir: first.dataDir, serveOnly: true })
+    const kidOf = async (service: typeof first) => decodeProtectedHeader(await freshToken(service)).kid
+    const kids = await Promise.all([kidOf(first), kidOf(second)])
+    expect(kids[0]).toBe(kids[1])
+    const portal = openPortal(first.dataDir)
+    const { kid } = await portal.signingKeys.replace()
+    portal.close()
+    expect(kids).not.toContain(kid)
+    for (const node of [first, second]) await expect.poll(() => kidOf(node), { timeout: 30_000 }).toBe(kid)
+    expect(await statusOf(second, await freshToken(first))).toBe(200)
   })
 
   it('outlives a rotation of the signing key and the node that issued it, but not its API key', async () => {

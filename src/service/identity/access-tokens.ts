@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { LIMITS } from '../../contract/index.js'
 import type { ServiceIdentity } from '../store/service-database.js'
 import type { ApiKey } from './api-keys.js'
@@ -55,9 +55,8 @@ export class AccessTokens {
   }
 
   private async signed(token: string): Promise<JWTPayload> {
-    const keySet = createLocalJWKSet(await this.keys.published())
     try {
-      const { payload } = await jwtVerify(token, keySet, {
+      const { payload } = await jwtVerify(token, this.keys.keyOf, {
         algorithms: ['RS256'],
         audience: this.identity.audience,
         requiredClaims: ['exp', 'iss', 'sub'],

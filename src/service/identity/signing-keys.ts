@@ -1,14 +1,17 @@
 import {
   type CryptoKey,
   calculateJwkThumbprint,
+  createLocalJWKSet,
+  errors,
   exportJWK,
   generateKeyPair,
   importJWK,
   type JSONWebKeySet,
   type JWK,
+  type JWTVerifyGetKey,
 } from 'jose'
 import { LIMITS } from '../../contract/index.js'
-import type { Database } from '../../jobs/index.js'
+import type { Database, Row } from '../../jobs/index.js'
 
 /** A private key and the id under which its public half is published. */
 export interface SigningKey {
@@ -16,9 +19,28 @@ export interface SigningKey {
   readonly privateKey: CryptoKey
 }
 
+/** How long what was read is believed: a rotation by another process is seen within this. */
+const FRESH_MS = 2000
+
+/** A key as it is stored. */
+interface StoredKey {
+  readonly kid: string
+  readonly jwk: JWK
+  readonly createdMs: number
+}
+
+/** The stored keys, newest first, as they were at a time. */
+interface Snapshot {
+  readonly keys: readonly StoredKey[]
+  readonly published: JSONWebKeySet
+  readonly keyOf: ReturnType<typeof createLocalJWKSet>
+  readonly readMs: number
+}
+
 /** The RS256 keys of the access tokens: one signs, earlier ones stay published until their last token is over. */
 export class SigningKeys {
   private readonly imported = new Map<string, CryptoKey>()
+  private snapshot: Snapshot | undefined
 
   constructor(
     private readonly database: Database,
@@ -27,7 +49,7 @@ export class SigningKeys {
 
   /** The key to sign with; a new one when the last is older than the rotation time. */
   async current(): Promise<SigningKey> {
-    const newest = this.newest()
+    const newest = this.stored().keys[0]
     if (newest && newest.createdMs > Date.now() - this.rotationMs) return this.toKey(newest.kid, newest.jwk)
     return this.rotate(newest?.kid)
   }
@@ -50,6 +72,7 @@ export class SigningKeys {
       this.forgetOld(createdMs)
       return { kid, jwk }
     })
+    this.snapshot = undefined
     return this.toKey(signing.kid, signing.jwk)
   }
 
@@ -61,14 +84,33 @@ export class SigningKeys {
   /** The public halves, as the JWKS address answers. */
   async published(): Promise<JSONWebKeySet> {
     await this.current()
-    const rows = this.database.all('SELECT kid, private_jwk FROM signing_key ORDER BY created_ms DESC')
-    return { keys: rows.map((row) => publicHalf(String(row.kid), JSON.parse(String(row.private_jwk)))) }
+    return this.stored().published
   }
 
-  private newest(): { kid: string; jwk: JWK; createdMs: number } | undefined {
+  /** Finds the public key of a token, also one that another process began to sign with this instant. */
+  readonly keyOf: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await this.stored().keyOf(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      this.snapshot = undefined
+      return this.stored().keyOf(header, token)
+    }
+  }
+
+  private stored(): Snapshot {
+    const { snapshot } = this
+    if (snapshot && Date.now() - snapshot.readMs < FRESH_MS) return snapshot
+    const keys = this.database.all('SELECT * FROM signing_key ORDER BY created_ms DESC').map(toStoredKey)
+    const published = { keys: keys.map(({ kid, jwk }) => publicHalf(kid, jwk)) }
+    const fresh = { keys, published, keyOf: createLocalJWKSet(published), readMs: Date.now() }
+    this.snapshot = fresh
+    return fresh
+  }
+
+  private newest(): StoredKey | undefined {
     const row = this.database.get('SELECT * FROM signing_key ORDER BY created_ms DESC LIMIT 1')
-    if (!row) return undefined
-    return { kid: String(row.kid), jwk: JSON.parse(String(row.private_jwk)), createdMs: Number(row.created_ms) }
+    return row && toStoredKey(row)
   }
 
   /** A key that signs no more is needed for as long as the last token signed with it lives. */
@@ -87,6 +129,10 @@ export class SigningKeys {
     this.imported.set(kid, privateKey)
     return { kid, privateKey }
   }
+}
+
+function toStoredKey(row: Row): StoredKey {
+  return { kid: String(row.kid), jwk: JSON.parse(String(row.private_jwk)), createdMs: Number(row.created_ms) }
 }
 
 function publicHalf(kid: string, jwk: JWK): JWK {
