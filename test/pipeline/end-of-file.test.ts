@@ -9,6 +9,7 @@ import { openPortal, type RunningService, startService, type VoiceEngine } from 
 import { fixture } from '../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
+import { freePort } from '../service/support/free-port.js'
 
 /** Questions an hour apart: whoever hears of the end of a file did not hear it by asking. */
 const HOUR_MS = 3_600_000
@@ -63,15 +64,6 @@ async function environmentOf(service: RunningService): Promise<Record<string, st
 async function configOf(env: NodeJS.ProcessEnv) {
   const state = { VOXMUX_STATE_DIR: folder.file('state') }
   return resolveConfig({ cwd: folder.file(''), env: { ...env, ...state }, folders: { config: null, data: null } })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Runs a job; the service may go on only when its client has asked, and will not ask again. */

@@ -1,3 +1,4 @@
+import { BlobServiceClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { apiClient } from './support/api-client.js'
 import { AZURITE, AZURITE_MISSING, withAzurite } from './support/azurite.js'
@@ -30,5 +31,28 @@ describe(AZURITE ? 'Azure Blob Storage' : `Azure Blob Storage (${AZURITE_MISSING
       expect(answer.headers.get('content-disposition')).toContain('.wav')
       await expect.poll(async () => (await fetch(url)).status, { timeout: 30_000 }).toBe(404)
     }
+
+    const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('voices')
+    const blobs = async () => {
+      const names: string[] = []
+      for await (const { name } of container.listBlobsFlat()) names.push(name)
+      return names
+    }
+    await expect.poll(blobs, { timeout: 30_000 }).toEqual([])
+  })
+
+  it.skipIf(!AZURITE)('takes nothing more after the start, which judges the size of an upload', async () => {
+    const connectionString = await withAzurite(await freshFolder())
+    const service = await withService({
+      engine: plainEngine,
+      azure: { connectionString, container: 'voices' },
+      settings: { links: { maxUploadBytes: 1000 } },
+    })
+    const client = await apiClient(service)
+    const { file_id, file_upload_link } = await client.register('voice.wav')
+    expect((await client.upload(file_upload_link, await fixtureVoice())).status).toBe(201)
+    await client.start(file_id)
+    expect((await client.upload(file_upload_link, 'another')).status).toBe(412)
+    expect(await client.ended(file_id)).toMatchObject({ status: 'Failed', errorCode: -13 })
   })
 })

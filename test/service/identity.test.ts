@@ -1,4 +1,10 @@
 import {
+  ConfidentialClientApplication,
+  type NetworkRequestOptions,
+  type NetworkResponse,
+  ProtocolMode,
+} from '@azure/msal-node'
+import {
   createRemoteJWKSet,
   decodeJwt,
   decodeProtectedHeader,
@@ -11,6 +17,7 @@ import * as openid from 'openid-client'
 import { describe, expect, it } from 'vitest'
 import { openPortal } from '../../src/service/index.js'
 import { apiClient } from './support/api-client.js'
+import { freePort } from './support/free-port.js'
 import { freshToken, requestToken, withService } from './support/with-service.js'
 
 const form = (clientId: string, clientSecret: string, scope: string) => ({
@@ -52,6 +59,51 @@ describe('the token endpoint', () => {
     expect(await client.status('nothing')).toHaveLength(1)
     const basic = await openid.discovery(server, clientId, undefined, openid.ClientSecretBasic(clientSecret), options)
     expect(await openid.clientCredentialsGrant(basic, { scope: service.scope })).toHaveProperty('access_token')
+  })
+
+  it('gives a token to a client that is not ours (@azure/msal-node)', async () => {
+    const port = await freePort()
+    const inside = `http://127.0.0.1:${port}`
+    // It speaks to https addresses alone: those of a proxy that ends TLS, whose part its network module plays here.
+    const service = await withService({ port, storagePort: 0, publicUrl: 'https://voxmux.example' })
+    const send = async <T>(
+      method: string,
+      url: string,
+      options?: NetworkRequestOptions,
+    ): Promise<NetworkResponse<T>> => {
+      const { headers = {}, body } = options ?? {}
+      const target = url.replace('https://voxmux.example', inside)
+      const answer = await fetch(target, { method, headers, ...(body !== undefined && { body }) })
+      return {
+        status: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: (await answer.json()) as T,
+      }
+    }
+    const { clientId, clientSecret } = await service.createKey('test')
+    const application = (secret: string) =>
+      new ConfidentialClientApplication({
+        auth: {
+          clientId,
+          clientSecret: secret,
+          authority: `${service.authUrl}/${service.tenantId}/v2.0`,
+          knownAuthorities: ['voxmux.example'],
+        },
+        system: {
+          protocolMode: ProtocolMode.OIDC,
+          networkClient: {
+            sendGetRequestAsync: (url, options) => send('GET', url, options),
+            sendPostRequestAsync: (url, options) => send('POST', url, options),
+          },
+        },
+      })
+    const scopes = [service.scope]
+    const result = await application(clientSecret).acquireTokenByClientCredential({ scopes })
+    expect(result).toMatchObject({ tokenType: 'Bearer' })
+    const client = await apiClient({ ...service, baseUrl: inside }, result?.accessToken)
+    expect(await client.status('nothing')).toHaveLength(1)
+    const refused = application('wrong').acquireTokenByClientCredential({ scopes })
+    await expect(refused).rejects.toMatchObject({ errorCode: 'invalid_client' })
   })
 
   it.each([

@@ -59,6 +59,10 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     return answer
   })
 
+  app.get('/identity/:tenant/oauth2/v2.0/authorize', async (_request, reply) =>
+    refuse(reply, 400, 'unsupported_response_type', 'There is no sign-in here, only client credentials.'),
+  )
+
   app.get('/identity/:tenant/discovery/v2.0/keys', async (_request, reply) => {
     reply.header('cache-control', 'public, max-age=300')
     return signingKeys.published()
@@ -66,6 +70,8 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
 
   app.get<{ Params: { tenant: string } }>('/identity/:tenant/v2.0/.well-known/openid-configuration', async () => ({
     issuer: issuer(),
+    // Nobody signs in here, but a client of Microsoft's takes no document without it.
+    authorization_endpoint: `${tenantUrl()}/oauth2/v2.0/authorize`,
     token_endpoint: `${tenantUrl()}/oauth2/v2.0/token`,
     jwks_uri: `${tenantUrl()}/discovery/v2.0/keys`,
     token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],

@@ -44,13 +44,13 @@ export async function azureStorage(
         }),
       ),
     async inputSize(fileId) {
-      const properties = await input(fileId)
-        .getProperties()
-        .catch((error: unknown) => {
-          if ((error as { statusCode?: unknown }).statusCode === 404) return undefined
-          throw error
-        })
+      const properties = await input(fileId).getProperties().catch(unlessStatus(404))
       return properties?.contentLength
+    },
+    async sealInput(fileId) {
+      // A link cannot be taken back, but what is leased without end is written by nobody who lacks the lease. The id
+      // is ours to choose, so that a second sealing finds the lease its own.
+      await input(fileId).getBlobLeaseClient(fileId).acquireLease(-1)
     },
     async putInput(fileId, source: Readable, signal) {
       await input(fileId).uploadStream(source, 4 * 1024 ** 2, 4, { abortSignal: signal })
@@ -75,7 +75,11 @@ export async function azureStorage(
       await output(fileId, extension).uploadFile(path, { abortSignal: signal, blobHTTPHeaders })
       await rm(path, { force: true })
     },
-    deleteInput: async (fileId) => void (await input(fileId).deleteIfExists()),
+    async deleteInput(fileId) {
+      // No lease, or no blob: either is as good as a broken lease.
+      await input(fileId).getBlobLeaseClient(fileId).breakLease(0).catch(unlessStatus(404, 409))
+      await input(fileId).deleteIfExists()
+    },
     deleteOutput: async (fileId, extension) => void (await output(fileId, extension).deleteIfExists()),
     // Uncommitted blocks are Azure's to forget (after a week); work folders end with their file.
     sweep: async () => {},
@@ -85,6 +89,15 @@ export async function azureStorage(
   async function signed(lifetimeSec: number, url: (expiresOn: Date) => Promise<string>): Promise<SignedLink> {
     const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
     return { url: await url(new Date(expirySec * 1000)), expirySec }
+  }
+}
+
+/** Takes an answer of such a status for none; throws all else. */
+function unlessStatus(...statuses: readonly number[]) {
+  return (error: unknown): undefined => {
+    const status = (error as { statusCode?: number }).statusCode
+    if (status === undefined || !statuses.includes(status)) throw error
+    return undefined
   }
 }
 

@@ -21,6 +21,8 @@ export interface FileStorage {
   downloadLink(fileId: string, extension: string, name: string): Promise<SignedLink>
   /** Size of the input in bytes; undefined while there is none. A broken upload is none. */
   inputSize(fileId: string): Promise<number | undefined>
+  /** From now on the input cannot be replaced. Done again, it changes nothing. */
+  sealInput(fileId: string): Promise<void>
   /** Stores an input that the service fetched itself. All of it or nothing. */
   putInput(fileId: string, source: Readable, signal: AbortSignal): Promise<void>
   /** The input as a local file. */

@@ -58,6 +58,8 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
         links.downloadLifetimeSec,
       ),
     inputSize: (fileId) => folder.inputSize(fileId),
+    // The server of the links asks `mayUpload`, which a start answers with no.
+    sealInput: async () => {},
     putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], signal),
     takeInput: async (fileId) => ({ path: folder.inputPath(fileId), release: async () => {} }),
     workFolder: (fileId) => folder.workFolder(fileId),

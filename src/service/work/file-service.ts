@@ -35,9 +35,11 @@ export class FileService {
   async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
     const file = this.files.ofUser(userId, fileId)
     if (!file) return 'not-found'
-    const needsUpload = file.state === 'registered' && file.sourceUrl === null
-    if (needsUpload && (await this.storage.inputSize(fileId)) === undefined)
-      return { code: 409, message: 'The file has not been uploaded yet.' }
+    if (file.state === 'registered' && file.sourceUrl === null) {
+      if ((await this.storage.inputSize(fileId)) === undefined)
+        return { code: 409, message: 'The file has not been uploaded yet.' }
+      await this.storage.sealInput(fileId)
+    }
     // Accepted first: a crash before it is queued is mended by whoever looks for accepted files that are not.
     if (this.life.accept(fileId, options)) await this.queue.enqueue(file)
     return null

@@ -72,6 +72,8 @@ async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise
 async function processFile(file: FileRecord, work: FileWork, signal: AbortSignal): Promise<void> {
   const { life, storage } = work
   await fetchSource(file, work, signal)
+  // A blob store takes what it is sent: judged before all of it is fetched to this disk.
+  if (((await storage.inputSize(file.id)) ?? 0) > work.settings.links.maxUploadBytes) throw fileFailure(-13, file)
   const input = await storage.takeInput(file.id, signal)
   try {
     const media = await probe(input.path, { signal })

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
+import { freePort } from './free-port.js'
 
 /** Where the emulator is; undefined where it is not installed, which {@link AZURITE_MISSING} explains. */
 export const AZURITE = process.env.VOXMUX_AZURITE
@@ -29,13 +28,4 @@ export async function withAzurite(folder: string): Promise<string> {
     )
   const endpoint = `http://127.0.0.1:${port}/devstoreaccount1`
   return `DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=${KEY};BlobEndpoint=${endpoint};`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
