@@ -41,16 +41,13 @@ export function attachOptions(plan: MuxPlan, place: AttachedFolder): readonly st
   return attachedStreams(plan).flatMap((stream) => ['-attach', fileUrl(attachedPath(stream, place))])
 }
 
-/** The tags that a cover needs there and did not have. */
-export function missingCoverTags(plan: MuxPlan, stream: PlannedStream): readonly string[] {
-  const known = attachedStreams(plan).includes(stream) ? COVER_TAGS[stream.input.codec ?? ''] : undefined
-  if (!known || !isCover(stream.input)) return []
+/** Kind and name of a file that is put in: ffmpeg would name it after where it lies. */
+export function attachedTags(plan: MuxPlan, stream: PlannedStream): readonly string[] {
+  if (!attachedStreams(plan).includes(stream)) return []
   const target = `-metadata:s:${stream.outputIndex}`
-  const [mimetype, filename] = known
-  return [
-    ...('mimetype' in stream.input.tags ? [] : [target, `mimetype=${mimetype}`]),
-    ...('filename' in stream.input.tags ? [] : [target, `filename=${filename}`]),
-  ]
+  const [kind, name] = COVER_TAGS[stream.input.codec ?? ''] ?? ['application/octet-stream', 'attachment.bin']
+  const { mimetype = kind, filename = name } = stream.input.tags
+  return [target, `mimetype=${mimetype}`, target, `filename=${filename}`]
 }
 
 /** Writes the files; they come from the container's header. None where nothing is attached. */

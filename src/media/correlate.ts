@@ -41,6 +41,22 @@ export function waveformPeakOf({ values, maxLag }: Correlation): { lag: number; 
   return peakOf({ values: values.map(Math.abs), maxLag })
 }
 
+/** How far below the greatest value a peak may stay that means the same: what repeats fits at every period. */
+const SAME_PEAK = 0.005
+
+/** Like {@link waveformPeakOf}, but of several peaks as high (a tone fits at every period) the one nearest a lag. */
+export function nearestWaveformPeak({ values, maxLag }: Correlation, expected: number): { lag: number; match: number } {
+  const heights = values.map(Math.abs)
+  const best = peakOf({ values: heights, maxLag })
+  let nearest = best
+  heights.forEach((match, index) => {
+    const lag = index - maxLag
+    if (match < best.match - SAME_PEAK || Math.abs(lag - expected) >= Math.abs(nearest.lag - expected)) return
+    if (match >= (heights[index - 1] ?? 0) && match >= (heights[index + 1] ?? 0)) nearest = { lag, match }
+  })
+  return nearest
+}
+
 /** Sum of squares. */
 export function energyOf(signal: Float64Array): number {
   let sum = 0

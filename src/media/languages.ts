@@ -21,9 +21,13 @@ const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
   bod: 'tib',
 }
 
-/** The bibliographic code where it is another: QuickTime's list, which ffmpeg writes into .mov, knows those alone. */
-export function bibliographic(language: string | null): string | undefined {
-  return language === null ? undefined : BIBLIOGRAPHIC[language]
+/** Of these QuickTime's list, which ffmpeg writes into .mov, has the code by terminology; of the others the other. */
+const QUICKTIME_TERMINOLOGY = new Set(['fra', 'ces', 'slk', 'ron'])
+
+/** The code of the same language that is in QuickTime's list; undefined where it has one code alone. */
+export function quickTimeLanguage(language: string | null): string | undefined {
+  const pair = Object.entries(BIBLIOGRAPHIC).find((codes) => language !== null && codes.includes(language))
+  return pair && (QUICKTIME_TERMINOLOGY.has(pair[0]) ? pair[0] : pair[1])
 }
 
 /** Whether two streams are in one language; null (a container that keeps none, or none said) goes with any. */
@@ -37,5 +41,5 @@ export function sameLanguage(
 
 function oneCode(language: string): string {
   const lower = language.toLowerCase()
-  return bibliographic(lower) ?? lower
+  return BIBLIOGRAPHIC[lower] ?? lower
 }

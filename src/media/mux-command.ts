@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { attachedStreams, attachOptions, missingCoverTags } from './attached-files.js'
+import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
+import { chapterOptions } from './chapter-options.js'
 import type { FfmpegCommand, FfmpegInput } from './ffmpeg.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
@@ -75,10 +76,9 @@ export function muxCommand(
           ...exactStartOptions(plan, voices),
           '-map_metadata',
           '0',
-          '-map_chapters',
-          profile.chapters ? '0' : '-1',
           ...streams.flatMap((stream) => streamMetadata(plan, stream)),
-          ...streams.flatMap((stream) => missingCoverTags(plan, stream)),
+          ...chapterOptions(plan),
+          ...streams.flatMap((stream) => attachedTags(plan, stream)),
           ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
           ...mp4FamilyOptions(plan, fastStart),
           ...profile.options,

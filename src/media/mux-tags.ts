@@ -1,4 +1,4 @@
-import { bibliographic } from './languages.js'
+import { quickTimeLanguage } from './languages.js'
 import { WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
@@ -21,7 +21,7 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
 }
 
 function language({ container }: MuxPlan, stream: PlannedStream): readonly string[] {
-  const name = container === 'mov' ? bibliographic(stream.input.language) : undefined
+  const name = container === 'mov' ? quickTimeLanguage(stream.input.language) : undefined
   return name ? [`-metadata:s:${stream.outputIndex}`, `language=${name}`] : []
 }
 

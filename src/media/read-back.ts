@@ -1,4 +1,4 @@
-import { correlate, waveformPeakOf } from './correlate.js'
+import { correlate, nearestWaveformPeak } from './correlate.js'
 import { streamFfmpeg } from './ffmpeg.js'
 import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
@@ -101,7 +101,7 @@ function places(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, windows: Sy
   const pictureMoved = Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const { lag, match } = waveformPeakOf(correlate(sample.values, windows.window(place), reach))
+    const { lag, match } = nearestWaveformPeak(correlate(sample.values, windows.window(place), reach), pictureMoved)
     const offsetSamples = match < LEAST_MATCH ? null : lag - pictureMoved
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })

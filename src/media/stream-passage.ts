@@ -31,8 +31,8 @@ export function streamPassage(
     case 'attachment':
       return profile.attachments ? COPY : drop(`.${container} has no attachments`)
     case 'data':
-      return isChapterTrack(stream, media) && profile.data !== 'none' && profile.chapters
-        ? { kind: 'remake', reason: 'the chapter track is written anew from the chapters' }
+      return isChapterTrack(stream, media) && profile.chapters
+        ? { kind: 'remake', reason: 'the chapters are written anew from the list of them' }
         : dataPassage(stream, container, profile)
     case 'unknown':
       return drop('ffmpeg does not know what it is')

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import { ffmpegOutput, ffprobeJson } from '../../helpers/media-factory.js'
+import type { Feature } from './zoo-rows.js'
+
+/** What plain ffprobe and streamhash say of a feature; equal before and after where it was kept. */
+export async function factOf(feature: Feature, path: string): Promise<unknown> {
+  const { streams, format, chapters } = await tables(path)
+  const films = streams.filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic !== 1)
+  const covers = streams.filter((stream) => stream.disposition.attached_pic === 1)
+  const each = <T>(read: (stream: Stream) => T) => films.map(read)
+  switch (feature) {
+    case 'picture':
+      return Promise.all(films.map((stream) => packets(path, stream.index)))
+    case 'picture times':
+      return Promise.all(films.map((stream) => times(path, stream.index)))
+    case 'other sound':
+      return packets(path, 'a:1')
+    case 'subtitles':
+      return packets(path, 's:0')
+    case 'cover':
+      return Promise.all(covers.map((stream) => packets(path, stream.index)))
+    case 'attachments':
+      return streams.flatMap((stream) =>
+        stream.codec_type === 'attachment'
+          ? [[stream.extradata_hash, stream.tags?.filename, stream.tags?.mimetype]]
+          : [],
+      )
+    case 'timecode':
+      return streams.flatMap(({ tags }) => tags?.timecode ?? []).concat(format.tags?.timecode ?? [])
+    case 'chapters':
+      return chapters.map(({ start_time, tags }) => [Number(start_time).toFixed(2), tags?.title])
+    case 'tags':
+      return ['title', 'artist', 'comment'].map((name) => ownTag(format.tags, name) ?? ownTag(streams[0]?.tags, name))
+    case 'languages':
+      return tracks(streams).map(({ tags }) => tags?.language?.replace('deu', 'ger').replace('fra', 'fre'))
+    case 'titles':
+      return tracks(streams).map(({ tags }) => tags?.title ?? tags?.handler_name)
+    case 'dispositions':
+      return tracks(streams).map(({ disposition }) => disposition)
+    case 'rotation':
+      return each((stream) => stream.side_data_list?.map(({ rotation }) => rotation))
+    case 'colour':
+      return each((stream) => [stream.color_range, stream.color_space, stream.color_transfer, stream.color_primaries])
+    case 'HDR':
+      return each((stream) => stream.side_data_list)
+    case 'pixel shape':
+      return each((stream) => stream.sample_aspect_ratio)
+    case 'start time':
+      return tracks(streams).map((stream) => Math.abs(Number(stream.start_time)).toFixed(2))
+    case 'faststart':
+      return (await readFile(path)).indexOf('moov') < (await readFile(path)).indexOf('mdat')
+    case 'bext':
+      return [format.tags?.originator, format.tags?.time_reference]
+    default:
+      return feature satisfies never
+  }
+}
+
+interface Stream {
+  readonly index: number
+  readonly codec_type: string
+  readonly extradata_hash?: string
+  readonly start_time?: string
+  readonly sample_aspect_ratio?: string
+  readonly [colour: `color_${string}`]: string
+  readonly disposition: Readonly<Record<string, number>>
+  readonly tags?: Readonly<Record<string, string>>
+  readonly side_data_list?: readonly { readonly rotation?: number }[]
+}
+
+interface Tables {
+  readonly streams: readonly Stream[]
+  readonly format: { readonly tags?: Readonly<Record<string, string>> }
+  readonly chapters: readonly { readonly start_time: string; readonly tags?: Readonly<Record<string, string>> }[]
+}
+
+const read = new Map<string, Promise<Tables>>()
+
+/** Each file is looked at once. */
+function tables(path: string): Promise<Tables> {
+  const show = ['-show_streams', '-show_format', '-show_chapters', '-show_data_hash', 'md5']
+  const known = read.get(path) ?? (ffprobeJson(path, ...show) as Promise<unknown> as Promise<Tables>)
+  read.set(path, known)
+  return known
+}
+
+/** Films, sounds and subtitles: what is left of the order when covers and data are put where a muxer wants them. */
+function tracks(streams: readonly Stream[]): readonly Stream[] {
+  const kinds = ['video', 'audio', 'subtitle']
+  return streams.filter((stream) => kinds.includes(stream.codec_type) && stream.disposition.attached_pic !== 1)
+}
+
+async function packets(path: string, selector: number | string): Promise<string> {
+  const hash = ['-c', 'copy', '-f', 'streamhash', '-hash', 'md5', 'pipe:1']
+  // Transport streams and program streams wrap the same pictures anew; what is decoded must be the same.
+  const isWrapped = /\.(ts|m2ts|mpg)$/.test(path.replace(/\.part$/, ''))
+  const how = isWrapped ? ['-f', 'streamhash', '-hash', 'md5', 'pipe:1'] : hash
+  return String(await ffmpegOutput('-i', path, '-map', `0:${selector}`, ...how))
+}
+
+/** In ms from the first: a tick of the coarsest container of the zoo. */
+async function times(path: string, index: number): Promise<readonly number[]> {
+  const { packets } = (await ffprobeJson(path, '-show_entries', 'packet=pts_time', '-select_streams', `${index}`)) as {
+    packets: { pts_time?: string }[]
+  }
+  const known = packets.map(({ pts_time }) => Number(pts_time))
+  return known.map((sec) => Math.round((sec - (known[0] ?? 0)) * 1000))
+}
+
+function ownTag(tags: Readonly<Record<string, string>> | undefined, name: string): string | undefined {
+  return Object.entries(tags ?? {}).find(([key]) => key.toLowerCase() === name)?.[1]
+}

@@ -1,0 +1,192 @@
+import { commented, cover, everySound, film, font, onlySound, stereo, subtitles, tagged } from './zoo-parts.js'
+
+/** What a file has beside the voice, and must still have afterwards. */
+export type Feature =
+  | 'picture'
+  | 'picture times'
+  | 'other sound'
+  | 'subtitles'
+  | 'attachments'
+  | 'cover'
+  | 'timecode'
+  | 'chapters'
+  | 'tags'
+  | 'languages'
+  | 'titles'
+  | 'dispositions'
+  | 'rotation'
+  | 'colour'
+  | 'HDR'
+  | 'pixel shape'
+  | 'start time'
+  | 'faststart'
+  | 'bext'
+
+/** A file of the zoo: made by ffmpeg in tiny form. */
+export interface ZooRow {
+  readonly container: string
+  readonly name: string
+  /** Arguments of ffmpeg before the name of the file that is made. */
+  readonly args: readonly string[]
+  readonly keeps: readonly Feature[]
+  /** Samples at 48 kHz by which the new sound may lie beside its place: 0 where it is lossless. */
+  readonly offsetSamples: number
+  /** Only in `npm run soak`. */
+  readonly soak?: true
+}
+
+const LOSSY = 48
+const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2']
+const FILM: readonly Feature[] = ['picture', 'picture times', 'other sound', 'start time', 'dispositions']
+const NAMED: readonly Feature[] = ['languages', 'titles']
+const BT709 = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709', '-color_range', 'tv']
+const HDR = [
+  ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+  ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params'],
+  'log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,400:' +
+    'master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)',
+]
+
+/** Every container of the house, each with what it can hold. */
+export const ZOO: readonly ZooRow[] = [
+  {
+    ...{ container: 'mp4', name: 'film.mp4', offsetSamples: LOSSY },
+    args: [
+      ...[...everySound(subtitles, tagged), ...x264, ...BT709, '-aspect', '8:5', '-c:a', 'aac', '-c:s', 'mov_text'],
+      ...['-movflags', '+faststart'],
+    ],
+    keeps: [...FILM, ...NAMED, 'subtitles', 'chapters', 'tags', 'faststart', 'colour', 'pixel shape'],
+  },
+  {
+    ...{ container: 'mp4', name: 'cover.mp4', offsetSamples: LOSSY, soak: true },
+    args: [...everySound(cover), ...x264, '-c:a', 'aac', '-c:v:1', 'copy', '-disposition:v:1', 'attached_pic'],
+    keeps: [...FILM, 'cover'],
+  },
+  {
+    ...{ container: 'mp4', name: 'turned.mp4', offsetSamples: LOSSY, soak: true },
+    args: [...everySound(), ...x264, '-c:a', 'aac', '-metadata:s:v:0', 'rotate=90'],
+    keeps: [...FILM, 'rotation'],
+  },
+  {
+    ...{ container: 'mp4', name: 'hdr.mp4', offsetSamples: LOSSY, soak: true },
+    args: [...everySound(), ...HDR, '-tag:v', 'hvc1', '-c:a', 'aac'],
+    keeps: [...FILM, 'colour', 'HDR'],
+  },
+  {
+    ...{ container: 'm4v', name: 'film.m4v', offsetSamples: LOSSY },
+    args: [...everySound(tagged), ...x264, '-c:a', 'aac', '-f', 'ipod', '-brand', 'M4V '],
+    keeps: [...FILM, ...NAMED, 'chapters', 'tags'],
+  },
+  {
+    ...{ container: 'mov', name: 'master.mov', offsetSamples: 0 },
+    args: [
+      ...[...everySound(subtitles, tagged), '-c:v', 'mjpeg', '-c:a', 'pcm_s24le', '-c:s', 'mov_text'],
+      ...['-timecode', '10:00:00:00', '-aspect', '8:5'],
+    ],
+    keeps: [...FILM, ...NAMED, 'subtitles', 'timecode', 'chapters', 'tags', 'pixel shape'],
+  },
+  {
+    ...{ container: 'mkv', name: 'film.mkv', offsetSamples: 0 },
+    args: [
+      ...[...everySound(subtitles, tagged), ...x264, ...BT709, '-c:a', 'flac', '-c:s', 'ass'],
+      ...[...font, '-disposition:s:0', 'forced', '-aspect', '8:5'],
+    ],
+    keeps: [...FILM, ...NAMED, 'subtitles', 'chapters', 'tags', 'attachments', 'cover', 'colour', 'pixel shape'],
+  },
+  {
+    ...{ container: 'mkv', name: 'late.mkv', offsetSamples: LOSSY, soak: true },
+    args: [...everySound(), ...x264, '-c:a', 'aac', '-output_ts_offset', '7.3'],
+    keeps: FILM,
+  },
+  {
+    ...{ container: 'webm', name: 'film.webm', offsetSamples: LOSSY },
+    args: [...everySound(tagged), '-c:v', 'libvpx', ...BT709, '-c:a', 'libopus'],
+    keeps: [...FILM, ...NAMED, 'chapters', 'tags', 'colour'],
+  },
+  {
+    ...{ container: 'mxf', name: 'master.mxf', offsetSamples: 0 },
+    args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'pcm_s24le', '-timecode', '10:00:00:00'],
+    keeps: ['picture', 'picture times', 'other sound', 'start time', 'timecode'],
+  },
+  {
+    ...{ container: 'ts', name: 'air.ts', offsetSamples: LOSSY },
+    args: [...everySound(), ...x264, '-c:a', 'aac'],
+    keeps: [...FILM, 'languages'],
+  },
+  {
+    ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY },
+    args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'ac3', '-mpegts_m2ts_mode', '1'],
+    keeps: [...FILM, 'languages'],
+  },
+  {
+    ...{ container: 'avi', name: 'old.avi', offsetSamples: LOSSY },
+    args: [...everySound(tagged), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
+    keeps: ['picture', 'picture times', 'other sound', 'start time', 'tags'],
+  },
+  {
+    ...{ container: 'flv', name: 'stream.flv', offsetSamples: LOSSY },
+    args: [...film, ...stereo, '-c:v', 'flv1', '-c:a', 'aac', '-metadata', 'title=Zoo'],
+    keeps: ['picture', 'picture times', 'start time', 'tags'],
+  },
+  {
+    ...{ container: '3gp', name: 'phone.3gp', offsetSamples: LOSSY },
+    args: [...everySound(), ...x264, '-c:a', 'aac', '-metadata:s:v:0', 'rotate=90'],
+    keeps: [...FILM, 'languages', 'rotation'],
+  },
+  {
+    ...{ container: 'mpg', name: 'dvd.mpg', offsetSamples: LOSSY },
+    args: [...everySound(), '-c:v', 'mpeg2video', '-bf', '2', '-c:a', 'mp2', '-f', 'vob'],
+    keeps: ['picture', 'picture times', 'other sound'],
+  },
+  {
+    ...{ container: 'wmv', name: 'office.wmv', offsetSamples: LOSSY },
+    args: [...everySound(tagged), '-c:v', 'wmv2', '-c:a', 'wmav2'],
+    keeps: ['picture', 'picture times', 'other sound', 'tags', 'chapters', 'languages'],
+  },
+  {
+    ...{ container: 'wav', name: 'field.wav', offsetSamples: 0 },
+    args: [...onlySound(), '-write_bext', '1', '-metadata', 'originator=Zoo', '-metadata', 'time_reference=480000'],
+    keeps: ['bext'],
+  },
+  {
+    ...{ container: 'wav', name: 'long.wav', offsetSamples: 0, soak: true },
+    args: [...onlySound(tagged), '-rf64', 'always', '-c:a', 'pcm_f32le'],
+    keeps: ['tags'],
+  },
+  {
+    ...{ container: 'aiff', name: 'sound.aiff', offsetSamples: 0 },
+    args: [...onlySound(tagged), '-write_id3v2', '1'],
+    keeps: ['tags'],
+  },
+  {
+    ...{ container: 'flac', name: 'sound.flac', offsetSamples: 0 },
+    args: [...onlySound(commented, cover), '-disposition:v:0', 'attached_pic', '-c:v', 'copy'],
+    keeps: ['tags', 'chapters', 'cover'],
+  },
+  {
+    ...{ container: 'mp3', name: 'sound.mp3', offsetSamples: LOSSY },
+    args: [...onlySound(tagged, cover), '-disposition:v:0', 'attached_pic', '-c:v', 'copy'],
+    keeps: ['tags', 'chapters', 'cover'],
+  },
+  {
+    ...{ container: 'm4a', name: 'sound.m4a', offsetSamples: LOSSY },
+    args: [...onlySound(tagged, cover), '-disposition:v:0', 'attached_pic', '-c:v', 'copy'],
+    keeps: ['tags', 'chapters', 'cover'],
+  },
+  ...(['ogg', 'opus', 'wma'] as const).map(
+    (container): ZooRow => ({
+      ...{
+        container,
+        name: `sound.${container}`,
+        offsetSamples: LOSSY,
+        args: onlySound(container === 'wma' ? tagged : commented),
+      },
+      keeps: ['tags', 'chapters'],
+    }),
+  ),
+  ...(['ac3', 'eac3'] as const).map(
+    (container): ZooRow => ({
+      ...{ container, name: `sound.${container}`, offsetSamples: LOSSY, args: onlySound(), keeps: [] },
+    }),
+  ),
+]
