@@ -1,14 +1,14 @@
 import type { Config } from '../config/index.js'
 import type { JobSettings } from '../pipeline/job-settings.js'
-import { parseSegment } from '../pipeline/segments.js'
+import { readSegments } from '../pipeline/read-segments.js'
 import { durationFlag, type RunArguments } from './run-options.js'
 
 /** What the configuration and the flags of one command decide about each of its jobs. */
-export function jobSettingsOf(config: Config, args: RunArguments): JobSettings {
+export async function jobSettingsOf(config: Config, args: RunArguments, cwd: string): Promise<JobSettings> {
   return {
     preset: config.preset.name,
     recipe: config.recipe,
-    segments: (args.segment ?? []).map(parseSegment),
+    segments: await readSegments(args.segment ?? [], cwd),
     outputType: config.outputType,
     strict: config.strict,
     report: config.report,

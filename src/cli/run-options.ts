@@ -35,7 +35,7 @@ export const VOICE_OPTIONS = {
     type: 'array',
     string: true,
     requiresArg: true,
-    describe: 'Part, as START-END or chapter:NAME (repeatable)',
+    describe: 'Part: START-END, chapter:NAME, edl:FILE, markers:FILE (repeatable)',
     group: 'What:',
   },
 } as const satisfies Record<string, Options>

@@ -3,6 +3,7 @@ import { UsageError } from '../core/errors.js'
 import { formatTime, parseTime } from '../core/time.js'
 import type { MediaInfo } from '../media/media-info.js'
 import type { SampleRange } from '../media/voice-cut.js'
+import { frameRateOf, startTimecodeOf, timecodeFrames } from './timecode.js'
 
 const fromTo = z.strictObject({
   startSec: z.number().min(0).meta({ description: 'Seconds from the start of the file.' }),
@@ -11,10 +12,16 @@ const fromTo = z.strictObject({
 const byChapter = z.strictObject({
   chapter: z.string().min(1).meta({ description: 'Title of a chapter of the file.' }),
 })
+const timecode = z.string().regex(/^\d{2}:\d{2}:\d{2}[:;]\d{2}$/, 'must be a timecode such as 01:00:10:05')
+const byTimecode = z.strictObject({
+  startTimecode: timecode.meta({ description: "On the file's own timecode; `;` before the frames is drop frame." }),
+  endTimecode: timecode.meta({ description: 'The first frame that is not part of it.' }),
+})
 
-/** A part of a file that is to be regenerated: by time, or by the title of a chapter. */
-export const segmentSchema = z.union([fromTo, byChapter])
+/** A part of a file that is to be regenerated: by time, by the title of a chapter, or by timecode. */
+export const segmentSchema = z.union([fromTo, byChapter, byTimecode])
 export type Segment = z.infer<typeof segmentSchema>
+type ByTimecode = z.infer<typeof byTimecode>
 
 /** A part in samples of a track; `endSample` null: to the track's end, wherever that is. */
 export interface OpenRange {
@@ -58,7 +65,7 @@ function unquote(text: string): string {
 export function planSegments(media: MediaInfo, segments: readonly Segment[], sampleRate: number): OpenRange[] {
   if (segments.length === 0) return [{ startSample: 0, endSample: null }]
   const ranges = segments
-    .map((segment) => resolveSegment(media, segment))
+    .map((segment) => resolveSegment(media, 'startTimecode' in segment ? timesOf(media, segment, segments) : segment))
     .map(({ startSec, endSec }) => ({
       startSample: Math.round(startSec * sampleRate),
       endSample: endSec === null ? null : Math.round(endSec * sampleRate),
@@ -66,7 +73,10 @@ export function planSegments(media: MediaInfo, segments: readonly Segment[], sam
   return mergeRanges(ranges)
 }
 
-function resolveSegment(media: MediaInfo, segment: Segment): { startSec: number; endSec: number | null } {
+function resolveSegment(
+  media: MediaInfo,
+  segment: Exclude<Segment, ByTimecode>,
+): { startSec: number; endSec: number | null } {
   if ('chapter' in segment) return chapterTimes(media, segment.chapter)
   const { startSec } = segment
   const endSec = segment.endSec ?? null
@@ -86,6 +96,40 @@ function resolveSegment(media: MediaInfo, segment: Segment): { startSec: number;
     )
   }
   return { startSec, endSec: duration !== null && endSec !== null && endSec >= duration ? null : endSec }
+}
+
+/**
+ * Timecodes count from the file's own first one. A file that has none is taken to begin at the whole hour in which
+ * the earliest part lies, as programmes do, unless that part lies inside the file as it is.
+ */
+function timesOf(media: MediaInfo, { startTimecode, endTimecode }: ByTimecode, all: readonly Segment[]) {
+  const frameRate = frameRateOf(media)
+  if (frameRate === undefined) {
+    throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} has no picture: timecodes need its frame rate.`, {
+      input: media.path,
+      remedies: ['Name the parts by time, for example --segment 1:02-1:30 or markers:FILE.'],
+    })
+  }
+  const framesOf = (timecode: string) => timecodeFrames(timecode, frameRate) ?? 0
+  const secOf = (timecode: string) => (framesOf(timecode) - origin) / frameRate
+  const earliest = all
+    .flatMap((segment) => ('startTimecode' in segment ? [segment.startTimecode] : []))
+    .reduce((one, other) => (framesOf(other) < framesOf(one) ? other : one), startTimecode)
+  const own = startTimecodeOf(media)
+  const isInside = framesOf(earliest) / frameRate < (media.durationSec ?? 0)
+  const origin = own ? framesOf(own) : isInside ? 0 : framesOf(`${earliest.slice(0, 2)}:00:00${earliest[8]}00`)
+  const startSec = secOf(startTimecode)
+  if (startSec < 0) {
+    throw new UsageError(
+      'ERR_SEGMENT_OUTSIDE',
+      `The segment at ${startTimecode} begins before ${media.path} (${own}).`,
+      {
+        input: media.path,
+        remedies: ['Take the list of the timeline that this file was written from.'],
+      },
+    )
+  }
+  return { startSec, endSec: Math.max(0, secOf(endTimecode)) }
 }
 
 function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSec: number } {

@@ -24,7 +24,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { cwd, signal, output } = context
     const config = await loadConfig(args, flagsOf(args), context)
-    const settings = jobSettingsOf(config, args)
+    const settings = await jobSettingsOf(config, args, cwd)
     const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
     const outcomes = []
     for (const input of await expandInputs(args.input, cwd)) {

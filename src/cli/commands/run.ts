@@ -37,7 +37,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
-    const settings = jobSettingsOf(config, args)
+    const settings = await jobSettingsOf(config, args, context.cwd)
     const requests = await planRequests(args.input, args, settings, context)
     if (args['dry-run']) {
       const { showPlans } = await import('../dry-run.js')
