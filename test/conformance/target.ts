@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { startService } from '../../src/service/index.js'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { freshFolder } from './folder.js'
 
 /** A service under test, and how to speak to it: nothing but fetch and the interface's text. */
@@ -43,14 +46,29 @@ export async function openTarget(env: NodeJS.ProcessEnv = process.env): Promise<
   return target(access, access.baseUrl, async () => {})
 }
 
+/** `voxmux serve` in a process of its own: reached by its address alone, like anybody's. */
 async function ownTarget(): Promise<Target> {
   const folder = await freshFolder()
-  const service = await startService({ dataDir: folder.path })
-  const access = { ...service, ...(await service.createKey('conformance')) }
-  return target(access, 'our own service', async () => {
-    await service.close()
-    await folder.remove()
-  })
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const command = ['--import', 'tsx', main, 'serve', '--json', '--data', folder.path]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const line = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
+  const listening = JSON.parse(line.value ?? '{}') as Record<string, string>
+  const env = Object.fromEntries(
+    ['base_url', 'auth_url', 'tenant_id', 'client_id', 'client_secret', 'scope'].map((name) => [
+      `VOXMUX_${name.toUpperCase()}`,
+      listening[name],
+    ]),
+  )
+  return {
+    ...(await openTarget(env)),
+    name: 'voxmux serve',
+    async close() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      await folder.remove()
+    },
+  }
 }
 
 function target(access: Access, name: string, close: () => Promise<void>): Target {

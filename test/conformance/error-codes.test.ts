@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { FILE_ERROR_CODES, type FileErrorCode, fileErrorInfo } from '../../src/contract/index.js'
+import { openPortal, type ServiceOptions, type VoiceEngine } from '../../src/service/index.js'
+import { ffmpeg } from '../helpers/media-factory.js'
+import { type ApiClient, apiClient } from '../service/support/api-client.js'
+import { freshFolder, withService } from '../service/support/with-service.js'
+
+type Fixture =
+  | 'text.mp4'
+  | 'silence.wav'
+  | 'surround.wav'
+  | 'two-tracks.mkv'
+  | 'blip.mp4'
+  | 'no-audio.mp4'
+  | 'speech.wav'
+
+/** How a code comes about: a real file, and where the defaults let it pass, what the service is set to. */
+interface Cause {
+  readonly errorCode: FileErrorCode
+  readonly why: string
+  readonly file?: Fixture | (() => Promise<Uint8Array>)
+  readonly options?: Partial<ServiceOptions>
+  /** Where it is not enough to upload and start. @returns id of the file */
+  readonly bring?: (client: ApiClient, dataDir: string) => Promise<string>
+}
+
+const fixture = (name: Fixture) => readFile(new URL(`../../fixtures/${name}`, import.meta.url))
+
+async function uploaded(client: ApiClient, bytes: Uint8Array): Promise<string> {
+  const { file_id, file_upload_link } = await client.register('file.bin')
+  await client.upload(file_upload_link, bytes)
+  await client.start(file_id)
+  return file_id
+}
+
+/** A transport stream whose audio track is announced and never comes. */
+async function silentAnnouncement(): Promise<Uint8Array> {
+  const path = join(await freshFolder(), 'announced.ts')
+  const picture = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=10:duration=1']
+  const sound = ['-f', 'lavfi', '-i', 'sine=duration=1']
+  await ffmpeg(...picture, ...sound, '-c:v', 'mpeg2video', '-af', 'aselect=0', '-c:a', 'mp2', path)
+  return readFile(path)
+}
+
+const crashing = async (): Promise<VoiceEngine> => ({ processFile: () => Promise.reject(new Error('crashed')) })
+const hanging = async (): Promise<VoiceEngine> => ({
+  processFile: ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+})
+
+const CAUSES: readonly Cause[] = [
+  { errorCode: -1, why: 'the engine fails each time', options: { engine: crashing } },
+  { errorCode: -2, why: 'text', file: 'text.mp4' },
+  { errorCode: -3, why: 'silence', file: 'silence.wav' },
+  { errorCode: -4, why: 'surround sound', file: 'surround.wav' },
+  { errorCode: -5, why: 'a rate above the limit', options: { limits: { maxSampleRate: 8000 } } },
+  { errorCode: -6, why: 'a rate below the limit', options: { limits: { minSampleRate: 96_000 } } },
+  { errorCode: -7, why: 'another codec than those taken', options: { limits: { codecs: ['aac'] } } },
+  { errorCode: -8, why: 'two audio tracks', file: 'two-tracks.mkv' },
+  { errorCode: -9, why: 'an audio track that is announced and never comes', file: silentAnnouncement },
+  {
+    errorCode: -10,
+    why: 'no credits left',
+    async bring(client, dataDir) {
+      const portal = openPortal(dataDir)
+      portal.accounts.setCredits(portal.accounts.ensure('local').id, 0)
+      portal.close()
+      return uploaded(client, await fixture('speech.wav'))
+    },
+  },
+  { errorCode: -11, why: 'an id that nobody registered', bring: async () => crypto.randomUUID() },
+  {
+    errorCode: -12,
+    why: 'an engine that takes too long',
+    options: { engine: hanging, settings: { work: { timeoutMs: 500 } } },
+  },
+  { errorCode: -13, why: 'a size above the limit', options: { limits: { maxSizeBytes: 1000 } } },
+  { errorCode: -14, why: 'a blink of sound', file: 'blip.mp4' },
+  { errorCode: -15, why: 'a length above the limit', options: { limits: { maxDurationSec: 0.5 } } },
+  { errorCode: -16, why: 'another container than those taken', options: { limits: { containers: ['mp4'] } } },
+  {
+    errorCode: -17,
+    why: 'an address that is not public',
+    async bring(client) {
+      const id = await client.registerUrl('a.wav', 'http://127.0.0.1:9/a.wav')
+      await client.start(id)
+      return id
+    },
+  },
+  { errorCode: -18, why: 'a film without sound', file: 'no-audio.mp4' },
+]
+
+describe('every file error code comes about', () => {
+  it('and none is missing here', () => {
+    expect([0, ...CAUSES.map(({ errorCode }) => errorCode)]).toEqual(FILE_ERROR_CODES)
+  })
+
+  it.each(CAUSES.map((cause) => ({ ...cause, name: fileErrorInfo(cause.errorCode).name })))(
+    '$errorCode $name: $why',
+    async ({ errorCode, file = 'speech.wav', options, bring }) => {
+      const service = await withService(options)
+      const client = await apiClient(service)
+      const bytes = async () => (typeof file === 'string' ? fixture(file) : file())
+      const id = bring ? await bring(client, service.dataDir) : await uploaded(client, await bytes())
+      const entry = errorCode === -11 ? (await client.status(id))[0] : await client.ended(id)
+      const status = errorCode === -11 ? 'NotFound' : 'Failed'
+      expect(entry).toMatchObject({ id, status, errorCode })
+    },
+  )
+})
