@@ -1,3 +1,81 @@
-export * from './client/index.js'
+/** The public surface of voxmux: the SDK of the service, the contract it speaks, and the pipeline file to file. */
+export {
+  type CallOptions,
+  createWebhookReceiver,
+  type Downloaded,
+  type FileToRegister,
+  HttpFault,
+  httpFaultOf,
+  type PartialRange,
+  type RegisterAndUploadOptions,
+  type StartOptions,
+  type StartOutcome,
+  type TransferOptions,
+  type TransferProgress,
+  VoxmuxClient,
+  type VoxmuxClientOptions,
+  voxmuxClientOptionsSchema,
+  type WatchOptions,
+  type WebhookReceiver,
+  type WebhookReceiverOptions,
+} from './client/index.js'
+export { type LoadedPreset, loadPreset, presetNames } from './config/load-preset.js'
+export { type Preset, presetSchema, type Recipe, recipeSchema } from './config/preset-schema.js'
+export { type Config, type Flags, type ResolveOptions, resolveConfig } from './config/resolve-config.js'
 export * from './contract/index.js'
-export * from './core/errors.js'
+export {
+  AccessError,
+  type ErrorCode,
+  type ErrorReport,
+  type ExitCode,
+  errorReport,
+  InterruptedError,
+  JobFailedError,
+  overallExitCode,
+  PendingError,
+  PrecheckError,
+  TransientError,
+  UsageError,
+  VerificationError,
+  VoxmuxError,
+} from './core/errors.js'
+export { type Logger, silentLogger } from './core/logger.js'
+export {
+  type AudioStreamInfo,
+  type ChapterInfo,
+  type MediaInfo,
+  type OtherStreamInfo,
+  probe,
+  type StreamInfo,
+  type VideoStreamInfo,
+} from './media/index.js'
+export type { JobRunOptions, PipelineContext } from './pipeline/context.js'
+export {
+  type FileEvent,
+  type FileStatus,
+  fileEventSchema,
+  type JobEvent,
+  type ProgressEvent,
+  progressEventSchema,
+  type ResultEvent,
+  type RunEvent,
+  resultEventSchema,
+  STAGES,
+  type Stage,
+} from './pipeline/events.js'
+export { expandInputs } from './pipeline/expand-inputs.js'
+export type { JobOutcome } from './pipeline/job-outcome.js'
+export type { JobSettings } from './pipeline/job-settings.js'
+export {
+  type EmbeddedServiceHandle,
+  type OpenPipelineOptions,
+  openPipeline,
+  type Pipeline,
+  type ServiceAccess,
+} from './pipeline/open-pipeline.js'
+export { type JobPlan, type PlanRequest, planJob } from './pipeline/plan-job.js'
+export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
+export { runJob } from './pipeline/run-job.js'
+export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'
+export { parseSegment, type Segment, segmentSchema } from './pipeline/segments.js'
+export { type Limits, limitsSchema, type Verdict, verdictSchema } from './precheck/index.js'

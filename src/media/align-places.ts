@@ -43,6 +43,7 @@ export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
   const cut = comparable(stretch.cut, sampleRate)
   const answer = comparable(stretch.answer.subarray(skew), sampleRate)
   const overall = waveformPeakOf(correlate(cut.coarse, answer.coarse, margin)).lag
+  const exactLags = new Map<number, number>()
   return placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }): MeasuredPlace => {
     const reference = cut.coarse.subarray(start, start + length)
     const seek = (centre: number, reach: number) => {
@@ -54,15 +55,20 @@ export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
     const near = seek(overall, Math.min(Math.round((NEARBY_SEC * sampleRate) / factor), margin))
     const best = near.match >= NEARBY_MATCH ? near : seek(0, margin)
     const heard = part(answer.coarse, start + margin + best.lag, length)
-    return {
-      atSample: stretch.atSample + start * factor,
-      lagSamples: exactLag(cut, answer, {
+    // Places of one coarse lag share the fine one: they differ by less than a coarse sample, which is no drift.
+    const lagSamples =
+      exactLags.get(best.lag) ??
+      exactLag(cut, answer, {
         start: start * factor,
         length: length * factor,
         margin: margin * factor,
         lag: best.lag * factor,
         reach: factor,
-      }),
+      })
+    if (near.match >= NEARBY_MATCH) exactLags.set(best.lag, lagSamples)
+    return {
+      atSample: stretch.atSample + start * factor,
+      lagSamples,
       match: Math.max(0, best.match),
       cutPower: energyOf(reference) / length,
       answerPower: energyOf(heard) / length,

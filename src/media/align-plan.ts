@@ -5,9 +5,9 @@ const STRETCH_SEC = 12
 /** Up to here a file is compared wholly, so that no jump in it goes unseen. */
 const WHOLE_SEC = 72
 /** In longer files one stretch stands for each part of this length … */
-const PART_SEC = 30
+const PART_SEC = 60
 /** … and is this long; their number is bounded, so that two hours cost what ten minutes do. */
-const SAMPLED_STRETCH_SEC = 6
+const SAMPLED_STRETCH_SEC = 4
 const MOST_STRETCHES = 20
 
 /**

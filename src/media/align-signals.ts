@@ -78,13 +78,14 @@ function decimated(signal: Float64Array, factor: number): Float64Array {
     const sinc = at === 0 ? 1 : Math.sin((Math.PI * at) / factor) / ((Math.PI * at) / factor)
     return (sinc * (0.5 + 0.5 * Math.cos((Math.PI * at) / (reach + 1)))) / factor
   })
+  // Silence on both sides spares the innermost loop its bounds: it runs a hundred million times an hour of sound.
+  const padded = new Float64Array(signal.length + 2 * reach + factor)
+  padded.set(signal, reach)
   const out = new Float64Array(Math.ceil(signal.length / factor))
   for (let index = 0; index < out.length; index++) {
-    const from = index * factor - reach
+    const from = index * factor
     let sum = 0
-    const first = Math.max(0, -from)
-    const last = Math.min(taps.length, signal.length - from)
-    for (let tap = first; tap < last; tap++) sum += (taps[tap] as number) * (signal[from + tap] as number)
+    for (let tap = 0; tap < taps.length; tap++) sum += (taps[tap] as number) * (padded[from + tap] as number)
     out[index] = sum
   }
   return out

@@ -65,10 +65,10 @@ export function energyOf(signal: Float64Array): number {
 }
 
 /** `result[k] = Σ reference[n] · signal[n + k]`, 0 ≤ k < count. */
-function slidingProducts(reference: Float64Array, signal: Float64Array, count: number): number[] {
-  const fft = fftOf(reference.length + count)
-  const spectrum = transformed(fft, signal.subarray(0, reference.length + count - 1))
-  const other = transformed(fft, reference)
+function slidingProducts(reference: Float64Array, signal: Float64Array, count: number): Float64Array {
+  const { fft, padded, spectrum, other } = workbenchOf(reference.length + count)
+  transform(fft, padded, signal.subarray(0, reference.length + count - 1), spectrum)
+  transform(fft, padded, reference, other)
   for (let at = 0; at < spectrum.length; at += 2) {
     const [re, im] = [spectrum[at] as number, spectrum[at + 1] as number]
     const [otherRe, otherIm] = [other[at] as number, other[at + 1] as number]
@@ -76,27 +76,37 @@ function slidingProducts(reference: Float64Array, signal: Float64Array, count: n
     spectrum[at + 1] = im * otherRe - re * otherIm
   }
   fft.inverseTransform(other, spectrum)
-  return Array.from({ length: count }, (_, index) => other[2 * index] as number)
+  return Float64Array.from({ length: count }, (_, index) => other[2 * index] as number)
 }
 
-function transformed(fft: FFT, signal: Float64Array): number[] {
-  const padded = new Array<number>(fft.size).fill(0)
-  for (let index = 0; index < signal.length; index++) padded[index] = signal[index] as number
-  const out = fft.createComplexArray() as number[]
+function transform(fft: FFT, padded: number[], signal: Float64Array, out: number[]): void {
+  for (let index = 0; index < padded.length; index++)
+    padded[index] = index < signal.length ? (signal[index] as number) : 0
   fft.realTransform(out, padded)
   fft.completeSpectrum(out)
-  return out
 }
 
-const tables = new Map<number, FFT>()
+interface Workbench {
+  readonly fft: FFT
+  readonly padded: number[]
+  readonly spectrum: number[]
+  readonly other: number[]
+}
 
-/** Tables of sines cost more than a transform: kept per size (there are a handful). */
-function fftOf(length: number): FFT {
+const workbenches = new Map<number, Workbench>()
+
+/**
+ * Tables and arrays of a transform, kept per size (there are a handful): tables of sines cost more than a transform,
+ * and new arrays for each would be most of the memory that an alignment takes. Nothing is awaited while one is used.
+ */
+function workbenchOf(length: number): Workbench {
   const size = 2 ** Math.ceil(Math.log2(Math.max(length, 4)))
-  const known = tables.get(size)
+  const known = workbenches.get(size)
   if (known) return known
-  const made = new FFT(size)
-  tables.set(size, made)
+  const fft = new FFT(size)
+  const complex = () => fft.createComplexArray() as number[]
+  const made = { fft, padded: new Array<number>(size).fill(0), spectrum: complex(), other: complex() }
+  workbenches.set(size, made)
   return made
 }
 

@@ -26,7 +26,7 @@ export interface AssembledTrack {
   readonly audioIndex: number
   readonly stream: PcmStream
   /** Before and after, once {@link stream} has been read to its end. */
-  loudness(): { readonly before: Loudness; readonly after: Loudness }
+  loudness(): Promise<{ readonly before: Loudness; readonly after: Loudness }>
 }
 
 const UNKNOWN: Loudness = { integratedLufs: null, truePeakDbtp: null, rangeLu: null }
@@ -48,8 +48,8 @@ export async function assembleTrack(
   return {
     audioIndex: track.stream.audioIndex,
     stream: levelled.stream,
-    loudness: () => ({
-      before: original.loudness() ?? only?.sentLoudness ?? UNKNOWN,
+    loudness: async () => ({
+      before: original.loudness() ?? (await only?.sentLoudness) ?? UNKNOWN,
       after: levelled.loudness() ?? UNKNOWN,
     }),
   }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+import { open, stat } from 'node:fs/promises'
+import { throwIfAborted } from '../core/abort.js'
 
 /** What tells one state of a file from another without reading it. */
 export interface QuickIdentity {
@@ -15,12 +14,23 @@ export async function quickIdentity(path: string): Promise<QuickIdentity> {
   return { sizeBytes: size, mtimeMs: Math.round(mtimeMs) }
 }
 
-/** SHA-256 of a file's bytes, hex; memory does not grow with the file. */
+const READ_BYTES = 256 * 1024
+
+/** SHA-256 of a file's bytes, hex. One buffer for all of it: a stream's would be garbage faster than it is collected. */
 export async function fileSha256(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
-  const source = createReadStream(path, { highWaterMark: 1 << 20 })
-  await pipeline(source, hash, ...(signal ? [{ signal }] : []))
-  return hash.digest('hex')
+  const buffer = Buffer.allocUnsafe(READ_BYTES)
+  const file = await open(path, 'r')
+  try {
+    for (;;) {
+      throwIfAborted(signal)
+      const { bytesRead } = await file.read(buffer, 0, READ_BYTES, null)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await file.close()
+  }
 }
 
 /** SHA-256, hex, of a value's canonical JSON: keys sorted, undefined left out. */

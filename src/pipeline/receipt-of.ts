@@ -59,7 +59,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       ...voices.left.map(leftNote),
       ...voices.pieces.flatMap(voicelessNotes),
     ],
-    tracks: tracksOf(parts),
+    tracks: await tracksOf(parts),
     voices: voices.pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk))),
     service: {
       identity: context.serviceIdentity,
@@ -97,13 +97,15 @@ function voicelessNotes({ plan, chunks }: ObtainedPiece): string[] {
   })
 }
 
-function tracksOf({ order, tracks, verification }: ReceiptParts): TrackRecord[] {
-  return order.plan.tracks.map(({ stream: { audioIndex, sampleRate } }) => ({
-    audioIndex,
-    sampleRate,
-    sync: [...(verification.sync.find((track) => track.audioIndex === audioIndex)?.places ?? [])],
-    loudness: tracks.find((track) => track.audioIndex === audioIndex)?.loudness() ?? UNKNOWN_LOUDNESS,
-  }))
+function tracksOf({ order, tracks, verification }: ReceiptParts): Promise<TrackRecord[]> {
+  return Promise.all(
+    order.plan.tracks.map(async ({ stream: { audioIndex, sampleRate } }) => ({
+      audioIndex,
+      sampleRate,
+      sync: [...(verification.sync.find((track) => track.audioIndex === audioIndex)?.places ?? [])],
+      loudness: (await tracks.find((track) => track.audioIndex === audioIndex)?.loudness()) ?? UNKNOWN_LOUDNESS,
+    })),
+  )
 }
 
 function voiceRecord(plan: PiecePlan, { cut, alignment, regenerated }: ObtainedChunk): VoiceRecord[] {
