@@ -1,5 +1,5 @@
 import type { OutputType } from '../../contract/index.js'
-import type { AudioStreamInfo } from '../../media/index.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media/index.js'
 
 /** How a voice is written as a file of one of the interface's types. */
 export interface AudioEncoding {
@@ -53,6 +53,14 @@ export function audioEncoding(type: OutputType, source: AudioStreamInfo): AudioE
       return type satisfies never
   }
 }
+
+/** A WAV that also writes its bext chunk where the file it came from has one: ffmpeg reads that as tags. */
+export function withBroadcastChunk(encoding: AudioEncoding, { tags }: MediaInfo): AudioEncoding {
+  const isBroadcast = BROADCAST_TAGS.some((name) => name in tags)
+  return isBroadcast ? { ...encoding, options: [...encoding.options, '-write_bext', '1'] } : encoding
+}
+
+const BROADCAST_TAGS = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history']
 
 /** Uncompressed PCM of the source's width; what was lossy or is of unknown width gets 16 bits. */
 function pcmCodec({ bitsPerSample, sampleFormat }: AudioStreamInfo, endian: 'le' | 'be'): string {

@@ -9,8 +9,9 @@ import {
   planMux,
   probe,
 } from '../../media/index.js'
+import { copyWaveChunks } from '../../media/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
-import { audioEncoding } from './audio-encoding.js'
+import { audioEncoding, withBroadcastChunk } from './audio-encoding.js'
 import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
@@ -39,7 +40,12 @@ export async function writeResult(options: ResultOptions): Promise<string> {
 async function writeSound(type: OutputType, options: ResultOptions): Promise<string> {
   const { media, part, output, signal } = options
   const track = onlyTrack(media)
-  await encodeAudio(voiceOf(options), audioEncoding(type, track), output, { media, keepChapters: !part, signal })
+  const encoding = audioEncoding(type, track)
+  // Of a part, time codes and cue points would no longer be true.
+  const isWhole = type === 'wav' && media.container === 'wav' && !part
+  const written = isWhole ? withBroadcastChunk(encoding, media) : encoding
+  await encodeAudio(voiceOf(options), written, output, { media, keepChapters: !part, signal })
+  if (isWhole) await copyWaveChunks(media.path, output)
   return type
 }
 

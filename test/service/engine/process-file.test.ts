@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -30,6 +30,17 @@ const inner = (samples: Float32Array) => samples.subarray(4800, SECONDS * 48_000
 /** Place of the first sample that differs, -1 where there is none. */
 function firstDifference(a: Float32Array | undefined, b: Float32Array | undefined): number {
   return a && b && a.length === b.length ? a.findIndex((value, i) => value !== b[i]) : 0
+}
+
+/** Adds a chunk behind those of a WAV. */
+function appendChunk(path: string, id: string, content: Buffer): void {
+  const bytes = readFileSync(path)
+  const head = Buffer.alloc(8)
+  head.write(id, 0, 'latin1')
+  head.writeUInt32LE(content.length, 4)
+  const whole = Buffer.concat([bytes, head, content, Buffer.alloc(content.length % 2)])
+  whole.writeUInt32LE(whole.length - 8, 4)
+  writeFileSync(path, whole)
 }
 
 /** ffmpeg, quiet. */
@@ -103,6 +114,17 @@ describe('processFile', () => {
       decoded(at(file), { rate: 44_100, channels: 1 }),
     )
     expect(firstDifference(before, after)).toBe(-1)
+  })
+
+  test('keeps what a production sound file says of itself', async () => {
+    const tags = ['-metadata', 'originator=Recorder', '-metadata', 'time_reference=480000', '-metadata', 'title=Take 7']
+    ffmpeg('-i', at('noisy.wav'), '-t', '1', ...tags, '-write_bext', '1', at('bwf.wav'))
+    appendChunk(at('bwf.wav'), 'iXML', Buffer.from('<BWFXML><SCENE>12</SCENE></BWFXML>'))
+    await processFile({ input: at('bwf.wav'), output: at('bwf-out.wav'), pool })
+    const { tags: kept } = await probe(at('bwf-out.wav'))
+    expect(kept).toMatchObject({ encoded_by: 'Recorder', time_reference: '480000', title: 'Take 7' })
+    expect(readFileSync(at('bwf-out.wav')).includes('<SCENE>12</SCENE>')).toBe(true)
+    expect(decoded(at('bwf-out.wav'), { rate: 48_000, channels: 1 }).length).toBe(48_000)
   })
 
   test('takes a part alone, to the sample, and clamps its end', async () => {
