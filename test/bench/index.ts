@@ -1,5 +1,6 @@
 /** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'engine-memory': () => import('./engine-memory.js'),
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
   voice: () => import('./voice.js'),

@@ -1,12 +1,9 @@
 /** `npm run bench:voice`: quality over pairs of speech, speed against the bare model, one worker against several. */
-import { availableParallelism } from 'node:os'
-import { VOICE_SAMPLE_RATE, VoicePool } from '../../src/voice/index.js'
-import { regenerate } from '../../src/voice/regenerate.js'
-import { Rnnoise } from '../../src/voice/rnnoise.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { VoicePool } from '../../src/voice/index.js'
 import { judgeVoice, meanOf, type VoiceScore } from './judge-voice.js'
+import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
 import { NO_SPEECH, readSpeechPairs } from './speech-pairs.js'
+import { measureVoiceSpeed } from './voice-speed.js'
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -37,34 +34,40 @@ function row(name: string, score: VoiceScore): string {
   return `| ${[name, ...sdr, noisyStoi.toFixed(4), stoi.toFixed(4), cleanSiSdr.toFixed(1)].join(' | ')} |`
 }
 
+/** Made noises over recorded speech, one row a kind, at 0, 5, 10 and 20 dB; two clips, one at each rate. */
+async function robustness(): Promise<void> {
+  const pairs = NO_SPEECH ? [] : await readSpeechPairs()
+  const judged = [16_000, 48_000].flatMap((rate) => pairs.find(({ sampleRate }) => sampleRate === rate) ?? [])
+  if (judged.length === 0) return
+  await using pool = new VoicePool()
+  say('\n| noise | SNR | SI-SDR in | out | STOI in | out |')
+  say('|---|---|---|---|---|---|')
+  for (const kind of NOISE_KINDS) {
+    for (const snrDb of [0, 5, 10, 20]) {
+      const scores = await Promise.all(
+        judged.map((pair) => {
+          const { clean, sampleRate } = pair
+          const others = pairs.filter((other) => other !== pair && other.sampleRate === sampleRate).map((p) => p.clean)
+          const noise = makeNoise(kind, clean.length, { sampleRate, seed: snrDb + 1, others })
+          return judgeVoice({ ...pair, noisy: mixAt(snrDb, clean, noise) }, pool)
+        }),
+      )
+      const mean = (figure: 'noisySiSdr' | 'siSdr' | 'noisyStoi' | 'stoi') => meanOf(scores, figure)
+      const sdr = [mean('noisySiSdr'), mean('siSdr')].map((value) => value.toFixed(1))
+      const heard = [mean('noisyStoi'), mean('stoi')].map((value) => value.toFixed(3))
+      say(`| ${[kind, `${snrDb} dB`, ...sdr, ...heard].join(' | ')} |`)
+    }
+  }
+}
+
 async function speed(): Promise<void> {
-  const seconds = Number(process.env.VOXMUX_BENCH_SEC ?? 240)
-  const { noisy } = noisySpeech(seconds * VOICE_SAMPLE_RATE, { noiseGain: 0.1, seed: 9 })
-  const model = await Rnnoise.load()
-  model.run(noisy.subarray(0, VOICE_SAMPLE_RATE))
-  const bareMs = await timed(async () => void model.run(noisy))
-  const oneMs = await timedPool(noisy, 1)
-  const cores = availableParallelism()
-  const allMs = await timedPool(noisy, cores)
-  say(`\nSpeed over ${seconds} s of mono sound:`)
-  say(`- the bare model: ${(bareMs / 1000 / seconds).toFixed(4)} s a second of sound`)
-  say(`- the engine in one thread: ${(oneMs / bareMs).toFixed(2)} times the bare model (target: at most 1.3)`)
-  say(`- ${cores} workers on ${cores} cores: ${(oneMs / allMs).toFixed(2)} times as fast as one`)
-}
-
-async function timedPool(samples: Float32Array, workers: number): Promise<number> {
-  await using pool = new VoicePool({ workers })
-  const run = (part: Float32Array) =>
-    floatsOf(regenerate({ channelCount: 1, chunks: inChunks(part, 1 << 18) }, { pool }))
-  await run(samples.slice(0, VOICE_SAMPLE_RATE))
-  return await timed(async () => void (await run(samples)))
-}
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now()
-  await work()
-  return performance.now() - start
+  const speed = await measureVoiceSpeed(Number(process.env.VOXMUX_BENCH_SEC ?? 240), 5)
+  say(`\nSpeed over ${speed.soundSec} s of mono sound, medians of ratios:`)
+  say(`- the bare model: ${speed.bareModel.toFixed(4)} s a second of sound`)
+  say(`- the engine in one thread: ${speed.oneAgainstBare.toFixed(2)} times the bare model (target: at most 1.3)`)
+  say(`- ${speed.workers} workers: ${speed.allAgainstOne.toFixed(2)} times as fast as one`)
 }
 
 await quality()
+await robustness()
 await speed()
