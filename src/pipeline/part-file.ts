@@ -18,6 +18,11 @@ export function receiptPartPath(output: string, jobId: string): string {
   return `${partPath(output, jobId)}.json`
 }
 
+/** The hidden file in which the report of that job is built. */
+export function reportPartPath(output: string, jobId: string): string {
+  return `${partPath(output, jobId)}.html`
+}
+
 /**
  * Makes sure that a file can be written into a folder, making the folder where its parent exists.
  *

@@ -8,10 +8,11 @@ import { fileSha256, quickIdentity } from './file-identity.js'
 import { type ObtainedVoices, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
-import { receiptPartPath } from './part-file.js'
+import { receiptPartPath, reportPartPath } from './part-file.js'
 import { publish } from './publish.js'
 import { type Receipt, writeReceipt } from './receipt.js'
 import { receiptOf } from './receipt-of.js'
+import { buildReport, publishReport, reportPath } from './report/write-report.js'
 
 export interface ProduceOptions {
   readonly signal: AbortSignal
@@ -47,21 +48,43 @@ export async function produce(order: Order, context: PipelineContext, options: P
     fileSha256(part, signal),
   ])
   tell('verify', 100)
-  const receipt = await receiptOf({
+  const made = await receiptOf({
     ...{ order, context, voices, tracks, muxed, verification, inputSha256 },
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
   })
+  const receipt = settings.report ? await withReport(made, order, options) : made
   await options.checkpoint({
     publishedSha256: outputSha256,
     inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
     state: { receipt },
   })
   const method = await publish(part, plan.output, { replace: settings.force })
+  if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
   const published = { ...receipt, publish: method }
   await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))
   await options.checkpoint({ state: { outputMtimeMs: Math.round((await stat(plan.output)).mtimeMs) } })
   tell('publish', 100)
   return published
+}
+
+/** Builds the page that compares. What is paid for and proven is not thrown away where it cannot be made. */
+async function withReport(
+  receipt: Receipt,
+  { plan, job, part, workFolder }: Order,
+  { signal }: ProduceOptions,
+): Promise<Receipt> {
+  const { path, durationSec } = plan.media
+  const report = reportPath(plan.output)
+  try {
+    await buildReport({ ...receipt, report }, reportPartPath(plan.output, job.id), {
+      ...{ before: path, after: part, durationSec, workFolder, signal },
+    })
+    return { ...receipt, report }
+  } catch (error) {
+    if (signal.aborted) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    return { ...receipt, notes: [...receipt.notes, `The report could not be made: ${why}`] }
+  }
 }
 
 /** The input is hashed beside the cut, while its pages are in memory: one reading of the disk serves both. */

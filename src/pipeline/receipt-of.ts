@@ -67,6 +67,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       model: settings.recipe.voice.model,
     },
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
+    report: null,
     publish: null,
     ffmpeg: { version: (await findFfmpeg()).version, runs: [[...muxed.args]] },
   }

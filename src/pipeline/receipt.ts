@@ -101,6 +101,11 @@ export const receiptSchema = z.object({
   voices: z.array(voiceSchema),
   service: z.object({ identity: z.string(), address: z.string(), model: z.string() }),
   verification: z.object({ level: z.enum(['full', 'fast']), passed: z.literal(true), checks: z.array(z.string()) }),
+  report: z
+    .string()
+    .nullable()
+    .default(null)
+    .meta({ description: 'Page beside the output that compares before and after; null where none was asked for.' }),
   publish: z.enum(['link', 'rename', 'replace']).nullable(),
   ffmpeg: z.object({ version: z.string(), runs: z.array(z.array(z.string())) }),
 })

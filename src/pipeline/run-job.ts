@@ -11,7 +11,14 @@ import { quickIdentity, valueSha256 } from './file-identity.js'
 import { type JobOutcome, outcomeOfError, statusOf } from './job-outcome.js'
 import { recipeHash } from './job-settings.js'
 import { receiptPath } from './output-path.js'
-import { clearStaleParts, partPath, receiptPartPath, requireFreeSpace, requireWritableFolder } from './part-file.js'
+import {
+  clearStaleParts,
+  partPath,
+  receiptPartPath,
+  reportPartPath,
+  requireFreeSpace,
+  requireWritableFolder,
+} from './part-file.js'
 import { type JobPlan, type PlanRequest, planJob } from './plan-job.js'
 import { produce } from './produce.js'
 import type { Receipt } from './receipt.js'
@@ -159,6 +166,7 @@ class JobRun {
       keeper.stop()
       await rm(part, { force: true })
       await rm(receiptPartPath(plan.output, job.id), { force: true })
+      await rm(reportPartPath(plan.output, job.id), { force: true })
       if (workFolder) await rm(workFolder, { recursive: true, force: true })
     }
   }

@@ -123,6 +123,7 @@ async function remoteReceipt(
       model: settings.recipe.voice.model,
     },
     verification: { level: 'fast', passed: true, checks: ['the answer can be opened'] },
+    report: null,
     publish: null,
     ffmpeg: { version: (await findFfmpeg()).version, runs: [] },
   }

@@ -28,6 +28,7 @@ function details(receipt: Receipt, receiptPath: string): readonly string[] {
     ...tracks.map((track) => row('loudness', loudnessLine(track.loudness))),
     ...notes.map((note) => row('note', note)),
     row('receipt', receiptPath),
+    ...(receipt.report === null ? [] : [row('report', receipt.report)]),
   ]
 }
 

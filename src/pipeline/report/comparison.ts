@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileUrl, runFfmpeg, safeInputOptions } from '../../media/index.js'
+import type { Receipt } from '../receipt.js'
+
+/** One side of a comparison, each as a data address. */
+export interface Side {
+  readonly audio: string
+  readonly waveform: string
+  readonly spectrogram: string
+}
+
+/** A regenerated track, before and after. */
+export interface Comparison {
+  readonly audioIndex: number
+  /** Place of the excerpt in the file. */
+  readonly startSec: number
+  readonly lengthSec: number
+  /** False where only a part fits the page. */
+  readonly isWhole: boolean
+  readonly before: Side
+  readonly after: Side
+}
+
+export interface ComparisonOptions {
+  readonly before: string
+  readonly after: string
+  readonly durationSec: number | null
+  readonly workFolder: string
+  readonly signal: AbortSignal
+}
+
+/** All players of a page together: at 96 kbit/s that is about 10 MB a side. */
+const MOST_SEC = 600
+/** An excerpt begins so long before the first part that was regenerated. */
+const LEAD_SEC = 3
+const WIDTH = 1200
+
+/** Players and pictures of every track that was replaced, made by one reading of either file. */
+export async function compareTracks(
+  receipt: Pick<Receipt, 'streams' | 'segments'>,
+  options: ComparisonOptions,
+): Promise<readonly Comparison[]> {
+  const sounds = receipt.streams.filter(({ kind, index }) => kind === 'audio' && index !== null)
+  const replaced = sounds.flatMap(({ fate, index, outputIndex }, audioIndex) =>
+    fate === 'replaced' && index !== null && outputIndex !== null ? [{ audioIndex, index, outputIndex }] : [],
+  )
+  const most = MOST_SEC / Math.max(1, replaced.length)
+  const duration = options.durationSec ?? most
+  const isWhole = duration <= most
+  const first = receipt.segments[0]?.startSec ?? 0
+  const startSec = isWhole ? 0 : Math.max(0, Math.min(first - LEAD_SEC, duration - most))
+  const excerpt = { startSec, lengthSec: Math.min(most, duration) }
+  const made: Comparison[] = []
+  for (const { audioIndex, index, outputIndex } of replaced) {
+    const [before, after] = await Promise.all([
+      sideOf(options.before, index, `before-${audioIndex}`, excerpt, options),
+      sideOf(options.after, outputIndex, `after-${audioIndex}`, excerpt, options),
+    ])
+    made.push({ audioIndex, ...excerpt, isWhole, before, after })
+  }
+  return made
+}
+
+async function sideOf(
+  path: string,
+  streamIndex: number,
+  name: string,
+  { startSec, lengthSec }: { readonly startSec: number; readonly lengthSec: number },
+  { workFolder, signal }: ComparisonOptions,
+): Promise<Side> {
+  const file = (extension: string) => join(workFolder, `report-${name}.${extension}`)
+  const [audio, waveform, spectrogram] = [file('m4a'), file('wave.png'), file('spectrum.png')] as const
+  const picture = ['-frames:v', '1', '-f', 'image2', '-c:v', 'png']
+  await runFfmpeg(
+    {
+      inputs: [
+        { url: fileUrl(path), options: [...safeInputOptions(), '-ss', String(startSec), '-t', String(lengthSec)] },
+      ],
+      filterComplex: [
+        // One rate and at most two channels: what every browser plays, whatever the file has.
+        `[0:${streamIndex}]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo|mono,asplit=3[audio][w][s]`,
+        `[w]showwavespic=s=${WIDTH}x140:split_channels=0:scale=sqrt:colors=0x3b82c4[waveform]`,
+        `[s]showspectrumpic=s=${WIDTH}x256:legend=0:mode=combined:stop=12000[spectrogram]`,
+      ].join(';'),
+      outputs: [
+        // AAC in MP4: every ffmpeg can write it, and every browser plays it.
+        {
+          url: fileUrl(audio),
+          options: ['-map', '[audio]', '-c:a', 'aac', '-b:a', '96k', '-movflags', '+faststart', '-f', 'mp4'],
+        },
+        { url: fileUrl(waveform), options: ['-map', '[waveform]', ...picture] },
+        { url: fileUrl(spectrogram), options: ['-map', '[spectrogram]', ...picture] },
+      ],
+    },
+    { signal, input: path },
+  )
+  return {
+    audio: await dataAddress('audio/mp4', audio),
+    waveform: await dataAddress('image/png', waveform),
+    spectrogram: await dataAddress('image/png', spectrogram),
+  }
+}
+
+async function dataAddress(type: string, path: string): Promise<string> {
+  return `data:${type};base64,${(await readFile(path)).toString('base64')}`
+}

@@ -1,0 +1,115 @@
+import { basename } from 'node:path'
+import { formatTime } from '../../core/time.js'
+import type { LoudnessFigures, Receipt } from '../receipt.js'
+import type { Comparison, Side } from './comparison.js'
+import { escapeHtml } from './escape-html.js'
+import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
+
+/** A page may load nothing at all: what it shows it carries. */
+const POLICY =
+  "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+/** The report of a job as one page that stands by itself. Pure. */
+export function reportPage(receipt: Receipt, comparisons: readonly Comparison[]): string {
+  const name = escapeHtml(basename(receipt.output.path))
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${name}: before and after</title>
+<style>${REPORT_STYLE}</style></head><body>
+<header><h1>${name}</h1>
+<p class="quiet">from <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(receipt.createdAt)}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
+<main>
+${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
+<h2>What was regenerated</h2>
+${table(
+  ['From', 'To'],
+  receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),
+)}
+<h2>Loudness</h2>
+${table(
+  ['Track', '', 'Integrated', 'Range', 'True peak'],
+  receipt.tracks.flatMap(({ audioIndex, loudness }) => [
+    loudnessRow(audioIndex, 'before', loudness.before),
+    loudnessRow(audioIndex, 'after', loudness.after),
+  ]),
+)}
+<h2>Sync</h2>
+<p class="quiet">Sound against the original, in samples; positive is late.</p>
+${table(
+  ['Track', 'Place', 'At', 'Offset'],
+  receipt.tracks.flatMap(({ audioIndex, sampleRate, sync }) =>
+    sync.map(({ at, atSample, offsetSamples }) => [
+      `${audioIndex}`,
+      at,
+      formatTime(atSample / sampleRate),
+      offsetSamples === null ? 'silence' : `${offsetSamples} (${((1000 * offsetSamples) / sampleRate).toFixed(2)} ms)`,
+    ]),
+  ),
+)}
+<h2>Streams</h2>
+${table(
+  ['Input', 'Output', 'Kind', 'Codec', 'Fate', 'Why, or the hash of all packets'],
+  receipt.streams.map(({ index, outputIndex, kind, codec, fate, reason, packetHash }) => [
+    `${index ?? '–'}`,
+    `${outputIndex ?? '–'}`,
+    kind,
+    codec ?? '–',
+    fate,
+    reason ?? packetHash?.input ?? '',
+  ]),
+)}
+${list(
+  'Could not be kept',
+  receipt.losses.map(({ what, reason }) => `${what}: ${reason}`),
+)}
+${list('Notes', receipt.notes)}
+<h2>Proof</h2>
+<p>Verified <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(escapeHtml).join('; ')}.</p>
+<p>Output SHA-256 <code>${receipt.output.sha256}</code></p>
+</main>
+<script>${REPORT_SCRIPT}</script>
+</body></html>
+`
+}
+
+function listening({ audioIndex, startSec, lengthSec, isWhole, before, after }: Comparison, several: boolean): string {
+  const group = `side-${audioIndex}`
+  const excerpt = isWhole
+    ? ''
+    : `<p class="quiet">The page holds ${formatTime(lengthSec)} of it, from ${formatTime(startSec)} on; the files hold all.</p>`
+  return `<section data-comparison data-start-sec="${startSec}" aria-label="Audio track ${audioIndex}">
+<h2>Listen${several ? ` to audio track ${audioIndex}` : ''}</h2>
+${excerpt}<div class="player">
+<button type="button">Play</button>
+<fieldset aria-label="Which one is heard">
+<label><input type="radio" name="${group}" value="before" checked>Before</label>
+<label><input type="radio" name="${group}" value="after">After</label></fieldset>
+<input type="range" min="0" max="${lengthSec}" step="0.01" value="0" aria-label="Position">
+<output aria-label="Time">0:00</output>
+<audio preload="auto" src="${before.audio}"></audio><audio preload="auto" src="${after.audio}"></audio>
+</div>
+<div class="pictures">${pictures('Before', before)}${pictures('After', after)}</div>
+</section>`
+}
+
+function pictures(label: string, { waveform, spectrogram }: Side): string {
+  return `<figure><img src="${waveform}" alt="${label}: waveform"><img src="${spectrogram}" alt="${label}: spectrogram up to 12 kHz"><figcaption>${label}: waveform, and spectrogram up to 12 kHz</figcaption></figure>`
+}
+
+function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
+  const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)} ${unit}`)
+  return [`${audioIndex}`, when, figure(integratedLufs, 'LUFS'), figure(rangeLu, 'LU'), figure(truePeakDbtp, 'dBTP')]
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (tag: 'td' | 'th', cells: readonly string[]) =>
+    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
+  const body = rows.map((cells) => line('td', cells)).join('\n')
+  return `<div class="scroll" tabindex="0"><table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table></div>`
+}
+
+function list(title: string, entries: readonly string[]): string {
+  if (entries.length === 0) return ''
+  return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${escapeHtml(entry)}</li>`).join('')}</ul>`
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
+import { pcmFromBuffer, probe, splice } from '../../src/media/index.js'
+import { collectPcm } from '../../src/media/pcm-streams.js'
+import { planChunks } from '../../src/pipeline/plan-chunks.js'
+import { planTracks } from '../../src/pipeline/plan-tracks.js'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { closeRange } from '../../src/pipeline/segments.js'
+import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+/** Of the fixture: 3 s at 48 kHz. */
+const TRACK_END = 144_000
+
+const segment = fc
+  .tuple(fc.double({ min: 0, max: 2.99, noNaN: true }), fc.double({ min: 0.01, max: 2, noNaN: true }))
+  .map(([startSec, lengthSec]) => ({ startSec, endSec: startSec + lengthSec }))
+const cutting = fc.record({
+  segments: fc.array(segment, { maxLength: 6 }),
+  handleSec: fc.double({ min: 0, max: 2, noNaN: true }),
+  crossfadeSec: fc.double({ min: 0, max: 0.5, noNaN: true }),
+  previewSec: fc.option(fc.double({ min: 0.01, max: 4, noNaN: true })),
+})
+
+async function planned() {
+  const media = await probe(fixture('speech.wav'))
+  return ({
+    segments,
+    handleSec,
+    crossfadeSec,
+    previewSec,
+  }: typeof cutting extends fc.Arbitrary<infer T> ? T : never) => {
+    const recipe = { ...DEFAULT_RECIPE, segments: { handleSec, crossfadeSec } }
+    const [track] = planTracks(media, { ...requestFor('/x.wav').settings, recipe, segments, previewSec }, {})
+    const pieces = (track?.pieces ?? []).map(({ range, cut }) => ({
+      range: closeRange(range, TRACK_END),
+      cut: closeRange(cut, TRACK_END),
+    }))
+    return { pieces, crossfadeSamples: Math.round(crossfadeSec * 48_000) }
+  }
+}
+
+describe('the pieces of a track', () => {
+  it('add up to the samples asked for, each inside its cut, the handles no longer than they may be', async () => {
+    const plan = await planned()
+    fc.assert(
+      fc.property(cutting, (wish) => {
+        const { pieces } = plan(wish)
+        const { segments, previewSec, handleSec } = wish
+        const wanted = new Uint8Array(TRACK_END)
+        if (segments.length === 0) wanted.fill(1)
+        for (const { startSec, endSec } of segments) {
+          wanted.fill(1, Math.round(startSec * 48_000), endSec >= 3 ? TRACK_END : Math.round(endSec * 48_000))
+        }
+        const all = wanted.reduce((sum, one) => sum + one, 0)
+        const most = previewSec === null ? all : Math.min(all, Math.round(previewSec * 48_000))
+        expect(pieces.reduce((sum, { range }) => sum + range.endSample - range.startSample, 0)).toBe(most)
+        const handle = Math.round(handleSec * 48_000)
+        for (const { range, cut } of pieces) {
+          expect(cut.startSample).toBe(Math.max(0, range.startSample - handle))
+          expect(cut.endSample).toBe(Math.min(TRACK_END, range.endSample + handle))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('laid back as they were cut give every sample as it was', async () => {
+    const plan = await planned()
+    const bytes = await decodedPcm(fixture('speech.wav'))
+    const format = { sampleRate: 48_000, channels: 1, channelLayout: 'mono', sample: 's32' } as const
+    await fc.assert(
+      fc.asyncProperty(cutting, async (wish) => {
+        const { pieces, crossfadeSamples } = plan(wish)
+        const spliced = splice({
+          original: pcmFromBuffer(format, bytes),
+          pieces: pieces.map(({ range, cut }) => ({
+            ...{ range, crossfadeSamples, channels: { kind: 'all' } as const },
+            handleSamples: range.startSample - cut.startSample,
+            voice: pcmFromBuffer(format, bytes.subarray(cut.startSample * 4, cut.endSample * 4)),
+          })),
+        })
+        expect((await collectPcm(spliced)).equals(bytes)).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('come back through a service that changes nothing as they went, several and in parts', async () => {
+    const input = await bench.take('speech.wav')
+    const segments = [
+      { startSec: 0.2, endSec: 1.1 },
+      { startSec: 1.3, endSec: null },
+    ]
+    const { event, receipt } = await runJob(requestFor(input, { segments, chunkSec: 1.5 }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect(receipt?.segments).toEqual([
+      { startSec: 0.2, endSec: 1.1 },
+      { startSec: 1.3, endSec: 3 },
+    ])
+    expect(receipt?.voices.length).toBeGreaterThan(2)
+    expect((await decodedPcm(bench.folder.file('speech.regen.wav'))).equals(await decodedPcm(input))).toBe(true)
+  })
+
+  it('of a preview are the first so many seconds, and the file has another name', async () => {
+    const input = await bench.take('speech.wav')
+    const { event, receipt } = await runJob(requestFor(input, { previewSec: 1 }), bench.pipeline.context)
+    expect(event.output).toBe(bench.folder.file('speech.preview.wav'))
+    expect(receipt?.segments).toEqual([{ startSec: 0, endSec: 1 }])
+    // With the preset's handle of a second.
+    expect(receipt?.voices[0]).toMatchObject({ startSample: 0, endSample: 96_000, paidSec: 2 })
+  })
+})
+
+describe('the parts of a long piece', () => {
+  it('cover it whole, in order, each overlapping only its neighbours', () => {
+    const hop = 80
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 600, maxLength: 3000 }),
+        fc.double({ min: 2, max: 20, noNaN: true }),
+        (powers, mostSec) => {
+          const lengths = { mostSec, reachSec: mostSec / 10, searchSec: mostSec / 4 }
+          const sampleCount = powers.length * hop
+          const { ranges, joins } = planChunks({ hopSamples: hop, powers }, { sampleCount, sampleRate: 8000 }, lengths)
+          expect(ranges.length).toBe(joins.length + 1)
+          const inner = [0, ...joins, sampleCount]
+          expect(inner).toEqual([...inner].sort((one, other) => one - other))
+          for (const [index, { startSample, endSample }] of ranges.entries()) {
+            expect(startSample).toBeLessThanOrEqual(inner[index] as number)
+            expect(endSample).toBeGreaterThanOrEqual(inner[index + 1] as number)
+            expect(endSample - startSample).toBeLessThanOrEqual(mostSec * 8000)
+            expect(startSample).toBeGreaterThanOrEqual(ranges[index - 2]?.endSample ?? 0)
+          }
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+})

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { readReceipt } from '../../src/pipeline/receipt.js'
+import { compareTracks } from '../../src/pipeline/report/comparison.js'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { jobBench } from '../helpers/job-bench.js'
+import { ffmpeg, ffprobeJson } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+const CHROMIUM = [process.env.VOXMUX_CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+  (path) => path !== undefined && existsSync(path),
+)
+/** Where a person can look at what the browser showed. */
+const SCREENSHOTS = process.env.VOXMUX_SCREENSHOTS
+const NASTY = '<img src=x onerror=alert(1)>"&.wav'
+
+async function reportOf(input: string): Promise<string> {
+  bench.answerWith('-af', 'volume=0.5')
+  const { event, receipt } = await runJob(requestFor(input, { report: true }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.notes.join()).not.toContain('report')
+  expect(receipt?.report).toBe(`${event.output}.voxmux.html`)
+  expect((await readReceipt(event.receipt ?? ''))?.report).toBe(receipt?.report)
+  return receipt?.report ?? ''
+}
+
+describe('a report', () => {
+  it('stands beside the output, carries all that it shows, and escapes what media say of themselves', async () => {
+    const input = bench.folder.file(NASTY)
+    await rename(await bench.take('speech.wav'), input)
+    const page = await readFile(await reportOf(input), 'utf8')
+    expect(page).not.toContain('<img src=x')
+    expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&amp;')
+    expect(page).not.toMatch(/(?:src|href)="(?!data:)/)
+    expect(page).not.toMatch(/https?:\/\//)
+    expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.voxmux'))).toEqual([])
+  })
+
+  it('begins near the first part that was regenerated where the file is longer than a page', async () => {
+    const input = bench.folder.file('long.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=c=pink:seed=7:a=0.3:r=8000:d=640', '-c:a', 'pcm_s16le', input)
+    const kept = { index: 0, outputIndex: 0, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
+    const [comparison] = await compareTracks(
+      { streams: [{ ...kept, reason: null }], segments: [{ startSec: 30, endSec: 31 }] },
+      {
+        ...{ before: input, after: input, durationSec: 640, workFolder: bench.folder.path },
+        signal: new AbortController().signal,
+      },
+    )
+    expect(comparison).toMatchObject({ audioIndex: 0, startSec: 27, lengthSec: 600, isWhole: false })
+    const audio = bench.folder.file('side.m4a')
+    await writeFile(audio, Buffer.from(comparison?.after.audio.split(',')[1] ?? '', 'base64'))
+    const { format } = (await ffprobeJson(audio, '-show_format')) as { format: { duration: string } }
+    expect(Number(format.duration)).toBeCloseTo(600, 0)
+  })
+
+  it('plays before and after on one switch in a browser', async ({ skip }) => {
+    if (CHROMIUM === undefined) return skip('no Chromium (VOXMUX_CHROMIUM, /usr/bin/chromium)')
+    const path = await reportOf(await bench.take('timecode.mov'))
+    const server = createServer(async (_request, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(await readFile(path))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const browser: Browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+    })
+    try {
+      const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
+      const asked: string[] = []
+      const faults: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      page.on('pageerror', (error) => faults.push(error.message))
+      await page.goto(address)
+      await page.waitForFunction('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
+      const durations = await page.evaluate('[...document.querySelectorAll("audio")].map((one) => one.duration)')
+      expect(durations).toEqual([expect.closeTo(2, 1), expect.closeTo(2, 1)])
+      // By keyboard alone: to a second in, then the other side, which goes on from there.
+      await page.locator('[type=range]').fill('1')
+      await page.getByRole('radio', { name: 'Before' }).focus()
+      await page.keyboard.press('ArrowRight')
+      expect(await page.getByRole('radio', { name: 'After' }).isChecked()).toBe(true)
+      const [, after] = (await page.evaluate(
+        '[...document.querySelectorAll("audio")].map((one) => one.currentTime)',
+      )) as [number, number]
+      expect(after).toBeCloseTo(1, 1)
+      await page.getByRole('button', { name: 'Play' }).press('Enter')
+      await page.getByRole('button', { name: 'Pause' }).waitFor()
+      expect(asked.filter((url) => !url.startsWith('data:') && url !== address)).toEqual([])
+      expect(faults).toEqual([])
+      if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/report.png`, fullPage: true })
+      await page.setViewportSize({ width: 390, height: 844 })
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+      if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/report-phone.png`, fullPage: true })
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+})
