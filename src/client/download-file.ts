@@ -25,7 +25,7 @@ export interface Downloaded {
 
 /**
  * Streams the output of a succeeded file to `targetPath`. Bytes go to `<targetPath>.part`, which is resumed after a
- * break (Range and If-Range), checked against the length announced, synced and renamed; a link that has expired is
+ * break (Range and If-Range), checked against the length announced, and renamed; a link that has expired is
  * asked for again. Whatever stood under either name is replaced; after a failure neither is left behind.
  *
  * @throws what getOutputFileUrl throws; TransientError where storage stays unreachable or refuses new links, too;
@@ -43,7 +43,6 @@ export async function downloadFile(
   try {
     part = await open(partPath, 'w')
     const bytes = await fill(part, context, api, fileId, options)
-    await part.sync()
     await part.close()
     await rename(partPath, targetPath)
     return { path: targetPath, bytes }

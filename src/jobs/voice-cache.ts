@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises'
+import { copyFile, link, mkdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { toVoxmuxError } from '../core/errors.js'
 import { type CacheEntry, cacheEntries, cacheFileName, lastUsedMs } from './cache-entries.js'
@@ -35,7 +35,8 @@ export class VoiceCache {
 
   /**
    * Keeps a voice: hard-linked where the file system can, copied else; the source stays, and nobody may write into it
-   * any more. What was kept last is never the one to go, however large it is.
+   * any more. What was kept last is never the one to go, however large it is. Not synced to the disk: what a power loss
+   * damages is known by its hash, and fetched again.
    *
    * @param key at most 120 letters, digits, `-`, `_`
    */
@@ -46,7 +47,6 @@ export class VoiceCache {
         await linkOrCopy(sourcePath, part)
         const { size: sizeBytes } = await stat(part)
         const sha256 = await sha256Of(part)
-        await sync(part)
         const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
         const path = join(this.#folder, name)
         await rename(part, path)
@@ -168,16 +168,6 @@ async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk)
   return hash.digest('hex')
-}
-
-/** To the disk: a name must not promise what a power cut takes away. */
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Used now; that it is gone in the same moment is no fault here. */
