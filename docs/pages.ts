@@ -2,6 +2,7 @@ import { presetTable as recipeTable, settingsTable } from './sections/configurat
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
 import { presetTable } from './sections/presets.js'
+import { serviceSettingsTable } from './sections/service-settings.js'
 
 /** A page with parts that are written by `npm run docs`. */
 export interface GeneratedPage {
@@ -13,6 +14,7 @@ export interface GeneratedPage {
 
 /** Every page that is written, wholly or in part, from the code. */
 export const GENERATED_PAGES: readonly GeneratedPage[] = [
+  { path: 'docs/service.md', sections: { 'service-settings': serviceSettingsTable } },
   {
     path: 'README.md',
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
