@@ -1,5 +1,5 @@
 import { type ComparableSignal, coarseFactor, comparable } from './align-signals.js'
-import { correlate, energyOf, waveformPeakOf } from './correlate.js'
+import { correlate, energyOf, nearestWaveformPeak } from './correlate.js'
 
 /** What was measured at one place, before it is judged. */
 export interface MeasuredPlace {
@@ -42,13 +42,15 @@ export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
   const margin = (stretch.marginSamples - skew) / factor
   const cut = comparable(stretch.cut, sampleRate)
   const answer = comparable(stretch.answer.subarray(skew), sampleRate)
-  const overall = waveformPeakOf(correlate(cut.coarse, answer.coarse, margin)).lag
+  // A steady tone fits at every period: of equal peaks the one that moves least is meant.
+  const overall = nearestWaveformPeak(correlate(cut.coarse, answer.coarse, margin), 0).lag
   const exactLags = new Map<number, number>()
   return placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }): MeasuredPlace => {
     const reference = cut.coarse.subarray(start, start + length)
     const seek = (centre: number, reach: number) => {
-      const found = waveformPeakOf(
+      const found = nearestWaveformPeak(
         correlate(reference, part(answer.coarse, start + margin + centre - reach, length + 2 * reach), reach),
+        overall - centre,
       )
       return { lag: centre + found.lag, match: found.match }
     }

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { JobFailedError } from '../core/errors.js'
 import { cutCommand, type PlannedCut, planCuts } from './cut-command.js'
 import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
+import { unreadable } from './ffmpeg-failure.js'
 import type { MediaInfo } from './media-info.js'
 import type { CutRequest, VoiceCut } from './voice-cut.js'
 import { waveSampleCount } from './wave-length.js'
@@ -43,6 +44,7 @@ async function finishedCut(cut: PlannedCut, signal: AbortSignal | undefined): Pr
     const { size } = await file.stat()
     const sampleCount = await waveSampleCount(file)
     const { startSample, endSample } = cut.request.range
+    if (sampleCount === 0) throw unreadable(`Audio track ${cut.stream.audioIndex} holds no sound at all`, {})
     if (sampleCount === null || (endSample !== null && sampleCount !== endSample - startSample)) {
       throw new JobFailedError(
         'ERR_CUT_LENGTH',

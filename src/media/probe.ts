@@ -3,13 +3,17 @@ import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../core/errors.js'
 import { missingBytes } from './completeness.js'
 import { containerKind } from './container-kind.js'
+import { complexEdits } from './edit-lists.js'
 import { unreadable } from './ffmpeg-failure.js'
 import { ffprobe } from './ffprobe.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
+import { MP4_FAMILY } from './index-first.js'
 import type { MediaInfo } from './media-info.js'
 import { mediaInfoOf } from './media-info-of.js'
 
 const HEAD_BYTES = 4096
+/** The clock of a transport stream starts anew after 2^33 ticks of 1/90000 s: 26.5 hours. */
+const HALF_ROUND_SEC = 2 ** 33 / 90_000 / 2
 
 export interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
@@ -19,7 +23,8 @@ export interface ProbeOptions {
  * Says what a local media file is.
  *
  * @throws UsageError ERR_INPUT_MISSING, ERR_INPUT_IS_FOLDER; PrecheckError ERR_UNREADABLE (-2: empty, not media,
- *   truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but of a kind that is not opened)
+ *   truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but of a kind that is not opened), ERR_EDIT_LIST,
+ *   ERR_CLOCK_JUMPS
  */
 export async function probe(path: string, { signal }: ProbeOptions = {}): Promise<MediaInfo> {
   const absolute = resolve(path)
@@ -34,8 +39,11 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (!container) throw unsupported(path, answer.format.format_name)
     const missing = await missingBytes(file, sizeBytes, container)
     if (missing > 0) throw unreadable(`${path} is truncated: its last ${missing} bytes are missing`, { input: path })
+    if (MP4_FAMILY.includes(container)) await refuseComplexEdits(path, file, sizeBytes)
     if (answer.streams.length === 0) throw unreadable(`${path} holds no sound and no picture`, { input: path })
-    return mediaInfoOf(answer, { path: absolute, sizeBytes, container })
+    const media = mediaInfoOf(answer, { path: absolute, sizeBytes, container })
+    if (clockJumpsBack(media)) throw jumpingBack(path)
+    return media
   } finally {
     await file.close()
   }
@@ -59,6 +67,29 @@ async function sizeOfFile(path: string): Promise<number> {
       remedies: ['Check the path for typing mistakes; a relative one counts from the working folder.'],
     })
   }
+}
+
+/** A clock that ends before it began looks like one that went nearly all the way round. */
+function clockJumpsBack({ container, durationSec }: MediaInfo): boolean {
+  return (container === 'ts' || container === 'm2ts') && (durationSec ?? 0) > HALF_ROUND_SEC
+}
+
+function jumpingBack(path: string): PrecheckError {
+  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${path} jumps back: its parts have no common time.`, {
+    input: path,
+    remedies: [
+      'Remux each part by itself, or give the whole one clock, for example with tsMuxeR or a broadcast remuxer.',
+    ],
+  })
+}
+
+async function refuseComplexEdits(path: string, file: FileHandle, sizeBytes: number): Promise<void> {
+  const why = await complexEdits(file, sizeBytes)
+  if (why === undefined) return
+  throw new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (its edit list): that cannot be kept.`, {
+    input: path,
+    remedies: ['Export it again as a plain file, or flatten it first, for example `ffmpeg -i in.mov flat.mov`.'],
+  })
 }
 
 async function readHead(file: FileHandle): Promise<Buffer> {

@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodePcm } from '../../src/media/decode-pcm.js'
+import { probe } from '../../src/media/probe.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
+import { box, replaceBoxes } from './movie-boxes.js'
+
+describe('what a movie file can say of itself', () => {
+  let folder: TestFolder
+  let movie: Buffer
+  beforeAll(async () => {
+    folder = await testFolder()
+    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', folder.file('plain.mov'))
+    movie = await readFile(folder.file('plain.mov'))
+  })
+  afterAll(() => folder.remove())
+
+  /** `[duration, mediaTime, rate]` an edit, in ticks of the movie and of the track. */
+  async function withEdits(name: string, edits: readonly (readonly [number, number, number])[]): Promise<string> {
+    const list = Buffer.alloc(8 + 12 * edits.length)
+    list.writeUInt32BE(edits.length, 4)
+    edits.forEach(([duration, mediaTime, rate], place) => {
+      list.writeUInt32BE(duration, 8 + 12 * place)
+      list.writeInt32BE(mediaTime, 12 + 12 * place)
+      list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
+    })
+    await writeFile(
+      folder.file(name),
+      replaceBoxes(movie, 'elst', () => box('elst', list)),
+    )
+    return folder.file(name)
+  }
+
+  it.each([
+    [
+      'several parts',
+      [
+        [500, 0, 1],
+        [500, 0, 1],
+      ],
+      /put together from 2 parts/,
+    ],
+    [
+      'a hole in the middle',
+      [
+        [300, 0, 1],
+        [200, -1, 1],
+      ],
+      /hole in the middle/,
+    ],
+    ['half the speed', [[1000, 0, 0.5]], /another speed/],
+  ] as const)('refuses an edit list of %s before anything is sent', async (what, edits, said) => {
+    const path = await withEdits(`${what}.mov`, edits)
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_EDIT_LIST', exitCode: 5, message: said })
+  })
+
+  it('takes a late start', async () => {
+    const media = await probe(
+      await withEdits('late.mov', [
+        [200, -1, 1],
+        [1000, 0, 1],
+      ]),
+    )
+    expect(media.streams).toHaveLength(2)
+  })
+
+  it('opens nothing that a track refers to', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await ffmpeg(...tone(1, 44_100), '-c:a', 'pcm_s16le', folder.file('neighbour.mov'))
+    const own = await ffmpegOutput('-i', folder.file('plain.mov'), '-map', '0:a', '-f', 's16le', 'pipe:1')
+    for (const [name, reference] of [
+      ['url.mov', box('url ', Buffer.concat([Buffer.alloc(4), Buffer.from(`http://127.0.0.1:${port}/voice.mov\0`)]))],
+      ['alias.mov', alias('neighbour.mov', folder.file('neighbour.mov'))],
+    ] as const) {
+      const path = folder.file(name)
+      const entries = Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference])
+      await writeFile(
+        path,
+        replaceBoxes(movie, 'dref', () => box('dref', entries)),
+      )
+      const bytes = await decoded(path)
+      // A typed refusal, no sound at all, or what lies in the file itself: never what lies next to it.
+      if (bytes?.length) expect(bytes.equals(own)).toBe(true)
+    }
+    server.close()
+    expect(asked).toEqual([])
+  })
+
+  async function decoded(path: string): Promise<Buffer | undefined> {
+    const chunks: Buffer[] = []
+    try {
+      for await (const chunk of decodePcm(await probe(path), { audioIndex: 0 }).chunks()) chunks.push(chunk)
+      return Buffer.concat(chunks)
+    } catch (error) {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_/) })
+      return undefined
+    }
+  }
+})
+
+/** A Macintosh alias record, as QuickTime writes it: file name, and the absolute path behind it. */
+function alias(name: string, path: string): Buffer {
+  const record = Buffer.alloc(150)
+  record.writeUInt8(name.length, 50)
+  record.write(name, 51, 'latin1')
+  record.writeInt16BE(1, 130)
+  record.writeInt16BE(1, 132)
+  const item = Buffer.alloc(4 + path.length + (path.length & 1))
+  item.writeInt16BE(2, 0)
+  item.writeInt16BE(path.length, 2)
+  item.write(path, 4, 'latin1')
+  return box('alis', Buffer.concat([Buffer.alloc(4), record, item, Buffer.from([255, 255, 0, 0])]))
+}

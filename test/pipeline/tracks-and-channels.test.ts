@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { decodedPcm, jobBench, streamHash } from '../helpers/job-bench.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+/** Raw samples of one channel. */
+const channel = (path: string, place: number) =>
+  ffmpegOutput('-i', path, '-af', `channelmap=map=${place}:channel_layout=mono`, '-f', 's32le', 'pipe:1')
+
+async function twoTracks(): Promise<string> {
+  const path = bench.folder.file('two.mov')
+  const languages = ['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=spa']
+  await ffmpeg(
+    ...[...picture(1.5), ...tone(1.5, 48_000, 2), ...tone(1.5, 32_000), '-map', '0', '-map', '1', '-map', '2'],
+    ...['-c:v', 'mjpeg', '-c:a', 'pcm_s24le', ...languages, path],
+  )
+  return path
+}
+
+it('--track all --keep-original: every track its own job, the untouched ones behind, labelled, not default', async () => {
+  const input = await twoTracks()
+  bench.answerWith('-af', 'volume=0.5')
+  const { event, receipt } = await runJob(
+    requestFor(input, { recipe: { track: 'all', keepOriginal: true } }),
+    bench.pipeline.context,
+  )
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.voices).toHaveLength(2)
+  expect(receipt?.tracks.map(({ sync }) => sync.map(({ offsetSamples }) => offsetSamples))).toEqual([
+    [0, 0, 0],
+    [0, 0, 0],
+  ])
+  const output = event.output ?? ''
+  const { streams } = (await ffprobeJson(output, '-show_streams', '-select_streams', 'a')) as {
+    streams: { tags: Record<string, string>; disposition: { default: number } }[]
+  }
+  expect(streams.map(({ tags }) => tags.language)).toEqual(['eng', 'eng', 'spa', 'spa'])
+  expect([1, 3].map((place) => streams[place]?.tags.handler_name)).toEqual(['Original', 'Original'])
+  expect([1, 3].map((place) => streams[place]?.disposition.default)).toEqual([0, 0])
+  for (const place of [0, 1]) {
+    const original = await decodedPcm(input, place)
+    expect((await decodedPcm(output, 2 * place + 1)).equals(original)).toBe(true)
+    expect((await decodedPcm(output, 2 * place)).equals(original)).toBe(false)
+  }
+  expect(await streamHash(output, '0:v')).toBe(await streamHash(input, '0:v'))
+})
+
+it('--channels center: the other channels are bit-identical', async () => {
+  const input = await bench.take('surround.wav')
+  bench.answerWith('-af', 'volume=0.5')
+  const { event } = await runJob(requestFor(input, { recipe: { channels: 'center' } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  for (let place = 0; place < 6; place++) {
+    const isSame = (await channel(event.output ?? '', place)).equals(await channel(input, place))
+    expect(isSame, `channel ${place}`).toBe(place !== 2)
+  }
+})
+
+it('--channels each: every channel comes back at its own place', async () => {
+  const input = await bench.take('surround.wav')
+  const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.voices.length).toBeGreaterThan(1)
+  expect((await decodedPcm(event.output ?? '')).equals(await decodedPcm(input))).toBe(true)
+})
+
+it('--channels downmix: the track becomes stereo, as long as it was', async () => {
+  const input = await bench.take('surround.wav')
+  const { event } = await runJob(requestFor(input, { recipe: { channels: 'downmix' } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  const [before, after] = [await decodedPcm(input), await decodedPcm(event.output ?? '')]
+  expect(after.length / 2).toBe(before.length / 6)
+})
