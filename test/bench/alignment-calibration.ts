@@ -15,6 +15,8 @@ import { alignVoice } from '../../src/media/align-voice.js'
 import { audioStreams } from '../../src/media/media-info.js'
 import { probe } from '../../src/media/probe.js'
 import type { VoiceCut } from '../../src/media/voice-cut.js'
+import { processFile } from '../../src/service/engine/index.js'
+import { VoicePool } from '../../src/voice/index.js'
 
 const speechDir = process.env.VOXMUX_SPEECH_DIR ?? fileURLToPath(new URL('../../../shared/speech', import.meta.url))
 const run = promisify(execFile)
@@ -34,10 +36,13 @@ interface Pair {
   readonly name: string
   readonly noisy: string
   readonly clean: string
+  /** The noisy one as the embedded service's own engine answers. */
+  readonly regenerated: string
 }
 
 const clean = ({ clean }: Pair) => [clean]
 const noisy = ({ noisy }: Pair) => [noisy]
+const regenerated = ({ regenerated }: Pair) => [regenerated]
 const right = (name: string, filter: string, lagMs = 0, inputs: AnswerKind['inputs'] = clean): AnswerKind => ({
   name,
   filter,
@@ -81,6 +86,10 @@ const KINDS: readonly AnswerKind[] = [
   coded('Opus of 32 kbit/s', 'opus', '-c:a', 'libopus', '-b:a', '32k'),
   coded('AAC of 64 kbit/s', 'm4a', '-c:a', 'aac', '-b:a', '64k'),
   right('made anew (whispered)', phases('hypot(re,im)*cos(random(0)*2*PI)', 'hypot(re,im)*sin(random(1)*2*PI)')),
+  right('by the embedded engine', '[0]anull', 0, regenerated),
+  right('by the engine, late by 25 ms', '[0]adelay=25:all=1', 25, regenerated),
+  wrong('by the engine, 5 ms late from 1 s', jump(5), regenerated),
+  wrong('by the engine, another file', '[0]anull', (_, stranger) => [stranger.regenerated]),
   wrong('another file', '[0]anull', (_, stranger) => [stranger.clean]),
   wrong(
     'another file, whispered',
@@ -101,15 +110,19 @@ const KINDS: readonly AnswerKind[] = [
   wrong('noise', '[0]anull', () => ['noise']),
 ]
 
-async function pairs(): Promise<readonly Pair[]> {
+async function pairs(folder: string): Promise<readonly Pair[]> {
   const names = (await readdir(speechDir))
     .filter((name) => name.endsWith('_clean.wav'))
     .map((name) => name.slice(0, -10))
-  return names.map((name) => ({
-    name,
-    noisy: join(speechDir, `${name}_noisy.wav`),
-    clean: join(speechDir, `${name}_clean.wav`),
-  }))
+  await using pool = new VoicePool()
+  const all: Pair[] = []
+  for (const name of names) {
+    const noisy = join(speechDir, `${name}_noisy.wav`)
+    const regenerated = join(folder, `${name}.regenerated.flac`)
+    await processFile({ input: noisy, output: regenerated, outputType: 'flac', pool })
+    all.push({ name, noisy, regenerated, clean: join(speechDir, `${name}_clean.wav`) })
+  }
+  return all
 }
 
 /** A cut as the pipeline makes it: lossless, the noisy voice whole. */
@@ -189,7 +202,7 @@ if (!existsSync(speechDir)) {
 } else {
   const folder = await mkdtemp(join(tmpdir(), 'voxmux-calibration-'))
   try {
-    const all = await pairs()
+    const all = await pairs(folder)
     process.stdout.write(`${'answer'.padEnd(30)} | must   | weakest match | off (ms) | verdict | method\n`)
     let good = 0
     for (const kind of KINDS) good += (await calibrate(kind, all, folder)) ? 1 : 0

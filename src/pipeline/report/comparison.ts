@@ -28,6 +28,8 @@ export interface ComparisonOptions {
   readonly durationSec: number | null
   readonly workFolder: string
   readonly signal: AbortSignal
+  /** All players of a page together; ten minutes by default. */
+  readonly mostSec?: number | undefined
 }
 
 /** All players of a page together: at 96 kbit/s that is about 10 MB a side. */
@@ -45,7 +47,7 @@ export async function compareTracks(
   const replaced = sounds.flatMap(({ fate, index, outputIndex }, audioIndex) =>
     fate === 'replaced' && index !== null && outputIndex !== null ? [{ audioIndex, index, outputIndex }] : [],
   )
-  const most = MOST_SEC / Math.max(1, replaced.length)
+  const most = (options.mostSec ?? MOST_SEC) / Math.max(1, replaced.length)
   const duration = options.durationSec ?? most
   const isWhole = duration <= most
   const first = receipt.segments[0]?.startSec ?? 0
