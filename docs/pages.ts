@@ -1,4 +1,5 @@
 import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
+import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
 import { presetTable } from './sections/presets.js'
@@ -20,6 +21,7 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
+  { path: 'docs/containers.md', sections: { containers: containerTable } },
 ]
 
 /**
