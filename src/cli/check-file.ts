@@ -3,9 +3,10 @@ import { type FileErrorCode, fileErrorCodeSchema } from '../contract/index.js'
 import { type ExitCode, errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../core/errors.js'
 import { type MediaInfo, probe } from '../media/index.js'
 import type { FileEvent } from '../pipeline/events.js'
+import { voiceVerdicts } from '../pipeline/hear-voice.js'
 import type { JobSettings } from '../pipeline/job-settings.js'
 import { judge, type Verdicts } from '../pipeline/judge.js'
-import { planTracks } from '../pipeline/plan-tracks.js'
+import { planTracks, type TrackPlan } from '../pipeline/plan-tracks.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../precheck/index.js'
 
 /** What the pre-check says of one input. */
@@ -34,7 +35,8 @@ export async function checkFile(
     if (/^https?:\/\//i.test(input)) throw addressRefused(input)
     media = await probe(input, { signal })
     verdicts = { asIs: runRules(subjectOfMedia(media), limits), asSent: [] }
-    verdicts = judge(media, planTracks(media, settings, limits), settings, limits)
+    const tracks = planTracks(media, settings, limits)
+    verdicts = await withVoice(judge(media, tracks, settings, limits), media, tracks, limits, signal)
     return outcome(input, media, verdicts, refusalError(media.path, verdicts.asSent))
   } catch (thrown) {
     const error = toVoxmuxError(thrown, input)
@@ -44,6 +46,19 @@ export async function checkFile(
     const both = found.length > 0 ? { asIs: found, asSent: found } : verdicts
     return outcome(input, media, both, error)
   }
+}
+
+/** Listens for a voice where nothing else is wrong: that takes a while, and would only hide what matters more. */
+async function withVoice(
+  judged: Verdicts,
+  media: MediaInfo,
+  [first]: readonly TrackPlan[],
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<Verdicts> {
+  if (!first || refusalError(media.path, judged.asSent)) return judged
+  const heard = await voiceVerdicts(media.path, first.stream.audioIndex, limits, signal)
+  return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
 }
 
 function outcome(

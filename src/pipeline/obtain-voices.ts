@@ -1,9 +1,12 @@
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
+import type { PrecheckError } from '../core/errors.js'
 import { filteredPcm } from '../media/answer-pcm.js'
 import { cutVoice, type Loudness, measureLoudness } from '../media/index.js'
 import type { SampleRange, VoiceCut } from '../media/voice-cut.js'
+import { type Limits, refusalError } from '../precheck/index.js'
 import type { PipelineContext, StageProgress } from './context.js'
+import { voiceVerdicts } from './hear-voice.js'
 import type { JobSettings } from './job-settings.js'
 import { JointProgress } from './joint-progress.js'
 import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
@@ -48,6 +51,12 @@ export interface ObtainOptions {
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
   const prepared = await preparePieces(options)
   const sent = prepared.filter((piece) => piece.kind === 'send')
+  if (context.limits.requireVoice)
+    await requireVoice(
+      options,
+      sent.flatMap(({ cuts }) => cuts),
+      context.limits,
+    )
   const { controller, release } = childAbort(options.signal)
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
   const progress = new JointProgress(
@@ -90,6 +99,16 @@ async function preparePieces({ plan, workFolder, tell, signal }: ObtainOptions):
   }
   tell('cut', 100)
   return prepared
+}
+
+/** Only where the person asked for it: a detector can be wrong, and the service says the same. */
+async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
+  let refusal: PrecheckError | undefined
+  for (const { path } of cuts) {
+    refusal = refusalError(plan.media.path, await voiceVerdicts(path, 0, limits, signal))
+    if (!refusal) return
+  }
+  if (refusal) throw refusal
 }
 
 async function wholeTrackLoudness(

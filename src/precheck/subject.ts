@@ -70,6 +70,11 @@ export function subjectOfLink(linkValidSec: number | null): Subject {
   return { ...UNKNOWN, linkValidSec }
 }
 
+/** A sound that was listened to: only how much voice was heard in it is known. */
+export function subjectOfSound(voicedSec: number | null): Subject {
+  return { ...UNKNOWN, voicedSec }
+}
+
 /** A voice file that is going to be cut from `track`: one track, lossless, as long as the part that is cut. */
 export function subjectOfVoice(voice: {
   readonly track: SubjectTrack

@@ -87,3 +87,19 @@ describe('a service in trouble', () => {
     expect(bench.server.calls.registerFile).toBe(1)
   })
 })
+
+describe('a preset that requires a voice', () => {
+  it('refuses silence before anything is sent', async () => {
+    const input = await bench.take('silence.wav')
+    const context = { ...bench.pipeline.context, limits: { requireVoice: true } }
+    const outcome = await runJob(requestFor(input), context)
+    expect(outcome.error).toMatchObject({ errorCode: -3, exitCode: 5 })
+    expect(bench.server.calls.registerFile).toBe(0)
+  })
+
+  it('lets speech through', async () => {
+    const input = await bench.take('speech.wav')
+    const context = { ...bench.pipeline.context, limits: { requireVoice: true } }
+    expect((await runJob(requestFor(input), context)).event.status).toBe('done')
+  })
+})
