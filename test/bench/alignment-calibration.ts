@@ -2,7 +2,7 @@
  * Where the thresholds of `src/media/align-voice.ts` come from: answers as services give them, right and wrong, over
  * real speech in noise. Prints how far right and wrong lie apart, and what `alignVoice` decides.
  *
- *   npx tsx test/bench/alignment-calibration.ts        (VOXMUX_SPEECH_DIR, default ../shared/speech)
+ *   npx tsx test/bench/alignment-calibration.ts [words of a kind]    (VOXMUX_SPEECH_DIR, default ../shared/speech)
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -205,9 +205,10 @@ if (!existsSync(speechDir)) {
     const all = await pairs(folder)
     process.stdout.write(`${'answer'.padEnd(30)} | must   | weakest match | off (ms) | verdict | method\n`)
     let good = 0
-    for (const kind of KINDS) good += (await calibrate(kind, all, folder)) ? 1 : 0
-    process.stdout.write(`${good} of ${KINDS.length} kinds as they must be, over ${all.length} pairs\n`)
-    if (good < KINDS.length) process.exitCode = 1
+    const wanted = KINDS.filter(({ name }) => name.includes(process.argv[2] ?? ''))
+    for (const kind of wanted) good += (await calibrate(kind, all, folder)) ? 1 : 0
+    process.stdout.write(`${good} of ${wanted.length} kinds as they must be, over ${all.length} pairs\n`)
+    if (good < wanted.length) process.exitCode = 1
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
