@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.js'
-import type { JobStore } from '../jobs/index.js'
+import type { JobStore, LimitsLearned } from '../jobs/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
 import type { VoiceServiceContext } from './regenerate-voice.js'
@@ -7,6 +7,8 @@ import type { VoiceServiceContext } from './regenerate-voice.js'
 /** What any number of jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {
   readonly jobs: JobStore
+  /** What a service refused before. */
+  readonly learned: LimitsLearned
   /** What the service takes, as far as it is known. */
   readonly limits: Limits
   /** Address of the service for the receipt, without anything secret. */

@@ -4,6 +4,7 @@ import type { VoiceCut } from '../media/voice-cut.js'
 import type { PipelineContext } from './context.js'
 import type { JobSettings } from './job-settings.js'
 import type { PartProgress } from './joint-progress.js'
+import { learnFrom, warnOfLearned } from './learned-limits.js'
 import type { JobPlan } from './plan-job.js'
 import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
 import { cutOrder } from './voice-orders.js'
@@ -57,7 +58,12 @@ async function regenerated(
   const wanted = outputType === 'lossless' ? cut.format : outputType
   const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
   const order = cutOrder(plan.media.path, cut, { model, outputType: wanted, answerPath })
-  const voice = await regenerateVoice(order, context, { signal, onProgress: tell })
+  await warnOfLearned(cut, context)
+  const voice = await regenerateVoice(order, context, { signal, onProgress: tell }).catch(async (error: unknown) => {
+    if (error instanceof VoxmuxError && error.errorCode !== undefined) await learnFrom(cut, error.errorCode, context)
+    throw error
+  })
+  await learnFrom(cut, null, context)
   for (const stage of ['upload', 'process', 'download'] as const) tell(stage, 100)
   const alignment = await alignVoice(cut, voice.path, { signal })
   tell('align', 100)

@@ -58,6 +58,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
     voices: ledger.voices,
     spending: ledger.spending,
+    learned: ledger.limits,
     jobs: ledger.jobs,
     cache,
     limits: config.limits,

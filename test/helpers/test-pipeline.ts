@@ -27,6 +27,7 @@ export async function openTestPipeline(server: FaultServer, stateDir: string): P
     serviceAddress: server.clientOptions.baseUrl,
     voices: ledger.voices,
     spending: ledger.spending,
+    learned: ledger.limits,
     jobs: ledger.jobs,
     cache: new VoiceCache(join(stateDir, 'cache'), { maxBytes: 1e9 }),
     limits: {},

@@ -103,3 +103,25 @@ describe('a preset that requires a voice', () => {
     expect((await runJob(requestFor(input), context)).event.status).toBe('done')
   })
 })
+
+describe('a refusal of the service', () => {
+  it('is remembered with what caused it, and the next file like it gets a warning', async () => {
+    const input = await bench.take('speech.wav')
+    const warnings: string[] = []
+    const logger = {
+      ...bench.pipeline.context.logger,
+      warn: (_fields: object, message: string) => warnings.push(message),
+    }
+    const context = { ...bench.pipeline.context, logger }
+    const { states } = bench.server.behaviour
+    bench.server.behaviour.states = [{ status: 'Failed', errorCode: -15, progress: 0 }]
+    await runJob(requestFor(input), context)
+    expect(warnings).toEqual([])
+    bench.server.behaviour.states = states
+    expect((await runJob(requestFor(input), context)).event.status).toBe('done')
+    expect(warnings).toEqual([expect.stringContaining('DurationTooLong (-15), with durationSec 3')])
+    // It was taken after all: nobody is warned again.
+    await runJob(requestFor(input, { output: bench.folder.file('again.wav') }), context)
+    expect(warnings).toHaveLength(1)
+  })
+})

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { silentLogger } from '../../core/logger.js'
 import { sortableId } from '../../jobs/index.js'
 import { expandInputs, isWebAddress } from '../../pipeline/expand-inputs.js'
 import { openPipeline } from '../../pipeline/open-pipeline.js'
@@ -45,6 +46,7 @@ export const command = defineCommand({
     }
     const reporter = createReporter(output, args.progress)
     const pipeline = await openPipeline(config, {
+      logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')
         return startEmbedded(dataDir)
