@@ -112,7 +112,10 @@ function feedOf(plan: MuxPlan, stream: ReplacedStream, voices: ReadonlyMap<numbe
       input: plan.media.path,
     })
   }
-  const expected = Math.round((plan.media.durationSec ?? 0) * voice.format.sampleRate)
+  const { container, durationSec, startSec } = plan.media
+  // Matroska counts its duration from zero, wherever its first packet is.
+  const leadSec = container === 'mkv' || container === 'webm' ? Math.max(0, startSec) : 0
+  const expected = Math.round(Math.max(0, (durationSec ?? 0) - leadSec) * voice.format.sampleRate)
   return { voice, feed: new VoiceFeed(voice, expected) }
 }
 
