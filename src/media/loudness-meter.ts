@@ -1,5 +1,5 @@
 import { type Biquad, channelWeights, kWeighting } from './loudness-filter.js'
-import { frameBytes, type PcmFormat } from './pcm.js'
+import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
 import { readSamples } from './pcm-samples.js'
 import { PEAK_REACH, peakAround } from './true-peak.js'
 
@@ -34,6 +34,9 @@ export class LoudnessMeter {
   #hopFill = 0
   #tail: Float64Array
   #peak = 0
+  /** Used again for each chunk: new arrays would cost more than the measuring. */
+  #values = new Float64Array(0)
+  #joined = new Float64Array(0)
 
   constructor(format: PcmFormat) {
     this.#format = format
@@ -46,7 +49,9 @@ export class LoudnessMeter {
 
   /** Takes the next samples: whole frames of the meter's format. */
   push(bytes: Buffer): void {
-    const values = readSamples(bytes, this.#format.sample)
+    const count = bytes.length / sampleBytes(this.#format.sample)
+    if (this.#values.length < count) this.#values = new Float64Array(count)
+    const values = readSamples(bytes, this.#format.sample, this.#values)
     this.#takePeak(values)
     const frames = bytes.length / frameBytes(this.#format)
     for (let from = 0; from < frames; ) {
@@ -104,7 +109,9 @@ export class LoudnessMeter {
   /** True peak with the end of the last chunk before it, so that no place between two chunks is missed. */
   #takePeak(values: Float64Array): void {
     const { channels } = this.#format
-    const joined = new Float64Array(this.#tail.length + values.length)
+    const count = this.#tail.length + values.length
+    if (this.#joined.length < count) this.#joined = new Float64Array(count)
+    const joined = this.#joined.subarray(0, count)
     joined.set(this.#tail)
     joined.set(values, this.#tail.length)
     const last = joined.length / channels - PEAK_REACH
@@ -116,7 +123,7 @@ export class LoudnessMeter {
         this.#peak = Math.max(this.#peak, peakAround(joined, frame, channels, channel, this.#peak))
       }
     }
-    this.#tail = joined.slice(joined.length - this.#tail.length)
+    this.#tail = joined.slice(count - this.#tail.length)
   }
 }
 

@@ -123,7 +123,11 @@ function exactStartOptions({ profile }: MuxPlan, voices: readonly VoiceInput[]):
 }
 
 function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {
-  return ['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)]
+  return [
+    // Read ahead, so that the encoder never waits for whoever feeds it: its default holds a third of a second.
+    ...['-thread_queue_size', '1024'],
+    ...['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
+  ]
 }
 
 function voiceGraph({ media }: MuxPlan, voice: VoiceInput, inputIndex: number): string {

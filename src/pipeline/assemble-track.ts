@@ -44,12 +44,14 @@ export async function assembleTrack(
   const original = meteredPcm(originalTrack(media, track, pieces, options))
   const spliced = splice({ original: original.stream, pieces: pieces.map((piece) => laid(track, piece, options)) })
   const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness))
-  const [only] = pieces
+  // Beside the encoder, which is what the mux waits for; a fault of it is met in the receipt.
+  const sent = pieces[0]?.sentLoudness()
+  sent?.catch(() => {})
   return {
     audioIndex: track.stream.audioIndex,
     stream: levelled.stream,
     loudness: async () => ({
-      before: original.loudness() ?? (await only?.sentLoudness) ?? UNKNOWN,
+      before: original.loudness() ?? (await sent) ?? UNKNOWN,
       after: levelled.loudness() ?? UNKNOWN,
     }),
   }

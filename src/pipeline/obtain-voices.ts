@@ -23,8 +23,8 @@ export interface ObtainedPiece {
   readonly chunks: readonly ObtainedChunk[]
   /** Where one chunk gives way to the next, in samples of the track. */
   readonly joins: readonly number[]
-  /** Of what was sent, where that is the whole track; else null. Measured beside all else, met in the receipt. */
-  readonly sentLoudness: Promise<Loudness | null>
+  /** Measures what was sent, where that is the whole track; else null. */
+  readonly sentLoudness: () => Promise<Loudness | null>
 }
 
 /** A piece that was not sent, and why. */
@@ -67,8 +67,7 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   try {
     const pieces = await Promise.all(
       sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
-        const sentLoudness = wholeTrackLoudness(plan, cuts[0], loudness, controller.signal)
-        sentLoudness.catch(() => {})
+        const sentLoudness = () => wholeTrackLoudness(plan, cuts[0], loudness, options.signal)
         const chunks = await Promise.all(
           cuts.map((cut) =>
             queue.add(() => obtainChunk(cut, { ...own, isPart: cuts.length > 1, tell: progress.part() }, context)),
