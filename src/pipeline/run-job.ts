@@ -6,7 +6,7 @@ import { type ClaimedJob, DEFAULT_LEASE_MS, isEnded, type Job, keepLease } from 
 import { refusalError } from '../precheck/index.js'
 import type { JobRunOptions, PipelineContext, StageProgress } from './context.js'
 import type { FileEvent } from './events.js'
-import { existingOutput } from './existing-output.js'
+import { existingOutput, type WantedOutput } from './existing-output.js'
 import { quickIdentity, valueSha256 } from './file-identity.js'
 import { type JobOutcome, outcomeOfError, statusOf } from './job-outcome.js'
 import { recipeHash } from './job-settings.js'
@@ -104,13 +104,13 @@ class JobRun {
     // Told only now: before, the job had no id that the later events would share.
     const tell = this.#progress()
     for (const stage of ['probe', 'precheck', 'plan'] as const) tell(stage, 100)
-    const claimed = await this.#claim(key)
+    const claimed = await this.#claim(key, wanted)
     if (!claimed) return this.#published('skipped', plan.output, null)
     return this.#work(claimed, plan, recipe, tell)
   }
 
   /** The job to work on; null where another process finished it while this one waited. */
-  async #claim(key: string): Promise<ClaimedJob | null> {
+  async #claim(key: string, wanted: WantedOutput): Promise<ClaimedJob | null> {
     const { jobs } = this.#context
     let waited = false
     for (;;) {
@@ -123,7 +123,10 @@ class JobRun {
           await sleep(HELD_POLL_MS, this.#options.signal)
           break
         case 'ended':
-          if (waited && claim.job.status === 'done') return null
+          // Done by another while this one waited, or in the moment between looking and asking.
+          if (claim.job.status === 'done' && (waited || (await existingOutput(wanted, claim.job)).kind === 'done')) {
+            return null
+          }
           // Ended before, but its output is gone, it failed, or `--force` was said: once more.
           await jobs.requeue(claim.job.id)
           break
