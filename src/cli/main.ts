@@ -17,6 +17,8 @@ if (argv.length === 1 && (first === '--version' || first === '-v')) {
   if (!isAsked) process.exitCode = 2
   ;(isAsked ? process.stdout : process.stderr).write(overview(COMMANDS))
 } else {
+  const { boundMemory } = await import('./bounded-memory.js')
+  boundMemory()
   const { runCommandLine } = await import('./run-command-line.js')
   await runCommandLine(argv)
 }
