@@ -16,7 +16,7 @@ export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, sour
   const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value))
   const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
   throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
-    remedies: ['All keys and their values are in docs/configuration.md.'],
+    remedies: ['All keys and their values are in docs/configuration.md; those of the service in docs/service.md.'],
   })
 }
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, stat } from 'node:fs/promises'
+import { access, chmod, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.js'
+import { makeFolder } from '../core/make-folder.js'
 
 /** For daemons without a home; whoever installs the daemon makes it and gives it to the daemon's user. */
 const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
@@ -32,7 +33,7 @@ export async function defaultStateFolder(dataFolder: string | null): Promise<Def
  */
 export async function ensureStateFolder(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    makeFolder(path, 0o700)
     const stats = await stat(path)
     if (process.platform !== 'win32') {
       const self = process.getuid?.()

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Libsql from 'libsql'
+import { makeFolder } from '../core/make-folder.js'
 import { databaseError, foreignDatabase, newerDatabase } from './database-errors.js'
 
 /** What may be bound to a statement. A boolean is stored as 0 or 1 by whoever owns the column, a date as milliseconds. */
@@ -54,7 +55,7 @@ export function openDatabase(file: string, migrations: readonly string[]): Datab
 
 function connect(file: string): Libsql.Database {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file), 0o700)
     // SQLite gives its -wal and -shm the mode of the main file, so making that first covers all three.
     closeSync(openSync(file, 'a', 0o600))
     return new Libsql(file, { timeout: BUSY_TIMEOUT_MS })

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { access, mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TransientError, UsageError } from '../core/errors.js'
+import { makeFolder } from '../core/make-folder.js'
 
 /** Short whatever the output is called: file systems count bytes of a name, and paths can be long already. */
 const PART_NAME = /^\.voxmux-(.+)\.part(?:\..*)?$/
@@ -30,7 +31,7 @@ export function reportPartPath(output: string, jobId: string): string {
  */
 export async function requireWritableFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     await access(folder, constants.W_OK | constants.X_OK)
     // Root passes access() on read-only file systems: only writing tells.
     const probe = join(folder, `.voxmux-${process.pid}-${Date.now()}.probe`)

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '../../core/make-folder.js'
 
 /** A part file that nobody has written to for so long belongs to nobody any more. */
 const STALE_MS = 3600_000
@@ -112,7 +113,7 @@ export class FileFolder {
 
   private async made(...parts: string[]): Promise<string> {
     const folder = join(...parts)
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     return folder
   }
 }

@@ -1,0 +1,29 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { makeFolder } from '../../src/core/make-folder.js'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'voxmux-folder-'))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+it('makes the folder and those above it, with their mode, and is content with one that is there', () => {
+  const folder = join(root, 'a', 'b', 'c')
+  makeFolder(folder, 0o700)
+  makeFolder(folder, 0o700)
+  expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o700)
+  expect(existsSync(folder)).toBe(true)
+})
+
+it('says that a file stands in its place', () => {
+  writeFileSync(join(root, 'file'), '')
+  expect(() => makeFolder(join(root, 'file'))).toThrow(expect.objectContaining({ code: 'EEXIST' }))
+  expect(() => makeFolder(join(root, 'file', 'sub'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }))
+})
+
+it.runIf(process.platform === 'linux')('ends where the kernel makes no folders', () => {
+  expect(() => makeFolder('/proc/voxmux-nope/sub')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
+})
