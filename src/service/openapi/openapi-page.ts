@@ -30,7 +30,8 @@ export function openApiPage(scope: string): string {
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 pre { overflow-x: auto; padding: 1rem; background: #8881; border-radius: .5rem; font-size: .85rem }
-h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: #2a7 }
+h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: #2a7 } h2, code { overflow-wrap: anywhere }
+.wide { overflow-x: auto }
 table { border-collapse: collapse } td, th { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-top: 1px solid #8884 }
 </style></head><body>
 <h1>File Voice Regeneration Service</h1>
@@ -40,8 +41,8 @@ ${sections.join('\n')}
 <h2>Webhooks</h2>
 <p>Types: ${webhookTypeSchema.options.join(', ')}. Statuses: ${escapeHtml(webhookStatusSchema.options.join(', '))}.</p>
 <h2>File error codes</h2>
-<table><tr><th>Code</th><th>Name</th><th>Meaning</th><th>What to do</th></tr>
-${errors.join('\n')}</table>
+<div class="wide"><table><tr><th>Code</th><th>Name</th><th>Meaning</th><th>What to do</th></tr>
+${errors.join('\n')}</table></div>
 </body></html>`
 }
 
