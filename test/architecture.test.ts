@@ -44,6 +44,7 @@ describe('the rules themselves', () => {
       'src/core/time.ts': "import 'node:timers'",
       'plugins/watch-folder/a.ts': "import { watch } from 'chokidar'\nimport 'voxmux'\nimport './b.js'",
       'plugins/watch-folder/b.ts': '',
+      'src/cli/a.ts': "await import('voxmux/plugins/watch-folder')",
     }
     expect(breaches(files)).toEqual([])
   })
