@@ -21,7 +21,7 @@ export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, sour
 }
 
 function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown): readonly string[] {
-  const path = issue.path.join('.')
+  const path = dotted(issue.path)
   const where = path === '' ? '' : `"${path}" `
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -41,16 +41,25 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknow
   }
 }
 
-function unknownKey(schema: z.ZodType, path: string): string {
+/** `watch.folders[0].path` */
+function dotted(keys: readonly PropertyKey[]): string {
+  return keys
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+function unknownKey(schema: z.ZodType, named: string): string {
+  const path = named.replaceAll(/\[\d+\]/g, '[]')
   const paths = schemaKeys(schema).map((key) => key.path)
   const section = path.slice(0, path.lastIndexOf('.') + 1)
   const siblings = paths.filter((known) => known.startsWith(section) && !known.slice(section.length).includes('.'))
   // The right name in the wrong section is as common a slip as a wrong letter.
   const elsewhere = paths.find((known) => lastName(known).toLowerCase() === lastName(path).toLowerCase())
   const guess = nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
-  if (guess) return `unknown key "${path}" (did you mean "${guess}"?)`
+  if (guess) return `unknown key "${named}" (did you mean "${guess}"?)`
   const known = siblings.map((sibling) => sibling.slice(section.length)).filter((name) => name !== '$schema')
-  return `unknown key "${path}" (known here: ${known.join(', ')})`
+  return `unknown key "${named}" (known here: ${known.join(', ')})`
 }
 
 function nearestName(path: string, paths: readonly string[]): string | undefined {

@@ -7,7 +7,8 @@ import { checkSchema } from './check-schema.js'
 import { flatten, type SettingPath } from './merge-layers.js'
 import { parseJson, readJsonFile } from './read-json-file.js'
 import { type Settings, settingsSchema } from './settings-schema.js'
-import { refuseTrustedOnly } from './trust.js'
+import { pathsWithin, refuseTrustedOnly } from './trust.js'
+import type { WatchFolderSettings } from './watch-schema.js'
 
 /** Name of the file that is looked for, from the working folder up. */
 export const CONFIG_FILE_NAME = 'voxmux.config.json'
@@ -46,7 +47,7 @@ export async function findProjectFile(cwd: string, userFile: string | null): Pro
   const found = await searcher.search(cwd)
   if (!found) return undefined
   const file = configFile('found', found.filepath, found.isEmpty ? parseJson('', found.filepath) : found.config)
-  refuseTrustedOnly(file.path, file.settings.keys(), userFile)
+  refuseTrustedOnly(file.path, pathsWithin(file.settings), userFile)
   return file
 }
 
@@ -65,11 +66,25 @@ export function absolutePaths(
 
 function absoluteSetting(path: SettingPath, value: unknown, folder: string): unknown {
   if (path === 'plugins') return (value as Settings['plugins'])?.map((plugin) => fromFolder(plugin, folder))
+  if (path === 'watch.folders')
+    return (value as WatchFolderSettings[]).map((watched) => absoluteFolder(watched, folder))
   if (typeof value !== 'string') return value
   if (path === 'stateDir' || path === 'ledger') return resolve(folder, value)
   // A bare name is looked up: a program in PATH, a preset among those that voxmux brings.
   const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
   return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value
+}
+
+/** A watched folder with its paths absolute; those of its own folders count from it. */
+function absoluteFolder(watched: WatchFolderSettings, folder: string): WatchFolderSettings {
+  const path = resolve(folder, watched.path)
+  const below = (['out', 'failed', 'done'] as const).flatMap((key) => {
+    const value = watched[key]
+    return value === undefined ? [] : [[key, resolve(path, value)] as const]
+  })
+  const preset =
+    watched.preset === undefined ? {} : { preset: String(absoluteSetting('preset', watched.preset, folder)) }
+  return { ...watched, path, ...Object.fromEntries(below), ...preset }
 }
 
 function fromFolder(plugin: string, folder: string): string {

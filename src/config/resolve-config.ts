@@ -18,6 +18,7 @@ import { type ServiceTarget, serviceTarget } from './service-target.js'
 import { type ProfileName, type Settings, settingsSchema, type WebhookSettings } from './settings-schema.js'
 import { defaultStateFolder } from './state-folder.js'
 import { findUserFolders, type UserFolders } from './user-folders.js'
+import type { WatchSettings } from './watch-schema.js'
 
 /** Everything that is configured, complete. */
 export interface Config {
@@ -48,6 +49,8 @@ export interface Config {
   readonly ffmpeg: string | null
   readonly ffprobe: string | null
   readonly plugins: readonly string[]
+  /** Of `voxmux watch`; paths absolute. */
+  readonly watch: WatchSettings
   /** Where each setting comes from, by path. */
   readonly origins: ReadonlyMap<SettingPath, Origin>
   /** The files that were read, strongest first. */
@@ -136,6 +139,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     ffmpeg: settings.ffmpeg ?? null,
     ffprobe: settings.ffprobe ?? null,
     plugins: settings.plugins,
+    watch: settings.watch ?? {},
     origins: new Map([...merged].map(([path, { origin }]) => [path, origin])),
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** One key of a schema, as documents and error messages speak of it. */
 export interface SchemaKey {
-  /** Dotted: `segments.handleSec`. */
+  /** Dotted: `segments.handleSec`; of what is in a list: `watch.folders[].path`. */
   readonly path: string
   readonly description: string
   /** What may stand there: `number`, `"full" | "fast"`. */
@@ -22,7 +22,7 @@ function keysOf(schema: JsonSchema, prefix: string): readonly SchemaKey[] {
   return Object.entries(sectionOf(schema)?.properties ?? {}).flatMap(([name, property]) => {
     if (typeof property === 'boolean') return []
     const path = `${prefix}${name}`
-    const below = keysOf(property, `${path}.`)
+    const below = [...keysOf(property, `${path}.`), ...keysOf(itemsOf(property), `${path}[].`)]
     const own = { path, description: property.description ?? '', type: typeOf(property), isSection: below.length > 0 }
     return [own, ...below]
   })
@@ -32,6 +32,11 @@ function keysOf(schema: JsonSchema, prefix: string): readonly SchemaKey[] {
 function sectionOf(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties) return schema
   return alternatives(schema).find((option) => option.properties !== undefined)
+}
+
+/** What is in a list, as a schema; an empty one where there is no list or its items are of several kinds. */
+function itemsOf({ items }: JsonSchema): JsonSchema {
+  return items && typeof items === 'object' && !Array.isArray(items) ? items : {}
 }
 
 function alternatives(schema: JsonSchema): readonly JsonSchema[] {

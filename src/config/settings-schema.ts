@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
 import { recipePartSchema } from './preset-schema.js'
+import { watchSchema } from './watch-schema.js'
 
 /** Where the service is. `local` is the embedded one, which needs no address and no account. */
 export const profileSchema = z
@@ -84,6 +85,7 @@ export const settingsSchema = recipePartSchema.extend({
     .meta({ description: 'Shared job store, instead of the ledger.' }),
   ffmpeg: file('ffmpeg to use.'),
   ffprobe: file('ffprobe to use.'),
+  watch: watchSchema.optional().meta({ description: 'Folders that `voxmux watch` works off.' }),
   plugins: z.array(z.string().min(1)).optional().meta({ description: 'Plugins to load, by package name or path.' }),
 })
 export type Settings = z.infer<typeof settingsSchema>

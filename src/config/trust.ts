@@ -19,7 +19,22 @@ const TRUSTED_ONLY = [
 ] as const
 
 export function isTrustedOnly(path: SettingPath): boolean {
-  return TRUSTED_ONLY.some((key) => path === key || path.startsWith(`${key}.`))
+  return TRUSTED_ONLY.some((key) => path === key || path.startsWith(`${key}.`)) || FOLDER_COMMAND.test(path)
+}
+
+/** The command or webhook of a watched folder, as {@link pathsWithin} and the table of all keys name it. */
+const FOLDER_COMMAND = /^watch\.folders(\[\d*\])\.after\b/
+
+/** The paths of some settings, and those of what is in their lists: `watch.folders[0].after`. */
+export function pathsWithin(settings: ReadonlyMap<SettingPath, unknown>): readonly SettingPath[] {
+  return [...settings].flatMap(([path, value]) => [
+    path,
+    ...(Array.isArray(value) ? value.flatMap((item, index) => keysOf(item, `${path}[${index}]`)) : []),
+  ])
+}
+
+function keysOf(item: unknown, prefix: string): readonly SettingPath[] {
+  return typeof item === 'object' && item !== null ? Object.keys(item).map((key) => `${prefix}.${key}`) : []
 }
 
 /**
