@@ -85,7 +85,7 @@ export function audioEncoding(
   const fallback = wishes.fallbackCodec === 'pcm' ? pcm : wishes.fallbackCodec
   const codec = [
     ...[wishes.audioCodec, stream.codec, ...lossless],
-    ...[fallback, lossyKin(stream.codec), ...profile.audioCodecs],
+    ...[fallback, lossyKin(stream.codec), ...profile.audioCodecs.map((known) => (known === 'pcm_*' ? pcm : known))],
   ].find(usable)
   if (codec === undefined) return undefined
   if (codec.startsWith('pcm_')) return { codec, encoder: codec, lossless: true, bitRate: null, options: [] }

@@ -18,7 +18,8 @@ export interface ZooPart {
 }
 
 const DURATION_SEC = '1.5'
-const WAVE = String.raw`0.3*sin(2*PI*(200+40*t)*t)*(0.2+0.8*lt(mod(t\,1)\,0.3))`
+/** A tone that rises, with bursts of noise in it: told apart at every place, to the sample. */
+const WAVE = String.raw`0.3*sin(2*PI*(200+40*t)*t)+0.3*(random(0)-0.5)*lt(mod(t\,0.25)\,0.1)`
 
 export const film = ['-f', 'lavfi', '-t', DURATION_SEC, '-i', 'testsrc=s=64x48:r=25']
 export const stereo = ['-f', 'lavfi', '-t', DURATION_SEC, '-i', `aevalsrc=${WAVE}|0.2*sin(900*t*t):s=48000:c=stereo`]

@@ -1,0 +1,17 @@
+import { decodePcm } from '../../../src/media/decode-pcm.js'
+import { mux } from '../../../src/media/mux.js'
+import { type MuxPlan, planMux } from '../../../src/media/mux-plan.js'
+import { probe } from '../../../src/media/probe.js'
+import { verifyMux } from '../../../src/media/verify-mux.js'
+
+/** Lays the first sound of a file back as it was, as a service that changes nothing would have it, and verifies. */
+export async function replaceVoice(
+  path: string,
+  output: string,
+): Promise<{ readonly plan: MuxPlan; readonly output: string }> {
+  const media = await probe(path)
+  const plan = planMux(media, { replaced: [0] })
+  const result = await mux(plan, new Map([[0, decodePcm(media, { audioIndex: 0 })]]), output)
+  await verifyMux(plan, result, output, { level: 'full' })
+  return { plan, output }
+}
