@@ -1,0 +1,79 @@
+import type { ErrorReport } from '../../core/errors.js'
+import type { Holder } from '../holder.js'
+import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from '../job.js'
+
+/**
+ * BullMQ's priorities: the lowest number is first, 1 to 2^21. Ours lie around the middle, the higher the sooner.
+ * What is outside is cut to the nearest.
+ */
+const MIDDLE = 2 ** 20
+
+export function bullPriority(priority: number): number {
+  return Math.max(1, Math.min(2 * MIDDLE, MIDDLE - Math.round(priority)))
+}
+
+/** What of a request never changes: BullMQ's `data`, which its own tools show. */
+type JobData = Pick<JobRequest, 'key' | 'group' | 'input' | 'recipeHash' | 'preset'>
+
+export function jobData({ key, group, input, recipeHash = '', preset = null }: JobRequest): string {
+  return JSON.stringify({ key, group, input, recipeHash, preset } satisfies JobData)
+}
+
+/** Fields of a job's hash, flat: what a change writes. State lies in a field a property, so that each is replaced whole. */
+export function jobFields(change: {
+  readonly state?: JobState | undefined
+  readonly inputIdentity?: FileIdentity | null | undefined
+  readonly output?: string | null | undefined
+  readonly publishedSha256?: string | undefined
+  readonly notBeforeMs?: number | null | undefined
+  readonly error?: ErrorReport | undefined
+  readonly receipt?: string | null | undefined
+}): string[] {
+  const { state = {}, inputIdentity, output, publishedSha256, notBeforeMs, error, receipt } = change
+  const fields: string[] = []
+  for (const [name, value] of Object.entries(state))
+    if (value !== undefined) fields.push(`_state.${name}`, JSON.stringify(value))
+  if (inputIdentity) fields.push('_identity', JSON.stringify(inputIdentity))
+  if (typeof output === 'string') fields.push('_output', output)
+  if (publishedSha256 !== undefined) fields.push('_published', publishedSha256)
+  if (typeof notBeforeMs === 'number') fields.push('_notBefore', String(Math.ceil(notBeforeMs)))
+  if (error) fields.push('_error', JSON.stringify(error))
+  if (typeof receipt === 'string') fields.push('_receipt', receipt)
+  return fields
+}
+
+/** A job's hash as Redis answers it (names and values in turn) as a job; null for none. */
+export function jobOf(flat: unknown): Job | null {
+  const hash = new Map<string, string>()
+  const list = Array.isArray(flat) ? flat : []
+  for (let at = 0; at + 1 < list.length; at += 2) hash.set(String(list[at]), String(list[at + 1]))
+  const data = hash.get('data')
+  const id = hash.get('_id')
+  if (data === undefined || id === undefined) return null
+  const { key, group, input, recipeHash, preset } = JSON.parse(data) as Required<JobData>
+  const holder = json<Holder>(hash.get('_holder'))
+  const notBefore = hash.get('_notBefore')
+  return {
+    id,
+    ...{ key, group, input, recipeHash, preset },
+    priority: MIDDLE - Number(hash.get('priority')),
+    status: hash.get('_status') as JobStatus,
+    attempts: Number(hash.get('_attempts')),
+    notBeforeMs: notBefore === undefined ? null : Number(notBefore),
+    inputIdentity: json<FileIdentity>(hash.get('_identity')),
+    output: hash.get('_output') ?? null,
+    state: Object.fromEntries(
+      [...hash].flatMap(([name, value]) => (name.startsWith('_state.') ? [[name.slice(7), JSON.parse(value)]] : [])),
+    ),
+    error: json<ErrorReport>(hash.get('_error')),
+    receipt: hash.get('_receipt') ?? null,
+    publishedSha256: hash.get('_published') ?? null,
+    createdMs: Number(hash.get('timestamp')),
+    updatedMs: Number(hash.get('_updated')),
+    holder: holder && { host: holder.host.split(' ', 1).join(), pid: holder.pid },
+  }
+}
+
+function json<T>(text: string | undefined): T | null {
+  return text === undefined ? null : (JSON.parse(text) as T)
+}

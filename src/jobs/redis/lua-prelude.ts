@@ -1,0 +1,112 @@
+/**
+ * What every script of ours begins with.
+ *
+ * Keys, all under one prefix in braces (so that a Redis Cluster keeps them on one node):
+ *
+ * - BullMQ's own, a queue for each group: `<prefix>:<queue>:prioritized`, `:delayed`, `:active`, `:completed`,
+ *   `:failed`, and a hash a job, `<prefix>:<queue>:<id>`. In that hash lie our fields too, each with `_` before its
+ *   name: `_status`, `_token` (of the lease), `_holder`, `_attempts`, `_state.<property>` and so on.
+ * - `own:keys` (key of a job → id), `own:groups` and `own:queues` (number of a group → its name and its queue),
+ *   `own:turns` (number → when it was last served), `own:leases` (id → when it is over), `own:holders`, `own:pauses`,
+ *   `own:inputs` and `own:index:<number>:<status>` (sorted sets of ids, by name: what lists and counts are read from).
+ *
+ * An id is a ULID and the number of its group: it sorts by time and tells its queue.
+ */
+export const LUA_PRELUDE = `
+local P = ARGV[1]
+local own = P .. ':own:'
+local now = tonumber(ARGV[2])
+if not now then
+  -- Redis's clock, so that the clocks of the workers need not agree on what is expired.
+  local time = redis.call('TIME')
+  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+local nowText = string.format('%.0f', now)
+local count = tonumber(ARGV[3])
+local A, bullKeys, bullArgs = {}, {}, {}
+for i = 1, count do A[i] = ARGV[3 + i] end
+for i = 2, #KEYS do bullKeys[i - 1] = KEYS[i] end
+for i = 4 + count, #ARGV do bullArgs[#bullArgs + 1] = ARGV[i] end
+
+local LOCK_MS = 86400000
+local OPEN = { queued = true, working = true, ['waiting-remote'] = true }
+
+local function locate(id)
+  local number = string.match(id, '%-(%d+)$')
+  local queue = number and redis.call('HGET', own .. 'queues', number)
+  if not queue then return nil end
+  local base = P .. ':' .. queue .. ':'
+  return number, base, base .. id
+end
+
+-- Runs BullMQ's script for the queue that was found out here. Names in the arguments: ANY_QUEUE stands for it.
+local function runBull(queue)
+  local keys, args = bullKeys, bullArgs
+  if queue then
+    keys, args = {}, {}
+    local function named(value)
+      local from, to = string.find(value, 'voxmux-any-queue', 1, true)
+      if not from then return value end
+      return string.sub(value, 1, from - 1) .. queue .. string.sub(value, to + 1)
+    end
+    for i, key in ipairs(bullKeys) do keys[i] = named(key) end
+    for i, arg in ipairs(bullArgs) do args[i] = named(arg) end
+  end
+  return bull(keys, args)
+end
+
+local function setStatus(number, key, id, status)
+  local before = redis.call('HGET', key, '_status')
+  if before ~= status then
+    if before then redis.call('ZREM', own .. 'index:' .. number .. ':' .. before, id) end
+    redis.call('ZADD', own .. 'index:' .. number .. ':' .. status, 0, id)
+    redis.call('HSET', key, '_status', status)
+  end
+end
+
+-- Into what BullMQ hands out next, before all others of the same priority.
+local function makeReady(base, key, id)
+  local priority = tonumber(redis.call('HGET', key, 'priority')) or 0
+  redis.call('ZADD', base .. 'prioritized', priority * 0x100000000, id)
+  redis.call('HSET', key, 'delay', 0)
+  redis.call('ZADD', base .. 'marker', 0, '0')
+end
+
+local function dropLease(id, key)
+  redis.call('ZREM', own .. 'leases', id)
+  redis.call('HDEL', own .. 'holders', id)
+  redis.call('HDEL', key, '_token', '_holder')
+end
+
+-- Takes a lease away and makes the job ready again: what BullMQ does with a stalled job, by our clock.
+local function free(id)
+  local number, base, key = locate(id)
+  if not number then
+    redis.call('ZREM', own .. 'leases', id)
+    redis.call('HDEL', own .. 'holders', id)
+    return
+  end
+  dropLease(id, key)
+  if redis.call('LREM', base .. 'active', 1, id) > 0 then
+    redis.call('DEL', key .. ':lock')
+    redis.call('SREM', base .. 'stalled', id)
+    makeReady(base, key, id)
+  end
+  if redis.call('HGET', key, '_status') == 'working' then setStatus(number, key, id, 'queued') end
+end
+
+local function freeExpired()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', own .. 'leases', '-inf', nowText)) do free(id) end
+end
+
+local function take(number, key, id, token, holder, leaseMs)
+  redis.call('HSET', key, '_token', token, '_holder', holder, '_updated', nowText)
+  redis.call('HINCRBY', key, '_attempts', 1)
+  redis.call('HDEL', key, '_notBefore')
+  redis.call('ZADD', own .. 'leases', string.format('%.0f', now + leaseMs), id)
+  redis.call('HSET', own .. 'holders', id, holder)
+  setStatus(number, key, id, 'working')
+end
+
+local function read(key) return redis.call('HGETALL', key) end
+`

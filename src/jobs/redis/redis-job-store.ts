@@ -1,0 +1,300 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import type { Holder } from '../holder.js'
+import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from '../job.js'
+import {
+  type ClaimedJob,
+  type ClaimOptions,
+  type ClaimOutcome,
+  DEFAULT_LEASE_MS,
+  type JobCheckpoint,
+  type JobCount,
+  type JobFilter,
+  type JobLease,
+  type JobStore,
+  type Pause,
+} from '../job-store.js'
+import { leaseLost } from '../leases.js'
+import { sortableId } from '../sortable-id.js'
+import { ANY_QUEUE, type Bull, type BullCall, type BullQueue } from './bull-recorder.js'
+import { DeadHolders } from './dead-holders.js'
+import { bullPriority, jobData, jobFields, jobOf } from './job-record.js'
+import { JOB_SCRIPTS } from './job-scripts.js'
+import type { RedisScripts } from './redis-scripts.js'
+
+/** What a store on Redis works with. */
+export interface RedisStoreContext {
+  readonly client: Redis
+  readonly bull: Bull
+  readonly scripts: RedisScripts
+  readonly prefix: string
+  readonly holder: Holder
+}
+
+interface GroupQueue {
+  readonly number: string
+  readonly queue: BullQueue
+}
+
+const DEFAULT_LIST_LIMIT = 100
+
+/**
+ * {@link JobStore} on Redis, for any number of machines. BullMQ keeps and moves the jobs, in a queue for each group;
+ * leases, indexes and turns are kept beside it in the same step (see `lua-prelude.ts`).
+ */
+export class RedisJobStore implements JobStore {
+  readonly #client: Redis
+  readonly #bull: Bull
+  readonly #scripts: RedisScripts
+  readonly #own: string
+  readonly #holder: string
+  readonly #anyQueue: BullQueue
+  readonly #groups = new Map<string, Promise<GroupQueue>>()
+  readonly #dead: DeadHolders
+
+  constructor({ client, bull, scripts, prefix, holder }: RedisStoreContext) {
+    this.#client = client
+    this.#bull = bull
+    this.#scripts = scripts
+    this.#own = `${prefix}:own:`
+    this.#holder = JSON.stringify(holder)
+    this.#anyQueue = bull.queue(ANY_QUEUE)
+    this.#dead = new DeadHolders(scripts, () => client.hgetall(`${this.#own}holders`), JOB_SCRIPTS.freeDead)
+  }
+
+  async enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }> {
+    const { number, queue } = await this.#group(request.group)
+    const nowMs = this.#scripts.now()
+    const id = `${sortableId(nowMs)}-${number}`
+    const notBeforeMs = request.notBeforeMs ?? null
+    const call = await queue.add({
+      ...{ id, nowMs, data: jobData(request), priority: bullPriority(request.priority ?? 0) },
+      delayMs: notBeforeMs === null ? 0 : Math.max(0, Math.ceil(notBeforeMs) - nowMs),
+    })
+    const fields = jobFields(request)
+    const answer = await this.#run('enqueue', [request.key, id, inputIndex(request.input), ...fields], call)
+    return { job: this.#one(answer[2]), created: answer[0] === 'created' }
+  }
+
+  async enqueueAll(requests: readonly JobRequest[]): Promise<number> {
+    let created = 0
+    for (let from = 0; from < requests.length; from += BATCH) {
+      const answers = await Promise.all(requests.slice(from, from + BATCH).map((request) => this.enqueue(request)))
+      created += answers.filter((answer) => answer.created).length
+    }
+    return created
+  }
+
+  async claim(key: string, { leaseMs = DEFAULT_LEASE_MS }: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
+    const token = randomUUID()
+    const claim = () => this.#run('claim', [key, token, this.#holder, leaseMs])
+    let answer = await claim()
+    if (answer[0] === 'held' && (await this.#dead.free())) answer = await claim()
+    if (answer[0] === 'unknown') return { outcome: 'unknown' }
+    const job = this.#one(answer[2])
+    if (answer[0] !== 'claimed') return { outcome: isEnded(job.status) ? 'ended' : 'held', job }
+    return { outcome: 'claimed', job, lease: { jobId: job.id, token, expiresMs: Number(answer[1]) + leaseMs } }
+  }
+
+  async claimNext({ leaseMs = DEFAULT_LEASE_MS, groups }: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    const token = randomUUID()
+    const call = await this.#anyQueue.activate(token, this.#holder)
+    const claim = () =>
+      this.#run('claimNext', [token, this.#holder, leaseMs, groups ? '1' : '', ...(groups ?? [])], call)
+    let answer = await claim()
+    if (answer[0] === 'none' && (await this.#dead.free())) answer = await claim()
+    if (answer[0] === 'none') return null
+    const job = this.#one(answer[2])
+    return { job, lease: { jobId: job.id, token, expiresMs: Number(answer[1]) + leaseMs } }
+  }
+
+  async heartbeat(lease: JobLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<JobLease> {
+    const answer = await this.#leased('heartbeat', lease, [leaseMs])
+    return { ...lease, expiresMs: Number(answer[1]) + leaseMs }
+  }
+
+  async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
+    const answer = await this.#leased('checkpoint', lease, [checkpoint.status ?? '', ...jobFields(checkpoint)])
+    return this.#one(answer[2])
+  }
+
+  async complete(lease: JobLease, end: Parameters<JobStore['complete']>[1]): Promise<Job> {
+    const queue = await this.#queueOf(lease.jobId)
+    const call = await queue.finish(lease.jobId, 'completed', JSON.stringify(end), lease.token)
+    return this.#leave('finish', lease, end.status, null, jobFields({ receipt: end.receipt }), call)
+  }
+
+  async fail(lease: JobLease, end: Parameters<JobStore['fail']>[1]): Promise<Job> {
+    const queue = await this.#queueOf(lease.jobId)
+    const call = await queue.finish(lease.jobId, 'failed', end.error.message, lease.token)
+    return this.#leave('finish', lease, end.status, null, jobFields({ error: end.error }), call)
+  }
+
+  async retryAt(lease: JobLease, notBeforeMs: number, error: Parameters<JobStore['retryAt']>[2]): Promise<Job> {
+    return this.#putOff(lease, 'queued', notBeforeMs, jobFields({ error }))
+  }
+
+  async release(lease: JobLease, as: Parameters<JobStore['release']>[1]): Promise<Job> {
+    if (typeof as.notBeforeMs === 'number') return this.#putOff(lease, as.status, as.notBeforeMs, [])
+    const queue = await this.#queueOf(lease.jobId)
+    return this.#leave('giveBack', lease, as.status, null, [], await queue.giveBack(lease.jobId, lease.token))
+  }
+
+  async get(id: string): Promise<Job | null> {
+    return jobOf(await this.#run('get', [id]))
+  }
+
+  async getByKey(key: string): Promise<Job | null> {
+    return jobOf(await this.#run('getByKey', [key]))
+  }
+
+  async list(filter: JobFilter = {}): Promise<Job[]> {
+    const { group, input, before = '', limit = DEFAULT_LIST_LIMIT, statuses = JOB_STATUSES } = filter
+    const indexed = input === undefined ? '' : inputIndex(input)
+    const answer = await this.#run('list', [
+      ...[group ?? '', group === undefined ? '' : '1', indexed, before, limit],
+      ...new Set(statuses),
+    ])
+    return answer.map((hash) => this.#one(hash))
+  }
+
+  async counts(): Promise<JobCount[]> {
+    const rows = (await this.#run('counts', [...JOB_STATUSES])) as [string, JobStatus, number][]
+    return rows.map(([group, status, count]) => ({ group, status, count }))
+  }
+
+  async setPriority(id: string, priority: number): Promise<Job | null> {
+    const queue = await this.#queueOf(id).catch(() => null)
+    return queue && jobOf(await this.#run('setPriority', [id], await queue.setPriority(id, bullPriority(priority))))
+  }
+
+  async requeue(id: string): Promise<Job | null> {
+    return jobOf(await this.#run('requeue', [id]))
+  }
+
+  async forget(id: string): Promise<boolean> {
+    const job = await this.get(id)
+    return job !== null && this.#forget(job, ['', ''])
+  }
+
+  async forgetEnded(beforeMs: number): Promise<number> {
+    let forgotten = 0
+    for (;;) {
+      const jobs = (await this.#run('endedBefore', [beforeMs])).map((hash) => this.#one(hash))
+      const gone = await Promise.all(jobs.map((job) => this.#forget(job, ['1', String(beforeMs)])))
+      const count = gone.filter(Boolean).length
+      if (count === 0) return forgotten
+      forgotten += count
+    }
+  }
+
+  async pause(group: string | null, reason: string): Promise<void> {
+    await this.#run('pause', [group ?? '', reason])
+  }
+
+  async resume(group: string | null): Promise<void> {
+    await this.#run('resume', [group ?? ''])
+  }
+
+  async pauses(): Promise<Pause[]> {
+    const entries = (await this.#run('pauses')) as string[]
+    const pauses: Pause[] = []
+    for (let at = 0; at + 1 < entries.length; at += 2) {
+      const [, sinceMs, reason = ''] = /^(\d+) ([\s\S]*)$/.exec(entries[at + 1] ?? '') ?? []
+      pauses.push({ group: entries[at] || null, reason, sinceMs: Number(sinceMs) })
+    }
+    return pauses.sort((a, b) => a.sinceMs - b.sinceMs)
+  }
+
+  /** Nothing of its own: the connection is the ledger's. */
+  async close(): Promise<void> {}
+
+  async #putOff(lease: JobLease, status: JobStatus, notBeforeMs: number, fields: string[]): Promise<Job> {
+    const queue = await this.#queueOf(lease.jobId)
+    const nowMs = this.#scripts.now()
+    const dueMs = Math.ceil(notBeforeMs)
+    const call = await queue.delay(lease.jobId, nowMs, Math.max(0, dueMs - nowMs), lease.token)
+    return this.#leave('delay', lease, status, dueMs, fields, call)
+  }
+
+  async #leave(
+    script: 'finish' | 'delay' | 'giveBack',
+    lease: JobLease,
+    status: JobStatus,
+    notBeforeMs: number | null,
+    fields: readonly string[],
+    call: BullCall,
+  ): Promise<Job> {
+    return this.#one((await this.#leased(script, lease, [status, notBeforeMs ?? '', ...fields], call))[2])
+  }
+
+  /** Runs a write that only the holder of the lease may do, or throws `ERR_LEASE_LOST`. */
+  async #leased(
+    script: 'heartbeat' | 'checkpoint' | 'finish' | 'delay' | 'giveBack',
+    lease: JobLease,
+    values: readonly (string | number)[],
+    call?: BullCall,
+  ): Promise<unknown[]> {
+    const answer = await this.#run(script, [lease.jobId, lease.token, randomUUID(), ...values], call)
+    if (answer[0] === 'lost') throw leaseLost(jobOf(answer[2])?.input ?? 'a job that was forgotten')
+    return answer
+  }
+
+  async #forget(job: Job, condition: readonly [string, string]): Promise<boolean> {
+    const queue = await this.#queueOf(job.id)
+    const own = [job.id, job.key, inputIndex(job.input), ...condition]
+    return Number(await this.#scripts.run('forget', JOB_SCRIPTS.forget, own, await queue.remove(job.id))) === 1
+  }
+
+  async #run(name: keyof typeof JOB_SCRIPTS, own: readonly (string | number)[] = [], call?: BullCall) {
+    return (await this.#scripts.run(name, JOB_SCRIPTS[name], own, call)) as unknown[]
+  }
+
+  #group(group: string): Promise<GroupQueue> {
+    const known = this.#groups.get(group)
+    if (known) return known
+    const opening = this.#openGroup(group)
+    this.#groups.set(group, opening)
+    opening.catch(() => this.#groups.delete(group))
+    return opening
+  }
+
+  async #openGroup(group: string): Promise<GroupQueue> {
+    // A queue's name may hold no colon; people read it in BullMQ's own tools.
+    const name = `group-${encodeURIComponent(group)}`
+    const number = String(await this.#scripts.run('group', JOB_SCRIPTS.group, [group, name]))
+    return { number, queue: this.#bull.queue(name) }
+  }
+
+  /** The queue that an id tells of. */
+  async #queueOf(id: string): Promise<BullQueue> {
+    const number = /-(\d+)$/.exec(id)?.[1]
+    const group = number === undefined ? null : await this.#groupNamed(number)
+    if (group === null) throw leaseLost('a job that was forgotten')
+    return (await this.#group(group)).queue
+  }
+
+  readonly #names = new Map<string, string>()
+
+  async #groupNamed(number: string): Promise<string | null> {
+    const known = this.#names.get(number)
+    if (known !== undefined) return known
+    const name = await this.#client.hget(`${this.#own}groups`, number)
+    if (name !== null) this.#names.set(number, name)
+    return name
+  }
+
+  #one(hash: unknown): Job {
+    const job = jobOf(hash)
+    if (!job) throw new Error('A job vanished within a script.')
+    return job
+  }
+}
+
+/** Calls that are on their way at once. */
+const BATCH = 500
+
+/** Short, whatever the path is: what jobs are found under by their input. */
+function inputIndex(input: string): string {
+  return createHash('sha256').update(input).digest('hex').slice(0, 24)
+}
