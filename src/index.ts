@@ -63,7 +63,7 @@ export {
   STAGES,
   type Stage,
 } from './pipeline/events.js'
-export { expandInputs } from './pipeline/expand-inputs.js'
+export { expandInputs, isMediaName } from './pipeline/expand-inputs.js'
 export type { JobOutcome } from './pipeline/job-outcome.js'
 export type { JobSettings } from './pipeline/job-settings.js'
 export {

@@ -49,13 +49,16 @@ const watchFolderSchema = takingSchema.extend({
   marker: z
     .string()
     .min(1)
-    .regex(/^[^/\\]*\{name\}[^/\\]*$/, 'must be a file name with {name} in it, for example {name}.done')
+    .regex(/^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/, 'must be a file name with {name} in it, for example {name}.done')
     .optional()
     .meta({ description: 'A file is taken only while a file of this name lies beside it, for example `{name}.done`.' }),
   renamedFrom: z
     .string()
     .min(1)
-    .regex(/^[^/\\]*\{name\}[^/\\]*$/, 'must be a file name with {name} in it, for example {name}.uploading')
+    .regex(
+      /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/,
+      'must be a file name with {name} in it, for example {name}.uploading',
+    )
     .optional()
     .meta({
       description:

@@ -4,11 +4,16 @@ import { UsageError } from '../core/errors.js'
 import { receiptPath } from './output-path.js'
 
 /** Extensions of the media that voxmux takes from a folder; a file that is named is taken whatever it is called. */
-export const MEDIA_EXTENSIONS: ReadonlySet<string> = new Set([
+const MEDIA_EXTENSIONS: ReadonlySet<string> = new Set([
   ...['.mp4', '.m4v', '.mov', '.mkv', '.webm', '.mxf', '.ts', '.m2ts', '.mts', '.avi', '.flv', '.3gp', '.3g2', '.mpg'],
   ...['.mpeg', '.vob', '.wmv', '.asf', '.wav', '.wave', '.bwf', '.rf64', '.w64', '.aif', '.aiff', '.aifc', '.caf'],
   ...['.flac', '.mp3', '.m4a', '.m4b', '.aac', '.ogg', '.oga', '.ogv', '.opus', '.wma', '.ac3', '.eac3', '.mka'],
 ])
+
+/** True for a name with one of the extensions of media. */
+export function isMediaName(name: string): boolean {
+  return MEDIA_EXTENSIONS.has(extname(name).toLowerCase())
+}
 
 /** True for an address that is to be downloaded. */
 export function isWebAddress(input: string): boolean {
@@ -38,7 +43,7 @@ async function mediaIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
   const present = new Set(names.map(({ name }) => name))
   const media = [...present]
-    .filter((name) => MEDIA_EXTENSIONS.has(extname(name).toLowerCase()))
+    .filter(isMediaName)
     .filter((name) => !name.startsWith('.') && !present.has(receiptPath(name)))
     .sort()
   if (media.length > 0) return media.map((name) => join(folder, name))

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+
+/** Up to this size a file is read whole: that takes a blink. */
+const WHOLE_BYTES = 16 * 1024 ** 2
+/** Of a larger one, its head, its tail, and this many places between. */
+const END_BYTES = 2 * 1024 ** 2
+const PLACES = 62
+const PLACE_BYTES = 128 * 1024
+
+/**
+ * What a file's content is known by: the SHA-256 of its size and its bytes, those of a large file sampled at its head,
+ * its tail and evenly between. Two files of one id are the same file, renamed or copied, for every purpose but that of
+ * a change of a few samples in a large file of the same size: see {@link isSampled}.
+ */
+export async function contentId(path: string, signal?: AbortSignal): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const hash = createHash('sha256').update(`${size}\n`)
+    const buffer = Buffer.allocUnsafe(END_BYTES)
+    for (const [start, length] of rangesOf(size)) {
+      signal?.throwIfAborted()
+      hash.update(await read(file, buffer, start, length))
+    }
+    return `${isSampled(size) ? 'sampled' : 'whole'}-${hash.digest('hex')}`
+  } finally {
+    await file.close()
+  }
+}
+
+/** True for a size of which only samples are read. */
+export function isSampled(sizeBytes: number): boolean {
+  return sizeBytes > WHOLE_BYTES
+}
+
+function* rangesOf(sizeBytes: number): Generator<readonly [startByte: number, bytes: number]> {
+  if (!isSampled(sizeBytes)) {
+    for (let at = 0; at < sizeBytes; at += END_BYTES) yield [at, Math.min(END_BYTES, sizeBytes - at)]
+    return
+  }
+  yield [0, END_BYTES]
+  const between = sizeBytes - 2 * END_BYTES
+  for (let place = 1; place <= PLACES; place++) {
+    yield [END_BYTES + Math.floor((between * place) / (PLACES + 1)), PLACE_BYTES]
+  }
+  yield [sizeBytes - END_BYTES, END_BYTES]
+}
+
+async function read(file: FileHandle, buffer: Buffer, position: number, length: number): Promise<Buffer> {
+  const { bytesRead } = await file.read(buffer, 0, length, position)
+  return buffer.subarray(0, bytesRead)
+}

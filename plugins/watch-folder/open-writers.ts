@@ -1,0 +1,56 @@
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import type { FileFacts } from './file-facts.js'
+
+/** A process of this host that can write to a file. */
+export interface Writer {
+  readonly pid: number
+  readonly command: string
+}
+
+/** Tells one file from another on this host. */
+export function fileKey({ dev, ino }: Pick<FileFacts, 'dev' | 'ino'>): string {
+  return `${dev}:${ino}`
+}
+
+/**
+ * Who has which files open for writing, by {@link fileKey}: the processes of this host that `/proc` lets us see (all
+ * for root, else those of the same user). What a client of a share does shows as its server's process where that runs
+ * on this host, and nowhere else; without `/proc` nobody is found.
+ *
+ * @param wanted keys of the files that are asked about
+ */
+export async function openWriters(wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, Writer>> {
+  const writers = new Map<string, Writer>()
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  for (const pid of pids) {
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const key = await keyOfOpenFile(pid, fd)
+      if (key === undefined || !wanted.has(key) || writers.has(key) || !(await canWrite(pid, fd))) continue
+      writers.set(key, { pid: Number(pid), command: await commandOf(pid) })
+    }
+  }
+  return writers
+}
+
+/** Undefined for sockets, pipes and devices, and for what was closed meanwhile. */
+async function keyOfOpenFile(pid: string, fd: string): Promise<string | undefined> {
+  try {
+    const link = await readlink(`/proc/${pid}/fd/${fd}`)
+    if (!link.startsWith('/') || link.startsWith('/dev/')) return undefined
+    // Through the link, since a path is another one in a container.
+    return fileKey(await stat(`/proc/${pid}/fd/${fd}`, { bigint: true }))
+  } catch {
+    return undefined
+  }
+}
+
+async function canWrite(pid: string, fd: string): Promise<boolean> {
+  const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, 'utf8').catch(() => '')
+  const flags = Number.parseInt(/^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0', 8)
+  // O_ACCMODE: 0 reads, 1 writes, 2 does both.
+  return (flags & 3) !== 0
+}
+
+async function commandOf(pid: string): Promise<string> {
+  return (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')).trim()
+}
