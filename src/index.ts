@@ -42,6 +42,7 @@ export {
 export { type Logger, silentLogger } from './core/logger.js'
 export {
   type AudioStreamInfo,
+  audioStreams,
   type ChapterInfo,
   type MediaInfo,
   type OtherStreamInfo,
@@ -50,6 +51,7 @@ export {
   type VideoStreamInfo,
 } from './media/index.js'
 export type { JobRunOptions, PipelineContext } from './pipeline/context.js'
+export { type EdlEvent, type EdlSpeed, readEdlEvents } from './pipeline/edl-events.js'
 export {
   type FileEvent,
   type FileStatus,
@@ -73,9 +75,11 @@ export {
   type Pipeline,
   type ServiceAccess,
 } from './pipeline/open-pipeline.js'
-export { type JobPlan, type PlanRequest, planJob } from './pipeline/plan-job.js'
+export { type JobPlan, type PlanRequest, planJob, planMedia } from './pipeline/plan-job.js'
+export { publish } from './pipeline/publish.js'
 export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
 export { runJob } from './pipeline/run-job.js'
 export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'
 export { parseSegment, type Segment, segmentSchema } from './pipeline/segments.js'
-export { type Limits, limitsSchema, type Verdict, verdictSchema } from './precheck/index.js'
+export { frameRateOf, startTimecodeOf, timecodeFrames } from './pipeline/timecode.js'
+export { type Limits, limitsSchema, refusalError, type Verdict, verdictSchema } from './precheck/index.js'

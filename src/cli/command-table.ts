@@ -18,6 +18,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/check.js'),
   },
   {
+    name: 'timeline',
+    usage: '<cut>',
+    summary: 'Regenerate only what a timeline uses (OTIO, FCPXML, FCP7 XML, EDL, MLT).',
+    load: () => import('./commands/timeline.js'),
+  },
+  {
     name: 'serve',
     usage: '',
     summary: 'Run the service, standalone.',

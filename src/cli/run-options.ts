@@ -82,6 +82,44 @@ export const RUN_OPTIONS = {
   ...OUTPUT_OPTIONS,
 } as const satisfies Record<string, Options>
 
+const { output, report, verify, strict, concurrency, ledger, store, force } = RUN_OPTIONS
+
+/** Flags of `timeline`: those of `run` that make sense for a cut, and its own. */
+export const TIMELINE_OPTIONS = {
+  output: { ...output, describe: 'Folder of all that is new, or the new timeline' },
+  ...CONFIG_OPTIONS,
+  track: VOICE_OPTIONS.track,
+  channels: VOICE_OPTIONS.channels,
+  'media-root': {
+    type: 'array',
+    string: true,
+    requiresArg: true,
+    describe: 'Folder to search for media, with all below (repeatable)',
+    group: 'Where:',
+  },
+  fps: { type: 'string', requiresArg: true, describe: 'Frame rate of an EDL (23.976)', group: 'What:' },
+  exclude: {
+    type: 'array',
+    string: true,
+    requiresArg: true,
+    describe: 'Clips or files to leave as they are, with * and ? (repeatable)',
+    group: 'What:',
+  },
+  trim: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Regenerate so much more around each clip, to trim in (2s)',
+    group: 'What:',
+  },
+  'keep-original': RUN_OPTIONS['keep-original'],
+  chunk: RUN_OPTIONS.chunk,
+  ...{ report, verify, strict, concurrency, ledger, store, 'dry-run': RUN_OPTIONS['dry-run'], force },
+  ...OUTPUT_OPTIONS,
+} as const satisfies Record<string, Options>
+
+/** Arguments of `timeline`. */
+export type TimelineArguments = Partial<InferredOptionTypes<typeof TIMELINE_OPTIONS>>
+
 /** Arguments of any command that takes some of the flags of `run`. */
 export type RunArguments = Partial<InferredOptionTypes<typeof RUN_OPTIONS>>
 

@@ -63,8 +63,12 @@ export async function planJob(
   limits: Limits,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<JobPlan> {
+  return planMedia(await probe(resolve(request.cwd, request.input), options), request, limits)
+}
+
+/** {@link planJob} of a file that has been probed already; throws what choosing throws. */
+export async function planMedia(media: MediaInfo, request: PlanRequest, limits: Limits): Promise<JobPlan> {
   const { settings } = request
-  const media = await probe(resolve(request.cwd, request.input), options)
   const tracks = planTracks(media, settings, limits)
   const verdicts = judge(media, tracks, settings, limits)
   const mux = planMux(media, muxOptions(media, tracks, request))

@@ -8,14 +8,16 @@ export interface ResultParts {
   readonly files?: readonly FileEvent[]
   /** The run's id; that of the single file where there is one, a new one where nothing was begun. */
   readonly id?: string
+  /** The one that stands on the result where one was asked for and several were worked on: a timeline's. */
+  readonly main?: FileEvent
   /** Why the whole ended, where no file is to blame. */
   readonly error?: VoxmuxError
 }
 
 /** Adds up how the inputs ended. With a single input its status, output and receipt stand on the result too. */
-export function resultEvent({ exitCode, files = [], id, error }: ResultParts): ResultEvent {
+export function resultEvent({ exitCode, files = [], id, main, error }: ResultParts): ResultEvent {
   const count = (status: FileStatus) => files.filter((file) => file.status === status).length
-  const single = files.length === 1 ? files[0] : undefined
+  const single = main ?? (files.length === 1 ? files[0] : undefined)
   return {
     event: 'result',
     id: id ?? single?.id ?? randomUUID(),

@@ -1,0 +1,37 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/**
+ * The path that a timeline means by an address: a file URL (with or without `localhost`, however it is encoded), or
+ * a path as it is. Relative ones stay relative.
+ */
+export function pathOfAddress(address: string): string {
+  const trimmed = address.trim()
+  if (!/^file:/i.test(trimmed)) return isEncoded(trimmed) ? decoded(trimmed) : trimmed
+  const local = trimmed.replace(/^file:\/\/localhost\//i, 'file:///')
+  try {
+    return fileURLToPath(local)
+  } catch {
+    // A URL of another system (a share's host on Linux, a drive), or one that was never encoded.
+    return decoded(local.replace(/^file:(\/\/)?/i, ''))
+  }
+}
+
+/** The file URL of an absolute path, as `file://localhost/…` where the timeline writes it so. */
+export function addressOfPath(path: string, like: string): string {
+  if (!/^file:/i.test(like.trim())) return path
+  const url = pathToFileURL(path).href
+  return /^\s*file:\/\/localhost\//i.test(like) ? url.replace('file:///', 'file://localhost/') : url
+}
+
+/** OTIO writes relative URLs encoded; a path with a percent sign of its own is none. */
+function isEncoded(text: string): boolean {
+  return /%[0-9a-f]{2}/i.test(text) && !/\s/.test(text)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,149 @@
+import { availableParallelism } from 'node:os'
+import { basename, dirname } from 'node:path'
+import PQueue from 'p-queue'
+import { type Limits, PrecheckError, probe, UsageError } from 'voxmux'
+import { matchesName } from './matches-name.js'
+import { exactFrameRate } from './media-clock.js'
+import { MediaSearch } from './media-search.js'
+import { NoteTaker } from './note-taker.js'
+import { outputsOf } from './outputs.js'
+import { planSource, type SourceMedia } from './plan-source.js'
+import { type Rational, rational } from './rational.js'
+import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
+import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
+import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
+
+const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
+  ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file'] as const),
+])
+
+/**
+ * Reads a timeline, finds and probes its media, and plans a job for each file with the parts that are heard. Sends
+ * and writes nothing.
+ *
+ * @throws {UsageError} for a timeline that cannot be read, that has no sound, or none of whose media is there;
+ *   PrecheckError `ERR_STRICT_TIMELINE` with `strict`, where anything is left as it is
+ */
+export async function planTimeline(
+  request: TimelineRequest,
+  limits: Limits,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<TimelinePlan> {
+  const file = await loadTimeline(request.input)
+  const notes = new NoteTaker()
+  // An edit decision list counts frames of a rate that it does not say; its files can be found without.
+  const draft = readTimeline(file, request.frameRate ?? rational(25))
+  const media = await findSources(draft.sources, request, file, notes, signal)
+  const rate = request.frameRate ?? pictureRate(media)
+  const timeline = file.needsFrameRate ? readTimeline(file, rate ?? rateUnknown(file)) : draft
+  for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
+  const uses = timeline.uses.filter(({ clip, sourceId }) => {
+    const name = timeline.sources.find(({ id }) => id === sourceId)?.name ?? ''
+    const isExcluded = matchesName(request.exclude, clip) || matchesName(request.exclude, name)
+    if (isExcluded) notes.add('excluded', clip, 'is excluded: left as it is')
+    return !isExcluded
+  })
+  const outputs = outputsOf(request, file)
+  const planned = await Promise.all(
+    media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs })),
+  )
+  const sources = planned.filter((source) => source !== undefined)
+  requireWork(file, timeline, sources, notes.notes)
+  if (request.settings.strict) refuseWhatIsLeft(file, notes.notes)
+  const paid = sources.map(({ job }) => job.paidSec)
+  return {
+    ...{ request, file, timeline, sources },
+    output: outputs.timeline,
+    clips: uses.length,
+    usedSec: sum(sources.map(({ usedSec }) => usedSec)),
+    shotSec: sum(sources.map((source) => source.media.durationSec ?? source.usedSec)),
+    paidSec: paid.includes(null) ? null : sum(paid.map((sec) => sec ?? 0)),
+    sendBytes: sum(sources.map(({ job }) => job.sendBytes)),
+    notes: notes.notes,
+  }
+}
+
+/** The files behind a timeline's sources, each once, in the timeline's order. */
+async function findSources(
+  sources: readonly TimelineSource[],
+  request: TimelineRequest,
+  file: TimelineFile,
+  notes: NoteTaker,
+  signal: AbortSignal | undefined,
+): Promise<readonly SourceMedia[]> {
+  const search = new MediaSearch(dirname(file.textPath), request.mediaRoots)
+  const byPath = new Map<string, TimelineSource[]>()
+  for (const source of sources) {
+    const found = await search.find(source)
+    switch (found.kind) {
+      case 'found':
+        byPath.set(found.path, [...(byPath.get(found.path) ?? []), source])
+        break
+      case 'offline':
+        notes.add('offline', source.name, 'is not found: its clips keep the old link')
+        break
+      case 'ambiguous':
+        notes.add('ambiguous', source.name, `could be any of ${found.paths.join(', ')}: its clips keep the old link`)
+        break
+      default:
+        found satisfies never
+    }
+  }
+  const queue = new PQueue({ concurrency: Math.max(2, availableParallelism()) })
+  return Promise.all(
+    [...byPath].map(([path, same]) => queue.add(async () => ({ media: await probe(path, { signal }), sources: same }))),
+  )
+}
+
+function pictureRate(media: readonly SourceMedia[]): Rational | null {
+  return media.map((source) => exactFrameRate(source.media)).find((rate) => rate !== undefined) ?? null
+}
+
+function rateUnknown({ path }: TimelineFile): never {
+  throw new UsageError(
+    'ERR_TIMELINE_RATE',
+    `${path} does not say its frame rate, and none of its media has a picture.`,
+    {
+      input: path,
+      remedies: ['Name it: --fps 25, --fps 23.976 or --fps 29.97.'],
+    },
+  )
+}
+
+function requireWork(
+  { path }: TimelineFile,
+  timeline: Timeline,
+  sources: readonly PlannedSource[],
+  notes: readonly TimelineNote[],
+): void {
+  if (sources.length > 0) return
+  if (timeline.uses.length === 0) {
+    throw new UsageError('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, {
+      input: path,
+      remedies: ['Export the timeline with its audio tracks.', ...notes.map(sentence).slice(0, 5)],
+    })
+  }
+  throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {
+    input: path,
+    remedies: ['Name the folder in which they lie: --media-root FOLDER.', ...notes.map(sentence).slice(0, 5)],
+  })
+}
+
+/** What `--strict` refuses: clips that should have been regenerated and cannot be. */
+function refuseWhatIsLeft({ path }: TimelineFile, notes: readonly TimelineNote[]): void {
+  const left = notes.filter(({ kind }) => LEFT_BEHIND.has(kind))
+  if (left.length === 0) return
+  throw new PrecheckError('ERR_STRICT_TIMELINE', `${path}: ${left.map(sentence).join(' ')}`, {
+    input: path,
+    remedies: ['Name their folder with --media-root, exclude them with --exclude, or leave --strict out.'],
+  })
+}
+
+/** A note as people read it. */
+export function sentence({ subject, message }: TimelineNote): string {
+  return `${subject || 'A clip'} ${message}.`
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

@@ -1,0 +1,70 @@
+import { readFile, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { UsageError } from 'voxmux'
+import type { Rational } from './rational.js'
+import { readEdlTimeline } from './readers/edl.js'
+import { readOtio } from './readers/otio.js'
+import type { Timeline } from './timeline.js'
+import { unreadableTimeline } from './timeline-error.js'
+
+/** Larger ones are no timeline that a person cut. */
+const MOST_BYTES = 256 * 1024 ** 2
+
+/** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
+const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
+  '.otio': (text) => readOtio(text),
+  '.edl': readEdlTimeline,
+}
+
+/** A timeline's file, read but not yet understood. */
+export interface TimelineFile {
+  /** Absolute path as it was given: of a bundle, the folder. */
+  readonly path: string
+  /** Absolute path of the text. */
+  readonly textPath: string
+  readonly text: string
+  readonly extension: string
+  /** True where timecodes count frames of a rate that only the media tell. */
+  readonly needsFrameRate: boolean
+}
+
+/**
+ * Loads a timeline's text.
+ *
+ * @param path absolute
+ * @throws {UsageError} `ERR_INPUT_MISSING`, `ERR_TIMELINE_FORMAT`, `ERR_TIMELINE_UNREADABLE`
+ */
+export async function loadTimeline(path: string): Promise<TimelineFile> {
+  const extension = extname(path).toLowerCase()
+  if (!(extension in READERS)) {
+    throw new UsageError('ERR_TIMELINE_FORMAT', `${path} is no timeline that voxmux reads.`, {
+      input: path,
+      remedies: [`It reads ${Object.keys(READERS).join(', ')}.`],
+    })
+  }
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new UsageError('ERR_INPUT_MISSING', `There is no timeline ${path}.`, { input: path, cause })
+  })
+  const textPath = found.isDirectory() ? join(path, 'Info.fcpxml') : path
+  const bytes = await readFile(textPath).catch((cause: unknown) => {
+    throw unreadableTimeline(path, cause)
+  })
+  if (bytes.length > MOST_BYTES) throw unreadableTimeline(path, new SyntaxError('too large'))
+  return { path, textPath, text: bytes.toString('utf8'), extension, needsFrameRate: extension === '.edl' }
+}
+
+/**
+ * Understands a timeline.
+ *
+ * @param frameRate of an edit decision list
+ * @throws {UsageError} `ERR_TIMELINE_UNREADABLE`
+ */
+export function readTimeline({ path, text, extension }: TimelineFile, frameRate: Rational): Timeline {
+  const read = READERS[extension]
+  try {
+    if (!read) throw new RangeError(`no reader of ${extension}`)
+    return read(text, frameRate)
+  } catch (cause) {
+    throw unreadableTimeline(path, cause)
+  }
+}

@@ -1,0 +1,126 @@
+import { basename } from 'node:path'
+import { type EdlEvent, readEdlEvents } from 'voxmux'
+import { timecodeTime } from '../media-clock.js'
+import { pathOfAddress } from '../media-path.js'
+import { NoteTaker } from '../note-taker.js'
+import {
+  add,
+  compare,
+  decimal,
+  divide,
+  multiply,
+  negate,
+  type Rational,
+  rational,
+  subtract,
+  ZERO,
+} from '../rational.js'
+import { hull, rangeOf, type TimeRange } from '../time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { relinkEdl, writtenNames } from './edl-relink.js'
+
+/** Reels that stand for no recording. */
+const NO_MEDIA = /^(BL|BLACK|BARS)$/i
+
+/**
+ * Reads a CMX3600 edit decision list: events with sound, or all where the list has none (sound travels with the
+ * picture). Source timecodes count on each file's own.
+ *
+ * @param rate frames a second of all its timecodes, which the list does not say
+ * @throws {TimelineSyntaxError}
+ */
+export function readEdlTimeline(text: string, rate: Rational): Timeline {
+  const events = eventsOf(text)
+  const heard = events.filter(({ channels }) => /[AB]/i.test(channels.replace(/^NONE$/i, '')))
+  const reading = new EdlReading(rate)
+  const chosen = heard.length > 0 ? heard : events
+  for (const [index, event] of chosen.entries()) reading.event(event, chosen[index + 1])
+  const { uses, sources, notes } = reading
+  return {
+    name: /^TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
+    sources,
+    uses,
+    notes,
+    relink: (media) => relinkEdl(text, events, (event) => media.get(edlSource(event)?.id ?? '')),
+  }
+}
+
+function eventsOf(text: string): readonly EdlEvent[] {
+  try {
+    return readEdlEvents(text)
+  } catch (cause) {
+    throw new TimelineSyntaxError(cause instanceof SyntaxError ? cause.message : 'it is no edit decision list', {
+      cause,
+    })
+  }
+}
+
+/** The file of an event: as its comments name it, or its reel. */
+function edlSource(event: EdlEvent): TimelineSource | undefined {
+  if (NO_MEDIA.test(event.reel)) return undefined
+  const reel = /^(AX|AUX)$/i.test(event.reel) ? [] : [event.reel]
+  const names = [...writtenNames(event), ...reel]
+  const [id] = names
+  if (id === undefined) return undefined
+  return { id, name: basename(id.replaceAll('\\', '/')), paths: names.map(pathOfAddress), origin: null }
+}
+
+class EdlReading {
+  readonly uses: ClipUse[] = []
+  readonly #sources = new Map<string, TimelineSource>()
+  readonly #notes = new NoteTaker()
+  readonly #rate: Rational
+
+  constructor(rate: Rational) {
+    this.#rate = rate
+  }
+
+  get sources() {
+    return [...this.#sources.values()]
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  event(event: EdlEvent, next: EdlEvent | undefined): void {
+    const source = edlSource(event)
+    const clip = source?.name ?? event.reel
+    if (!source) {
+      if (event.sourceIn !== event.sourceOut) this.#notes.add('generator', clip, 'names no recording: left as it is')
+      return
+    }
+    const own = this.#played(event, clip)
+    // The side that goes out plays on under the transition that the next line describes.
+    const isOutgoing = next !== undefined && next.number === event.number && next.transitionFrames > 0
+    const tail = isOutgoing ? divide(rational(next.transitionFrames), this.#rate) : ZERO
+    const range = { start: own.start, end: add(own.end, tail) }
+    if (compare(range.start, range.end) >= 0) return
+    this.#sources.set(source.id, source)
+    this.uses.push({ sourceId: source.id, clip, range })
+  }
+
+  #played(event: EdlEvent, clip: string): TimeRange {
+    const [start, end] = [this.#time(event.sourceIn), this.#time(event.sourceOut)]
+    const written = rangeOf(start, subtract(end, start))
+    const { speed } = event
+    if (!speed) return written
+    const programme = subtract(this.#time(event.recordOut), this.#time(event.recordIn))
+    const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, nominal(this.#rate))
+    const percent = Math.round(Number(factor.numerator * 1000n) / Number(factor.denominator)) / 10
+    this.#notes.add('speed', clip, `plays at ${percent} %: the range it covers is taken`)
+    // Lists differ in what the source out of such an event says: whatever can be meant is covered.
+    const moved = rangeOf(this.#time(speed.entry), multiply(programme, factor))
+    return hull(factor.numerator < 0n ? rangeOf(moved.end, negate(subtract(moved.end, moved.start))) : moved, written)
+  }
+
+  #time(timecode: string): Rational {
+    return timecodeTime(timecode, this.#rate) ?? ZERO
+  }
+}
+
+/** Speeds are in whole frames a second even where the rate is 1000/1001 of that. */
+function nominal(rate: Rational): Rational {
+  return rational(Math.round(Number(rate.numerator) / Number(rate.denominator)))
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path'
+import { UsageError } from '../../core/errors.js'
+import { silentLogger } from '../../core/logger.js'
+import { formatTime } from '../../core/time.js'
+import { openPipeline } from '../../pipeline/open-pipeline.js'
+import { exitCodeOf } from '../../pipeline/run-jobs.js'
+import { type CommandContext, defineCommand } from '../command.js'
+import { startEmbedded } from '../embedded-service.js'
+import { jobSettingsOf } from '../job-settings-of.js'
+import { loadConfig } from '../load-config.js'
+import { createReporter } from '../output/reporter.js'
+import { durationFlag, flagsOf, TIMELINE_OPTIONS, type TimelineArguments, withOptions } from '../run-options.js'
+import { showTimeline, timelineEvent, timelineText } from '../show-timeline.js'
+
+/** `voxmux timeline <cut>` */
+export const command = defineCommand({
+  positionals: '<cut>',
+  examples: [
+    ['cut.fcpxml', 'regenerate what the cut plays; cut.regen.fcpxml plays the new files'],
+    ['cut.otio --dry-run', 'seconds used out of seconds shot, and what it will cost'],
+    ['reel3.edl --fps 23.976 --media-root /mnt/rushes', 'find the reels of a list in a folder'],
+    ['cut.xml --exclude "*music*" -o finished/', 'leave the music as it is; everything new in one folder'],
+  ],
+  build: (parser) =>
+    withOptions(
+      parser.positional('cut', { type: 'string', demandOption: true, describe: 'The timeline' }),
+      TIMELINE_OPTIONS,
+    ),
+  run: async (args, context) => {
+    const { output, signal } = context
+    const config = await loadConfig(args, flagsOf(args), context)
+    const settings = await jobSettingsOf(config, args, context.cwd)
+    const { planTimeline, regenerateTimeline } = await import('voxmux/plugins/otio')
+    const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
+    output.event(timelineEvent(plan))
+    if (args['dry-run']) return showTimeline(plan, output)
+    const reporter = createReporter(output, args.progress)
+    reporter.note(timelineText(plan))
+    const pipeline = await openPipeline(config, {
+      logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
+      startEmbedded: (dataDir) => {
+        reporter.note('No service is configured: the embedded one works, on this machine.')
+        return startEmbedded(dataDir)
+      },
+    })
+    try {
+      const { concurrency } = config
+      const onEvent = reporter.report
+      const { event, files } = await regenerateTimeline(plan, pipeline.context, { signal, concurrency, onEvent })
+      reporter.stop()
+      const exitCode = exitCodeOf(files)
+      const paidSec = files.reduce((sum, { receipt }) => sum + paid(receipt), 0)
+      if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
+      output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
+      return exitCode
+    } finally {
+      reporter.stop()
+      await pipeline.close()
+    }
+  },
+})
+
+function paid(receipt: { readonly voices: readonly { readonly paidSec: number }[] } | null): number {
+  return receipt?.voices.reduce((sum, voice) => sum + voice.paidSec, 0) ?? 0
+}
+
+async function requestOf(args: TimelineArguments & { readonly cut: string }, { cwd }: CommandContext) {
+  const { frameRate } = await import('voxmux/plugins/otio')
+  const rate = args.fps === undefined ? null : frameRate(args.fps)
+  if (rate === undefined)
+    throw new UsageError('ERR_USAGE', `--fps takes a frame rate such as 25 or 23.976, not "${args.fps}".`)
+  return {
+    input: resolve(cwd, args.cut),
+    output: args.output,
+    cwd,
+    mediaRoots: (args['media-root'] ?? []).map((root) => resolve(cwd, root)),
+    frameRate: rate,
+    exclude: args.exclude ?? [],
+    trimSec: args.trim === undefined ? 0 : durationFlag('--trim', args.trim),
+  }
+}

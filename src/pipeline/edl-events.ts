@@ -1,0 +1,94 @@
+/** One line of a CMX3600 edit decision list with what the lines under it add. Timecodes as `01:00:00:00`, `;` for drop frame. */
+export interface EdlEvent {
+  /** Its number as written: the two sides of a transition share one. */
+  readonly number: string
+  /** Tape or file; `BL` is black, `AX` an auxiliary source. */
+  readonly reel: string
+  /** What is edited: `V`, `A`, `A2`, `AA`, `AA/V`, `B` (both) … */
+  readonly channels: string
+  /** `C` cut, `D` dissolve, `W001` wipe, `K` key. */
+  readonly transition: string
+  /** Length of the transition; 0 of a cut. */
+  readonly transitionFrames: number
+  readonly sourceIn: string
+  /** The first frame that is not part of it. */
+  readonly sourceOut: string
+  readonly recordIn: string
+  readonly recordOut: string
+  /** From an `M2` line; null at normal speed. */
+  readonly speed: EdlSpeed | null
+  /** Texts of the lines that begin with `*`, without it. */
+  readonly comments: readonly string[]
+  /** Lines that belong to it, counted from 0: the event's own to the last under it. */
+  readonly firstLine: number
+  readonly lastLine: number
+}
+
+/** Motion effect of an event. */
+export interface EdlSpeed {
+  /** Frames of the source a second of programme; negative backwards. */
+  readonly framesPerSec: number
+  /** Source timecode of the first frame that is played. */
+  readonly entry: string
+}
+
+/** `003  AX  AA/V  C  01:00:10:00 01:00:12:00 01:00:20:05 01:00:22:05`: the last two are where it plays. */
+const EVENT = /^(\d+)\s+(\S+)\s+(\S+)\s+(\S+)(?:\s+(\d+))?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)$/
+const SPEED = /^M2\s+\S+\s+([+-]?\d+(?:\.\d+)?)\s+(\S+)$/i
+const TIMECODE = /^\d{2}:\d{2}:\d{2}[:;.,]\d{2}$/
+
+/**
+ * Reads a CMX3600 edit decision list.
+ *
+ * @throws {SyntaxError} where it holds no event
+ */
+export function readEdlEvents(text: string): EdlEvent[] {
+  let isDropFrame = false
+  const events: EdlEvent[] = []
+  for (const [index, raw] of text.split(/\r\n|\r|\n/).entries()) {
+    const line = raw.trim()
+    const mode = /^FCM:\s*(NON[- ])?DROP FRAME/i.exec(line)
+    if (mode) isDropFrame = mode[1] === undefined
+    const event = eventOf(line, isDropFrame, index)
+    if (event) events.push(event)
+    const last = events.at(-1)
+    if (event || !last || line === '' || mode) continue
+    events[events.length - 1] = withLine(last, line, isDropFrame, index)
+  }
+  if (events.length === 0) throw new SyntaxError('it holds no event')
+  return events
+}
+
+function eventOf(line: string, isDropFrame: boolean, index: number): EdlEvent | undefined {
+  const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] = EVENT.exec(line) ?? []
+  if (times.length !== 4 || !times.every((time) => TIMECODE.test(time))) return undefined
+  const [sourceIn, sourceOut, recordIn, recordOut] = times.map((time) => normal(time, isDropFrame)) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  return {
+    ...{ number, reel, channels, transition, transitionFrames: Number(frames) },
+    ...{ sourceIn, sourceOut, recordIn, recordOut, speed: null, comments: [], firstLine: index, lastLine: index },
+  }
+}
+
+function withLine(event: EdlEvent, line: string, isDropFrame: boolean, index: number): EdlEvent {
+  const [, framesPerSec, entry = ''] = SPEED.exec(line) ?? []
+  if (framesPerSec !== undefined && TIMECODE.test(entry)) {
+    return {
+      ...event,
+      speed: { framesPerSec: Number(framesPerSec), entry: normal(entry, isDropFrame) },
+      lastLine: index,
+    }
+  }
+  if (!line.startsWith('*')) return event
+  return { ...event, comments: [...event.comments, line.slice(1).trim()], lastLine: index }
+}
+
+/** A semicolon before the frames says drop frame, whatever mark the list itself uses. */
+function normal(time: string, isDropFrame: boolean): string {
+  const drops = isDropFrame || /[;.,]/.test(time)
+  return `${time.slice(0, 8)}${drops ? ';' : ':'}${time.slice(9)}`
+}
