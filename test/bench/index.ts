@@ -1,6 +1,7 @@
 /** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'engine-memory': () => import('./engine-memory.js'),
+  'hook-return': () => import('./hook-return.js'),
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
   voice: () => import('./voice.js'),

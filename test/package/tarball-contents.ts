@@ -10,8 +10,11 @@ const WANTED: readonly RegExp[] = [
   /^dist\/service\/index\.d\.ts$/,
   /^dist\/cli\/main\.js$/,
   /^presets\/transparent\.json$/,
+  /^shell\/spool-job\.sh$/,
+  /^plugins\/mediamtx\/segment-complete\.sh$/,
 ]
-const ALLOWED = /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md|dist\/.+\.(js|d\.ts)|presets\/.+\.json)$/
+const ALLOWED =
+  /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md|dist\/.+\.(js|d\.ts)|presets\/.+\.json|shell\/.+\.sh|plugins\/[^/]+\/[^/]+\.(md|sh))$/
 
 /**
  * What is wrong with the list of files in a tarball: a sentence for each that is missing or has no business there.

@@ -6,10 +6,10 @@ import { resolveConfig } from '../../src/config/index.js'
 import { openPipeline } from '../../src/pipeline/open-pipeline.js'
 import { runJob } from '../../src/pipeline/run-job.js'
 import { openPortal, type RunningService, startService, type VoiceEngine } from '../../src/service/index.js'
+import { freePort } from '../helpers/free-port.js'
 import { fixture } from '../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
-import { freePort } from '../service/support/free-port.js'
 
 /** Questions an hour apart: whoever hears of the end of a file did not hear it by asking. */
 const HOUR_MS = 3_600_000

@@ -16,8 +16,8 @@ import {
 import * as openid from 'openid-client'
 import { describe, expect, it } from 'vitest'
 import { openPortal } from '../../src/service/index.js'
+import { freePort } from '../helpers/free-port.js'
 import { apiClient } from './support/api-client.js'
-import { freePort } from './support/free-port.js'
 import { freshToken, requestToken, withService } from './support/with-service.js'
 
 const form = (clientId: string, clientSecret: string, scope: string) => ({
