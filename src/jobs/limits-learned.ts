@@ -42,9 +42,9 @@ export class SqliteLimitsLearned implements LimitsLearned {
         (known) =>
           known.errorCode === limit.errorCode && known.property === limit.property && known.relation === limit.relation,
       )
-      if (same.some((known) => matches(known, limit.value))) return
+      if (same.some((known) => limitMatches(known, limit.value))) return
       // What the new bound takes in is no longer needed.
-      for (const known of same) if (matches(limit, known.value)) this.#delete(known)
+      for (const known of same) if (limitMatches(limit, known.value)) this.#delete(known)
       this.#database.run(
         `INSERT OR IGNORE INTO limits_learned (service, error_code, property, relation, value, learned_ms)
          VALUES (?, ?, ?, ?, ?, ?)`,
@@ -54,12 +54,12 @@ export class SqliteLimitsLearned implements LimitsLearned {
   }
 
   async matching(service: string, facts: FileFacts): Promise<LearnedLimit[]> {
-    return this.#known(service).filter((limit) => matches(limit, facts[limit.property]))
+    return this.#known(service).filter((limit) => limitMatches(limit, facts[limit.property]))
   }
 
   async unlearn(service: string, facts: FileFacts): Promise<void> {
     this.#database.transaction(() => {
-      for (const limit of this.#known(service)) if (matches(limit, facts[limit.property])) this.#delete(limit)
+      for (const limit of this.#known(service)) if (limitMatches(limit, facts[limit.property])) this.#delete(limit)
     })
   }
 
@@ -88,7 +88,8 @@ function keyOf(limit: LearnedLimit): (string | number)[] {
   return [limit.service, limit.errorCode, limit.property, limit.relation, JSON.stringify(limit.value)]
 }
 
-function matches(limit: LearnedLimit, value: number | string | undefined): boolean {
+/** True where a file with that value is like the one that was refused. */
+export function limitMatches(limit: LearnedLimit, value: number | string | undefined): boolean {
   if (value === undefined || typeof value !== typeof limit.value) return false
   switch (limit.relation) {
     case 'at-least':

@@ -89,7 +89,8 @@ export class SqliteSpendingLog implements SpendingLog {
   }
 }
 
-function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
+/** The error of a reservation that a day has no room for. */
+export function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
   const [spent, more, limit] = [spentSec, sec, maxSecondsPerDay].map((value) => Number(value.toFixed(1)))
   return new PrecheckError(
     'ERR_SPENDING_LIMIT',

@@ -1,17 +1,20 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { ErrorReport } from '../../src/core/errors.js'
-import type { ClaimedJob, JobRequest, JobStore } from '../../src/jobs/index.js'
+import type { ClaimedJob, JobRequest, JobStore, Ledger } from '../../src/jobs/index.js'
 
-/** Two processes' views of one store, and the clock they share. */
-export interface StoreFixture {
-  readonly one: JobStore
+/** Two processes' views of one part of a ledger, and the clock they share. */
+export interface Shared<T> {
+  readonly one: T
   /** As another process sees it. */
-  readonly other: JobStore
+  readonly other: T
   /** Moves the clock of both. */
   advance(ms: number): void
   now(): number
   close(): Promise<void>
 }
+
+/** As {@link Shared}, of jobs. */
+export type StoreFixture = Shared<JobStore>
 
 export const request = (key: string, more: Partial<JobRequest> = {}): JobRequest => ({
   key,
@@ -36,8 +39,8 @@ export async function claimed(store: JobStore, key: string): Promise<ClaimedJob>
 }
 
 /** A fresh fixture for each test of a suite. */
-export function eachWith(make: () => Promise<StoreFixture>): StoreFixture {
-  let fixture: StoreFixture
+export function eachWith<T>(make: () => Promise<Shared<T>>): Shared<T> {
+  let fixture: Shared<T>
   beforeEach(async () => {
     fixture = await make()
   })
@@ -54,3 +57,28 @@ export function eachWith(make: () => Promise<StoreFixture>): StoreFixture {
     close: () => fixture.close(),
   }
 }
+
+/** The same part of two processes' views of one ledger. */
+export async function sharedLedger<P extends 'jobs' | 'voices' | 'spending' | 'limits'>(
+  part: P,
+  open: (now: () => number) => Promise<Ledger>,
+  startMs = 1_800_000_000_000,
+): Promise<Shared<Ledger[P]>> {
+  let nowMs = startMs
+  const now = () => nowMs
+  const ledgers = [await open(now), await open(now)] as const
+  return {
+    one: ledgers[0][part],
+    other: ledgers[1][part],
+    now,
+    advance: (ms) => {
+      nowMs += ms
+    },
+    close: async () => {
+      for (const ledger of ledgers) await ledger.close()
+    },
+  }
+}
+
+/** When the suite of spending begins. */
+export const BEFORE_MIDNIGHT_MS = Date.UTC(2026, 5, 1, 23, 59, 59)

@@ -1,6 +1,7 @@
 import type { ErrorReport } from '../../core/errors.js'
 import type { Holder } from '../holder.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from '../job.js'
+import { hashOf } from './hash-of.js'
 
 /**
  * BullMQ's priorities: the lowest number is first, 1 to 2^21. Ours lie around the middle, the higher the sooner.
@@ -44,9 +45,7 @@ export function jobFields(change: {
 
 /** A job's hash as Redis answers it (names and values in turn) as a job; null for none. */
 export function jobOf(flat: unknown): Job | null {
-  const hash = new Map<string, string>()
-  const list = Array.isArray(flat) ? flat : []
-  for (let at = 0; at + 1 < list.length; at += 2) hash.set(String(list[at]), String(list[at + 1]))
+  const hash = hashOf(flat)
   const data = hash.get('data')
   const id = hash.get('_id')
   if (data === undefined || id === undefined) return null

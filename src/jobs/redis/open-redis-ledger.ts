@@ -1,31 +1,36 @@
-import { type Logger, silentLogger } from '../../core/logger.js'
+import { silentLogger } from '../../core/logger.js'
 import { thisHolder } from '../holder.js'
-import type { LedgerOptions } from '../ledger.js'
+import type { Ledger } from '../ledger.js'
+import type { SharedLedgerOptions } from '../open-shared-ledger.js'
 import { openBull } from './bull-recorder.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 import { RedisJobStore } from './redis-job-store.js'
+import { RedisLimitsLearned } from './redis-limits-learned.js'
 import { RedisScripts } from './redis-scripts.js'
+import { RedisSpendingLog } from './redis-spending-log.js'
+import { RedisVoiceLedger } from './redis-voice-ledger.js'
 
-export interface RedisLedgerOptions extends LedgerOptions {
-  /** What all keys begin with. */
-  readonly prefix?: string
-  /** How long a call waits for a Redis that is away or full; default ten minutes. */
-  readonly patienceMs?: number
-  readonly logger?: Logger
-}
-
+/** A Redis that comes back within this time is waited for. */
 const PATIENCE_MS = 600_000
 
-export async function openRedisLedger(address: string, options: RedisLedgerOptions = {}) {
-  const { prefix: name = 'voxmux', now, holder = thisHolder(), logger = silentLogger } = options
+/** Opens the ledger of a farm; see `openSharedLedger`, which loads this file only where it is wanted. */
+export async function openRedisLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
+  const { prefix: name = 'voxmux', patienceMs = PATIENCE_MS, now, holder = thisHolder() } = options
+  // Braced: a Redis Cluster then keeps all of it on one node, which scripts over several keys need.
   const prefix = `{${name}}`
   const client = await connectRedis(address)
   try {
     const bull = await openBull(client, prefix)
-    const patienceMs = options.patienceMs ?? PATIENCE_MS
+    const logger = options.logger ?? silentLogger
     const scripts = new RedisScripts({ client, bull, prefix, now, logger, patienceMs })
-    const jobs = new RedisJobStore({ client, bull, scripts, prefix, holder })
-    return { jobs, close: () => disconnectRedis(client) }
+    const context = { client, bull, scripts, prefix, holder }
+    return {
+      jobs: new RedisJobStore(context),
+      voices: new RedisVoiceLedger(context),
+      spending: new RedisSpendingLog(context),
+      limits: new RedisLimitsLearned(context),
+      close: () => disconnectRedis(client),
+    }
   } catch (error) {
     await disconnectRedis(client)
     throw error

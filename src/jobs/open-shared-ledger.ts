@@ -1,0 +1,32 @@
+import { UsageError } from '../core/errors.js'
+import type { Logger } from '../core/logger.js'
+import type { Ledger, LedgerOptions } from './ledger.js'
+
+export interface SharedLedgerOptions extends LedgerOptions {
+  /** What all keys begin with; default `voxmux`. */
+  readonly prefix?: string
+  /** How long a call waits for a Redis that is away or full before it throws; default ten minutes. */
+  readonly patienceMs?: number
+  readonly logger?: Logger
+}
+
+/**
+ * Opens a ledger on Redis that any number of machines share. BullMQ and ioredis are loaded only here.
+ *
+ * @param address `redis://[user:password@]host[:port][/number]` or `rediss://…`
+ * @throws UsageError `ERR_STORE_NOT_INSTALLED`, `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`; TransientError
+ *   `ERR_STORE_UNREACHABLE`. Later calls throw `ERR_STORE_FULL` and `ERR_STORE_UNREACHABLE` once their patience is over
+ */
+export async function openSharedLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
+  const { openRedisLedger } = await import('./redis/open-redis-ledger.js').catch(notInstalled)
+  return openRedisLedger(address, options)
+}
+
+function notInstalled(cause: unknown): never {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw cause
+  throw new UsageError('ERR_STORE_NOT_INSTALLED', 'A job store on Redis needs two packages that are not installed.', {
+    cause,
+    remedies: ['npm install bullmq@6 ioredis@5'],
+  })
+}

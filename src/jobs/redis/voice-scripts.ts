@@ -1,0 +1,91 @@
+import type { StoreScript } from './redis-scripts.js'
+
+/**
+ * A voice is one hash, `own:voice:<key>`: status, times and lease, `attempts` (how many) and for each of them fields
+ * `<name>:<number>`; `own:files` tells the voice of a file id. A[1] is the voice's key throughout.
+ */
+const VOICE = `
+local key = own .. 'voice:' .. A[1]
+-- Held, unless the time is up or the holder, A[2], is known to be dead.
+local function isHeld(dead)
+  if redis.call('HEXISTS', key, 'token') == 0 then return false end
+  if tonumber(redis.call('HGET', key, 'expires')) <= now then return false end
+  return dead == '' or redis.call('HGET', key, 'holder') ~= dead
+end
+local function release() redis.call('HDEL', key, 'token', 'holder', 'expires') end
+`
+
+/** Checks the lease, A[2]. A call that was answered but not heard, and is sent again, has been done already: A[3]. */
+const LEASED = `${VOICE}
+if redis.call('HGET', key, 'call') == A[3] then return { 'ok', nowText, read(key) } end
+if redis.call('HGET', key, 'token') ~= A[2] then return { 'lost' } end
+`
+
+/** Our scripts over voices. */
+export const VOICE_SCRIPTS = {
+  /** A[2] dead holder or '', A[3] token, A[4] holder, A[5] lease in ms. */
+  claim: {
+    lua: `${VOICE}
+if redis.call('HGET', key, 'token') ~= A[3] and isHeld(A[2]) then return { 'held', nowText, read(key) } end
+if redis.call('HSETNX', key, 'status', 'new') == 1 then
+  redis.call('HSET', key, 'key', A[1], 'created', nowText, 'updated', nowText, 'attempts', 0)
+end
+redis.call('HSET', key, 'token', A[3], 'holder', A[4], 'expires', string.format('%.0f', now + tonumber(A[5])))
+return { 'claimed', nowText, read(key) }`,
+  },
+
+  /** A[4] lease in ms. */
+  heartbeat: {
+    lua: `${LEASED}
+redis.call('HSET', key, 'expires', string.format('%.0f', now + tonumber(A[4])))
+return { 'ok', nowText, read(key) }`,
+  },
+
+  /**
+   * A[4] the status to be, A[5] the statuses it may come from, between commas, A[6] file id or '', A[7] cache path or
+   * '', then changes of the attempt: how (\`set\`, \`once\` where nothing is yet, \`clear\`), which field, value (\`now\`
+   * for the time).
+   */
+  advance: {
+    lua: `${LEASED}
+local status = redis.call('HGET', key, 'status')
+if not string.find(A[5], ',' .. status .. ',', 1, true) then return { 'wrong', status } end
+local attempt = A[4] == 'registering' and redis.call('HINCRBY', key, 'attempts', 1) or redis.call('HGET', key, 'attempts')
+for i = 8, #A, 3 do
+  local field = A[i + 1] .. ':' .. attempt
+  local value = A[i + 2] == 'now' and nowText or A[i + 2]
+  if A[i] == 'set' then redis.call('HSET', key, field, value)
+  elseif A[i] == 'once' then redis.call('HSETNX', key, field, value)
+  else redis.call('HDEL', key, field) end
+end
+redis.call('HSET', key, 'status', A[4], 'status:' .. attempt, A[4], 'updated', nowText, 'call', A[3])
+if A[6] ~= '' then redis.call('HSET', own .. 'files', A[6], A[1]) end
+if A[7] ~= '' then redis.call('HSET', key, 'cachePath', A[7]) end
+return { 'ok', nowText, read(key) }`,
+  },
+
+  release: {
+    lua: `${VOICE}
+if redis.call('HGET', key, 'token') == A[2] then release() end
+return 1`,
+  },
+
+  get: { lua: `${VOICE}\nreturn read(key)` },
+  /** A[1] is a file id. */
+  getByFileId: {
+    lua: `
+local key = redis.call('HGET', own .. 'files', A[1])
+return key and read(own .. 'voice:' .. key) or {}`,
+  },
+
+  /** A[2] dead holder or ''. */
+  forget: {
+    lua: `${VOICE}
+if isHeld(A[2]) then return 0 end
+for attempt = 1, tonumber(redis.call('HGET', key, 'attempts') or 0) do
+  local fileId = redis.call('HGET', key, 'fileId:' .. attempt)
+  if fileId then redis.call('HDEL', own .. 'files', fileId) end
+end
+return redis.call('DEL', key)`,
+  },
+} as const satisfies Record<string, StoreScript>
