@@ -25,9 +25,9 @@ export {
   type Pause,
 } from './job-store.js'
 export { isLeaseLost, keepLease } from './lease-keeper.js'
-export { type Ledger, type LedgerOptions, openLedger } from './ledger.js'
+export { type Ledger, type LedgerOptions, openLedger, type SharedLedgerOptions } from './ledger.js'
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
-export { openSharedLedger, type SharedLedgerOptions } from './open-shared-ledger.js'
+export { openSharedLedger } from './open-shared-ledger.js'
 export { sortableId } from './sortable-id.js'
 export type { DaySpending, SpendingLimit, SpendingLog } from './spending-log.js'
 export {

@@ -1,3 +1,4 @@
+import type { Logger } from '../core/logger.js'
 import { openDatabase } from './database.js'
 import { type Holder, thisHolder } from './holder.js'
 import type { JobStore } from './job-store.js'
@@ -23,6 +24,15 @@ export interface LedgerOptions {
   readonly now?: () => number
   /** Whose leases are made; default this process. */
   readonly holder?: Holder
+}
+
+/** Of a ledger on Redis; see `openSharedLedger`. */
+export interface SharedLedgerOptions extends LedgerOptions {
+  /** What all keys begin with; default `voxmux`. */
+  readonly prefix?: string
+  /** How long a call waits for a Redis that is away or full before it throws; default ten minutes. */
+  readonly patienceMs?: number
+  readonly logger?: Logger
 }
 
 /**

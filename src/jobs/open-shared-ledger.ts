@@ -1,14 +1,5 @@
 import { UsageError } from '../core/errors.js'
-import type { Logger } from '../core/logger.js'
-import type { Ledger, LedgerOptions } from './ledger.js'
-
-export interface SharedLedgerOptions extends LedgerOptions {
-  /** What all keys begin with; default `voxmux`. */
-  readonly prefix?: string
-  /** How long a call waits for a Redis that is away or full before it throws; default ten minutes. */
-  readonly patienceMs?: number
-  readonly logger?: Logger
-}
+import type { Ledger, SharedLedgerOptions } from './ledger.js'
 
 /**
  * Opens a ledger on Redis that any number of machines share. BullMQ and ioredis are loaded only here.

@@ -1,7 +1,6 @@
 import { silentLogger } from '../../core/logger.js'
 import { thisHolder } from '../holder.js'
-import type { Ledger } from '../ledger.js'
-import type { SharedLedgerOptions } from '../open-shared-ledger.js'
+import type { Ledger, SharedLedgerOptions } from '../ledger.js'
 import { openBull } from './bull-recorder.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 import { RedisJobStore } from './redis-job-store.js'
