@@ -41,6 +41,16 @@ export {
 } from './core/errors.js'
 export { type Logger, silentLogger } from './core/logger.js'
 export {
+  isEnded,
+  JOB_STATUSES,
+  type Job,
+  type JobCount,
+  type JobFilter,
+  type JobStatus,
+  type JobStore,
+  type Pause,
+} from './jobs/index.js'
+export {
   type AudioStreamInfo,
   audioStreams,
   type ChapterInfo,
@@ -66,8 +76,11 @@ export {
   type Stage,
 } from './pipeline/events.js'
 export { expandInputs, isMediaName } from './pipeline/expand-inputs.js'
+export type { FailedJob, JobFacts, JobHooks, PublishedJob, Veto } from './pipeline/job-hooks.js'
 export type { JobOutcome } from './pipeline/job-outcome.js'
-export type { JobSettings } from './pipeline/job-settings.js'
+export { type JobRequestFile, jobRequestSchema } from './pipeline/job-request-schema.js'
+export { type JobSettings, jobSettingsSchema } from './pipeline/job-settings.js'
+export { type JobInWork, type JobWorker, type JobWorkerOptions, openJobWorker } from './pipeline/job-worker.js'
 export {
   type EmbeddedServiceHandle,
   type OpenPipelineOptions,
@@ -77,6 +90,8 @@ export {
 } from './pipeline/open-pipeline.js'
 export { type JobPlan, type PlanRequest, planJob, planMedia } from './pipeline/plan-job.js'
 export { publish } from './pipeline/publish.js'
+export { type QueueOptions, queueJob } from './pipeline/queue-job.js'
+export type { JobOrder } from './pipeline/queued-order.js'
 export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
 export { runJob } from './pipeline/run-job.js'
 export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'

@@ -128,7 +128,8 @@ export function errorReport(error: VoxmuxError): ErrorReport {
   }
 }
 
-function isAbort(thrown: unknown): boolean {
+/** True for what Node throws where an operation is aborted. */
+export function isAbort(thrown: unknown): boolean {
   return (
     thrown instanceof Error && (thrown.name === 'AbortError' || (thrown as { code?: unknown }).code === 'ABORT_ERR')
   )

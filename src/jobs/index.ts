@@ -11,7 +11,7 @@ export {
   type JobStatus,
 } from './job.js'
 export { JobQueue, type JobQueueOptions } from './job-queue.js'
-export { type RetryDelay, retryForADay } from './job-retries.js'
+export { endFor, endJob, type JobEnd, type RetryDelay, retryForADay } from './job-retries.js'
 export {
   type ClaimedJob,
   type ClaimOptions,
@@ -24,7 +24,7 @@ export {
   type JobStore,
   type Pause,
 } from './job-store.js'
-export { isLeaseLost, keepLease } from './lease-keeper.js'
+export { isLeaseLost } from './lease-keeper.js'
 export { type Ledger, type LedgerOptions, openLedger, type SharedLedgerOptions } from './ledger.js'
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
 export { openSharedLedger } from './open-shared-ledger.js'

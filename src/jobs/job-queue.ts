@@ -2,7 +2,7 @@ import { InterruptedError, toVoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { type HeldJob, holdJob } from './held-job.js'
 import type { Job, JobRequest } from './job.js'
-import { endAfterFault, type RetryDelay, retryForADay } from './job-retries.js'
+import { endFor, endJob, type RetryDelay, retryForADay } from './job-retries.js'
 import { DEFAULT_LEASE_MS, type JobStore } from './job-store.js'
 import { isLeaseLost } from './lease-keeper.js'
 import { WakeUp } from './wake-up.js'
@@ -117,7 +117,7 @@ export class JobQueue {
       const error = toVoxmuxError(thrown, held.job.input)
       logger.warn({ ...log, code: error.code }, error.message)
       if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.forsake()
-      await endAfterFault(held, error, retryDelay).catch((fault) => {
+      await endJob(held, endFor(held.job, error, retryDelay), error).catch((fault) => {
         // The lease runs out by itself, and somebody takes the job up again.
         logger.error({ ...log, error: toVoxmuxError(fault).message }, 'The end of a job could not be written.')
         held.forsake()

@@ -16,34 +16,54 @@ const PENDING_DELAY_MS = 5000
 export const retryForADay: RetryDelay = (job) =>
   Date.now() - job.createdMs > DAY_MS ? null : backoffMs(job.attempts - 1, FIRST_DELAY_MS, LAST_DELAY_MS)
 
-/** Ends a job as the fault asks for that stopped it. */
-export async function endAfterFault(held: HeldJob, error: VoxmuxError, retryDelay: RetryDelay): Promise<void> {
-  const report = errorReport(error)
+/** What becomes of a job that stopped with a fault. */
+export type JobEnd =
+  /** Back into the queue: it was interrupted, or goes on at the service. */
+  | { readonly kind: 'release'; readonly status: 'queued' | 'waiting-remote'; readonly notBeforeMs: number | null }
+  /** Tried again then (Unix milliseconds). */
+  | { readonly kind: 'retry'; readonly atMs: number }
+  /** Ended for good. */
+  | { readonly kind: 'fail'; readonly status: 'failed' | 'rejected' }
+
+/** The end that a fault asks for. */
+export function endFor(job: Job, error: VoxmuxError, retryDelay: RetryDelay): JobEnd {
   switch (error.exitCode) {
     case 130:
-      await held.release({ status: 'queued' })
-      return
+      return { kind: 'release', status: 'queued', notBeforeMs: null }
     case 3:
-      await held.release({ status: 'waiting-remote', notBeforeMs: Date.now() + PENDING_DELAY_MS })
-      return
+      return { kind: 'release', status: 'waiting-remote', notBeforeMs: Date.now() + PENDING_DELAY_MS }
     case 5:
-      await held.fail({ status: 'rejected', error: report })
-      return
+      return { kind: 'fail', status: 'rejected' }
     // An account without access is the account's fault, not the file's.
     case 6:
     case 4: {
-      const delayMs = retryDelay(held.job, error)
-      if (delayMs === null) await held.fail({ status: 'failed', error: report })
-      else await held.retryAt(Date.now() + delayMs, report)
-      return
+      const delayMs = retryDelay(job, error)
+      return delayMs === null ? { kind: 'fail', status: 'failed' } : { kind: 'retry', atMs: Date.now() + delayMs }
     }
     case 0:
     case 1:
     case 2:
     case 7:
-      await held.fail({ status: 'failed', error: report })
+      return { kind: 'fail', status: 'failed' }
+    default:
+      return error.exitCode satisfies never
+  }
+}
+
+/** Writes the end of a job into the store. */
+export async function endJob(held: HeldJob, end: JobEnd, error: VoxmuxError): Promise<void> {
+  const report = errorReport(error)
+  switch (end.kind) {
+    case 'release':
+      await held.release({ status: end.status, notBeforeMs: end.notBeforeMs })
+      return
+    case 'retry':
+      await held.retryAt(end.atMs, report)
+      return
+    case 'fail':
+      await held.fail({ status: end.status, error: report })
       return
     default:
-      error.exitCode satisfies never
+      end satisfies never
   }
 }

@@ -37,6 +37,8 @@ export interface JobCheckpoint {
   /** Laid over the state: each property given replaces that property whole. */
   readonly state?: JobState
   readonly status?: 'working' | 'waiting-remote'
+  /** Where the input lies now: it was renamed. */
+  readonly input?: string
   readonly inputIdentity?: FileIdentity
   readonly output?: string
   readonly publishedSha256?: string

@@ -81,11 +81,13 @@ export class SqliteJobStore implements JobStore {
       const before = this.#find('jobs.id = ?', [lease.jobId])
       return this.#change(
         lease,
-        `state = ?, status = coalesce(?, status), input_identity = coalesce(?, input_identity),
-         output = coalesce(?, output), published_sha256 = coalesce(?, published_sha256)`,
+        `state = ?, status = coalesce(?, status), input = coalesce(?, input),
+         input_identity = coalesce(?, input_identity), output = coalesce(?, output),
+         published_sha256 = coalesce(?, published_sha256)`,
         [
           JSON.stringify({ ...before?.state, ...checkpoint.state }),
           checkpoint.status ?? null,
+          checkpoint.input ?? null,
           checkpoint.inputIdentity ? JSON.stringify(checkpoint.inputIdentity) : null,
           checkpoint.output ?? null,
           checkpoint.publishedSha256 ?? null,

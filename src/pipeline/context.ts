@@ -2,6 +2,7 @@ import type { Logger } from '../core/logger.js'
 import type { JobStore, LimitsLearned } from '../jobs/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
+import type { JobHooks } from './job-hooks.js'
 import type { VoiceServiceContext } from './regenerate-voice.js'
 
 /** What any number of jobs share: one service, one ledger, one state folder. */
@@ -18,11 +19,14 @@ export interface PipelineContext extends VoiceServiceContext {
   /** Voices of one job that are at the service at the same time. */
   readonly voiceConcurrency: number
   readonly logger: Logger
+  /** Of the plugins: called for every job, in this order, before a front end's own. */
+  readonly hooks?: readonly JobHooks[]
 }
 
 export interface JobRunOptions {
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: JobEvent) => void) | undefined
+  readonly hooks?: readonly JobHooks[] | undefined
 }
 
 /** Tells how far a stage is, 0 to 100. */

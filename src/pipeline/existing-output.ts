@@ -11,6 +11,8 @@ export type ExistingOutput =
   | { readonly kind: 'none' }
   /** Ours, of this very input and recipe: nothing is to be done. */
   | { readonly kind: 'done'; readonly receipt: string }
+  /** Ours, of an older version of this input, unchanged since, and it may be replaced. */
+  | { readonly kind: 'older' }
 
 export interface WantedOutput {
   readonly input: string
@@ -19,6 +21,8 @@ export interface WantedOutput {
   readonly recipeHash: string
   /** The person said `--force`: what stands there may be replaced. */
   readonly replace: boolean
+  /** An output of an older version of the input may be replaced too. */
+  readonly supersede: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,6 +51,7 @@ export async function existingOutput(wanted: WantedOutput, job: Job | null): Pro
   }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
+  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size))) return { kind: 'older' }
   throw outputExists(output)
 }
 
@@ -62,4 +67,14 @@ async function isOf(receipt: Receipt, wanted: WantedOutput, outputBytes: number)
   if (receipt.input.sizeBytes !== inputIdentity.sizeBytes) return false
   if ((await fileSha256(output, signal)) !== receipt.output.sha256) return false
   return (await fileSha256(input, signal)) === receipt.input.sha256
+}
+
+/** Made of what stood under the input's name before, and still as it was made. */
+async function isOlder(
+  receipt: Receipt,
+  { input, output, signal }: WantedOutput,
+  outputBytes: number,
+): Promise<boolean> {
+  if (receipt.input.path !== input || receipt.output.sizeBytes !== outputBytes) return false
+  return (await fileSha256(output, signal)) === receipt.output.sha256
 }

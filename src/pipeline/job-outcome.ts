@@ -1,12 +1,24 @@
 import { errorReport, type VoxmuxError } from '../core/errors.js'
 import type { FileEvent, FileStatus } from './events.js'
+import { receiptPath } from './output-path.js'
 import type { Receipt } from './receipt.js'
+import type { FinishedJob } from './work-on-job.js'
 
 /** How a job ended: the event for programs, the error with its exit code, and the receipt of a job that was done now. */
 export interface JobOutcome {
   readonly event: FileEvent
   readonly error: VoxmuxError | null
   readonly receipt: Receipt | null
+}
+
+/** The outcome of a job whose output stands in its place. */
+export function outcomeOfFinished(
+  { id, input }: { readonly id: string; readonly input: string },
+  { status, output, receipt }: FinishedJob,
+): JobOutcome {
+  const event: FileEvent = { event: 'file', id, input, status, output, receipt: receiptPath(output), error: null }
+  // A receipt of before says nothing of what was done now.
+  return { event, error: null, receipt: status === 'done' ? receipt : null }
 }
 
 /** The outcome of a job that ends without an output. */

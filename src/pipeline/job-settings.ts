@@ -1,7 +1,8 @@
-import type { Recipe } from '../config/preset-schema.js'
-import type { OutputType } from '../contract/index.js'
+import { z } from 'zod'
+import { type Recipe, recipeSchema } from '../config/preset-schema.js'
+import { type OutputType, outputTypeSchema } from '../contract/index.js'
 import { valueSha256 } from './file-identity.js'
-import type { Segment } from './segments.js'
+import { type Segment, segmentSchema } from './segments.js'
 
 /** Everything but the input that a person decides about a job, resolved: no default is left open. */
 export interface JobSettings {
@@ -22,6 +23,19 @@ export interface JobSettings {
   /** Replace an output that exists. */
   readonly force: boolean
 }
+
+/** {@link JobSettings} as they are kept with a queued job. */
+export const jobSettingsSchema = z.object({
+  preset: z.string(),
+  recipe: recipeSchema,
+  segments: z.array(segmentSchema),
+  outputType: outputTypeSchema.nullable(),
+  strict: z.boolean(),
+  report: z.boolean(),
+  chunkSec: z.number().nullable(),
+  previewSec: z.number().nullable(),
+  force: z.boolean(),
+}) satisfies z.ZodType<JobSettings>
 
 /**
  * Hash of all that decides the output but the input: settings that only say how careful or how loud to be are left

@@ -10,4 +10,6 @@ export interface Order {
   readonly part: string
   readonly workFolder: string
   readonly recipeHash: string
+  /** What stands at the output's place gives way. */
+  readonly replace: boolean
 }

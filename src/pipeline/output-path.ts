@@ -13,6 +13,8 @@ export interface OutputWish {
   readonly input: string
   /** `-o` as typed: a file, an existing folder, or a path ending in a separator (a folder to be made). */
   readonly output: string | undefined
+  /** Name where it is ours to choose, without extension; undefined: the input's and the label. */
+  readonly stem?: string | undefined
   /** Extension of the target container, with the dot. */
   readonly extension: string
   /** What stands between name and extension where the name is ours to choose. */
@@ -28,7 +30,10 @@ export interface OutputWish {
  * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`
  */
 export async function outputPath(wish: OutputWish): Promise<string> {
-  const ownName = fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)
+  const ownName =
+    wish.stem === undefined
+      ? fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)
+      : fittingName(wish.stem, wish.extension)
   const path = await place(wish, ownName)
   if (path === wish.input) {
     throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the input ${wish.input}.`, {

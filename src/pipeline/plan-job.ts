@@ -20,12 +20,16 @@ export interface PlanRequest {
   readonly input: string
   /** As typed; see `outputPath`. */
   readonly output: string | undefined
+  /** Name of an output whose name is ours to choose, without its extension; undefined: the input's and a label. */
+  readonly outputStem?: string | undefined
   readonly cwd: string
   /** Jobs of one group take turns with those of others. */
   readonly group: string
   readonly settings: JobSettings
   /** The service fetches the input itself; it must be an address. */
   readonly remote: boolean
+  /** An untouched output of an older version of the input gives way. */
+  readonly supersede?: boolean
 }
 
 /** Everything that is decided about a job before anything is cut, sent or written. */
@@ -75,6 +79,7 @@ export async function planMedia(media: MediaInfo, request: PlanRequest, limits: 
   const output = await outputPath({
     input: media.path,
     output: request.output,
+    stem: request.outputStem,
     extension: mux.container === media.container ? extname(media.path) : `.${mux.profile.extension}`,
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,

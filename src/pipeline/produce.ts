@@ -58,7 +58,7 @@ export async function produce(order: Order, context: PipelineContext, options: P
     inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
     state: { receipt },
   })
-  const method = await publish(part, plan.output, { replace: settings.force })
+  const method = await publish(part, plan.output, { replace: order.replace })
   if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
   const published = { ...receipt, publish: method }
   await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))

@@ -1,28 +1,14 @@
-import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { errorReport, toVoxmuxError, VerificationError, type VoxmuxError } from '../core/errors.js'
+import { errorReport, toVoxmuxError, type VoxmuxError } from '../core/errors.js'
 import { sleep } from '../core/time.js'
-import { type ClaimedJob, DEFAULT_LEASE_MS, isEnded, type Job, keepLease } from '../jobs/index.js'
-import { refusalError } from '../precheck/index.js'
-import type { JobRunOptions, PipelineContext, StageProgress } from './context.js'
-import type { FileEvent } from './events.js'
+import { type ClaimedJob, type HeldJob, holdJob, isEnded } from '../jobs/index.js'
+import type { JobRunOptions, PipelineContext } from './context.js'
 import { existingOutput, type WantedOutput } from './existing-output.js'
-import { quickIdentity, valueSha256 } from './file-identity.js'
-import { type JobOutcome, outcomeOfError, statusOf } from './job-outcome.js'
-import { recipeHash } from './job-settings.js'
-import { receiptPath } from './output-path.js'
-import {
-  clearStaleParts,
-  partPath,
-  receiptPartPath,
-  reportPartPath,
-  requireFreeSpace,
-  requireWritableFolder,
-} from './part-file.js'
-import { type JobPlan, type PlanRequest, planJob } from './plan-job.js'
-import { produce } from './produce.js'
-import type { Receipt } from './receipt.js'
-import { clearStaleWork, keepForInspection, makeWorkFolder } from './work-folder.js'
+import { valueSha256 } from './file-identity.js'
+import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
+import { JobTeller } from './job-teller.js'
+import type { PlanRequest } from './plan-job.js'
+import { type PreparedJob, prepareJob, requireBeginnable } from './prepare-job.js'
+import { workOnJob } from './work-on-job.js'
 
 /** How often a job that another process works on is looked at. */
 const HELD_POLL_MS = 500
@@ -48,14 +34,20 @@ export async function runJob(
 class JobRun {
   readonly #request: PlanRequest
   readonly #context: PipelineContext
-  readonly #options: JobRunOptions
-  #id: string
+  readonly #signal: AbortSignal
+  readonly #teller: JobTeller
 
   constructor(request: PlanRequest, context: PipelineContext, options: JobRunOptions) {
     this.#request = request
     this.#context = context
-    this.#options = options
-    this.#id = request.provisionalId
+    this.#signal = options.signal ?? new AbortController().signal
+    const { provisionalId: id, group, input, settings } = request
+    this.#teller = new JobTeller({
+      facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
+      hooks: [...(context.hooks ?? []), ...(options.hooks ?? [])],
+      onEvent: options.onEvent,
+      logger: context.logger,
+    })
   }
 
   async toTheEnd(): Promise<JobOutcome> {
@@ -63,50 +55,37 @@ class JobRun {
       return await this.#run()
     } catch (thrown) {
       const error = toVoxmuxError(thrown, this.#request.input)
-      this.#context.logger.debug({ job: this.#id, error: error.code, cause: error.cause }, 'job ended')
-      return outcomeOfError({ id: this.#id, input: this.#request.input }, error)
+      const { id, input } = this.#teller.facts
+      this.#context.logger.debug({ job: id, error: error.code, cause: error.cause }, 'job ended')
+      await this.#tellFailed(error).catch(() => {})
+      return outcomeOfError({ id, input }, error)
     }
   }
 
   async #run(): Promise<JobOutcome> {
-    const { settings } = this.#request
-    const plan = await planJob(this.#request, this.#context.limits, { signal: this.#options.signal })
-    const refused = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
-    const identity = await quickIdentity(plan.media.path)
-    const recipe = recipeHash(settings, this.#context.serviceIdentity)
-    const key = valueSha256({ input: plan.media.path, output: plan.output, ...identity, recipe })
-    const wanted = {
-      input: plan.media.path,
-      inputIdentity: identity,
-      output: plan.output,
-      recipeHash: recipe,
-      replace: settings.force,
-      signal: this.#options.signal,
+    const { jobs } = this.#context
+    const { group, settings } = this.#request
+    const prepared = await prepareJob(this.#request, this.#context, this.#teller)
+    const { plan, wanted, recipeHash } = prepared
+    const { input, output, inputIdentity } = wanted
+    const key = valueSha256({ input, output, ...inputIdentity, recipe: recipeHash })
+    const known = await jobs.getByKey(key)
+    const existing = await existingOutput(wanted, known)
+    // One that was published by a process which died before it could say so is claimed, and ended as it should be.
+    if (existing.kind === 'done' && (known === null || isEnded(known.status))) {
+      if (known) this.#teller.learn({ id: known.id })
+      return this.#skipped(output)
     }
-    const existing = await existingOutput(wanted, await this.#context.jobs.getByKey(key))
-    if (existing.kind === 'done') {
-      const known = await this.#context.jobs.getByKey(key)
-      if (known) this.#id = known.id
-      return this.#published('skipped', plan.output, null)
-    }
-    if (refused) throw refused
-    await requireWritableFolder(dirname(plan.output))
-    const { job } = await this.#context.jobs.enqueue({
-      key,
-      group: this.#request.group,
-      input: plan.media.path,
-      inputIdentity: { ...identity, sha256: null },
-      output: plan.output,
-      recipeHash: recipe,
-      preset: settings.preset,
+    if (existing.kind !== 'done') await requireBeginnable(prepared)
+    const { job } = await jobs.enqueue({
+      ...{ key, group, input, output, recipeHash, preset: settings.preset },
+      inputIdentity: { ...inputIdentity, sha256: null },
     })
-    this.#id = job.id
+    this.#teller.learn({ id: job.id, output: plan.output })
     // Told only now: before, the job had no id that the later events would share.
-    const tell = this.#progress()
-    for (const stage of ['probe', 'precheck', 'plan'] as const) tell(stage, 100)
+    for (const stage of ['probe', 'precheck', 'plan'] as const) this.#teller.progress(stage, 100)
     const claimed = await this.#claim(key, wanted)
-    if (!claimed) return this.#published('skipped', plan.output, null)
-    return this.#work(claimed, plan, recipe, tell)
+    return claimed ? this.#work(claimed, prepared) : this.#skipped(output)
   }
 
   /** The job to work on; null where another process finished it while this one waited. */
@@ -120,7 +99,7 @@ class JobRun {
           return claim
         case 'held':
           waited = true
-          await sleep(HELD_POLL_MS, this.#options.signal)
+          await sleep(HELD_POLL_MS, this.#signal)
           break
         case 'ended':
           // Done by another while this one waited, or in the moment between looking and asking.
@@ -138,95 +117,44 @@ class JobRun {
     }
   }
 
-  async #work(claimed: ClaimedJob, plan: JobPlan, recipe: string, tell: StageProgress): Promise<JobOutcome> {
-    const { jobs, stateDir } = this.#context
-    const { job, lease } = claimed
-    const keeper = keepLease(() => jobs.heartbeat(lease), DEFAULT_LEASE_MS, this.#options.signal)
-    const part = partPath(plan.output, job.id)
-    let workFolder: string | undefined
+  async #work(claimed: ClaimedJob, prepared: PreparedJob): Promise<JobOutcome> {
+    const held = holdJob(this.#context.jobs, claimed, { signal: this.#signal })
+    this.#teller.learn({ signal: held.signal })
     try {
-      await this.#clearStale(plan)
-      workFolder = await makeWorkFolder(stateDir, job.id)
-      await requireFreeSpace(
-        new Map([
-          [dirname(plan.output), plan.outputBytes],
-          [workFolder, plan.workBytes],
-        ]),
-      )
-      const receipt = await produce(
-        { plan, settings: this.#request.settings, job, part, workFolder, recipeHash: recipe },
-        this.#context,
-        { signal: keeper.signal, tell, checkpoint: (made) => jobs.checkpoint(lease, made) },
-      )
-      await jobs.complete(lease, { status: 'done', receipt: receiptPath(plan.output) })
-      return this.#published('done', plan.output, receipt)
+      const own = { ...prepared, wanted: { ...prepared.wanted, signal: held.signal } }
+      const finished = await workOnJob(held, own, this.#context, this.#teller)
+      return outcomeOfFinished(this.#teller.facts, finished)
     } catch (thrown) {
-      const error = toVoxmuxError(reasonOf(thrown, keeper.signal, this.#options.signal), plan.media.path)
-      if (workFolder && error instanceof VerificationError) await keepForInspection(stateDir, job.id, workFolder)
-      await this.#putDown(claimed, error)
+      const error = toVoxmuxError(reasonOf(thrown, held.signal, this.#signal), prepared.plan.media.path)
+      await this.#tellFailed(error).catch(() => {})
+      await this.#putDown(held, error)
       throw error
-    } finally {
-      keeper.stop()
-      await rm(part, { force: true })
-      await rm(receiptPartPath(plan.output, job.id), { force: true })
-      await rm(reportPartPath(plan.output, job.id), { force: true })
-      if (workFolder) await rm(workFolder, { recursive: true, force: true })
     }
   }
 
   /** Says in the store how the attempt ended. A lease that was lost meanwhile is another's to speak for. */
-  async #putDown({ lease }: ClaimedJob, error: VoxmuxError): Promise<void> {
-    const { jobs } = this.#context
+  async #putDown(held: HeldJob, error: VoxmuxError): Promise<void> {
     const status = statusOf(error)
     try {
-      if (status === 'pending') await jobs.release(lease, { status: 'queued' })
-      else await jobs.fail(lease, { status: status === 'rejected' ? 'rejected' : 'failed', error: errorReport(error) })
+      if (status === 'pending') await held.release({ status: 'queued' })
+      else await held.fail({ status: status === 'rejected' ? 'rejected' : 'failed', error: errorReport(error) })
     } catch (lost) {
-      this.#context.logger.debug({ job: this.#id, cause: lost }, 'could not put the job down')
+      held.forsake()
+      this.#context.logger.debug({ job: held.job.id, cause: lost }, 'could not put the job down')
     }
   }
 
-  async #clearStale(plan: JobPlan): Promise<void> {
-    const isLive = async (jobId: string) => {
-      const found = await this.#context.jobs.get(jobId)
-      return found === null ? undefined : isWorkedOn(found)
-    }
-    const others = async (jobId: string) => (jobId === this.#id ? false : isLive(jobId))
-    await clearStaleParts(dirname(plan.output), others)
-    await clearStaleWork(this.#context.stateDir, others)
+  async #tellFailed(error: VoxmuxError): Promise<void> {
+    const status = statusOf(error)
+    if (status === 'failed' || status === 'rejected') await this.#teller.failed({ status, error })
   }
 
-  #progress(): StageProgress {
-    const { onEvent } = this.#options
-    const highest = new Map<string, number>()
-    return (stage, percent) => {
-      const rounded = Math.min(100, Math.max(highest.get(stage) ?? 0, Math.floor(percent)))
-      if (highest.get(stage) === rounded) return
-      highest.set(stage, rounded)
-      onEvent?.({ event: 'progress', id: this.#id, input: this.#request.input, stage, percent: rounded })
-    }
+  #skipped(output: string): JobOutcome {
+    return outcomeOfFinished(this.#teller.facts, { status: 'skipped', output, receipt: null })
   }
-
-  #published(status: 'done' | 'skipped', output: string, receipt: Receipt | null): JobOutcome {
-    const { input } = this.#request
-    const event: FileEvent = {
-      event: 'file',
-      id: this.#id,
-      input,
-      status,
-      output,
-      receipt: receiptPath(output),
-      error: null,
-    }
-    return { event, error: null, receipt }
-  }
-}
-
-function isWorkedOn(job: Job): boolean {
-  return !isEnded(job.status) && job.holder !== null
 }
 
 /** A lost lease and a Ctrl-C both surface as an abort somewhere deep: the signal knows which it was. */
-function reasonOf(thrown: unknown, kept: AbortSignal, given: AbortSignal | undefined): unknown {
-  return kept.aborted && !given?.aborted ? kept.reason : thrown
+function reasonOf(thrown: unknown, kept: AbortSignal, given: AbortSignal): unknown {
+  return kept.aborted && !given.aborted ? kept.reason : thrown
 }

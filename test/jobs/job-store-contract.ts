@@ -53,6 +53,14 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       expect(await fixture.one.enqueueAll([request('k'), request('a'), request('b'), request('a')])).toBe(2)
     })
 
+    it('lets a job follow its input to another name', async () => {
+      await fixture.one.enqueue(request('k'))
+      const { job, lease } = await claimed(fixture.one, 'k')
+      await fixture.one.checkpoint(lease, { input: '/in/renamed.mov' })
+      expect(await fixture.other.list({ input: '/in/renamed.mov' })).toMatchObject([{ key: 'k', status: 'working' }])
+      expect(await fixture.other.list({ input: job.input })).toEqual([])
+    })
+
     it('gives a job to one worker only', async () => {
       await fixture.one.enqueue(request('k'))
       const { lease, job } = await claimed(fixture.one, 'k')

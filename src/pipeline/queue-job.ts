@@ -1,0 +1,130 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import { TransientError, UsageError } from '../core/errors.js'
+import { isEnded, type Job, type JobRequest } from '../jobs/index.js'
+import type { PipelineContext } from './context.js'
+import { isWebAddress } from './expand-inputs.js'
+import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from './file-identity.js'
+import { recipeHash } from './job-settings.js'
+import { type JobOrder, orderState, shownInput } from './queued-order.js'
+
+/** How many jobs of one path are looked through for its content's hash. */
+const KNOWN_LIMIT = 5
+
+export interface QueueOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Enqueues an order for the workers of the store, once: a file is known by its content. Renamed or touched it is the
+ * job it was (one that waits follows its file to the new name), a newer version is a new job, and a copy beside the
+ * original is a job of its own for which nothing is paid again. `settings.force` makes an ended job wait again.
+ *
+ * @returns the job, and whether it is new. While a worker has it in hand it keeps the input's old name: where
+ *   `job.input` is not the order's, ask again later.
+ * @throws UsageError `ERR_ORDER_RELATIVE`; TransientError `ERR_INPUT_CHANGING`; what reading the input throws
+ */
+export async function queueJob(
+  order: JobOrder,
+  context: PipelineContext,
+  options: QueueOptions = {},
+): Promise<{ readonly job: Job; readonly created: boolean }> {
+  const isAddress = isWebAddress(order.input)
+  requireAbsolute(order, isAddress)
+  const content = isAddress ? addressContent(order.input) : await fileContent(order, context, options.signal)
+  const request = jobRequest(order, content, context)
+  const first = await context.jobs.enqueue(request)
+  if (first.created) return first
+  const isCopy = order.identity === undefined && (await isElsewhere(first.job, request.input))
+  if (!isCopy) return { job: await takeUpAgain(first.job, request, order, context), created: false }
+  const copy = { ...request, key: valueSha256({ copyOf: request.key, input: request.input }) }
+  const second = await context.jobs.enqueue(copy)
+  if (second.created) return second
+  return { job: await takeUpAgain(second.job, copy, order, context), created: false }
+}
+
+function requireAbsolute({ input, output }: JobOrder, isAddress: boolean): void {
+  const relative = [...(isAddress ? [] : [input]), output].find((path) => !isAbsolute(path))
+  if (relative === undefined) return
+  throw new UsageError('ERR_ORDER_RELATIVE', `${relative} is not an absolute path: a worker runs in another folder.`, {
+    input,
+  })
+}
+
+/** What an input is known by, and how it stood when it was read. */
+interface Content {
+  readonly hash: string
+  readonly identity: QuickIdentity | null
+}
+
+/** The address without its signature: what lies behind it is not known here. */
+function addressContent(address: string): Content {
+  const { origin, pathname } = new URL(address)
+  return { hash: valueSha256({ origin, pathname }), identity: null }
+}
+
+async function fileContent(
+  { input, contentSha256 }: JobOrder,
+  { jobs }: PipelineContext,
+  signal: AbortSignal | undefined,
+): Promise<Content> {
+  const identity = await quickIdentity(input)
+  if (contentSha256 !== undefined) return { hash: contentSha256, identity }
+  const known = await jobs.list({ input, limit: KNOWN_LIMIT })
+  const same = known.find(
+    ({ inputIdentity }) =>
+      inputIdentity?.sizeBytes === identity.sizeBytes && inputIdentity.mtimeMs === identity.mtimeMs,
+  )
+  const hash = same?.inputIdentity?.sha256 ?? (await fileSha256(input, signal))
+  const after = await quickIdentity(input)
+  if (after.sizeBytes === identity.sizeBytes && after.mtimeMs === identity.mtimeMs) return { hash, identity }
+  throw new TransientError('ERR_INPUT_CHANGING', `${input} changed while it was read.`, {
+    input,
+    remedies: ['Wait until it is written to its end.'],
+  })
+}
+
+function jobRequest(order: JobOrder, { hash, identity }: Content, context: PipelineContext): JobRequest {
+  const { input, output, settings, group } = order
+  const isAddress = identity === null
+  const recipe = recipeHash(settings, context.serviceIdentity)
+  return {
+    key: valueSha256(order.identity === undefined ? { hash, output, recipe } : { group, identity: order.identity }),
+    group,
+    priority: order.priority ?? 0,
+    notBeforeMs: order.notBeforeMs ?? null,
+    input: shownInput(input, isAddress),
+    inputIdentity: identity && { ...identity, sha256: hash },
+    recipeHash: recipe,
+    preset: settings.preset,
+    state: orderState(order, isAddress),
+  }
+}
+
+/** Whether the job's file is still where it was, and so another than the one at this path. */
+async function isElsewhere(job: Job, input: string): Promise<boolean> {
+  if (job.input === input) return false
+  const found = await stat(job.input).catch(() => undefined)
+  return found?.size === job.inputIdentity?.sizeBytes
+}
+
+/**
+ * Brings a job that is known up to date: one that waits follows its file to the new name, one that has ended waits
+ * again where the person forces it or the reason was that its file had another name.
+ */
+async function takeUpAgain(
+  job: Job,
+  request: JobRequest,
+  { settings }: JobOrder,
+  { jobs }: PipelineContext,
+): Promise<Job> {
+  const isMoved = job.input !== request.input
+  const isAgain = settings.force || (isMoved && job.error?.code === 'ERR_INPUT_MISSING')
+  if (isEnded(job.status) ? !isAgain : !isMoved) return job
+  if (isEnded(job.status)) await jobs.requeue(job.id)
+  const claim = await jobs.claim(request.key)
+  if (claim.outcome !== 'claimed') return claim.outcome === 'unknown' ? job : claim.job
+  const { input, inputIdentity, state } = request
+  await jobs.checkpoint(claim.lease, { input, ...(inputIdentity && { inputIdentity }), ...(state && { state }) })
+  return jobs.release(claim.lease, { status: 'queued', notBeforeMs: isEnded(job.status) ? null : job.notBeforeMs })
+}
