@@ -17,5 +17,13 @@ const shared = {
 
 export default defineConfig([
   { ...shared, entry: ['src/**/*.ts'], outDir: 'dist', clean: ['dist/**', '!dist/plugins/**'] },
-  { ...shared, entry: ['plugins/**/*.ts'], root: 'plugins', outDir: 'dist/plugins', clean: true },
+  {
+    ...shared,
+    entry: ['plugins/**/*.ts'],
+    root: 'plugins',
+    outDir: 'dist/plugins',
+    clean: true,
+    // What the dashboard serves is served as it is written.
+    copy: [{ from: 'plugins/watch-folder/dashboard/page', to: 'dist/plugins/watch-folder/dashboard' }],
+  },
 ])

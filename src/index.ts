@@ -40,6 +40,7 @@ export {
   VoxmuxError,
 } from './core/errors.js'
 export { type Logger, silentLogger } from './core/logger.js'
+export type { Job, JobCount, JobFilter, JobStatus, JobStore, Pause } from './jobs/index.js'
 export {
   isEnded,
   JOB_STATUSES,
@@ -93,6 +94,7 @@ export { publish } from './pipeline/publish.js'
 export { type QueueOptions, queueJob } from './pipeline/queue-job.js'
 export type { JobOrder } from './pipeline/queued-order.js'
 export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
+export { type Comparison, type ComparisonOptions, compareTracks, type Side } from './pipeline/report/comparison.js'
 export { runJob } from './pipeline/run-job.js'
 export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'
 export { parseSegment, type Segment, segmentSchema } from './pipeline/segments.js'

@@ -35,6 +35,7 @@ describe('the contents of the tarball', () => {
   const good = [
     ...['package.json', 'README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'presets/transparent.json'],
     ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
+    'dist/plugins/watch-folder/dashboard/page/index.html',
   ]
 
   it('are what voxmux needs', () => {

@@ -9,12 +9,19 @@ const WANTED: readonly RegExp[] = [
   /^dist\/service\/index\.js$/,
   /^dist\/service\/index\.d\.ts$/,
   /^dist\/cli\/main\.js$/,
+  /^dist\/plugins\/watch-folder\/dashboard\/page\/index\.html$/,
   /^presets\/transparent\.json$/,
   /^shell\/spool-job\.sh$/,
   /^plugins\/mediamtx\/segment-complete\.sh$/,
 ]
-const ALLOWED =
-  /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md|dist\/.+\.(js|d\.ts)|presets\/.+\.json|shell\/.+\.sh|plugins\/[^/]+\/[^/]+\.(md|sh))$/
+const ALLOWED: readonly RegExp[] = [
+  /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
+  /^dist\/.+\.(js|d\.ts)$/,
+  /^dist\/plugins\/[\w-]+\/dashboard\/page\/[\w-]+\.(html|css|svg)$/,
+  /^presets\/.+\.json$/,
+  /^shell\/.+\.sh$/,
+  /^plugins\/[^/]+\/[^/]+\.(md|sh)$/,
+]
 
 /**
  * What is wrong with the list of files in a tarball: a sentence for each that is missing or has no business there.
@@ -23,7 +30,7 @@ const ALLOWED =
  */
 export function checkContents(paths: readonly string[]): readonly string[] {
   const missing = WANTED.filter((pattern) => !paths.some((path) => pattern.test(path)))
-  const strange = paths.filter((path) => !ALLOWED.test(path))
+  const strange = paths.filter((path) => !ALLOWED.some((pattern) => pattern.test(path)))
   return [
     ...missing.map((pattern) => `nothing matches ${pattern.source}`),
     ...strange.map((path) => `${path} should not be packed`),

@@ -1,22 +1,16 @@
-import { existsSync } from 'node:fs'
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { readReceipt } from '../../src/pipeline/receipt.js'
 import { compareTracks } from '../../src/pipeline/report/comparison.js'
 import { runJob } from '../../src/pipeline/run-job.js'
+import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../helpers/chromium.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffprobeJson } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
-const CHROMIUM = [process.env.VOXMUX_CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path !== undefined && existsSync(path),
-)
-/** Where a person can look at what the browser showed. */
-const SCREENSHOTS = process.env.VOXMUX_SCREENSHOTS
 const NASTY = '<img src=x onerror=alert(1)>"&.wav'
 
 async function reportOf(input: string): Promise<string> {
@@ -53,14 +47,14 @@ describe('a report', () => {
       },
     )
     expect(comparison).toMatchObject({ audioIndex: 0, startSec: 3, lengthSec: 60, isWhole: false })
-    const audio = bench.folder.file('side.m4a')
-    await writeFile(audio, Buffer.from(comparison?.after.audio.split(',')[1] ?? '', 'base64'))
-    const { format } = (await ffprobeJson(audio, '-show_format')) as { format: { duration: string } }
+    const { format } = (await ffprobeJson(comparison?.after.audio ?? '', '-show_format')) as {
+      format: { duration: string }
+    }
     expect(Number(format.duration)).toBeCloseTo(60, 0)
   })
 
   it('plays before and after on one switch in a browser', async ({ skip }) => {
-    if (CHROMIUM === undefined) return skip('no Chromium (VOXMUX_CHROMIUM, /usr/bin/chromium)')
+    if (NO_CHROMIUM !== null) return skip(NO_CHROMIUM)
     const path = await reportOf(await bench.take('timecode.mov'))
     const server = createServer(async (_request, response) => {
       response.setHeader('content-type', 'text/html')
@@ -68,10 +62,7 @@ describe('a report', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const browser: Browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
-    })
+    const browser = await openChromium()
     try {
       const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
       const asked: string[] = []

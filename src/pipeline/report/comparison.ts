@@ -1,12 +1,14 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileUrl, runFfmpeg, safeInputOptions } from '../../media/index.js'
 import type { Receipt } from '../receipt.js'
 
-/** One side of a comparison, each as a data address. */
+/** One side of a comparison, each as the path of a file (on a page that stands by itself: as a data address). */
 export interface Side {
+  /** AAC in MP4. */
   readonly audio: string
+  /** PNG on a transparent ground, as wide as the spectrogram. */
   readonly waveform: string
+  /** PNG, up to 12 kHz. */
   readonly spectrogram: string
 }
 
@@ -23,9 +25,11 @@ export interface Comparison {
 }
 
 export interface ComparisonOptions {
+  /** Paths of the input and of the output (or its part). */
   readonly before: string
   readonly after: string
   readonly durationSec: number | null
+  /** Where the files are made; it has to exist. */
   readonly workFolder: string
   readonly signal: AbortSignal
   /** All players of a page together; ten minutes by default. */
@@ -38,7 +42,11 @@ const MOST_SEC = 600
 const LEAD_SEC = 3
 const WIDTH = 1200
 
-/** Players and pictures of every track that was replaced, made by one reading of either file. */
+/**
+ * Makes players and pictures of every track that was replaced, by one reading of either file.
+ *
+ * @throws what ffmpeg's faults are made into; InterruptedError
+ */
 export async function compareTracks(
   receipt: Pick<Receipt, 'streams' | 'segments'>,
   options: ComparisonOptions,
@@ -97,13 +105,5 @@ async function sideOf(
     },
     { signal, input: path },
   )
-  return {
-    audio: await dataAddress('audio/mp4', audio),
-    waveform: await dataAddress('image/png', waveform),
-    spectrogram: await dataAddress('image/png', spectrogram),
-  }
-}
-
-async function dataAddress(type: string, path: string): Promise<string> {
-  return `data:${type};base64,${(await readFile(path)).toString('base64')}`
+  return { audio, waveform, spectrogram }
 }

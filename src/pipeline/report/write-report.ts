@@ -1,6 +1,7 @@
 import { open, rename } from 'node:fs/promises'
 import type { Receipt } from '../receipt.js'
 import { type ComparisonOptions, compareTracks } from './comparison.js'
+import { inlineComparison } from './inline-comparison.js'
 import { reportPage } from './report-page.js'
 
 /** What follows an output's name in that of its report. */
@@ -17,7 +18,8 @@ export function reportPath(output: string): string {
  * @param part hidden file in which it waits until the output has its name
  */
 export async function buildReport(receipt: Receipt, part: string, options: ComparisonOptions): Promise<void> {
-  const page = reportPage(receipt, await compareTracks(receipt, options))
+  const comparisons = await compareTracks(receipt, options)
+  const page = reportPage(receipt, await Promise.all(comparisons.map(inlineComparison)))
   const handle = await open(part, 'w')
   try {
     await handle.writeFile(page)

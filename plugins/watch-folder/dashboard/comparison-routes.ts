@@ -1,0 +1,52 @@
+import { type Comparison, readReceipt, VoxmuxError } from 'voxmux'
+import type { Exchange } from './exchange.js'
+import { jobOf } from './job-routes.js'
+import { sendFault, sendJson } from './respond.js'
+import { sendFile } from './send-file.js'
+
+const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/png' } as const
+
+/** `GET /api/jobs/ID/comparison`: what there is to hear and see of each regenerated track; built when first asked for. */
+export async function answerComparison(exchange: Exchange): Promise<void> {
+  const found = await comparisonsOf(exchange)
+  if (!found) return
+  const address = (index: number, side: string) => (kind: keyof typeof TYPES) =>
+    `/api/jobs/${exchange.groups.id}/comparison/${index}/${side}/${kind}`
+  const side = (index: number, name: string) => {
+    const of = address(index, name)
+    return { audio: of('audio'), waveform: of('waveform'), spectrogram: of('spectrogram') }
+  }
+  const tracks = found.map((track, index) => ({ ...track, before: side(index, 'before'), after: side(index, 'after') }))
+  sendJson(exchange.response, 200, { tracks })
+}
+
+/** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
+export async function answerMedia(exchange: Exchange): Promise<void> {
+  const { groups, request, response } = exchange
+  const found = await comparisonsOf(exchange)
+  if (!found) return
+  const track = found[Number(groups.index)]
+  if (!track) return sendFault(response, 404, 'There is no such track.')
+  const side = groups.side === 'before' ? track.before : track.after
+  const kind = groups.kind as keyof typeof TYPES
+  await sendFile(request, response, side[kind], TYPES[kind])
+}
+
+/** The comparison of the job that the address names; answered with a fault and null where there is none. */
+async function comparisonsOf(exchange: Exchange): Promise<readonly Comparison[] | null> {
+  const { view, comparisons, response } = exchange
+  const job = await jobOf(exchange)
+  if (!job) return null
+  const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
+  if (!receipt || job.output === null) {
+    sendFault(response, 404, 'This job has no receipt, so there is nothing to compare.')
+    return null
+  }
+  try {
+    return await comparisons.get({ id: job.id, source: view.sourceOf(job), output: job.output, receipt })
+  } catch (fault) {
+    if (!(fault instanceof VoxmuxError)) throw fault
+    sendFault(response, 409, fault.message)
+    return null
+  }
+}

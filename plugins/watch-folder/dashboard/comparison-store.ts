@@ -1,0 +1,124 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import PQueue from 'p-queue'
+import { type Comparison, compareTracks, probe, type Receipt, UsageError } from 'voxmux'
+
+export interface ComparisonStoreOptions {
+  /** Folder of its own, closed to other users. */
+  readonly folder: string
+  /** Comparisons that are built at once; default 1: the work of jobs comes first. */
+  readonly concurrency?: number
+  /** Comparisons that are kept; default 100. The ones looked at longest ago go first. */
+  readonly most?: number
+}
+
+/** A finished job, as the job store (not the receipt, which lies where others write) knows it. */
+export interface ComparedJob {
+  readonly id: string
+  /** Where the input lies now. */
+  readonly source: string
+  readonly output: string
+  readonly receipt: Receipt
+}
+
+const INDEX = 'comparison.json'
+const PART_PREFIX = '.part-'
+
+/** Players and pictures of finished jobs: built when first asked for, kept for the next time. */
+export class ComparisonStore {
+  readonly #options: Required<ComparisonStoreOptions>
+  readonly #queue: PQueue
+  readonly #building = new Map<string, Promise<readonly Comparison[]>>()
+  readonly #stop = new AbortController()
+
+  constructor(options: ComparisonStoreOptions) {
+    this.#options = { concurrency: 1, most: 100, ...options }
+    this.#queue = new PQueue({ concurrency: this.#options.concurrency })
+  }
+
+  /**
+   * The comparison of a finished job, its files as paths.
+   *
+   * @throws UsageError `ERR_COMPARISON_GONE` where input or output are no longer what the receipt speaks of
+   */
+  async get(job: ComparedJob): Promise<readonly Comparison[]> {
+    const { folder } = this.#options
+    // With the hash of the output: what was made anew is compared anew.
+    const key = `${job.id}-${job.receipt.output.sha256.slice(0, 16)}`
+    const known = await readIndex(join(folder, key))
+    if (known) return known
+    const building = this.#building.get(key) ?? this.#queue.add(() => this.#build(job, key))
+    this.#building.set(key, building)
+    return building.finally(() => this.#building.delete(key))
+  }
+
+  /** Ends what is being built. */
+  async close(): Promise<void> {
+    this.#stop.abort()
+    this.#queue.clear()
+    await Promise.allSettled(this.#building.values())
+  }
+
+  async #build({ source, output, receipt }: ComparedJob, key: string): Promise<readonly Comparison[]> {
+    const { folder } = this.#options
+    await requireUnchanged(source, receipt.input.sizeBytes, receipt.input.mtimeMs)
+    await requireUnchanged(output, receipt.output.sizeBytes, null)
+    const { durationSec } = await probe(output, { signal: this.#stop.signal })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await this.#makeRoom()
+    const part = await mkdtemp(join(folder, PART_PREFIX))
+    try {
+      const made = await compareTracks(receipt, {
+        ...{ before: source, after: output, durationSec, workFolder: part, signal: this.#stop.signal },
+      })
+      await writeFile(join(part, INDEX), JSON.stringify(made.map(namesOnly)))
+      await rename(part, join(folder, key))
+      return (await readIndex(join(folder, key))) ?? []
+    } finally {
+      await rm(part, { recursive: true, force: true })
+    }
+  }
+
+  /** Takes away what a crash left, and the oldest of what is too much. */
+  async #makeRoom(): Promise<void> {
+    const { folder, most } = this.#options
+    const names = await readdir(folder)
+    const kept = names.filter((name) => !name.startsWith(PART_PREFIX))
+    const aged = await Promise.all(kept.map(async (name) => ({ name, ms: (await stat(join(folder, name))).mtimeMs })))
+    const oldest = aged.sort((a, b) => b.ms - a.ms).slice(most - 1)
+    const stale = this.#queue.concurrency === 1 ? names.filter((name) => name.startsWith(PART_PREFIX)) : []
+    for (const name of [...oldest.map(({ name }) => name), ...stale])
+      await rm(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+/** What was built before; undefined where nothing was. Reading it makes it young. */
+async function readIndex(folder: string): Promise<readonly Comparison[] | undefined> {
+  const text = await readFile(join(folder, INDEX), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  await utimes(folder, new Date(), new Date()).catch(() => {})
+  return (JSON.parse(text) as Comparison[]).map((comparison) => mapFiles(comparison, (name) => join(folder, name)))
+}
+
+function namesOnly(comparison: Comparison): Comparison {
+  return mapFiles(comparison, (path) => basename(path))
+}
+
+function mapFiles(comparison: Comparison, change: (file: string) => string): Comparison {
+  const side = ({ audio, waveform, spectrogram }: Comparison['before']) => ({
+    audio: change(audio),
+    waveform: change(waveform),
+    spectrogram: change(spectrogram),
+  })
+  return { ...comparison, before: side(comparison.before), after: side(comparison.after) }
+}
+
+async function requireUnchanged(path: string, sizeBytes: number | null, mtimeMs: number | null): Promise<void> {
+  const found = await stat(path).catch(() => null)
+  const isSame = found?.size === sizeBytes && (mtimeMs === null || Math.abs(found.mtimeMs - mtimeMs) < 2)
+  if (isSame) return
+  const what = found ? 'is not the file that it was when the job was done' : 'is not there any more'
+  throw new UsageError('ERR_COMPARISON_GONE', `${basename(path)} ${what}: there is nothing to compare.`, {
+    input: path,
+  })
+}

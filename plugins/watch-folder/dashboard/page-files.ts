@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+
+const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const
+
+/** Everything that the page consists of: a closed list, so that no name from outside ever becomes a path. */
+const NAMES = [
+  ...['index.html', 'style.css', 'icon.svg'],
+  ...['app.js', 'announce.js', 'connection.js', 'elements.js', 'format.js', 'job-detail.js', 'job-lists.js'],
+  ...['overview.js', 'player.js', 'receipt.js'],
+] as const
+export type PageFileName = (typeof NAMES)[number]
+
+export interface PageFile {
+  readonly type: string
+  readonly text: string
+}
+
+/** Reads the page's files once, at the start. */
+export function readPageFiles(): ReadonlyMap<string, PageFile> {
+  return new Map(
+    NAMES.map((name) => {
+      const extension = name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES
+      const text = readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8')
+      return [name, { type: `${TYPES[extension]}; charset=utf-8`, text }]
+    }),
+  )
+}

@@ -1,0 +1,40 @@
+const token = document.querySelector('meta[name=voxmux-token]').content
+
+/** Asks the server; throws an Error with its words. */
+export async function ask(path, options = {}) {
+  const response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } })
+  const answer = await response.json().catch(() => null)
+  if (response.ok) return answer
+  throw new Error(answer?.error?.message ?? `The server answered with ${response.status}.`)
+}
+
+/** Asks for a change: only with the token of this page. */
+export function change(path) {
+  return ask(path, { method: 'POST', headers: { 'x-voxmux-token': token } })
+}
+
+/**
+ * Follows the server's events; the browser connects again by itself after a break and is then given everything anew.
+ *
+ * @param {{ snapshot: (all: object) => void, overview: (o: object) => void, live: (l: object) => void,
+ *   connected: (is: boolean) => void }} told
+ */
+export function follow(told) {
+  let bootId
+  const source = new EventSource('/events')
+  source.addEventListener('snapshot', ({ data }) => {
+    const snapshot = JSON.parse(data)
+    // Started anew meanwhile: this page's token is of no use any more.
+    if (bootId !== undefined && bootId !== snapshot.bootId) location.reload()
+    bootId = snapshot.bootId
+    told.connected(true)
+    told.snapshot(snapshot)
+  })
+  source.addEventListener('overview', ({ data }) => told.overview(JSON.parse(data)))
+  source.addEventListener('live', ({ data }) => told.live(JSON.parse(data)))
+  source.addEventListener('error', () => {
+    told.connected(false)
+    // A refusal (too many pages) ends the browser's own attempts.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(told), 5000)
+  })
+}

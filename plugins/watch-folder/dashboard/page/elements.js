@@ -1,0 +1,55 @@
+/**
+ * Makes an element. Children that are strings become text, never markup: whatever a file is called, the page shows it.
+ *
+ * @param {string} tag with classes after dots: `li.job`
+ * @param {Record<string, unknown>} properties attributes; `on…` functions become listeners; null and false leave out
+ * @param {...(Node | string | null | undefined | false)} children
+ */
+export function make(tag, properties = {}, ...children) {
+  const [name, ...classes] = tag.split('.')
+  const element = document.createElement(name)
+  if (classes.length > 0) element.className = classes.join(' ')
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue
+    if (typeof value === 'function') element.addEventListener(key.slice(2), value)
+    else element.setAttribute(key, value === true ? '' : String(value))
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false))
+  return element
+}
+
+/** The element of an id that the page certainly has. */
+export function byId(id) {
+  return document.getElementById(id)
+}
+
+/** Writes a text only where it differs, so that nothing is announced or painted again for nothing. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text
+}
+
+/**
+ * Brings the children of a list in line with what it shows: elements of the same key stay where they are, with their
+ * focus and their place in an animation.
+ *
+ * @template T
+ * @param {Element} list
+ * @param {readonly T[]} items in the order in which they are to stand
+ * @param {(item: T) => string} keyOf
+ * @param {(item: T) => HTMLElement} create
+ * @param {(element: HTMLElement, item: T) => void} update
+ */
+export function reconcile(list, items, keyOf, create, update) {
+  const known = new Map([...list.children].map((child) => [child.dataset.key, child]))
+  let next = list.firstElementChild
+  for (const item of items) {
+    const key = keyOf(item)
+    const element = known.get(key) ?? create(item)
+    known.delete(key)
+    element.dataset.key = key
+    update(element, item)
+    if (element === next) next = next.nextElementSibling
+    else list.insertBefore(element, next)
+  }
+  for (const stale of known.values()) stale.remove()
+}

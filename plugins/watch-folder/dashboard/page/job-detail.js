@@ -1,0 +1,94 @@
+import { ask } from './connection.js'
+import { byId, make } from './elements.js'
+import { duration, exactTime, shownName } from './format.js'
+import { failure } from './job-lists.js'
+import { player } from './player.js'
+import { receiptView } from './receipt.js'
+
+const dialog = byId('detail')
+const body = byId('detail-body')
+let shownId
+
+/** Wires the dialog up with the address, so that the browser's back button closes it and a link opens it. */
+export function startDetail() {
+  window.addEventListener('hashchange', followAddress)
+  byId('detail-close').addEventListener('click', () => dialog.close())
+  // A click beside the sheet closes it.
+  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close())
+  dialog.addEventListener('close', () => {
+    shownId = undefined
+    body.replaceChildren()
+    if (location.hash.startsWith('#job/')) history.pushState(null, '', location.pathname)
+  })
+  followAddress()
+}
+
+async function followAddress() {
+  const [, id] = /^#job\/([\w-]+)$/.exec(location.hash) ?? []
+  if (id === undefined) return dialog.close()
+  shownId = id
+  byId('detail-title').textContent = '…'
+  body.replaceChildren(make('p.quiet', {}, 'Loading…'))
+  if (!dialog.open) dialog.showModal()
+  try {
+    const { job, receipt } = await ask(`/api/jobs/${id}`)
+    if (shownId === id) show(job, receipt)
+  } catch (fault) {
+    if (shownId === id) body.replaceChildren(make('p.notice', { 'data-tone': 'bad' }, fault.message))
+  }
+}
+
+function show(job, receipt) {
+  byId('detail-title').textContent = shownName(job.name)
+  const isFailed = job.status === 'failed' || job.status === 'rejected'
+  body.replaceChildren(
+    ...[facts(job), isFailed && failure(job), receipt && listening(job), receipt && receiptView(job, receipt)].filter(
+      Boolean,
+    ),
+  )
+  byId('detail-title').focus()
+}
+
+const WORDS = {
+  queued: 'Waiting',
+  working: 'In work',
+  'waiting-remote': 'At the service',
+  done: 'Finished',
+  skipped: 'Done before',
+  rejected: 'Refused',
+  failed: 'Failed',
+}
+
+function facts(job) {
+  const rows = [
+    ['State', WORDS[job.status] ?? job.status],
+    ['Input', make('bdi', {}, shownName(job.input))],
+    job.output !== null && ['Output', make('bdi', {}, shownName(job.output))],
+    job.preset !== null && ['Preset', job.preset],
+    ['Taken', exactTime(job.createdMs)],
+    ['Changed', `${exactTime(job.updatedMs)} (${duration(job.updatedMs - job.createdMs)} later)`],
+    ['Job', make('code', {}, job.id)],
+  ].filter(Boolean)
+  return make(
+    'dl.facts',
+    {},
+    ...rows.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))),
+  )
+}
+
+/** Before and after; made by the server when first asked for, which takes a while for long files. */
+function listening(job) {
+  const box = make('section.listening', { 'aria-busy': 'true' }, make('p.quiet', {}, 'Preparing before and after…'))
+  ask(`/api/jobs/${job.id}/comparison`).then(
+    ({ tracks }) => {
+      const players = tracks.map((track) => player(track, tracks.length > 1))
+      box.replaceChildren(...(players.length > 0 ? players : [make('p.quiet', {}, 'No track was regenerated.')]))
+      box.removeAttribute('aria-busy')
+    },
+    (fault) => {
+      box.replaceChildren(make('p.notice', { 'data-tone': 'warn' }, fault.message))
+      box.removeAttribute('aria-busy')
+    },
+  )
+  return box
+}

@@ -1,0 +1,148 @@
+import { toast } from './announce.js'
+import { ask, change } from './connection.js'
+import { byId, make, reconcile, setText } from './elements.js'
+import { exactTime, relativeTime, shownName } from './format.js'
+import { countOf } from './overview.js'
+
+const PAGE_LENGTH = 50
+const STATUSES = { done: ['done', 'skipped'], failed: ['failed', 'rejected'], waiting: ['queued'] }
+const EMPTY = {
+  done: 'No file has been finished yet.',
+  failed: 'No file has failed.',
+  waiting: 'No file is waiting.',
+}
+
+const tabs = [...byId('tabs').querySelectorAll('[role=tab]')]
+let list = 'done'
+/** The last id of each page before the one that is shown; empty on the first. */
+let pages = []
+let shown = { jobs: [], hasMore: false }
+let asked = 0
+
+/** Wires the tabs and the paging up. */
+export function startLists() {
+  for (const tab of tabs) {
+    tab.addEventListener('click', () => choose(tab.dataset.list))
+    tab.addEventListener('keydown', moveAlong)
+  }
+  byId('older').addEventListener('click', () => turn([...pages, shown.jobs.at(-1).id]))
+  byId('newer').addEventListener('click', () => turn(pages.slice(0, -1)))
+  choose(list)
+}
+
+/** The arrow keys go from tab to tab, as everywhere. */
+function moveAlong(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+  if (step === undefined) return
+  const next = tabs[(tabs.indexOf(event.currentTarget) + step + tabs.length) % tabs.length]
+  next.focus()
+  choose(next.dataset.list)
+}
+
+function choose(name) {
+  list = name
+  for (const tab of tabs) {
+    const isChosen = tab.dataset.list === name
+    tab.setAttribute('aria-selected', String(isChosen))
+    tab.tabIndex = isChosen ? 0 : -1
+    if (isChosen) byId('panel').setAttribute('aria-labelledby', tab.id)
+  }
+  turn([])
+}
+
+async function turn(to) {
+  pages = to
+  await refreshList()
+  if (byId('panel').getBoundingClientRect().top < 0) byId('jobs').scrollIntoView()
+}
+
+/** Asks for the shown page again; an answer that was overtaken is dropped. */
+export async function refreshList() {
+  const turnOf = ++asked
+  const query = new URLSearchParams({ list, limit: PAGE_LENGTH })
+  if (pages.length > 0) query.set('before', pages.at(-1))
+  try {
+    const answer = await ask(`/api/jobs?${query}`)
+    if (turnOf !== asked) return
+    shown = answer
+    show()
+  } catch (fault) {
+    toast(fault.message, 'bad')
+  }
+}
+
+/** The figures on the tabs. */
+export function showTabCounts({ counts }) {
+  for (const tab of tabs) {
+    const count = countOf(counts, STATUSES[tab.dataset.list])
+    setText(tab.querySelector('.count'), count === 0 ? '' : count.toLocaleString('en'))
+    tab.dataset.alarm = String(tab.dataset.list === 'failed' && count > 0)
+  }
+}
+
+function show() {
+  const { jobs, hasMore } = shown
+  reconcile(byId('job-list'), jobs, ({ id, status }) => `${id} ${status}`, createJob, updateJob)
+  const empty = byId('job-empty')
+  empty.hidden = jobs.length > 0
+  setText(empty, pages.length > 0 ? 'No more.' : EMPTY[list])
+  byId('paging').hidden = pages.length === 0 && !hasMore
+  byId('newer').disabled = pages.length === 0
+  byId('older').disabled = !hasMore
+  setText(byId('page-number'), `Page ${pages.length + 1}`)
+}
+
+function createJob(job) {
+  const when = make('time.quiet')
+  const name = make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, shownName(job.name)))
+  const head = make('div.job-head', {}, name, when)
+  const failed = job.status === 'failed' || job.status === 'rejected'
+  return make('li.job', { 'data-status': job.status }, head, failed ? failure(job) : make('p.quiet.fate'))
+}
+
+function updateJob(row, job) {
+  const when = row.querySelector('time')
+  when.dateTime = new Date(job.updatedMs).toISOString()
+  when.title = exactTime(job.updatedMs)
+  setText(when, relativeTime(job.updatedMs))
+  const fate = row.querySelector('.fate')
+  if (fate) setText(fate, fateOf(job))
+}
+
+function fateOf({ status, output, error, notBeforeMs, attempts }) {
+  if (status === 'done') return output === null ? 'Finished' : shownName(output)
+  if (status === 'skipped') return 'Nothing to do: done before, and unchanged'
+  if (error === null) return 'Waits for its turn'
+  const again = notBeforeMs === null ? 'again soon' : `again ${relativeTime(notBeforeMs)}`
+  return `Tried ${attempts} ${attempts === 1 ? 'time' : 'times'}, ${again}: ${error.message}`
+}
+
+/** Why a job failed, what can be done, and the button that tries it again. */
+export function failure(job) {
+  const { error } = job
+  const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
+  const remedies = error?.remedies ?? []
+  const button = make('button', { type: 'button', onclick: () => retry(job, button) }, 'Try again')
+  button.setAttribute('aria-label', `Try ${shownName(job.name)} again`)
+  return make(
+    'div.failure',
+    {},
+    make('p', {}, make('code.code', {}, code), ' ', shownName(error?.message ?? 'It ended without a word.')),
+    remedies.length > 0 && make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, shownName(remedy)))),
+    button,
+  )
+}
+
+async function retry(job, button) {
+  button.disabled = true
+  try {
+    await change(`/api/jobs/${job.id}/retry`)
+    toast(`${shownName(job.name)} is back in the queue.`)
+    await refreshList()
+    // The row, and with it the focus, may be gone.
+    if (!document.activeElement || document.activeElement === document.body) byId('jobs').focus({ preventScroll: true })
+  } catch (fault) {
+    button.disabled = false
+    toast(fault.message, 'bad')
+  }
+}

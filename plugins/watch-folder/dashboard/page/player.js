@@ -1,0 +1,101 @@
+import { make } from './elements.js'
+import { clock } from './format.js'
+
+const SIDES = ['before', 'after']
+let players = 0
+
+/**
+ * One switch for two players: the other goes on where the one was. The pictures are those of the side that is heard,
+ * and a place in them is a place in time.
+ */
+export function player(track, isOneOfSeveral) {
+  const { audioIndex, startSec, lengthSec, isWhole } = track
+  const group = `side-${++players}`
+  const audio = Object.fromEntries(
+    SIDES.map((side) => [side, make('audio', { preload: 'auto', src: track[side].audio })]),
+  )
+  const pictures = Object.fromEntries(SIDES.map((side) => [side, picturesOf(track[side], side)]))
+  const button = make('button.play', { type: 'button', onclick: () => toggle() }, 'Play')
+  const seek = make('input', { type: 'range', min: 0, max: lengthSec, step: 'any', value: 0, 'aria-label': 'Position' })
+  const time = make('output', { 'aria-live': 'off' }, clock(startSec))
+  const heads = SIDES.map((side) => pictures[side].querySelector('.playhead'))
+  let now = 'after'
+
+  const choices = SIDES.map((side) => {
+    const radio = make('input', {
+      type: 'radio',
+      name: group,
+      value: side,
+      checked: side === now,
+      onchange: () => choose(side),
+    })
+    return make('label', {}, radio, side === 'before' ? 'Before' : 'After')
+  })
+
+  function show() {
+    const { currentTime, paused } = audio[now]
+    const length = audio[now].duration || lengthSec
+    seek.max = length
+    seek.value = currentTime
+    seek.setAttribute('aria-valuetext', clock(startSec + currentTime))
+    time.textContent = `${clock(startSec + currentTime)} / ${clock(startSec + length)}`
+    button.textContent = paused ? 'Play' : 'Pause'
+    for (const head of heads) head.style.insetInlineStart = `${(100 * currentTime) / length}%`
+  }
+  function toggle() {
+    if (audio[now].paused) void audio[now].play()
+    else audio[now].pause()
+  }
+  function choose(side) {
+    const plays = !audio[now].paused
+    audio[side].currentTime = audio[now].currentTime
+    audio[now].pause()
+    now = side
+    for (const one of SIDES) pictures[one].hidden = one !== now
+    if (plays) void audio[now].play()
+    show()
+  }
+  function jump(sec) {
+    audio[now].currentTime = sec
+    show()
+  }
+
+  seek.addEventListener('input', () => jump(Number(seek.value)))
+  for (const side of SIDES) {
+    pictures[side].hidden = side !== now
+    pictures[side].addEventListener('click', ({ clientX, currentTarget }) => {
+      const { left, width } = currentTarget.getBoundingClientRect()
+      jump(((clientX - left) / width) * (audio[now].duration || lengthSec))
+    })
+    for (const name of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'seeked'])
+      audio[side].addEventListener(name, () => side === now && show())
+  }
+  const title = isOneOfSeveral ? `Listen to audio track ${audioIndex}` : 'Listen'
+  return make(
+    'section.player',
+    { 'aria-label': title },
+    make('h3', {}, title),
+    !isWhole && make('p.quiet', {}, `An excerpt of ${clock(lengthSec)} from ${clock(startSec)} on.`),
+    make('div.pictures', {}, ...SIDES.map((side) => pictures[side])),
+    make(
+      'div.controls',
+      {},
+      button,
+      make('fieldset.switch', { 'aria-label': 'Which one is heard' }, ...choices),
+      seek,
+      time,
+    ),
+    ...SIDES.map((side) => audio[side]),
+  )
+}
+
+function picturesOf({ waveform, spectrogram }, side) {
+  const label = side === 'before' ? 'Before' : 'After'
+  return make(
+    'figure',
+    { 'data-side': side },
+    make('img', { src: waveform, alt: `${label}: waveform`, width: 1200, height: 140 }),
+    make('img', { src: spectrogram, alt: `${label}: spectrogram up to 12 kHz`, width: 1200, height: 256 }),
+    make('span.playhead', { 'aria-hidden': 'true' }),
+  )
+}

@@ -1,0 +1,81 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Header that carries the token of this start. */
+export const TOKEN_HEADER = 'x-voxmux-token'
+
+export interface GuardedRequest {
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface GuardOptions {
+  /** Values of the Host header that are ours, lower case, with the port where it is not 80. */
+  readonly hosts: ReadonlySet<string>
+  /** Secret of this start, which only our own page knows. */
+  readonly token: string
+}
+
+/** Why a request is not served. */
+export interface Refusal {
+  readonly status: 403 | 405 | 421
+  readonly message: string
+}
+
+/**
+ * Decides whether a request may be served at all, before anything looks at its path. A page of another site that the
+ * operator visits can make his browser send requests here: by the address (refused by Origin, fetch metadata and the
+ * token) or under a name of its own that it lets point to this machine (refused by Host).
+ *
+ * @returns null for a request that may be served
+ */
+export function refusalOf({ method, headers }: GuardedRequest, { hosts, token }: GuardOptions): Refusal | null {
+  const host = headers.host?.toLowerCase()
+  if (host === undefined || !hosts.has(host)) return { status: 421, message: 'This host name is not served here.' }
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      return isForeignRead(headers) ? { status: 403, message: 'Other sites may not read this.' } : null
+    case 'POST':
+      return refusalOfChange(headers, host, token)
+    default:
+      return { status: 405, message: 'Only GET, HEAD and POST are served.' }
+  }
+}
+
+/** A picture, player, script or fetch of another site; a link that a person follows is none of those. */
+function isForeignRead(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site']
+  if (site === undefined || site === 'same-origin' || site === 'none') return false
+  return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document'
+}
+
+function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: string): Refusal | null {
+  const { origin } = headers
+  // Behind a proxy that ends TLS the page's own origin is https.
+  if (origin !== `http://${host}` && origin !== `https://${host}`) {
+    return { status: 403, message: 'Only the page of this dashboard may change anything (Origin).' }
+  }
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin') {
+    return { status: 403, message: 'Only the page of this dashboard may change anything.' }
+  }
+  const given = headers[TOKEN_HEADER]
+  if (typeof given !== 'string' || !isSame(given, token)) {
+    return { status: 403, message: `The header ${TOKEN_HEADER} is missing or of an earlier start: reload the page.` }
+  }
+  return null
+}
+
+/** Compares in a time that does not tell how much of the token was right, nor how long it is. */
+function isSame(given: string, token: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(token))
+}
+
+/** What a browser may write into Host for a server at this address and port, and the further names that are allowed. */
+export function allowedHosts(address: string, port: number, names: readonly string[]): ReadonlySet<string> {
+  const own = ['127.0.0.1', 'localhost', '[::1]', address.includes(':') ? `[${address}]` : address]
+  const withPort = own.map((name) => (port === 80 ? name : `${name}:${port}`))
+  return new Set([...withPort, ...names].map((name) => name.toLowerCase()))
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Logger, silentLogger, UsageError } from 'voxmux'
+import { ComparisonStore } from './comparison-store.js'
+import type { DashboardParts } from './exchange.js'
+import { LiveFeed } from './live-feed.js'
+import type { OperatorView } from './operator-view.js'
+import { readPageFiles } from './page-files.js'
+import { ProgressBoard } from './progress-board.js'
+import { allowedHosts, refusalOf } from './request-guard.js'
+import { sendFault, setSecurityHeaders } from './respond.js'
+import { ROUTES } from './routes.js'
+
+export interface DashboardOptions {
+  readonly view: OperatorView
+  readonly metrics: DashboardParts['metrics']
+  /** Folder for what is built to be heard and seen; made when first needed. */
+  readonly comparisonFolder: string
+  /** Default 127.0.0.1: nobody else reaches it. */
+  readonly host?: string
+  /** 0 takes any that is free. */
+  readonly port: number
+  /** Further values of the Host header: the name of a reverse proxy, with its port where it has one. */
+  readonly hosts?: readonly string[]
+  readonly logger?: Logger
+}
+
+export interface Dashboard {
+  /** Where the page is, ending in a slash. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Longest time for a request to arrive whole. */
+const REQUEST_MS = 15_000
+const MOST_CONNECTIONS = 256
+/** What a request's path is read against: only the path counts. */
+const LOCAL = 'http://localhost'
+
+/**
+ * Serves the page, the health answers and the metrics.
+ *
+ * @throws UsageError `ERR_PORT_TAKEN` where the address cannot be bound
+ */
+export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { view, metrics, host = '127.0.0.1', logger = silentLogger } = options
+  const token = randomBytes(32).toString('base64url')
+  const onFault = (fault: unknown) => logger.warn({ cause: String(fault) }, 'The dashboard could not ask the store.')
+  const progress = new ProgressBoard(view.daemon)
+  const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault })
+  const comparisons = new ComparisonStore({ folder: options.comparisonFolder })
+  const parts = { view, progress, feed, comparisons, metrics, token, files: readPageFiles() }
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS })
+  server.maxConnections = MOST_CONNECTIONS
+  const port = await listen(server, host, options.port)
+  const hosts = allowedHosts(host, port, options.hosts ?? [])
+  server.on('request', (request, response) => {
+    answer(request, response, parts, hosts).catch((fault: unknown) => {
+      logger.warn({ path: request.url?.split('?', 1)[0], cause: String(fault) }, 'A request could not be answered.')
+      if (response.headersSent) response.destroy()
+      else sendFault(response, 500, 'The request could not be answered; the log says why.')
+    })
+  })
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/`,
+    close: async () => {
+      feed.close()
+      progress.close()
+      await comparisons.close()
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: DashboardParts,
+  hosts: ReadonlySet<string>,
+): Promise<void> {
+  setSecurityHeaders(response)
+  // Nothing that is served takes a body.
+  request.resume()
+  const { method = '', headers } = request
+  const refusal = refusalOf({ method, headers }, { hosts, token: parts.token })
+  if (refusal) return sendFault(response, refusal.status, refusal.message)
+  if (!URL.canParse(request.url ?? '', LOCAL)) return sendFault(response, 400, 'That is no address.')
+  const { pathname, searchParams: query } = new URL(request.url ?? '', LOCAL)
+  const matching = ROUTES.filter(({ pattern }) => pattern.test(pathname))
+  const route = matching.find((one) => one.method === (method === 'HEAD' ? 'GET' : method))
+  if (!route) {
+    const [status, message] = matching.length > 0 ? [405, 'Not by this method.'] : [404, 'There is no such page.']
+    return sendFault(response, Number(status), String(message))
+  }
+  const groups = route.pattern.exec(pathname)?.groups ?? {}
+  await route.answer({ ...parts, request, response, query, groups })
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(
+        new UsageError('ERR_PORT_TAKEN', `The dashboard cannot listen at ${host}, port ${port} (${cause.code}).`, {
+          cause,
+          remedies: ['Choose another port with --port; 0 takes any that is free.'],
+        }),
+      )
+    })
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+}

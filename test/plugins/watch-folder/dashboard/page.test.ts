@@ -1,0 +1,201 @@
+import { rename } from 'node:fs/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { runJob } from '../../../../src/pipeline/run-job.js'
+import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../../../helpers/chromium.js'
+import { jobBench } from '../../../helpers/job-bench.js'
+import { requestFor } from '../../../helpers/test-pipeline.js'
+import { failedJob, folderView, type StagedDashboard, stageDashboard } from './dashboard-bench.js'
+
+const NASTY = '<img src=x onerror=alert(1)>\n"&\u202egpj.wav'
+
+describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skipped: ${NO_CHROMIUM})` : ''}`, () => {
+  const bench = jobBench()
+  let browser: Browser
+  let staged: StagedDashboard
+  let page: Page
+  const faults: string[] = []
+  const asked: string[] = []
+
+  beforeAll(async () => {
+    browser = await openChromium()
+  })
+  afterAll(async () => {
+    await browser.close()
+  })
+  beforeEach(async () => {
+    staged = await stageDashboard(bench.pipeline.context.jobs, bench.folder.path)
+    staged.daemon.folders = [
+      folderView('/mnt/nas/dailies', { group: 'test', waitingFiles: 2 }),
+      folderView('/mnt/nas/podcasts', {
+        state: 'offline',
+        reason: 'The folder is not there: is the share mounted?',
+        preset: 'podcast',
+      }),
+    ]
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    faults.length = 0
+    asked.length = 0
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+    page.on('request', (request) => asked.push(request.url()))
+  })
+  afterEach(async () => {
+    await page.close()
+    await staged.dashboard.close()
+  })
+
+  async function picture(name: string): Promise<void> {
+    if (!SCREENSHOTS) return
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      for (const [device, width, height] of [
+        ['desktop', 1280, 900],
+        ['phone', 390, 844],
+      ] as const) {
+        await page.setViewportSize({ width, height })
+        await page.screenshot({ path: `${SCREENSHOTS}/${name}-${device}-${colorScheme}.png` })
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  }
+
+  const fitsAPhone = async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.setViewportSize({ width: 1280, height: 900 })
+  }
+
+  it('shows folders, a job that goes live, and what stops the intake, without being asked again', async () => {
+    const { jobs } = bench.pipeline.context
+    await page.goto(staged.dashboard.url)
+    await page.getByText('1 folder offline').waitFor()
+    await page.getByText('is the share mounted?').waitFor()
+    await page.getByText('Nothing is in work.').waitFor()
+
+    const { job } = await jobs.enqueue({ key: 'a', group: 'test', input: `/mnt/nas/dailies/${NASTY}` })
+    const claim = await jobs.claim('a')
+    if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+    staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'upload', percent: 40 })
+    await page.getByText('Uploading 40 %').waitFor()
+    // The bar counts stages, so that it goes on and on.
+    const bar = page.getByRole('progressbar')
+    expect(Number(await bar.getAttribute('value'))).toBeCloseTo((4.4 / 12) * 100, 3)
+    staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'mux', percent: 10 })
+    await page.getByText('Writing 10 %').waitFor()
+    await jobs.pause(null, 'The account has no credits left (-10).')
+    await page.getByRole('alert').getByText('no credits left').waitFor()
+    await picture('live')
+    await fitsAPhone()
+
+    await jobs.complete(claim.lease, { status: 'done' })
+    await page.getByText('Nothing is in work.').waitFor()
+    // Whatever a file is called, its name is text.
+    await page.getByRole('link', { name: '<img src=x onerror=alert(1)>␣"&␣gpj.wav' }).waitFor()
+    expect(await page.locator('img[src=x]').count()).toBe(0)
+    await jobs.resume(null)
+    await page.getByText('no credits left').waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+  })
+
+  it('says why a file failed and what can be done, and tries it again by keyboard', async () => {
+    const ledger = { jobs: bench.pipeline.context.jobs }
+    const job = await failedJob(ledger, 'test', '/mnt/nas/dailies/scene 12 take 3.mkv')
+    await failedJob(ledger, 'test', '/mnt/nas/dailies/interview.mov')
+    await page.goto(staged.dashboard.url)
+    await page.getByRole('tab', { name: 'Failed 2' }).waitFor()
+    await page.getByRole('tab', { name: /Finished/ }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('MultiTrackAudioNotSupported').first().waitFor()
+    await page.getByText('Choose one with --track N.').first().waitFor()
+    await picture('failed')
+    await fitsAPhone()
+    const button = page.getByRole('button', { name: 'Try scene 12 take 3.mkv again' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('scene 12 take 3.mkv is back in the queue.').waitFor()
+    await button.waitFor({ state: 'detached' })
+    expect((await ledger.jobs.get(job.id))?.status).toBe('queued')
+    expect(staged.retried.map(({ id }) => id)).toEqual([job.id])
+    await page.getByRole('tab', { name: 'Failed 1' }).waitFor()
+    await page.getByRole('tab', { name: 'Waiting 1' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('opens a finished job: before and after to hear and see, and its receipt', async () => {
+    const input = bench.folder.file(NASTY)
+    await rename(await bench.take('speech.wav'), input)
+    bench.answerWith('-af', 'volume=0.5')
+    const { event } = await runJob(requestFor(input, { report: true }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    await page.goto(staged.dashboard.url)
+    await page.getByRole('link', { name: /onerror/ }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Verified full').waitFor()
+    await dialog.getByRole('button', { name: 'Play' }).waitFor()
+    const media = (what: string) => page.evaluate(`[...document.querySelectorAll('audio')].map((one) => ${what})`)
+    await page.waitForFunction('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
+    const [before, after] = (await media('one.duration')) as [number, number]
+    expect(before).toBeGreaterThan(1)
+    expect(after).toBeCloseTo(before, 1)
+    // By keyboard alone: to a second in, then the other side, which goes on from there.
+    await dialog.locator('[type=range]').fill('1')
+    await dialog.getByRole('radio', { name: 'After' }).focus()
+    await page.keyboard.press('ArrowLeft')
+    expect(await dialog.getByRole('radio', { name: 'Before' }).isChecked()).toBe(true)
+    expect(((await media('one.currentTime')) as number[])[0]).toBeCloseTo(1, 1)
+    await dialog.getByRole('img', { name: 'Before: waveform' }).waitFor()
+    await page.waitForFunction('[...document.querySelectorAll("img")].every((one) => one.naturalWidth > 0)')
+    await picture('job')
+    await fitsAPhone()
+    await dialog.getByRole('button', { name: 'Play' }).press('Enter')
+    await dialog.getByRole('button', { name: 'Pause' }).waitFor()
+
+    const id = event.id
+    const part = await page.request.get(`${staged.dashboard.url}api/jobs/${id}/comparison/0/after/audio`, {
+      headers: { range: 'bytes=4-7' },
+    })
+    expect([part.status(), (await part.body()).toString()]).toEqual([206, 'ftyp'])
+    const report = await page.request.get(`${staged.dashboard.url}api/jobs/${id}/report`)
+    expect(report.headers()['content-security-policy']).toMatch(/^sandbox allow-scripts;/)
+
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(new URL(page.url()).hash).toBe('')
+    expect(asked.filter((url) => !url.startsWith(staged.dashboard.url))).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('stays quick with 10,000 jobs, a page of them at a time', async () => {
+    const { jobs } = bench.pipeline.context
+    await jobs.enqueueAll(
+      Array.from({ length: 10_000 }, (_, n) => ({
+        key: `k${n}`,
+        group: 'test',
+        input: `/mnt/nas/dailies/clip-${n}.mov`,
+      })),
+    )
+    await page.goto(staged.dashboard.url)
+    await page.getByRole('tab', { name: 'Waiting 10,000' }).click()
+    await page.getByText('clip-9999.mov').waitFor()
+    expect(await page.locator('.job').count()).toBe(50)
+    await page.getByRole('button', { name: 'Older' }).press('Enter')
+    await page.getByText('clip-9949.mov').waitFor()
+    expect(await page.getByText('Page 2').isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'Newer' }).press('Enter')
+    await page.getByText('clip-9999.mov').waitFor()
+    await picture('many')
+    expect(faults).toEqual([])
+  })
+
+  it('says that the connection is gone, and goes on by itself when the daemon is back', async () => {
+    await page.goto(staged.dashboard.url)
+    await page.getByText('1 folder offline').waitFor()
+    const port = Number(new URL(staged.dashboard.url).port)
+    await staged.dashboard.close()
+    await page.getByText('No connection, trying again').waitFor()
+    staged = await stageDashboard(bench.pipeline.context.jobs, bench.folder.path, { port })
+    staged.daemon.folders = [folderView('/mnt/nas/dailies')]
+    await page.getByText('Watching 1 folder').waitFor()
+  })
+})
