@@ -40,7 +40,6 @@ export {
   VoxmuxError,
 } from './core/errors.js'
 export { type Logger, silentLogger } from './core/logger.js'
-export type { Job, JobCount, JobFilter, JobStatus, JobStore, Pause } from './jobs/index.js'
 export {
   isEnded,
   JOB_STATUSES,

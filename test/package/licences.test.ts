@@ -35,7 +35,8 @@ describe('the contents of the tarball', () => {
   const good = [
     ...['package.json', 'README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'presets/transparent.json'],
     ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
-    'dist/plugins/watch-folder/dashboard/page/index.html',
+    ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
+    'plugins/mediamtx/segment-complete.sh',
   ]
 
   it('are what voxmux needs', () => {
