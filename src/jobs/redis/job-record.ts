@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ErrorReport } from '../../core/errors.js'
 import type { Holder } from '../holder.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from '../job.js'
@@ -23,6 +24,8 @@ export function jobData({ key, group, input, recipeHash = '', preset = null }: J
 /** Fields of a job's hash, flat: what a change writes. State lies in a field a property, so that each is replaced whole. */
 export function jobFields(change: {
   readonly state?: JobState | undefined
+  /** Where it differs from `data`'s: the file was renamed. */
+  readonly renamedTo?: string | undefined
   readonly inputIdentity?: FileIdentity | null | undefined
   readonly output?: string | null | undefined
   readonly publishedSha256?: string | undefined
@@ -30,10 +33,11 @@ export function jobFields(change: {
   readonly error?: ErrorReport | undefined
   readonly receipt?: string | null | undefined
 }): string[] {
-  const { state = {}, inputIdentity, output, publishedSha256, notBeforeMs, error, receipt } = change
+  const { state = {}, renamedTo, inputIdentity, output, publishedSha256, notBeforeMs, error, receipt } = change
   const fields: string[] = []
   for (const [name, value] of Object.entries(state))
     if (value !== undefined) fields.push(`_state.${name}`, JSON.stringify(value))
+  if (renamedTo !== undefined) fields.push('_input', renamedTo)
   if (inputIdentity) fields.push('_identity', JSON.stringify(inputIdentity))
   if (typeof output === 'string') fields.push('_output', output)
   if (publishedSha256 !== undefined) fields.push('_published', publishedSha256)
@@ -41,6 +45,11 @@ export function jobFields(change: {
   if (error) fields.push('_error', JSON.stringify(error))
   if (typeof receipt === 'string') fields.push('_receipt', receipt)
   return fields
+}
+
+/** Short, whatever the path is: what jobs are found under by their input. */
+export function inputIndex(input: string): string {
+  return createHash('sha256').update(input).digest('hex').slice(0, 24)
 }
 
 /** A job's hash as Redis answers it (names and values in turn) as a job; null for none. */
@@ -54,7 +63,7 @@ export function jobOf(flat: unknown): Job | null {
   const notBefore = hash.get('_notBefore')
   return {
     id,
-    ...{ key, group, input, recipeHash, preset },
+    ...{ key, group, input: hash.get('_input') ?? input, recipeHash, preset },
     priority: MIDDLE - Number(hash.get('priority')),
     status: hash.get('_status') as JobStatus,
     attempts: Number(hash.get('_attempts')),

@@ -137,11 +137,15 @@ redis.call('SET', key .. ':lock', token, 'PX', LOCK_MS)
 return { 'ok', nowText }`,
   },
 
-  /** A[4] status or ''; fields follow. */
+  /** A[4] status or '', A[5] and A[6] index of the input before and after, or ''; fields follow. */
   checkpoint: {
     lua: `${LEASED}
 if A[4] ~= '' then setStatus(number, key, id, A[4]) end
-write(5)
+if A[6] ~= '' then
+  redis.call('ZREM', own .. 'inputs', A[5] .. ':' .. id)
+  redis.call('ZADD', own .. 'inputs', 0, A[6] .. ':' .. id)
+end
+write(7)
 return { 'ok', nowText, read(key) }`,
   },
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Holder } from '../holder.js'
 import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from '../job.js'
@@ -18,7 +18,7 @@ import { leaseLost } from '../leases.js'
 import { sortableId } from '../sortable-id.js'
 import { ANY_QUEUE, type Bull, type BullCall, type BullQueue } from './bull-recorder.js'
 import { DeadHolders } from './dead-holders.js'
-import { bullPriority, jobData, jobFields, jobOf } from './job-record.js'
+import { bullPriority, inputIndex, jobData, jobFields, jobOf } from './job-record.js'
 import { JOB_SCRIPTS } from './job-scripts.js'
 import type { RedisScripts } from './redis-scripts.js'
 
@@ -114,7 +114,11 @@ export class RedisJobStore implements JobStore {
   }
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
-    const answer = await this.#leased('checkpoint', lease, [checkpoint.status ?? '', ...jobFields(checkpoint)])
+    const { input, status = '' } = checkpoint
+    const before = input === undefined ? null : await this.get(lease.jobId)
+    const indexes = input === undefined || before === null ? ['', ''] : [inputIndex(before.input), inputIndex(input)]
+    const fields = jobFields({ ...checkpoint, renamedTo: input })
+    const answer = await this.#leased('checkpoint', lease, [status, ...indexes, ...fields])
     return this.#one(answer[2])
   }
 
@@ -293,8 +297,3 @@ export class RedisJobStore implements JobStore {
 
 /** Calls that are on their way at once. */
 const BATCH = 500
-
-/** Short, whatever the path is: what jobs are found under by their input. */
-function inputIndex(input: string): string {
-  return createHash('sha256').update(input).digest('hex').slice(0, 24)
-}
