@@ -67,7 +67,7 @@ function extractCommand({ media }: MuxPlan, streams: readonly PlannedStream[], p
     .filter(({ input }) => !isCover(input))
     .flatMap((stream) => [`-dump_attachment:${stream.input.index}`, fileUrl(attachedPath(stream, place))])
   return {
-    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(), ...dumps] }],
+    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...dumps] }],
     outputs: streams
       .filter(({ input }) => isCover(input))
       .map((stream) => ({

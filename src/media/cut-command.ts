@@ -43,7 +43,7 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
 /** One command that reads the input once and writes every cut. */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   return {
-    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
+    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
     filterComplex: [...new Set(cuts.map((cut) => cut.stream))]
       .flatMap((stream) => trackGraph(media, stream, cuts))
       .join(';'),

@@ -46,7 +46,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
     sampleCount: null,
     chunks: () =>
       decodedChunks(
-        media.path,
+        media,
         format,
         audioIndex,
         fileClockFilters({ startSec: media.startSec, sampleRate: own.sampleRate }, channels, range),
@@ -72,7 +72,7 @@ export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmForma
 }
 
 async function* decodedChunks(
-  path: string,
+  media: MediaInfo,
   format: PcmFormat,
   audioIndex: number,
   filters: readonly string[],
@@ -80,7 +80,7 @@ async function* decodedChunks(
 ): AsyncGenerator<Buffer> {
   const { stdout } = streamFfmpeg(
     {
-      inputs: [{ url: fileUrl(path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
+      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
       filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
       outputs: [
         {
@@ -89,7 +89,7 @@ async function* decodedChunks(
         },
       ],
     },
-    { signal, input: path },
+    { signal, input: media.path },
   )
   yield* wholeFrames(stdout, frameBytes(format))
 }

@@ -1,78 +1,79 @@
 import type { FileHandle } from 'node:fs/promises'
+import { type Edit, type MovieTrack, movieTracks } from './movie-tracks.js'
 
-/** One entry of a track's edit list. */
-interface Edit {
-  /** -1: nothing is shown. */
-  readonly mediaTime: bigint
-  readonly rate: number
+/** How the edit lists of a movie are to be taken. */
+export type EditLists =
+  /** As ffmpeg takes them: a late start, a skipped lead-in, an end left out or empty. */
+  | { readonly kind: 'plain' }
+  /** As if there were none: edits that together play a track once, whole and without a break. */
+  | { readonly kind: 'joined' }
+  /** Not at all, and why: ffmpeg copies packets, and these would be presented otherwise afterwards. */
+  | { readonly kind: 'complex'; readonly why: string }
+
+/** Judges the edit lists of an mp4 or mov; any other file has none, and is plain. */
+export async function editLists(file: FileHandle, sizeBytes: number): Promise<EditLists> {
+  const tracks = await movieTracks(file, sizeBytes)
+  const why = tracks.map(complexity).find((found) => found !== undefined)
+  if (why !== undefined) return { kind: 'complex', why }
+  const joined = tracks.find(({ edits }) => shownEdits(edits).length > 1)
+  if (!joined) return { kind: 'plain' }
+  // ffmpeg has one way for the lists of all tracks: as they are, or not at all.
+  return tracks.every(isPlayedWhole)
+    ? { kind: 'joined' }
+    : { kind: 'complex', why: `is put together from ${joined.edits.length} parts` }
 }
 
-interface Box {
-  readonly type: string
-  readonly bodyAt: number
-  readonly endAt: number
-}
-
-/** Longer lists are no presentation any more. */
-const MAX_EDITS = 10_000
-const PARENTS: Readonly<Record<string, readonly string[]>> = {
-  '': ['moov'],
-  moov: ['trak'],
-  trak: ['edts'],
-  edts: ['elst'],
-}
-
-/**
- * Says why the edit lists of an mp4 or mov cannot be carried over as they are: ffmpeg copies packets, and a list that
- * plays parts of them in another order, twice, slowly or with holes would be presented otherwise afterwards. A late
- * start and a skipped lead-in (at most one empty edit, then one part at its own speed) are kept.
- *
- * @returns undefined where every list is simple
- */
-export async function complexEdits(file: FileHandle, sizeBytes: number): Promise<string | undefined> {
-  for await (const list of editLists(file, { type: '', bodyAt: 0, endAt: sizeBytes })) {
-    const shown = list.filter(({ mediaTime }) => mediaTime >= 0n)
-    const isEmptyInside = list.some(({ mediaTime }, place) => mediaTime < 0n && place > 0)
-    if (shown.some(({ rate }) => rate !== 1)) return 'plays a part at another speed'
-    if (shown.length > 1) return `is put together from ${shown.length} parts`
-    if (isEmptyInside) return 'has a hole in the middle'
+function complexity(track: MovieTrack): string | undefined {
+  const shown = shownEdits(track.edits)
+  const [first] = shown
+  if (!first) return undefined
+  if (shown.some(({ rate }) => rate !== 1)) return 'plays a part at another speed'
+  const from = track.edits.indexOf(first)
+  if (from > 1) return 'begins with several empty parts'
+  if (track.edits.slice(from, from + shown.length).some(({ mediaTime }) => mediaTime < 0n)) {
+    return 'has a hole in the middle'
   }
+  const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as Edit, edit))
+  if (!isWhole) return `is put together from ${shown.length} parts`
+  if (track.handler === 'vide' && !isPictureStart(track, first.mediaTime)) return 'begins between two pictures'
   return undefined
 }
 
-async function* editLists(file: FileHandle, within: Box): AsyncGenerator<readonly Edit[]> {
-  const wanted = PARENTS[within.type] ?? []
-  for (let at = within.bodyAt; at + 8 <= within.endAt; ) {
-    const box = await boxAt(file, at, within.endAt)
-    if (!box) return
-    if (box.type === 'elst' && within.type === 'edts') yield await editsOf(file, box)
-    else if (wanted.includes(box.type)) yield* editLists(file, box)
-    at = box.endAt
+function shownEdits(edits: readonly Edit[]): readonly Edit[] {
+  return edits.filter(({ mediaTime }) => mediaTime >= 0n)
+}
+
+/** Whether an edit goes on at the tick where the one before it ends. */
+function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: Edit, edit: Edit): boolean {
+  return Number(edit.mediaTime - before.mediaTime) * movieTicksPerSec === Number(before.duration) * ticksPerSec
+}
+
+/** From its first sample to its last, a tick of the movie more or less. */
+function isPlayedWhole({ edits, firstShift, runs, ticksPerSec, movieTicksPerSec }: MovieTrack): boolean {
+  const shown = shownEdits(edits)
+  if (shown.length === 0) return true
+  const playedSec = shown.reduce((sum, { duration }) => sum + Number(duration), 0) / movieTicksPerSec
+  const wholeSec = runs.reduce((sum, { count, ticks }) => sum + count * ticks, 0) / ticksPerSec
+  return Number(shown[0]?.mediaTime) <= (firstShift ?? 0) && playedSec > wholeSec - 1.5 / movieTicksPerSec
+}
+
+/** Cut in the middle of a picture: ffmpeg shows the next one in its place, up to a picture early. */
+function isPictureStart(track: MovieTrack, mediaTime: bigint): boolean {
+  const ticks = Number(mediaTime) - (track.firstShift ?? 0)
+  if (ticks <= 0 || track.runs.length === 0) return true
+  const [run] = track.runs
+  // Pictures of many lengths that are shown in another order than they come have times of their own.
+  if (track.firstShift !== null && new Set(track.runs.map((other) => other.ticks)).size > 1) return true
+  return track.firstShift !== null && run ? ticks % run.ticks === 0 : isSampleStart(track, ticks)
+}
+
+/** Whether a sample begins at that tick. */
+function isSampleStart({ runs }: MovieTrack, wantedTicks: number): boolean {
+  let ticks = 0
+  for (const run of runs) {
+    const runTicks = run.count * run.ticks
+    if (wantedTicks < ticks + runTicks) return (wantedTicks - ticks) % run.ticks === 0
+    ticks += runTicks
   }
-}
-
-async function boxAt(file: FileHandle, at: number, limit: number): Promise<Box | undefined> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, at)
-  if (bytesRead < 8) return undefined
-  const short = buffer.readUInt32BE(0)
-  // 0: to the end of what it lies in; 1: the size follows as 64 bits.
-  const size = short === 0 ? limit - at : short === 1 && bytesRead === 16 ? Number(buffer.readBigUInt64BE(8)) : short
-  const headBytes = short === 1 ? 16 : 8
-  if (size < headBytes) return undefined
-  return { type: buffer.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
-}
-
-async function editsOf(file: FileHandle, { bodyAt, endAt }: Box): Promise<readonly Edit[]> {
-  const length = Math.min(endAt - bodyAt, 8 + MAX_EDITS * 20)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, bodyAt)
-  if (bytesRead < 8) return []
-  const long = buffer[0] === 1
-  const entryBytes = long ? 20 : 12
-  const count = Math.min(buffer.readUInt32BE(4), Math.floor((bytesRead - 8) / entryBytes))
-  return Array.from({ length: count }, (_, place) => {
-    const entry = 8 + place * entryBytes
-    return long
-      ? { mediaTime: buffer.readBigInt64BE(entry + 8), rate: buffer.readInt32BE(entry + 16) / 65_536 }
-      : { mediaTime: BigInt(buffer.readInt32BE(entry + 4)), rate: buffer.readInt32BE(entry + 8) / 65_536 }
-  })
+  return false
 }

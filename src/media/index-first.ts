@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import type { MediaInfo } from './media-info.js'
 
 /** ISO base media and QuickTime, as {@link MediaInfo.container} names them. */
-export const MP4_FAMILY: readonly string[] = ['mp4', 'mov', 'm4v', 'm4a', '3gp', '3g2']
+const MP4_FAMILY: readonly string[] = ['mp4', 'mov', 'm4v', 'm4a', '3gp', '3g2']
 
 /** Whether the index (moov) of an mp4 or mov stands before its data, so that it plays while it loads. */
 export async function hasIndexFirst({ path, container, sizeBytes }: MediaInfo): Promise<boolean> {

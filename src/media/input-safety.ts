@@ -1,3 +1,5 @@
+import type { MediaInfo } from './media-info.js'
+
 /**
  * Demuxers of plain, self-contained files. Playlists and anything else that opens further files or addresses (hls,
  * dash, concat, imf, sdp, image2, …) are left out: a text named clip.mp4 would otherwise open its neighbours.
@@ -34,9 +36,12 @@ const PLAIN_DEMUXERS = [
 /**
  * What every input option list begins with, for a file somebody else made. Same options in every command, so that
  * each sees the same streams in the same order.
+ *
+ * @param file what was found out about it, where something was
  */
-export function safeInputOptions(): readonly string[] {
+export function safeInputOptions(file: Pick<MediaInfo, 'readOptions'> = {}): readonly string[] {
   return [
+    ...(file.readOptions ?? []),
     // Nothing but this file: no network, no nested protocol (concat:, crypto:, subfile:).
     '-protocol_whitelist',
     'file,pipe',

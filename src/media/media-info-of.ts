@@ -12,7 +12,7 @@ export function isLossless(codec: string | null): boolean {
 /** Translates ffprobe's answer into {@link MediaInfo}. */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
-  file: { readonly path: string; readonly sizeBytes: number; readonly container: string },
+  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions'>,
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer

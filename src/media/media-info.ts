@@ -7,6 +7,8 @@ export interface MediaInfo {
   readonly formatName: string
   /** The container by its usual extension, told apart by brand and content: `mp4`, `mov`, `mkv`, `webm`, `wav` … */
   readonly container: string
+  /** What ffmpeg must be told before `-i` to present the file as it is meant; nothing as a rule. */
+  readonly readOptions?: readonly string[]
   /** Timestamp at which the file's presentation begins: what a player shows as 0:00. */
   readonly startSec: number
   /** Presentation length from {@link startSec}; null where the container does not say. */

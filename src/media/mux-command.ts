@@ -56,7 +56,7 @@ export function muxCommand(
   const indexOf = ({ input }: PlannedStream) => input.index
   return {
     inputs: [
-      { url: fileUrl(media.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] },
+      { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] },
       ...voices.map(({ source, format }) => ({ url: source, options: rawInputOptions(format) })),
     ],
     filterComplex: voices.map((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),

@@ -3,11 +3,10 @@ import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../core/errors.js'
 import { missingBytes } from './completeness.js'
 import { containerKind } from './container-kind.js'
-import { complexEdits } from './edit-lists.js'
+import { editLists } from './edit-lists.js'
 import { unreadable } from './ffmpeg-failure.js'
 import { ffprobe } from './ffprobe.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
-import { MP4_FAMILY } from './index-first.js'
 import type { MediaInfo } from './media-info.js'
 import { mediaInfoOf } from './media-info-of.js'
 
@@ -33,15 +32,17 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
   const file = await open(absolute, 'r')
   try {
     const head = await readHead(file)
-    const show = ['-show_format', '-show_streams', '-show_chapters', '-show_data_hash', 'murmur3']
+    const edits = await editLists(file, sizeBytes)
+    const readOptions = edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []
+    const show = [...readOptions, '-show_format', '-show_streams', '-show_chapters', '-show_data_hash', 'murmur3']
     const answer = await ffprobe(absolute, show, ffprobeAnswerSchema, { signal })
     const container = containerKind({ path: absolute, head, answer })
     if (!container) throw unsupported(path, answer.format.format_name)
     const missing = await missingBytes(file, sizeBytes, container)
     if (missing > 0) throw unreadable(`${path} is truncated: its last ${missing} bytes are missing`, { input: path })
-    if (MP4_FAMILY.includes(container)) await refuseComplexEdits(path, file, sizeBytes)
+    if (edits.kind === 'complex') throw complexEdits(path, edits.why)
     if (answer.streams.length === 0) throw unreadable(`${path} holds no sound and no picture`, { input: path })
-    const media = mediaInfoOf(answer, { path: absolute, sizeBytes, container })
+    const media = mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions })
     if (clockJumpsBack(media)) throw jumpingBack(path)
     return media
   } finally {
@@ -83,10 +84,8 @@ function jumpingBack(path: string): PrecheckError {
   })
 }
 
-async function refuseComplexEdits(path: string, file: FileHandle, sizeBytes: number): Promise<void> {
-  const why = await complexEdits(file, sizeBytes)
-  if (why === undefined) return
-  throw new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (its edit list): that cannot be kept.`, {
+function complexEdits(path: string, why: string): PrecheckError {
+  return new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (its edit list): that cannot be kept.`, {
     input: path,
     remedies: ['Export it again as a plain file, or flatten it first, for example `ffmpeg -i in.mov flat.mov`.'],
   })

@@ -57,7 +57,7 @@ export async function readBack(
       {
         // A damaged packet must not pass as sound.
         globalOptions: ['-xerror'],
-        inputs: [{ url: fileUrl(output.path), options: [...safeInputOptions(), ...FILE_CLOCK_INPUT_OPTIONS] }],
+        inputs: [{ url: fileUrl(output.path), options: [...safeInputOptions(output), ...FILE_CLOCK_INPUT_OPTIONS] }],
         filterComplex: filter,
         outputs: [
           { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },

@@ -4,8 +4,17 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../src/media/decode-pcm.js'
 import { probe } from '../../src/media/probe.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
+import {
+  ffmpeg,
+  ffmpegOutput,
+  ffprobeJson,
+  picture,
+  type TestFolder,
+  testFolder,
+  tone,
+} from '../helpers/media-factory.js'
 import { box, replaceBoxes } from './movie-boxes.js'
+import { replaceVoice } from './zoo/zoo-run.js'
 
 describe('what a movie file can say of itself', () => {
   let folder: TestFolder
@@ -17,18 +26,22 @@ describe('what a movie file can say of itself', () => {
   })
   afterAll(() => folder.remove())
 
-  /** `[duration, mediaTime, rate]` an edit, in ticks of the movie and of the track. */
+  /** `[duration in ms, seconds into the track or -1, rate]` an edit, of both tracks. */
   async function withEdits(name: string, edits: readonly (readonly [number, number, number])[]): Promise<string> {
-    const list = Buffer.alloc(8 + 12 * edits.length)
-    list.writeUInt32BE(edits.length, 4)
-    edits.forEach(([duration, mediaTime, rate], place) => {
-      list.writeUInt32BE(duration, 8 + 12 * place)
-      list.writeInt32BE(mediaTime, 12 + 12 * place)
-      list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
-    })
+    const ticksPerSec = [12_800, 48_000]
+    const listFor = (ticks: number) => {
+      const list = Buffer.alloc(8 + 12 * edits.length)
+      list.writeUInt32BE(edits.length, 4)
+      edits.forEach(([duration, startSec, rate], place) => {
+        list.writeUInt32BE(duration, 8 + 12 * place)
+        list.writeInt32BE(startSec < 0 ? -1 : startSec * ticks, 12 + 12 * place)
+        list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
+      })
+      return box('elst', list)
+    }
     await writeFile(
       folder.file(name),
-      replaceBoxes(movie, 'elst', () => box('elst', list)),
+      replaceBoxes(movie, 'elst', () => listFor(ticksPerSec.shift() ?? 1)),
     )
     return folder.file(name)
   }
@@ -47,10 +60,20 @@ describe('what a movie file can say of itself', () => {
       [
         [300, 0, 1],
         [200, -1, 1],
+        [500, 0.3, 1],
       ],
       /hole in the middle/,
     ],
     ['half the speed', [[1000, 0, 0.5]], /another speed/],
+    [
+      'a part left out',
+      [
+        [480, 0, 1],
+        [480, 0.52, 1],
+      ],
+      /put together from 2 parts/,
+    ],
+    ['half a picture', [[980, 0.02, 1]], /begins between two pictures/],
   ] as const)('refuses an edit list of %s before anything is sent', async (what, edits, said) => {
     const path = await withEdits(`${what}.mov`, edits)
     await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_EDIT_LIST', exitCode: 5, message: said })
@@ -64,6 +87,24 @@ describe('what a movie file can say of itself', () => {
       ]),
     )
     expect(media.streams).toHaveLength(2)
+  })
+
+  it('takes several edits that together are one, and keeps every sample and picture', async () => {
+    const path = await withEdits('one-after-the-other.mov', [
+      [480, 0, 1],
+      [480, 0.48, 1],
+      [40, 0.96, 1],
+    ])
+    const { output } = await replaceVoice(path, folder.file('one-after-the-other.out.mov'))
+    const heard = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-f', 's16le', 'pipe:1')
+    expect((await heard(output)).equals(await heard(folder.file('plain.mov')))).toBe(true)
+    const seen = async (file: string) => {
+      const show = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,size', '-show_data_hash', 'md5']
+      return (await ffprobeJson(file, ...show, '-show_packets')).packets
+    }
+    const facts = (packets: unknown) =>
+      (packets as Record<string, string>[]).map(({ pts_time, size, data_hash }) => [pts_time, size, data_hash])
+    expect(facts(await seen(output))).toEqual(facts(await seen(folder.file('plain.mov'))))
   })
 
   it('opens nothing that a track refers to', async () => {

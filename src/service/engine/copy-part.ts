@@ -27,7 +27,7 @@ export async function copyPart(
   const end = endSec === null ? [] : ['-to', String(endSec)]
   await runFfmpeg(
     {
-      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(), '-ss', String(startSec), ...end] }],
+      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), '-ss', String(startSec), ...end] }],
       outputs: [
         {
           url: fileUrl(output),

@@ -49,7 +49,7 @@ export async function encodeAudio(
             url: Readable.from(source(), { objectMode: false }),
             options: ['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
           },
-          { url: fileUrl(media.path), options: safeInputOptions() },
+          { url: fileUrl(media.path), options: safeInputOptions(media) },
         ],
         outputs: [
           {

@@ -7,6 +7,7 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
   const { streams, format, chapters } = await tables(path)
   const films = streams.filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic !== 1)
   const covers = streams.filter((stream) => stream.disposition.attached_pic === 1)
+  const newSound = streams.find((stream) => stream.codec_type === 'audio')
   const each = <T>(read: (stream: Stream) => T) => films.map(read)
   switch (feature) {
     case 'picture':
@@ -16,7 +17,10 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
     case 'other sound':
       return packets(path, 'a:1')
     case 'subtitles':
-      return packets(path, 's:0')
+      return [
+        await packets(path, 's'),
+        streams.map(({ codec_type, codec_name }) => codec_type === 'subtitle' && codec_name),
+      ]
     case 'cover':
       return Promise.all(covers.map((stream) => packets(path, stream.index)))
     case 'attachments':
@@ -27,6 +31,10 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
       )
     case 'timecode':
       return streams.flatMap(({ tags }) => tags?.timecode ?? []).concat(format.tags?.timecode ?? [])
+    case 'telemetry':
+      return [await packets(path, 'd:0'), await times(path, 'd:0')]
+    case 'order':
+      return tracks(streams).map(({ codec_name }) => codec_name)
     case 'chapters':
       return chapters.map(({ start_time, tags }) => [Number(start_time).toFixed(2), tags?.title])
     case 'tags':
@@ -35,10 +43,12 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
       return tracks(streams).map(({ tags }) => tags?.language?.replace('deu', 'ger').replace('fra', 'fre'))
     case 'titles':
       return tracks(streams).map(({ tags }) => tags?.title ?? tags?.handler_name)
+    case 'stream tags':
+      return tracks(streams).map(({ tags }) => [tags?.SOURCE, tags?.NOTE])
     case 'dispositions':
       return tracks(streams).map(({ disposition }) => disposition)
     case 'rotation':
-      return each((stream) => stream.side_data_list?.map(({ rotation }) => rotation))
+      return each((stream) => stream.side_data_list?.map(({ displaymatrix }) => displaymatrix))
     case 'colour':
       return each((stream) => [stream.color_range, stream.color_space, stream.color_transfer, stream.color_primaries])
     case 'HDR':
@@ -46,26 +56,47 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
     case 'pixel shape':
       return each((stream) => stream.sample_aspect_ratio)
     case 'start time':
-      return tracks(streams).map((stream) => Math.abs(Number(stream.start_time)).toFixed(2))
+      // Of the new sound it says when an encoder's lead-in begins: that one is heard instead.
+      return tracks(streams).map((stream) => stream !== newSound && Math.abs(Number(stream.start_time)).toFixed(2))
     case 'faststart':
       return (await readFile(path)).indexOf('moov') < (await readFile(path)).indexOf('mdat')
     case 'bext':
-      return [format.tags?.originator, format.tags?.time_reference]
+      return BEXT.map((name) => format.tags?.[name])
+    case 'production chunks':
+      return productionChunks(await readFile(path))
     default:
       return feature satisfies never
   }
 }
 
+const BEXT = [
+  ...['description', 'originator', 'originator_reference', 'origination_date', 'time_reference', 'umid'],
+  'coding_history',
+]
+
+/** Of a RIFF file, byte for byte. */
+function productionChunks(wave: Buffer): readonly (readonly [string, string])[] {
+  const found: [string, string][] = []
+  for (let at = 12; at + 8 <= wave.length; ) {
+    const [id, size] = [wave.toString('latin1', at, at + 4), wave.readUInt32LE(at + 4)]
+    const body = wave.toString('latin1', at + 8, at + 8 + size)
+    if (['iXML', 'cue '].includes(id) || body.startsWith('adtl')) found.push([id, body])
+    at += 8 + size + (size & 1)
+  }
+  return found
+}
+
 interface Stream {
   readonly index: number
   readonly codec_type: string
+  readonly codec_name?: string
   readonly extradata_hash?: string
   readonly start_time?: string
   readonly sample_aspect_ratio?: string
   readonly [colour: `color_${string}`]: string
   readonly disposition: Readonly<Record<string, number>>
   readonly tags?: Readonly<Record<string, string>>
-  readonly side_data_list?: readonly { readonly rotation?: number }[]
+  readonly side_data_list?: readonly { readonly displaymatrix?: string }[]
 }
 
 interface Tables {
@@ -93,14 +124,20 @@ function tracks(streams: readonly Stream[]): readonly Stream[] {
 async function packets(path: string, selector: number | string): Promise<string> {
   const hash = ['-c', 'copy', '-f', 'streamhash', '-hash', 'md5', 'pipe:1']
   // Transport streams and program streams wrap the same pictures anew; what is decoded must be the same.
-  const isWrapped = /\.(ts|m2ts|mpg)$/.test(path.replace(/\.part$/, ''))
+  const isWrapped = selector !== 's' && /\.(ts|m2ts|mpg)$/.test(path)
   const how = isWrapped ? ['-f', 'streamhash', '-hash', 'md5', 'pipe:1'] : hash
   return String(await ffmpegOutput('-i', path, '-map', `0:${selector}`, ...how))
 }
 
 /** In ms from the first: a tick of the coarsest container of the zoo. */
-async function times(path: string, index: number): Promise<readonly number[]> {
-  const { packets } = (await ffprobeJson(path, '-show_entries', 'packet=pts_time', '-select_streams', `${index}`)) as {
+async function times(path: string, selector: number | string): Promise<readonly number[]> {
+  const { packets } = (await ffprobeJson(
+    path,
+    '-show_entries',
+    'packet=pts_time',
+    '-select_streams',
+    `${selector}`,
+  )) as {
     packets: { pts_time?: string }[]
   }
   const known = packets.map(({ pts_time }) => Number(pts_time))

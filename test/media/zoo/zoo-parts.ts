@@ -9,6 +9,7 @@ export const ZOO_TEXTS: Readonly<Record<string, string>> = {
     ...['[CHAPTER]', 'TIMEBASE=1/1000', 'START=600', 'END=1500', 'title=Two', ''],
   ].join('\n'),
   'letters.ttf': 'not a font, but as good as one to a container',
+  'bold.otf': 'another that is none',
 }
 
 /** A further input: the options that read it, and those that come with the output. */
@@ -44,11 +45,26 @@ export const commented: ZooPart = {
 }
 export const cover: ZooPart = { input: ['-i', 'cover.png'], output: (index) => ['-map', `${index}`] }
 
-/** A font and a cover as Matroska has them. */
+/** Blu-ray's pictures of words. */
+export const bluray: ZooPart = {
+  input: ['-i', 'words.sup'],
+  output: (index) => ['-map', `${index}`, '-metadata:s:s:0', 'language=fra'],
+}
+/** What a camera notes beside the picture. */
+export const telemetry: ZooPart = {
+  input: ['-f', 'data', '-i', 'facts.txt'],
+  output: (index) => ['-map', `${index}`],
+}
+
+/** Fonts and a cover as Matroska has them. */
 export const font = [
-  ...['-attach', 'letters.ttf', '-metadata:s:t:0', 'mimetype=font/ttf', '-metadata:s:t:0', 'filename=letters.ttf'],
-  ...['-attach', 'cover.png', '-metadata:s:t:1', 'mimetype=image/png', '-metadata:s:t:1', 'filename=front.png'],
+  ...attached(0, 'letters.ttf', 'font/ttf'),
+  ...attached(1, 'bold.otf', 'application/vnd.ms-opentype'),
+  ...attached(2, 'cover.png', 'image/png'),
 ]
+
+/** Pictures at their own times: some left out, some moved. */
+export const jumpy = String.raw`select=gt(mod(n\,5)\,1),setpts=PTS+0.013*mod(N\,3)/TB`
 
 /** A film with a voice and a second sound in another language. */
 export function everySound(...parts: readonly ZooPart[]): readonly string[] {
@@ -67,6 +83,11 @@ export function onlySound(...parts: readonly ZooPart[]): readonly string[] {
 /** Of the file (FLAC) and of the stream (Ogg). */
 function comment(name: string, time: string, title: string): readonly string[] {
   return ['-metadata', '-metadata:s:0'].flatMap((option) => [option, `${name}=${time}`, option, `${name}NAME=${title}`])
+}
+
+function attached(place: number, name: string, kind: string): readonly string[] {
+  const target = `-metadata:s:t:${place}`
+  return ['-attach', name, target, `mimetype=${kind}`, target, `filename=${name}`]
 }
 
 function inputs(parts: readonly ZooPart[]): readonly string[] {

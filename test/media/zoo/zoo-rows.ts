@@ -1,4 +1,18 @@
-import { commented, cover, everySound, film, font, onlySound, stereo, subtitles, tagged } from './zoo-parts.js'
+import { asMp4, mirrored, withProductionChunks } from './zoo-bytes.js'
+import {
+  bluray,
+  commented,
+  cover,
+  everySound,
+  film,
+  font,
+  jumpy,
+  onlySound,
+  stereo,
+  subtitles,
+  tagged,
+  telemetry,
+} from './zoo-parts.js'
 
 /** What a file has beside the voice, and must still have afterwards. */
 export type Feature =
@@ -9,10 +23,13 @@ export type Feature =
   | 'attachments'
   | 'cover'
   | 'timecode'
+  | 'telemetry'
   | 'chapters'
   | 'tags'
+  | 'order'
   | 'languages'
   | 'titles'
+  | 'stream tags'
   | 'dispositions'
   | 'rotation'
   | 'colour'
@@ -21,6 +38,7 @@ export type Feature =
   | 'start time'
   | 'faststart'
   | 'bext'
+  | 'production chunks'
 
 /** A file of the zoo: made by ffmpeg in tiny form. */
 export interface ZooRow {
@@ -28,6 +46,8 @@ export interface ZooRow {
   readonly name: string
   /** Arguments of ffmpeg before the name of the file that is made. */
   readonly args: readonly string[]
+  /** What ffmpeg cannot write, done to its file. */
+  readonly finish?: (made: Buffer) => Buffer
   readonly keeps: readonly Feature[]
   /** Samples at 48 kHz by which the new sound may lie beside its place: 0 where it is lossless. */
   readonly offsetSamples: number
@@ -37,7 +57,7 @@ export interface ZooRow {
 
 const LOSSY = 48
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2']
-const FILM: readonly Feature[] = ['picture', 'picture times', 'other sound', 'start time', 'dispositions']
+const FILM: readonly Feature[] = ['picture', 'picture times', 'other sound', 'start time', 'order', 'dispositions']
 const NAMED: readonly Feature[] = ['languages', 'titles']
 const BT709 = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709', '-color_range', 'tv']
 const HDR = [
@@ -73,6 +93,23 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, 'colour', 'HDR'],
   },
   {
+    ...{ container: 'mp4', name: 'action.mp4', offsetSamples: LOSSY },
+    args: [...everySound(telemetry), ...x264, '-c:a', 'aac', '-c:d', 'copy', '-tag:d', 'gpmd', '-f', 'mov'],
+    finish: asMp4,
+    keeps: [...FILM, 'telemetry'],
+  },
+  {
+    // Pictures at their own times, the first of them late, the sound before them; a phone writes such files.
+    ...{ container: 'mp4', name: 'phone.mp4', offsetSamples: LOSSY },
+    args: [...everySound(), '-vf', jumpy, '-vsync', 'passthrough', ...x264, '-c:a', 'aac'],
+    keeps: FILM,
+  },
+  {
+    ...{ container: 'mp4', name: 'late-sound.mp4', offsetSamples: LOSSY },
+    args: [...film, '-itsoffset', '0.48', ...stereo, '-map', '0', '-map', '1', '-map', '1', ...x264, '-c:a', 'aac'],
+    keeps: FILM,
+  },
+  {
     ...{ container: 'm4v', name: 'film.m4v', offsetSamples: LOSSY },
     args: [...everySound(tagged), ...x264, '-c:a', 'aac', '-f', 'ipod', '-brand', 'M4V '],
     keeps: [...FILM, ...NAMED, 'chapters', 'tags'],
@@ -86,12 +123,59 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, ...NAMED, 'subtitles', 'timecode', 'chapters', 'tags', 'pixel shape'],
   },
   {
+    ...{ container: 'mov', name: 'mirrored.mov', offsetSamples: 0 },
+    args: [...everySound(), ...x264, ...BT709, '-c:a', 'pcm_s16le'],
+    finish: mirrored,
+    keeps: [...FILM, 'rotation', 'colour'],
+  },
+  {
+    ...{ container: 'mov', name: 'action.mov', offsetSamples: 0, soak: true },
+    args: [...everySound(telemetry), ...x264, '-c:a', 'pcm_s16le', '-c:d', 'copy', '-tag:d', 'gpmd'],
+    keeps: [...FILM, 'telemetry'],
+  },
+  {
+    // The sound first, and cut in: the first 0.32 s of all lie before zero.
+    ...{ container: 'mov', name: 'cut-in.mov', offsetSamples: 0 },
+    args: [
+      ...[...stereo, ...film, '-map', '0', '-map', '1', '-map', '0', '-c:v', 'mjpeg', '-c:a', 'pcm_s16le'],
+      ...['-output_ts_offset', '-0.32', '-avoid_negative_ts', 'disabled'],
+    ],
+    keeps: FILM,
+  },
+  {
     ...{ container: 'mkv', name: 'film.mkv', offsetSamples: 0 },
     args: [
       ...[...everySound(subtitles, tagged), ...x264, ...BT709, '-c:a', 'flac', '-c:s', 'ass'],
       ...[...font, '-disposition:s:0', 'forced', '-aspect', '8:5'],
     ],
     keeps: [...FILM, ...NAMED, 'subtitles', 'chapters', 'tags', 'attachments', 'cover', 'colour', 'pixel shape'],
+  },
+  {
+    ...{ container: 'mkv', name: 'disc.mkv', offsetSamples: LOSSY },
+    args: [
+      ...[...everySound(bluray, bluray, bluray), ...x264, '-c:a', 'ac3', '-c:s', 'copy'],
+      ...['-c:s:1', 'dvbsub', '-c:s:2', 'dvdsub', '-metadata:s:a:0', 'SOURCE=reel 4', '-metadata:s:s:0', 'NOTE=signs'],
+      ...['-disposition:a:0', 'default+original', '-disposition:a:1', 'comment+visual_impaired'],
+      ...['-disposition:s:0', 'forced+hearing_impaired', '-disposition:s:1', '0', '-disposition:s:2', '0'],
+    ],
+    keeps: [...FILM, ...NAMED, 'subtitles', 'stream tags'],
+  },
+  {
+    // Packets that overlap from the middle on, and pictures at their own times.
+    ...{ container: 'mkv', name: 'overlapping.mkv', offsetSamples: 0 },
+    args: [
+      ...[...everySound(), '-vf', jumpy, '-vsync', 'passthrough', ...x264, '-c:a', 'pcm_s16le'],
+      ...[
+        '-bsf:a:0',
+        String.raw`setts=pts=PTS-if(gt(PTS*TB\,0.7)\,0.03/TB\,0):dts=DTS-if(gt(DTS*TB\,0.7)\,0.03/TB\,0)`,
+      ],
+    ],
+    keeps: FILM,
+  },
+  {
+    ...{ container: 'mkv', name: 'hdr.mkv', offsetSamples: 0, soak: true },
+    args: [...everySound(), ...HDR, '-c:a', 'flac'],
+    keeps: [...FILM, 'colour', 'HDR'],
   },
   {
     ...{ container: 'mkv', name: 'late.mkv', offsetSamples: LOSSY, soak: true },
@@ -112,6 +196,11 @@ export const ZOO: readonly ZooRow[] = [
     ...{ container: 'ts', name: 'air.ts', offsetSamples: LOSSY },
     args: [...everySound(), ...x264, '-c:a', 'aac'],
     keeps: [...FILM, 'languages'],
+  },
+  {
+    ...{ container: 'ts', name: 'late.ts', offsetSamples: LOSSY },
+    args: [...everySound(bluray), ...x264, '-c:a', 'mp2', '-c:s', 'dvbsub', '-output_ts_offset', '3600'],
+    keeps: [...FILM, 'languages', 'subtitles'],
   },
   {
     ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY },
@@ -147,6 +236,17 @@ export const ZOO: readonly ZooRow[] = [
     ...{ container: 'wav', name: 'field.wav', offsetSamples: 0 },
     args: [...onlySound(), '-write_bext', '1', '-metadata', 'originator=Zoo', '-metadata', 'time_reference=480000'],
     keeps: ['bext'],
+  },
+  {
+    // Four microphones, each a channel with its name.
+    ...{ container: 'wav', name: 'poly.wav', offsetSamples: 0 },
+    args: [
+      ...[...onlySound(), '-af', 'pan=4.0|c0=c0|c1=c1|c2=0.5*c0|c3=0.5*c1', '-c:a', 'pcm_s24le', '-write_bext', '1'],
+      ...['-metadata', 'description=sSCENE=12A', '-metadata', 'originator=Mixer', '-metadata', 'umid=0x0123456789'],
+      ...['-metadata', 'origination_date=2026-01-02', '-metadata', 'coding_history=A=PCM,F=48000'],
+    ],
+    finish: (made) => withProductionChunks(made, ['Boom', 'Anna', 'Ben', 'Plant']),
+    keeps: ['bext', 'production chunks'],
   },
   {
     ...{ container: 'wav', name: 'long.wav', offsetSamples: 0, soak: true },
