@@ -10,6 +10,7 @@ export {
   type RegisterAndUploadOptions,
   type StartOptions,
   type StartOutcome,
+  type TrafficMeter,
   type TransferOptions,
   type TransferProgress,
   VoxmuxClient,

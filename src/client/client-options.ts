@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
+import type { TrafficMeter } from './traffic-meter.js'
 
 const ms = z.int().min(0)
 
@@ -51,13 +52,17 @@ export const voxmuxClientOptionsSchema = z.strictObject({
 })
 
 /** What `new VoxmuxClient` takes: six values of the developer portal, the rest has defaults. */
-export type VoxmuxClientOptions = z.input<typeof voxmuxClientOptionsSchema> & { logger?: Logger | undefined }
+export type VoxmuxClientOptions = z.input<typeof voxmuxClientOptionsSchema> & {
+  logger?: Logger | undefined
+  /** Counts what goes over the wire. */
+  meter?: TrafficMeter | undefined
+}
 /** The same with every default filled in. */
 export type ResolvedClientOptions = z.output<typeof voxmuxClientOptionsSchema>
 
 /** @throws UsageError `ERR_BAD_OPTION` naming each option that is missing, unknown or wrong */
 export function resolveClientOptions(options: VoxmuxClientOptions): ResolvedClientOptions {
-  const { logger: _logger, ...values } = options
+  const { logger: _logger, meter: _meter, ...values } = options
   const parsed = voxmuxClientOptionsSchema.safeParse(values)
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)

@@ -83,6 +83,7 @@ async function fill(
       context.logger.debug({ fault: thrown.message, attempt, delayMs, at: state.writtenBytes }, 'Download resumed')
       if (refused) link = undefined
       await sleep(delayMs, signal)
+      context.transport.onRepeat?.('download')
     }
   }
 }

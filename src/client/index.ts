@@ -12,6 +12,7 @@ export type { RegisterAndUploadOptions } from './register-and-upload.js'
 export type { CallOptions, FileToRegister, PartialRange, StartOptions } from './service-api.js'
 export type { StartOutcome } from './start-once.js'
 export type { WatchOptions } from './status-watcher.js'
+export type { TrafficMeter } from './traffic-meter.js'
 export type { TransferOptions, TransferProgress } from './upload-file.js'
 export { VoxmuxClient } from './voxmux-client.js'
 export {

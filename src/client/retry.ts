@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.js'
 import { backoffMs, sleep } from '../core/time.js'
 import type { RetryOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
+import type { Transport } from './transport.js'
 
 /**
  * Reads a Retry-After header: whole seconds or an HTTP date (RFC 9110, 10.2.3).
@@ -29,6 +30,8 @@ export interface RetryContext {
   readonly signal?: AbortSignal | undefined
   /** Whether a transient fault may be answered by the same request again; by default every one may. */
   readonly mayRepeat?: (fault: HttpFault) => boolean
+  /** Over which the exchange goes: it is told of each repeat. */
+  readonly transport: Pick<Transport, 'onRepeat'>
 }
 
 /**
@@ -37,7 +40,7 @@ export interface RetryContext {
  * @throws the last {@link HttpFault}, or whatever else `exchange` throws
  */
 export async function withRetries<T>(exchange: () => Promise<T>, context: RetryContext): Promise<T> {
-  const { retry, logger, signal, mayRepeat = () => true } = context
+  const { retry, logger, signal, transport, mayRepeat = () => true } = context
   for (let attempt = 0; ; attempt++) {
     throwIfAborted(signal)
     try {
@@ -48,6 +51,7 @@ export async function withRetries<T>(exchange: () => Promise<T>, context: RetryC
       const delayMs = pauseMs(thrown, attempt, retry)
       logger.debug({ fault: thrown.message, attempt, delayMs }, 'Request repeated')
       await sleep(delayMs, signal)
+      transport.onRepeat?.(thrown.operation)
     }
   }
 }

@@ -190,6 +190,7 @@ export class ServiceApi {
       return await withRetries(authenticated ? authorized : () => send(), {
         retry: this.#options.retry,
         logger: this.#logger,
+        transport: this.#transport,
         signal,
         ...(call.mayRepeat ? { mayRepeat: call.mayRepeat } : {}),
       })

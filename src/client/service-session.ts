@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from '../core/logger.js'
 import type { ResolvedClientOptions } from './client-options.js'
+import { meteredTransport } from './metered-transport.js'
 import { ServiceApi } from './service-api.js'
 import { StatusWatcher } from './status-watcher.js'
 import { TokenProvider } from './token-provider.js'
+import type { TrafficMeter } from './traffic-meter.js'
 import { createTransport, type Transport } from './transport.js'
 
 /** What clients of one service and identity have in common: one token, one poller. */
@@ -21,11 +23,11 @@ interface Shared extends Omit<ServiceSession, 'release'> {
 
 const sessions = new Map<string, Shared>()
 
-/** Joins the session of this process for the service and identity of the options; the options of the first count. */
-export function openSession(options: ResolvedClientOptions, logger: Logger): ServiceSession {
+/** Joins the session of this process for the service and identity of the options; the options and the meter of the first count. */
+export function openSession(options: ResolvedClientOptions, logger: Logger, meter?: TrafficMeter): ServiceSession {
   // A hash, since the key would otherwise keep the secret in one more place.
   const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
-  const shared = sessions.get(key) ?? create(options, logger)
+  const shared = sessions.get(key) ?? create(options, logger, meter)
   sessions.set(key, shared)
   shared.users++
   let released = false
@@ -43,8 +45,9 @@ export function openSession(options: ResolvedClientOptions, logger: Logger): Ser
   }
 }
 
-function create(options: ResolvedClientOptions, logger: Logger): Shared {
-  const transport = createTransport(options.timeouts)
+function create(options: ResolvedClientOptions, logger: Logger, meter: TrafficMeter | undefined): Shared {
+  const plain = createTransport(options.timeouts)
+  const transport = meter ? meteredTransport(plain, meter) : plain
   const tokens = new TokenProvider(options, transport, logger)
   const api = new ServiceApi(options, transport, tokens, logger)
   const watcher = new StatusWatcher((ids, signal) => api.getFilesStatus(ids, { signal }), options.polling, logger)

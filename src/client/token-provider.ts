@@ -87,7 +87,7 @@ export class TokenProvider {
         secrets: this.secrets,
       })
     try {
-      const answer = await withRetries(exchange, { retry, logger: this.#logger })
+      const answer = await withRetries(exchange, { retry, logger: this.#logger, transport: this.#transport })
       const lifeMs = answer.expires_in * 1000
       const now = Date.now()
       this.#known.splice(0, this.#known.length, answer.access_token, ...this.#known.slice(0, 2))

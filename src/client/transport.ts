@@ -52,6 +52,8 @@ export interface Transport {
   sendText(exchange: TextExchange): Promise<TextAnswer>
   putStream(exchange: UploadExchange): Promise<TextAnswer>
   getStream(exchange: Exchange): Promise<StreamAnswer>
+  /** Told by whoever sends a failed exchange once more. */
+  onRepeat?(operation: string): void
 }
 
 /** The only place that talks HTTP as a client; got's own retries are off, since they do not see our bodies. */

@@ -44,7 +44,7 @@ export class VoxmuxClient {
   constructor(options: VoxmuxClientOptions) {
     this.#options = resolveClientOptions(options)
     const logger = options.logger ?? silentLogger
-    this.#session = openSession(this.#options, logger)
+    this.#session = openSession(this.#options, logger, options.meter)
     this.#transfers = new PQueue({ concurrency: this.#options.transferConcurrency })
     this.#context = { transport: this.#session.transport, retry: this.#options.retry, logger }
   }

@@ -24,8 +24,8 @@ export interface EmbeddedServiceHandle {
 export interface OpenPipelineOptions {
   /** Starts the embedded service over a folder; the pipeline itself never imports it. */
   readonly startEmbedded: (dataDir: string) => Promise<EmbeddedServiceHandle>
-  /** Limits and patience of the client; default its own. */
-  readonly client?: Pick<VoxmuxClientOptions, 'polling' | 'retry' | 'timeouts'>
+  /** Limits and patience of the client, and what counts its traffic; default its own. */
+  readonly client?: Pick<VoxmuxClientOptions, 'polling' | 'retry' | 'timeouts' | 'meter'>
   readonly logger?: Logger
 }
 

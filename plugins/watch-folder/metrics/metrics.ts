@@ -1,0 +1,99 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { JobEvent, TrafficMeter } from 'voxmux'
+import { addDaemonGauges, type DaemonGaugesOptions } from './daemon-gauges.js'
+import { StageClock } from './stage-clock.js'
+
+/** From a blink to a night: a two-hour film over a slow line is in the upper half. */
+const STAGE_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1800, 7200]
+const POLL_OPERATION = 'getFilesStatus'
+
+/** Everything that is measured, in a registry of its own: what else runs in the process is not ours to show. */
+export class Metrics {
+  readonly registry = new Registry()
+  /** To be given to the client: counts requests, repeats and bytes. */
+  readonly meter: TrafficMeter
+  readonly #stageSeconds: Histogram<'stage'>
+  readonly #ended: Counter<'status'>
+  readonly #errors: Counter<'code' | 'error_code'>
+  readonly #retries: Counter<'of'>
+  #clock: StageClock | undefined
+  #leave: (() => void) | undefined
+
+  constructor() {
+    const registers = [this.registry]
+    // Memory, processor time, open files, and the delay of the event loop since the last scrape (perf_hooks).
+    collectDefaultMetrics({ register: this.registry })
+    this.#stageSeconds = new Histogram({
+      ...{ name: 'voxmux_stage_seconds', help: 'Time that a stage of a job took.', registers },
+      ...{ labelNames: ['stage'], buckets: STAGE_BUCKETS_SEC },
+    })
+    this.#ended = new Counter({
+      ...{ name: 'voxmux_jobs_ended_total', help: 'Jobs that ended here, by how.', registers },
+      labelNames: ['status'],
+    })
+    this.#errors = new Counter({
+      ...{ name: 'voxmux_errors_total', help: 'Failures of jobs, transient ones too, by code.', registers },
+      labelNames: ['code', 'error_code'],
+    })
+    this.#retries = new Counter({
+      ...{ name: 'voxmux_retries_total', help: 'Jobs put off after a passing fault, requests repeated.', registers },
+      labelNames: ['of'],
+    })
+    this.meter = this.#trafficMeter()
+  }
+
+  /** Begins to follow a daemon. */
+  follow(options: DaemonGaugesOptions): void {
+    addDaemonGauges(this.registry, options)
+    this.#clock = new StageClock((stage, sec) => this.#stageSeconds.observe({ stage }, sec))
+    this.#leave = options.daemon.subscribe((event) => {
+      if (event.event === 'progress' || event.event === 'file') this.#take(event)
+    })
+  }
+
+  /** Ends all following. */
+  close(): void {
+    this.#leave?.()
+    this.registry.clear()
+  }
+
+  #take(event: JobEvent): void {
+    this.#clock?.take(event)
+    if (event.event === 'progress') return
+    const { status, error } = event
+    if (error && error.code !== 'ERR_INTERRUPTED')
+      this.#errors.inc({ code: error.code, error_code: error.errorCode ?? '' })
+    if (status !== 'pending') this.#ended.inc({ status })
+    else if (error && error.code !== 'ERR_INTERRUPTED') this.#retries.inc({ of: 'job' })
+  }
+
+  #trafficMeter(): TrafficMeter {
+    const registers = [this.registry]
+    const requests = new Counter({
+      ...{ name: 'voxmux_service_requests_total', help: 'Requests to the service and its storage.', registers },
+      labelNames: ['operation'],
+    })
+    const polls = new Counter({
+      ...{
+        name: 'voxmux_poll_requests_total',
+        help: 'Questions for the status of files, up to 100 in each.',
+        registers,
+      },
+    })
+    const bytes = new Counter({
+      ...{ name: 'voxmux_bytes_total', help: 'Bytes of voice moved to and from the service.', registers },
+      labelNames: ['direction'],
+    })
+    for (const direction of ['sent', 'received']) bytes.inc({ direction }, 0)
+    for (const of of ['job', 'request']) this.#retries.inc({ of }, 0)
+    return {
+      onRequest: (operation) => {
+        requests.inc({ operation })
+        if (operation === POLL_OPERATION) polls.inc()
+      },
+      onRepeat: () => this.#retries.inc({ of: 'request' }),
+      onBytesSent: (count) => bytes.inc({ direction: 'sent' }, count),
+      onBytesReceived: (count) => bytes.inc({ direction: 'received' }, count),
+    }
+  }
+}
