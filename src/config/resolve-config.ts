@@ -41,6 +41,8 @@ export interface Config {
   /** What the pre-check holds a file to; what is absent is not known. */
   readonly limits: Limits
   readonly cacheMaxBytes: number
+  /** Absolute; null: in the state folder. */
+  readonly cacheDir: string | null
   /** Absolute. It is not made before `ensureStateFolder`. */
   readonly stateDir: string
   /** Absolute; null: in the state folder. */
@@ -133,6 +135,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     concurrency: settings.concurrency,
     limits: { ...known, ...settings.limits, requireVoice: recipe.voice.requireVoice },
     cacheMaxBytes: settings.cacheMaxBytes,
+    cacheDir: settings.cacheDir ?? null,
     stateDir: String(settings.stateDir),
     ledger: settings.ledger ?? null,
     store: settings.store ?? null,

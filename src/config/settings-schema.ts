@@ -76,6 +76,7 @@ export const settingsSchema = recipePartSchema.extend({
     .optional()
     .meta({ description: 'What the service takes; what is not set is not checked here.' }),
   cacheMaxBytes: z.int().min(0).optional().meta({ description: 'Size of the cache of regenerated voice.' }),
+  cacheDir: file('Folder of that cache, where it is not in the state folder: a share, for the machines of one store.'),
   stateDir: file('State folder: ledger, cache, and the data of the embedded service.'),
   ledger: file('SQLite file of the ledger, where it is not in the state folder.'),
   store: z

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { VoxmuxClient, type VoxmuxClientOptions } from '../client/index.js'
 import { type Config, ensureStateFolder, type RemoteService, requireService } from '../config/index.js'
-import { UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
-import { openLedger, VoiceCache } from '../jobs/index.js'
+import { VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
+import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
 import { openWebhookIntake, type WebhookIntake } from './webhook-intake.js'
 
@@ -45,11 +45,10 @@ const VOICE_CONCURRENCY = 16
  */
 export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
   const { logger = silentLogger } = options
-  if (config.store !== null) throw storeUnknown()
   const target = requireService(config)
   const stateDir = await ensureStateFolder(config.stateDir)
-  const ledger = await openLedger(config.ledger ?? join(stateDir, 'ledger.sqlite'))
-  const cache = new VoiceCache(join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
+  const ledger = await openStore(config, logger)
+  const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
   const service = new LazyService(target, join(stateDir, 'service'), options, config)
   const context: PipelineContext = {
     client: async () => (await service.opened()).client,
@@ -74,16 +73,6 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
       await ledger.close()
     },
   }
-}
-
-function storeUnknown(): UsageError {
-  return new UsageError(
-    'ERR_STORE_UNSUPPORTED',
-    'This version keeps its jobs in SQLite: a shared store cannot be used.',
-    {
-      remedies: ['Leave --store, VOXMUX_STORE and the key `store` out; --ledger names another SQLite file.'],
-    },
-  )
 }
 
 async function identityOf(target: ReturnType<typeof requireService>, stateDir: string): Promise<string> {

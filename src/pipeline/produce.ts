@@ -53,12 +53,11 @@ export async function produce(order: Order, context: PipelineContext, options: P
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
   })
   const receipt = settings.report ? await withReport(made, order, options) : made
-  await options.checkpoint({
-    publishedSha256: outputSha256,
-    inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
-    state: { receipt },
+  const inputIdentity = { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 }
+  const method = await publish(part, plan.output, {
+    replace: order.replace,
+    mayPublish: () => options.checkpoint({ publishedSha256: outputSha256, inputIdentity, state: { receipt } }),
   })
-  const method = await publish(part, plan.output, { replace: order.replace })
   if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
   const published = { ...receipt, publish: method }
   await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))

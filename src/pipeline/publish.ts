@@ -8,14 +8,28 @@ export type PublishMethod = 'link' | 'rename' | 'replace'
 /** Answers of file systems that have no hard links (FAT, many shares, some FUSE mounts). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL'])
 
+export interface PublishOptions {
+  /** True only when the person said `--force`, or for an output of ours that gives way. */
+  readonly replace: boolean
+  /**
+   * Asked at the last moment, when all bytes are on the disk: throws where the job is another's by now. A process that
+   * was frozen before this gives no name any more; one that is frozen after it meets a link that replaces nothing.
+   */
+  readonly mayPublish?: () => Promise<unknown>
+}
+
 /**
  * Gives a verified part file its name, whole or not at all.
  *
- * @param replace true only when the person said `--force`
  * @throws {UsageError} `ERR_OUTPUT_EXISTS`: a name that exists is never overwritten
  */
-export async function publish(part: string, output: string, { replace }: { replace: boolean }): Promise<PublishMethod> {
+export async function publish(
+  part: string,
+  output: string,
+  { replace, mayPublish }: PublishOptions,
+): Promise<PublishMethod> {
   await syncToDisk(part)
+  await mayPublish?.()
   const method = replace ? await replaceWith(part, output) : await linkOrCreate(part, output)
   await rm(part, { force: true })
   await syncToDisk(dirname(output)).catch(() => {}) // some file systems cannot sync a folder: the file itself is safe

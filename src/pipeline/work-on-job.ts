@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { VerificationError } from '../core/errors.js'
-import { type HeldJob, isEnded } from '../jobs/index.js'
+import { UsageError, VerificationError } from '../core/errors.js'
+import { type HeldJob, isEnded, type Job } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { existingOutput } from './existing-output.js'
 import type { JobTeller } from './job-teller.js'
@@ -33,15 +33,37 @@ export async function workOnJob(
   teller: JobTeller,
 ): Promise<FinishedJob> {
   const { output } = prepared.plan
-  const existing = await existingOutput(prepared.wanted, held.job)
+  const claimed = held.job
+  const existing = await existingOutput(prepared.wanted, claimed)
   const replace = prepared.request.settings.force || existing.kind === 'older'
   const finished =
     existing.kind === 'done'
-      ? { status: 'skipped' as const, output, receipt: (await readReceipt(existing.receipt)) ?? null }
-      : { status: 'done' as const, output, receipt: await make(held, prepared, replace, context, teller) }
+      ? await found(output, existing)
+      : await make(held, prepared, replace, context, teller).then(
+          (receipt) => ({ status: 'done' as const, output, receipt }),
+          (error) => foundAfterAll(error, prepared, claimed),
+        )
   await teller.published({ ...finished, receiptPath: receiptPath(output) })
   await held.complete({ status: isOwn(held, finished) ? 'done' : 'skipped', receipt: receiptPath(output) })
   return finished
+}
+
+async function found(output: string, { receipt }: { readonly receipt: string }): Promise<FinishedJob> {
+  return { status: 'skipped', output, receipt: (await readReceipt(receipt)) ?? null }
+}
+
+/**
+ * Where the name was given to another file while this one was made: by whoever had the job before and was frozen
+ * between the check of its lease and the link, perhaps. What that one would publish was in the ledger when this job was
+ * claimed, so that it is known, and ours is thrown away.
+ *
+ * @throws the error itself where that file is none of ours
+ */
+async function foundAfterAll(error: unknown, { plan, wanted }: PreparedJob, claimed: Job): Promise<FinishedJob> {
+  if (!(error instanceof UsageError) || error.code !== 'ERR_OUTPUT_EXISTS') throw error
+  const existing = await existingOutput(wanted, claimed)
+  if (existing.kind !== 'done') throw error
+  return found(plan.output, existing)
 }
 
 /** Published now, or by an attempt of this very job that ended before it could say so. */

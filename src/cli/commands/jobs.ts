@@ -1,7 +1,6 @@
-import { join } from 'node:path'
-import { ensureStateFolder } from '../../config/state-folder.js'
 import { type ExitCode, TransientError, UsageError } from '../../core/errors.js'
-import { JOB_STATUSES, type Job, type JobStatus, type JobStore, openLedger } from '../../jobs/index.js'
+import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../jobs/index.js'
+import { openStore } from '../../pipeline/open-store.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobDetails, jobLine } from '../describe-job.js'
 import { findJob } from '../find-job.js'
@@ -28,13 +27,15 @@ export const command = defineCommand({
         status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only these' },
         limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: at most so many' },
         ledger: RUN_OPTIONS.ledger,
+        store: RUN_OPTIONS.store,
         config: RUN_OPTIONS.config,
         json: RUN_OPTIONS.json,
       },
     ),
   run: async (args, context) => {
-    const config = await loadConfig(args, args.ledger === undefined ? {} : { ledger: args.ledger }, context)
-    const ledger = await openLedger(config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite'))
+    const { ledger: file, store } = args
+    const flags = { ...(file !== undefined && { ledger: file }), ...(store !== undefined && { store }) }
+    const ledger = await openStore(await loadConfig(args, flags, context))
     try {
       if (args.action === 'list') return await list(ledger.jobs, args.status, args.limit, context)
       return await eachJob(ledger.jobs, args.action, args.job ?? [], context)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { ErrorReport } from '../../core/errors.js'
 import type { Holder } from '../holder.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from '../job.js'
@@ -15,17 +14,16 @@ export function bullPriority(priority: number): number {
 }
 
 /** What of a request never changes: BullMQ's `data`, which its own tools show. */
-type JobData = Pick<JobRequest, 'key' | 'group' | 'input' | 'recipeHash' | 'preset'>
+type JobData = Pick<JobRequest, 'key' | 'group' | 'recipeHash' | 'preset'>
 
-export function jobData({ key, group, input, recipeHash = '', preset = null }: JobRequest): string {
-  return JSON.stringify({ key, group, input, recipeHash, preset } satisfies JobData)
+export function jobData({ key, group, recipeHash = '', preset = null }: JobRequest): string {
+  return JSON.stringify({ key, group, recipeHash, preset } satisfies JobData)
 }
 
 /** Fields of a job's hash, flat: what a change writes. State lies in a field a property, so that each is replaced whole. */
 export function jobFields(change: {
   readonly state?: JobState | undefined
-  /** Where it differs from `data`'s: the file was renamed. */
-  readonly renamedTo?: string | undefined
+  readonly input?: string | undefined
   readonly inputIdentity?: FileIdentity | null | undefined
   readonly output?: string | null | undefined
   readonly publishedSha256?: string | undefined
@@ -33,11 +31,11 @@ export function jobFields(change: {
   readonly error?: ErrorReport | undefined
   readonly receipt?: string | null | undefined
 }): string[] {
-  const { state = {}, renamedTo, inputIdentity, output, publishedSha256, notBeforeMs, error, receipt } = change
+  const { state = {}, input, inputIdentity, output, publishedSha256, notBeforeMs, error, receipt } = change
   const fields: string[] = []
   for (const [name, value] of Object.entries(state))
     if (value !== undefined) fields.push(`_state.${name}`, JSON.stringify(value))
-  if (renamedTo !== undefined) fields.push('_input', renamedTo)
+  if (input !== undefined) fields.push('_input', input)
   if (inputIdentity) fields.push('_identity', JSON.stringify(inputIdentity))
   if (typeof output === 'string') fields.push('_output', output)
   if (publishedSha256 !== undefined) fields.push('_published', publishedSha256)
@@ -47,23 +45,19 @@ export function jobFields(change: {
   return fields
 }
 
-/** Short, whatever the path is: what jobs are found under by their input. */
-export function inputIndex(input: string): string {
-  return createHash('sha256').update(input).digest('hex').slice(0, 24)
-}
-
 /** A job's hash as Redis answers it (names and values in turn) as a job; null for none. */
 export function jobOf(flat: unknown): Job | null {
   const hash = hashOf(flat)
   const data = hash.get('data')
   const id = hash.get('_id')
   if (data === undefined || id === undefined) return null
-  const { key, group, input, recipeHash, preset } = JSON.parse(data) as Required<JobData>
+  const { key, group, recipeHash, preset } = JSON.parse(data) as Required<JobData>
   const holder = json<Holder>(hash.get('_holder'))
   const notBefore = hash.get('_notBefore')
   return {
     id,
-    ...{ key, group, input: hash.get('_input') ?? input, recipeHash, preset },
+    ...{ key, group, recipeHash, preset },
+    input: hash.get('_input') ?? '',
     priority: MIDDLE - Number(hash.get('priority')),
     status: hash.get('_status') as JobStatus,
     attempts: Number(hash.get('_attempts')),

@@ -43,7 +43,7 @@ redis.call('HSETNX', P .. ':' .. A[2] .. ':meta', 'opts.maxLenEvents', 100)
 return number`,
   },
 
-  /** A[1] key, A[2] id, A[3] index of the input, A[4] status fields from here on. */
+  /** A[1] key, A[2] id; fields follow. */
   enqueue: {
     bull: ['addPrioritizedJob', 'addDelayedJob'],
     lua: `
@@ -57,10 +57,10 @@ local number, base, key = locate(id)
 runBull()
 redis.call('HSET', own .. 'keys', A[1], id)
 local fields = { '_id', id, '_attempts', 0, '_updated', nowText }
-for i = 4, #A do fields[#fields + 1] = A[i] end
+for i = 3, #A do fields[#fields + 1] = A[i] end
 redis.call('HSET', key, unpack(fields))
 setStatus(number, key, id, 'queued')
-redis.call('ZADD', own .. 'inputs', 0, A[3] .. ':' .. id)
+redis.call('ZADD', own .. 'inputs', 0, inputEntry(key, id))
 redis.call('ZADD', own .. 'turns', 'NX', 0, number)
 return { 'created', nowText, read(key) }`,
   },
@@ -137,15 +137,13 @@ redis.call('SET', key .. ':lock', token, 'PX', LOCK_MS)
 return { 'ok', nowText }`,
   },
 
-  /** A[4] status or '', A[5] and A[6] index of the input before and after, or ''; fields follow. */
+  /** A[4] status or ''; fields follow. */
   checkpoint: {
     lua: `${LEASED}
 if A[4] ~= '' then setStatus(number, key, id, A[4]) end
-if A[6] ~= '' then
-  redis.call('ZREM', own .. 'inputs', A[5] .. ':' .. id)
-  redis.call('ZADD', own .. 'inputs', 0, A[6] .. ':' .. id)
-end
-write(7)
+redis.call('ZREM', own .. 'inputs', inputEntry(key, id))
+write(5)
+redis.call('ZADD', own .. 'inputs', 0, inputEntry(key, id))
 return { 'ok', nowText, read(key) }`,
   },
 
@@ -162,20 +160,21 @@ local _, _, key = locate(id)
 return key and read(key) or {}`,
   },
 
-  /** A[1] group or '', with A[2] '1' where it counts; A[3] index of the input or ''; A[4] id before or ''; A[5] limit; statuses. */
+  /** A[1] group or '', with A[2] '1' where it counts; with A[3] '1' by the input A[4]; A[5] id before or ''; A[6] limit; statuses. */
   list: {
     lua: `
 local numbers = {}
 if A[2] == '1' then numbers[1] = redis.call('HGET', own .. 'numbers', A[1]) or nil
 else numbers = redis.call('HKEYS', own .. 'groups') end
-local limit = tonumber(A[5])
-local before = A[4] == '' and '+' or '(' .. A[4]
+local limit = tonumber(A[6])
+local before = A[5] == '' and '+' or '(' .. A[5]
 local wanted, ids = {}, {}
-for i = 6, #A do wanted[A[i]] = true end
+for i = 7, #A do wanted[A[i]] = true end
 if A[3] ~= '' then
-  local from = A[4] == '' and '(' .. A[3] .. ';' or '(' .. A[3] .. ':' .. A[4]
-  for _, entry in ipairs(redis.call('ZREVRANGEBYLEX', own .. 'inputs', from, '[' .. A[3] .. ':')) do
-    local id = string.sub(entry, #A[3] + 2)
+  local index = inputIndex(A[4])
+  local from = A[5] == '' and '(' .. index .. ';' or '(' .. index .. ':' .. A[5]
+  for _, entry in ipairs(redis.call('ZREVRANGEBYLEX', own .. 'inputs', from, '[' .. index .. ':')) do
+    local id = string.sub(entry, #index + 2)
     local number, _, key = locate(id)
     if number and wanted[redis.call('HGET', key, '_status')] and (A[2] == '' or number == numbers[1]) then
       ids[#ids + 1] = id
@@ -183,7 +182,7 @@ if A[3] ~= '' then
   end
 else
   for _, number in ipairs(numbers) do
-    for i = 6, #A do
+    for i = 7, #A do
       local index = own .. 'index:' .. number .. ':' .. A[i]
       for _, id in ipairs(redis.call('ZREVRANGEBYLEX', index, before, '-', 'LIMIT', 0, limit)) do ids[#ids + 1] = id end
     end
@@ -243,7 +242,7 @@ redis.call('HSET', key, '_updated', nowText)
 return read(key)`,
   },
 
-  /** A[1] id, A[2] key, A[3] index of the input, A[4] '1' where only what ended before A[5] goes. */
+  /** A[1] id, A[2] key, A[3] '1' where only what ended before A[4] goes. */
   forget: {
     bull: ['removeJob'],
     lua: `
@@ -252,10 +251,11 @@ local id = A[1]
 local number, base, key = locate(id)
 if not number or redis.call('EXISTS', key) == 0 or redis.call('ZSCORE', own .. 'leases', id) then return 0 end
 local status = redis.call('HGET', key, '_status')
-if A[4] == '1' and (OPEN[status] or tonumber(redis.call('HGET', key, '_updated')) >= tonumber(A[5])) then return 0 end
+if A[3] == '1' and (OPEN[status] or tonumber(redis.call('HGET', key, '_updated')) >= tonumber(A[4])) then return 0 end
+local entry = inputEntry(key, id)
 if runBull() ~= 1 then return 0 end
 redis.call('HDEL', own .. 'keys', A[2])
-redis.call('ZREM', own .. 'inputs', A[3] .. ':' .. id)
+redis.call('ZREM', own .. 'inputs', entry)
 redis.call('ZREM', own .. 'index:' .. number .. ':' .. status, id)
 return 1`,
   },

@@ -108,5 +108,9 @@ local function take(number, key, id, token, holder, leaseMs)
   setStatus(number, key, id, 'working')
 end
 
+-- Where a job is found under by its input, however long the path is.
+local function inputIndex(input) return string.sub(redis.sha1hex(input), 1, 24) end
+local function inputEntry(key, id) return inputIndex(redis.call('HGET', key, '_input')) .. ':' .. id end
+
 local function read(key) return redis.call('HGETALL', key) end
 `

@@ -18,7 +18,7 @@ import { leaseLost } from '../leases.js'
 import { sortableId } from '../sortable-id.js'
 import { ANY_QUEUE, type Bull, type BullCall, type BullQueue } from './bull-recorder.js'
 import { DeadHolders } from './dead-holders.js'
-import { bullPriority, inputIndex, jobData, jobFields, jobOf } from './job-record.js'
+import { bullPriority, jobData, jobFields, jobOf } from './job-record.js'
 import { JOB_SCRIPTS } from './job-scripts.js'
 import type { RedisScripts } from './redis-scripts.js'
 
@@ -72,7 +72,7 @@ export class RedisJobStore implements JobStore {
       delayMs: notBeforeMs === null ? 0 : Math.max(0, Math.ceil(notBeforeMs) - nowMs),
     })
     const fields = jobFields(request)
-    const answer = await this.#run('enqueue', [request.key, id, inputIndex(request.input), ...fields], call)
+    const answer = await this.#run('enqueue', [request.key, id, ...fields], call)
     return { job: this.#one(answer[2]), created: answer[0] === 'created' }
   }
 
@@ -114,11 +114,7 @@ export class RedisJobStore implements JobStore {
   }
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
-    const { input, status = '' } = checkpoint
-    const before = input === undefined ? null : await this.get(lease.jobId)
-    const indexes = input === undefined || before === null ? ['', ''] : [inputIndex(before.input), inputIndex(input)]
-    const fields = jobFields({ ...checkpoint, renamedTo: input })
-    const answer = await this.#leased('checkpoint', lease, [status, ...indexes, ...fields])
+    const answer = await this.#leased('checkpoint', lease, [checkpoint.status ?? '', ...jobFields(checkpoint)])
     return this.#one(answer[2])
   }
 
@@ -154,9 +150,8 @@ export class RedisJobStore implements JobStore {
 
   async list(filter: JobFilter = {}): Promise<Job[]> {
     const { group, input, before = '', limit = DEFAULT_LIST_LIMIT, statuses = JOB_STATUSES } = filter
-    const indexed = input === undefined ? '' : inputIndex(input)
     const answer = await this.#run('list', [
-      ...[group ?? '', group === undefined ? '' : '1', indexed, before, limit],
+      ...[group ?? '', group === undefined ? '' : '1', input === undefined ? '' : '1', input ?? '', before, limit],
       ...new Set(statuses),
     ])
     return answer.map((hash) => this.#one(hash))
@@ -246,7 +241,7 @@ export class RedisJobStore implements JobStore {
 
   async #forget(job: Job, condition: readonly [string, string]): Promise<boolean> {
     const queue = await this.#queueOf(job.id)
-    const own = [job.id, job.key, inputIndex(job.input), ...condition]
+    const own = [job.id, job.key, ...condition]
     return Number(await this.#scripts.run('forget', JOB_SCRIPTS.forget, own, await queue.remove(job.id))) === 1
   }
 

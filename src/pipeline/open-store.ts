@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { type Config, ensureStateFolder } from '../config/index.js'
+import { UsageError } from '../core/errors.js'
+import type { Logger } from '../core/logger.js'
+import { type Ledger, openLedger, openSharedLedger } from '../jobs/index.js'
+
+/**
+ * Opens the ledger that is configured: the one on Redis that machines share, or the SQLite file of this machine.
+ *
+ * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`, and as `openLedger` and `openSharedLedger` do
+ */
+export async function openStore(config: Config, logger?: Logger): Promise<Ledger> {
+  if (config.store !== null) {
+    refuseShownPassword(config.store, config)
+    return openSharedLedger(config.store, logger && { logger })
+  }
+  return openLedger(config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite'))
+}
+
+/** A command line stands in the list of processes, for every user of the machine to read. */
+function refuseShownPassword(store: string, { origins }: Config): void {
+  const { password } = new URL(store)
+  if (password === '' || origins.get('store')?.kind !== 'flag') return
+  throw new UsageError('ERR_STORE_PASSWORD_SHOWN', 'A password in --store can be read by every user of this machine.', {
+    remedies: ['Put the address into VOXMUX_STORE, or into a configuration file that only you can read.'],
+  })
+}
