@@ -3,6 +3,8 @@ import { extname, join } from 'node:path'
 import { UsageError } from 'voxmux'
 import type { Rational } from './rational.js'
 import { readEdlTimeline } from './readers/edl.js'
+import { readFcp7 } from './readers/fcp7.js'
+import { readFcpxml } from './readers/fcpxml.js'
 import { readOtio } from './readers/otio.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
@@ -13,7 +15,10 @@ const MOST_BYTES = 256 * 1024 ** 2
 /** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
 const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
   '.otio': (text) => readOtio(text),
+  '.fcpxml': (text) => readFcpxml(text),
+  '.fcpxmld': (text) => readFcpxml(text),
   '.edl': readEdlTimeline,
+  '.xml': (text) => readFcp7(text),
 }
 
 /** A timeline's file, read but not yet understood. */
