@@ -6,8 +6,9 @@ import { existingOutput, type WantedOutput } from './existing-output.js'
 import { valueSha256 } from './file-identity.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobTeller } from './job-teller.js'
-import type { PlanRequest } from './plan-job.js'
+import type { JobPlan, PlanRequest } from './plan-job.js'
 import { type PreparedJob, prepareJob, requireBeginnable } from './prepare-job.js'
+import { reportLate } from './report/late-report.js'
 import { workOnJob } from './work-on-job.js'
 
 /** How often a job that another process works on is looked at. */
@@ -74,7 +75,7 @@ class JobRun {
     // One that was published by a process which died before it could say so is claimed, and ended as it should be.
     if (existing.kind === 'done' && (known === null || isEnded(known.status))) {
       if (known) this.#teller.learn({ id: known.id })
-      return this.#skipped(output)
+      return this.#skipped(prepared)
     }
     if (existing.kind !== 'done') await requireBeginnable(prepared)
     const { job } = await jobs.enqueue({
@@ -85,7 +86,7 @@ class JobRun {
     // Told only now: before, the job had no id that the later events would share.
     for (const stage of ['probe', 'precheck', 'plan'] as const) this.#teller.progress(stage, 100)
     const claimed = await this.#claim(key, wanted)
-    return claimed ? this.#work(claimed, prepared) : this.#skipped(output)
+    return claimed ? this.#work(claimed, prepared) : this.#skipped(prepared)
   }
 
   /** The job to work on; null where another process finished it while this one waited. */
@@ -149,8 +150,21 @@ class JobRun {
     if (status === 'failed' || status === 'rejected') await this.#teller.failed({ status, error })
   }
 
-  #skipped(output: string): JobOutcome {
-    return outcomeOfFinished(this.#teller.facts, { status: 'skipped', output, receipt: null })
+  async #skipped({ plan }: PreparedJob): Promise<JobOutcome> {
+    if (this.#request.settings.report) await this.#reportLate(plan)
+    return outcomeOfFinished(this.#teller.facts, { status: 'skipped', output: plan.output, receipt: null })
+  }
+
+  /** The output is done and stays so, whatever comes of its page. */
+  async #reportLate({ output, media }: JobPlan): Promise<void> {
+    const { stateDir, logger } = this.#context
+    const { id } = this.#teller.facts
+    try {
+      await reportLate(output, media, { jobId: id, stateDir, signal: this.#signal })
+    } catch (error) {
+      if (this.#signal.aborted) throw error
+      logger.warn({ job: id }, `The report could not be made: ${toVoxmuxError(error).message}`)
+    }
   }
 }
 

@@ -35,6 +35,23 @@ describe('a report', () => {
     expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.voxmux'))).toEqual([])
   })
 
+  it('is made where a finished job is run again with it, and nothing else is done again', async () => {
+    const input = await bench.take('speech.wav')
+    bench.answerWith('-af', 'volume=0.5')
+    const first = await runJob(requestFor(input), bench.pipeline.context)
+    const { report } = (await readReceipt(first.event.receipt ?? '')) ?? {}
+    expect([report, bench.server.charges]).toEqual([null, 1])
+    const again = await runJob(requestFor(input, { report: true }), bench.pipeline.context)
+    expect(again.event).toMatchObject({ status: 'skipped', output: first.event.output })
+    const page = await readFile(`${first.event.output}.voxmux.html`, 'utf8')
+    expect(page).toContain('speech.wav')
+    expect((await readReceipt(first.event.receipt ?? ''))?.report).toBe(`${first.event.output}.voxmux.html`)
+    const third = await runJob(requestFor(input, { report: true }), bench.pipeline.context)
+    expect(third.event).toMatchObject({ status: 'skipped', error: null })
+    expect(bench.server.charges).toBe(1)
+    expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.voxmux'))).toEqual([])
+  })
+
   it('begins near the first part that was regenerated where the file is longer than a page', async () => {
     const input = bench.folder.file('long.wav')
     await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=c=pink:seed=7:a=0.3:r=8000:d=64', '-c:a', 'pcm_s16le', input)
