@@ -4,6 +4,7 @@ import { type Config, describeOrigin, ensureStateFolder, requireService } from '
 import { UsageError } from '../../core/errors.js'
 import { findFfmpeg, findFfprobe, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
+import { examineFolders } from './examine-folders.js'
 import { type Finding, finding, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -19,6 +20,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
     ...(await examineTools(config)),
     ...(await examineStateFolder(config)),
     ...configuration(config),
+    ...(await examineFolders(config)),
     await finding('service', () => service(config, signal)),
   ]
 }

@@ -14,8 +14,8 @@ export function fine(check: string, detail: string): Finding {
   return { check, status: 'ok', detail, remedies: [], exitCode: 0 }
 }
 
-export function remark(check: string, detail: string): Finding {
-  return { check, status: 'note', detail, remedies: [], exitCode: 0 }
+export function remark(check: string, detail: string, remedies: readonly string[] = []): Finding {
+  return { check, status: 'note', detail, remedies, exitCode: 0 }
 }
 
 /** A check that threw. */

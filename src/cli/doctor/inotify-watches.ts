@@ -1,0 +1,46 @@
+import { opendir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Watches that the kernel lets one user have. */
+export interface InotifyWatches {
+  readonly most: number
+  /** By all processes that may be looked into. */
+  readonly used: number
+}
+
+/** How many watches there are and how many are in use; null elsewhere than on Linux. */
+export async function inotifyWatches(): Promise<InotifyWatches | null> {
+  const limit = await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8').catch(() => null)
+  if (limit === null) return null
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  let used = 0
+  for (const pid of processes) used += await watchesOf(join('/proc', pid))
+  return { most: Number(limit), used }
+}
+
+/** Folders of other users, and processes that have just ended, cannot be looked into: they count as none. */
+async function watchesOf(process: string): Promise<number> {
+  const descriptors = await readdir(join(process, 'fd'), { withFileTypes: true }).catch(() => [])
+  let watches = 0
+  for (const { name } of descriptors) {
+    const info = await readFile(join(process, 'fdinfo', name), 'utf8').catch(() => '')
+    watches += info.split('\n').filter((line) => line.startsWith('inotify ')).length
+  }
+  return watches
+}
+
+/** How many folders there are in a folder, itself included, counted up to a limit; links are not followed. */
+export async function countFolders(path: string, most: number): Promise<number> {
+  let count = 1
+  const left = [path]
+  for (let next = left.pop(); next !== undefined && count < most; next = left.pop()) {
+    const folder = await opendir(next).catch(() => null)
+    if (folder === null) continue
+    for await (const entry of folder) {
+      if (!entry.isDirectory()) continue
+      count += 1
+      left.push(join(next, entry.name))
+    }
+  }
+  return count
+}
