@@ -80,7 +80,7 @@ export { expandInputs, isMediaName } from './pipeline/expand-inputs.js'
 export type { FailedJob, JobFacts, JobHooks, PublishedJob, Veto } from './pipeline/job-hooks.js'
 export type { JobOutcome } from './pipeline/job-outcome.js'
 export { type JobRequestFile, jobRequestSchema } from './pipeline/job-request-schema.js'
-export { type JobSettings, jobSettingsSchema } from './pipeline/job-settings.js'
+export { type JobSettings, jobSettingsSchema, settingsOfConfig } from './pipeline/job-settings.js'
 export { type JobInWork, type JobWorker, type JobWorkerOptions, openJobWorker } from './pipeline/job-worker.js'
 export {
   type EmbeddedServiceHandle,
@@ -89,6 +89,7 @@ export {
   type Pipeline,
   type ServiceAccess,
 } from './pipeline/open-pipeline.js'
+export { orderOfRequest } from './pipeline/order-of-request.js'
 export { type JobPlan, type PlanRequest, planJob, planMedia } from './pipeline/plan-job.js'
 export { publish } from './pipeline/publish.js'
 export { type QueueOptions, queueJob } from './pipeline/queue-job.js'

@@ -42,6 +42,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/presets.js'),
   },
   {
+    name: 'worker',
+    usage: '',
+    summary: 'Work only: one of many on a shared job store, or from a spool folder.',
+    load: () => import('./commands/worker.js'),
+  },
+  {
     name: 'jobs',
     usage: 'list|show|retry|forget',
     summary: 'What the ledger holds.',

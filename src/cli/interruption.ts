@@ -31,3 +31,24 @@ export function watchInterruption(output: Output): Interruption {
     error: (cause) => (cause instanceof InterruptedError ? cause : new InterruptedError('Interrupted.', { cause })),
   }
 }
+
+/** Ends when the process is asked to stop. */
+export function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((ended) => {
+    if (signal.aborted) ended()
+    else signal.addEventListener('abort', () => ended(), { once: true })
+  })
+}
+
+/** Longest that an orderly end may take: a supervisor kills what takes longer, and a restart finds all as it was. */
+const ENDING_MS = 8000
+
+/** Waits for an orderly end, but not for ever: what hangs is found and cleared by the next start. */
+export async function withinSeconds(ending: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ENDING_MS)
+  })
+  await Promise.race([ending, late])
+  clearTimeout(timer)
+}

@@ -135,6 +135,14 @@ export function isAbort(thrown: unknown): boolean {
   )
 }
 
+/** A share or a disk that is not there for the moment: nothing is wrong with the file on it. */
+export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'> = {}): TransientError {
+  return new TransientError('ERR_STORAGE_AWAY', `The disk or share of ${where} does not answer.`, {
+    ...options,
+    remedies: ['Bring it back, then run again.'],
+  })
+}
+
 /** The faults of the file system that a person can mend, in their words. */
 function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
   if (!(thrown instanceof Error)) return undefined
@@ -156,6 +164,15 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
         input,
         remedies: ['Check the owner and the permissions of the file and of its folder.'],
       })
+    case 'EIO':
+    case 'ESTALE':
+    case 'ENODEV':
+    case 'ENXIO':
+    case 'ENOTCONN':
+    case 'EHOSTDOWN':
+    case 'EHOSTUNREACH':
+    case 'EREMOTEIO':
+      return storageAway(where, { cause: thrown, input })
     case 'EMFILE':
     case 'ENFILE':
       return new TransientError('ERR_TOO_MANY_FILES', 'Too many files are open.', {

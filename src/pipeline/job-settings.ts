@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Config } from '../config/index.js'
 import { type Recipe, recipeSchema } from '../config/preset-schema.js'
 import { type OutputType, outputTypeSchema } from '../contract/index.js'
 import { valueSha256 } from './file-identity.js'
@@ -36,6 +37,14 @@ export const jobSettingsSchema = z.object({
   previewSec: z.number().nullable(),
   force: z.boolean(),
 }) satisfies z.ZodType<JobSettings>
+
+/** The settings that a configuration makes, with what is decided for a single job. */
+export function settingsOfConfig(
+  { preset, recipe, outputType, strict, report, chunkSec }: Config,
+  own: Pick<JobSettings, 'segments' | 'previewSec' | 'force'>,
+): JobSettings {
+  return { preset: preset.name, recipe, outputType, strict, report, chunkSec, ...own }
+}
 
 /**
  * Hash of all that decides the output but the input: settings that only say how careful or how loud to be are left

@@ -133,8 +133,10 @@ class OrderWorker implements JobWorker {
       hooks: [...(this.#context.hooks ?? []), ...(this.#options.hooks ?? [])],
       onEvent: (event) => {
         const entry = this.#working.get(id)
-        if (event.event === 'progress' && entry)
+        if (event.event === 'progress' && entry) {
           this.#working.set(id, { ...entry, stage: event.stage, percent: event.percent })
+          if (event.percent === 100) this.#logger.info({ job: id, stage: event.stage }, 'stage done')
+        }
         this.#options.onEvent?.(event)
       },
       logger: this.#logger,

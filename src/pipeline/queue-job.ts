@@ -6,7 +6,8 @@ import type { PipelineContext } from './context.js'
 import { isWebAddress } from './expand-inputs.js'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from './file-identity.js'
 import { recipeHash } from './job-settings.js'
-import { type JobOrder, orderState, shownInput } from './queued-order.js'
+import { missingInput } from './missing-input.js'
+import { type JobOrder, orderOf, orderState, shownInput } from './queued-order.js'
 
 /** How many jobs of one path are looked through for its content's hash. */
 const KNOWN_LIMIT = 5
@@ -68,7 +69,9 @@ async function fileContent(
   { jobs }: PipelineContext,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
-  const identity = await quickIdentity(input)
+  const identity = await quickIdentity(input).catch(async (cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? await missingInput(input, cause) : cause
+  })
   if (contentSha256 !== undefined) return { hash: contentSha256, identity }
   const known = await jobs.list({ input, limit: KNOWN_LIMIT })
   const same = known.find(
@@ -115,11 +118,12 @@ async function isElsewhere(job: Job, input: string): Promise<boolean> {
 async function takeUpAgain(
   job: Job,
   request: JobRequest,
-  { settings }: JobOrder,
+  { settings, ticket }: JobOrder,
   { jobs }: PipelineContext,
 ): Promise<Job> {
   const isMoved = job.input !== request.input
-  const isAgain = settings.force || (isMoved && job.error?.code === 'ERR_INPUT_MISSING')
+  const isSameWish = ticket !== undefined && orderOf(job)?.ticket === ticket
+  const isAgain = (settings.force && !isSameWish) || (isMoved && job.error?.code === 'ERR_INPUT_MISSING')
   if (isEnded(job.status) ? !isAgain : !isMoved) return job
   if (isEnded(job.status)) await jobs.requeue(job.id)
   const claim = await jobs.claim(request.key)

@@ -31,6 +31,8 @@ export interface JobOrder {
   readonly identity?: string | undefined
   /** SHA-256 of the input's content, where it is known already: it is not read again then. */
   readonly contentSha256?: string | undefined
+  /** Names this very wish: enqueued again after a crash, it forces nothing a second time. */
+  readonly ticket?: string | undefined
   /** Plain JSON for the hooks of the job. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
 }
@@ -47,6 +49,7 @@ const orderSchema = z.object({
   settings: jobSettingsSchema,
   remote: z.boolean(),
   supersede: z.boolean(),
+  ticket: z.string().nullable(),
   data: z.record(z.string(), z.unknown()),
 })
 
@@ -63,6 +66,7 @@ export function orderState(order: JobOrder, isAddress: boolean): JobState {
     settings: { ...order.settings, segments: [...order.settings.segments] },
     remote: order.remote ?? false,
     supersede: order.supersede ?? false,
+    ticket: order.ticket ?? null,
     data: { ...order.data },
   }
   return { order: queued }

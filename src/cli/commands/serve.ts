@@ -13,6 +13,7 @@ import {
 } from '../../service/index.js'
 import { onnxModelSchema } from '../../voice/onnx-model.js'
 import { defineCommand } from '../command.js'
+import { interrupted } from '../interruption.js'
 import { serviceFolder } from '../service-folder.js'
 
 /** Name of the key that a first start makes. */
@@ -146,10 +147,3 @@ function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
 
 /** Warnings and errors go to stderr: stdout belongs to the events. */
 const logger = pino({ level: 'warn' }, pino.destination(2))
-
-function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((ended) => {
-    if (signal.aborted) ended()
-    else signal.addEventListener('abort', () => ended(), { once: true })
-  })
-}

@@ -6,6 +6,8 @@ import type { FileEvent, FileStatus, ResultEvent } from '../../pipeline/events.j
 export interface ResultParts {
   readonly exitCode: ExitCode
   readonly files?: readonly FileEvent[]
+  /** How many ended how, of a daemon, which does not remember each. */
+  readonly counts?: Partial<Record<FileStatus, number>>
   /** The run's id; that of the single file where there is one, a new one where nothing was begun. */
   readonly id?: string
   /** The one that stands on the result where one was asked for and several were worked on: a timeline's. */
@@ -15,8 +17,8 @@ export interface ResultParts {
 }
 
 /** Adds up how the inputs ended. With a single input its status, output and receipt stand on the result too. */
-export function resultEvent({ exitCode, files = [], id, main, error }: ResultParts): ResultEvent {
-  const count = (status: FileStatus) => files.filter((file) => file.status === status).length
+export function resultEvent({ exitCode, files = [], counts, id, main, error }: ResultParts): ResultEvent {
+  const count = (status: FileStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
   const single = main ?? (files.length === 1 ? files[0] : undefined)
   return {
     event: 'result',

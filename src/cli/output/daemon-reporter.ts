@@ -1,0 +1,43 @@
+import pino from 'pino'
+import { type Logger, silentLogger } from '../../core/logger.js'
+import type { FileStatus, JobEvent } from '../../pipeline/events.js'
+import type { Output } from './output.js'
+import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
+
+/** A reporter that also keeps the log of what runs for months. */
+export interface DaemonReporter extends Reporter {
+  readonly logger: Logger
+  /** How many jobs ended how since the start; one that was put off is not counted before it ends. */
+  readonly counts: Readonly<Partial<Record<FileStatus, number>>>
+}
+
+/**
+ * Opens the reporter of a daemon: in a terminal bars and sentences, elsewhere (a service manager's journal) one line of
+ * structured log a step on stderr, each with the job's id. With `--json` the events are on stdout as ever.
+ */
+export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
+  const counts: Partial<Record<FileStatus, number>> = {}
+  const isForPeople = output.stderr.isTTY === true || style !== 'auto'
+  const people = createReporter(output, isForPeople ? style : 'none')
+  const logger = isForPeople ? notes(people) : pino({ base: null }, pino.destination({ dest: 2, sync: true }))
+  const report = (event: JobEvent) => {
+    if (event.event === 'file' && event.status !== 'pending') counts[event.status] = (counts[event.status] ?? 0) + 1
+    if (isForPeople) people.report(event)
+    else output.event(event)
+  }
+  return {
+    report,
+    note: isForPeople ? people.note : (text) => logger.info({}, text),
+    stop: people.stop,
+    logger,
+    counts,
+  }
+}
+
+function notes({ note }: Reporter): Logger {
+  return {
+    ...silentLogger,
+    warn: (_fields, message) => note(`! ${message}`),
+    error: (_fields, message) => note(`! ${message}`),
+  }
+}

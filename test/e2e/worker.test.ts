@@ -1,0 +1,86 @@
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { eventsOf, type RunningCli, startCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let shop: Workshop
+
+beforeEach(() => {
+  shop = openWorkshop()
+  mkdirSync(shop.path('spool'))
+})
+afterEach(() => shop.remove())
+
+function startWorker(...args: readonly string[]): RunningCli {
+  const running = startCli(['worker', '--spool', 'spool', ...args], { cwd: shop.dir, env: shop.env })
+  onTestFinished(async () => {
+    running.child.kill('SIGKILL')
+    await running.ended.catch(() => {})
+  })
+  return running
+}
+
+it('takes a job from the spool, says how it went, and ends at SIGTERM with everything given back', async () => {
+  const input = shop.take('speech.wav')
+  const worker = startWorker('--json')
+  await worker.until(/"event":"working"/)
+  writeFileSync(shop.path('spool/.part'), JSON.stringify({ input, output: `${shop.path('out')}/` }))
+  renameSync(shop.path('spool/.part'), shop.path('spool/a.json'))
+  await worker.until(/"event":"file"/)
+  worker.child.kill('SIGTERM')
+  const ended = await worker.ended
+  expect(ended.exitCode).toBe(0)
+  const events = eventsOf(ended)
+  expect(events[0]).toMatchObject({ event: 'working', spool: shop.path('spool'), concurrency: 2, id: null })
+  const file = events.find(({ event }) => event === 'file')
+  expect(file).toMatchObject({ status: 'done', input, output: shop.path('out/speech.regen.wav'), error: null })
+  expect(events.filter(({ event }) => event === 'progress').every(({ id }) => id === file?.id)).toBe(true)
+  expect(events.at(-1)).toMatchObject({ event: 'result', exitCode: 0, done: 1, failed: 0, files: [] })
+  expect(readdirSync(shop.path('out')).sort()).toEqual(['speech.regen.wav', 'speech.regen.wav.voxmux.json'])
+  expect(readdirSync(shop.path('spool'))).toEqual([])
+})
+
+it('writes one line of log a step, with the job’s id, where no terminal reads it', async () => {
+  const input = shop.take('speech.wav')
+  writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
+  const worker = startWorker()
+  await worker.until(/job ended/)
+  worker.child.kill('SIGTERM')
+  const { stderr, stdout, exitCode } = await worker.ended
+  expect(exitCode).toBe(0)
+  expect(stdout).toBe('')
+  const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
+  const logged = lines.map((line) => JSON.parse(line) as { job?: string; msg: string; stage?: string })
+  const [begin] = logged.filter(({ msg }) => msg === 'job begins')
+  const ofJob = logged.filter(({ job }) => job === begin?.job).map(({ msg, stage }) => stage ?? msg)
+  expect(ofJob).toEqual([
+    'job begins',
+    ...['probe', 'precheck', 'plan', 'cut', 'upload', 'process', 'download', 'align', 'splice', 'mux', 'verify'],
+    ...['publish', 'job ended'],
+  ])
+})
+
+it('finishes, once, what a killed worker began', async () => {
+  const input = shop.take('interview.mp4')
+  writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
+  const first = startWorker('--json')
+  await first.until(/"stage":"cut"/)
+  first.child.kill('SIGKILL')
+  await first.ended
+  const second = startWorker('--json')
+  await second.until(/"event":"file"/)
+  second.child.kill('SIGTERM')
+  const events = eventsOf(await second.ended)
+  expect(events.find(({ event }) => event === 'file')).toMatchObject({ status: 'done', input })
+  const left = readdirSync(shop.dir).sort()
+  expect(left).toEqual(['interview.mp4', 'interview.regen.mp4', 'interview.regen.mp4.voxmux.json', 'spool'])
+  expect(readdirSync(join(shop.env.VOXMUX_STATE_DIR ?? '', 'work'))).toEqual([])
+})
+
+it('refuses a spool folder that is not there', async () => {
+  const worker = startCli(['worker', '--spool', 'nowhere', '--json'], { cwd: shop.dir, env: shop.env })
+  const ended = await worker.ended
+  expect(ended.exitCode).toBe(2)
+  expect(eventsOf(ended).at(-1)).toMatchObject({ event: 'result', error: { code: 'ERR_SPOOL_MISSING' } })
+})

@@ -1,0 +1,139 @@
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { resolveConfig } from '../../src/config/index.js'
+import { TransientError } from '../../src/core/errors.js'
+import { silentLogger } from '../../src/core/logger.js'
+import { orderOfRequest } from '../../src/pipeline/order-of-request.js'
+import { queueJob } from '../../src/pipeline/queue-job.js'
+import { Spool, type SpoolOptions } from '../../src/pipeline/spool.js'
+import { jobBench } from '../helpers/job-bench.js'
+import { until } from '../helpers/until.js'
+
+const bench = jobBench()
+let folder: string
+
+beforeEach(async () => {
+  folder = bench.folder.file('spool')
+  await mkdir(folder)
+})
+
+const configOf: Parameters<typeof orderOfRequest>[2] = (flags) =>
+  resolveConfig({ cwd: bench.folder.path, env: {}, flags, folders: { config: null, data: null } as never })
+
+const enqueue: SpoolOptions['take'] = async (request, ticket) =>
+  queueJob({ ...(await orderOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
+
+async function open(take: SpoolOptions['take'] = enqueue): Promise<Spool> {
+  const spool = new Spool({ folder, take, logger: silentLogger })
+  onTestFinished(() => spool.stop())
+  await spool.start()
+  return spool
+}
+
+/** As a hook does it: under a hidden name, then renamed. */
+async function drop(name: string, job: unknown): Promise<void> {
+  const hidden = join(folder, `.${name}.part`)
+  await writeFile(hidden, typeof job === 'string' ? job : JSON.stringify(job))
+  await rename(hidden, join(folder, name))
+}
+
+const jobs = () => bench.pipeline.context.jobs.list()
+const left = async () => (await readdir(folder)).sort()
+
+it('takes a job, with everything it says, and deletes its file', async () => {
+  const input = await bench.take('speech.wav')
+  await open()
+  await drop('a.json', { input, output: '/out/', preset: 'podcast', segments: [{ startSec: 1 }], keepOriginal: true })
+  const [job] = await until(async () => (await left()).length === 0 && jobs())
+  expect(job).toMatchObject({ input, group: 'spool', preset: 'podcast', status: 'queued' })
+  expect(job?.state.order).toMatchObject({
+    output: '/out/',
+    settings: { segments: [{ startSec: 1 }], recipe: { keepOriginal: true } },
+  })
+})
+
+it('puts the output beside the input where none is named, and takes several jobs of one file', async () => {
+  const [one, two] = [await bench.take('speech.wav'), await bench.take('silence.wav')]
+  await drop('both.json', [{ input: one }, { input: two }])
+  await open()
+  await until(async () => (await left()).length === 0)
+  const orders = (await jobs()).map(({ state }) => (state.order as { output: string }).output)
+  expect(orders).toEqual([`${bench.folder.path}/`, `${bench.folder.path}/`])
+})
+
+it('never looks at what is hidden, or not JSON by name', async () => {
+  await writeFile(join(folder, '.half.json'), '{"inp')
+  await writeFile(join(folder, 'notes.txt'), 'notes')
+  await drop('a.json', { input: await bench.take('speech.wav') })
+  await open()
+  await until(async () => (await jobs()).length === 1)
+  await until(async () => (await left()).length === 2)
+  expect(await left()).toEqual(['.half.json', 'notes.txt'])
+})
+
+it.each([
+  ['no JSON', '{"input":', /is not JSON/],
+  ['a key that does not exist', { input: '/a.mov', inputt: 1 }, /inputt/],
+  ['no jobs', [], /is not a job/],
+  ['a relative path', { input: 'a.mov' }, /ERR_ORDER_RELATIVE.*\n.*whole path/],
+  ['a preset that does not exist', { input: '/a.mov', preset: 'nonesuch' }, /nonesuch/],
+  ['an address without an output', { input: 'https://media.example/a.mov?sig=x' }, /ERR_ORDER_WITHOUT_OUTPUT/],
+])('sets %s aside with the reason, and goes on', async (_what, job, reason) => {
+  await drop('bad.json', job)
+  await drop('good.json', { input: await bench.take('speech.wav') })
+  await open()
+  await until(async () => (await jobs()).length === 1)
+  await until(async () => !(await left()).some((name) => name.endsWith('.json')))
+  expect(await left()).toEqual(['bad.json.rejected', 'bad.json.rejected.txt'])
+  expect(await readFile(join(folder, 'bad.json.rejected.txt'), 'utf8')).toMatch(reason)
+})
+
+it('follows no link out of the folder', async () => {
+  const secret = bench.folder.file('secret.json')
+  await writeFile(secret, JSON.stringify({ input: await bench.take('speech.wav') }))
+  await symlink(secret, join(folder, 'link.json'))
+  await open()
+  await until(async () => (await left()).includes('link.json.rejected'))
+  expect(await jobs()).toEqual([])
+})
+
+it('sets aside what names a file that is not there', async () => {
+  await drop('gone.json', { input: bench.folder.file('gone.mov') })
+  await open()
+  await until(async () => (await left()).includes('gone.json.rejected.txt'))
+  expect(await readFile(join(folder, 'gone.json.rejected.txt'), 'utf8')).toMatch(/ERR_INPUT_MISSING/)
+})
+
+it('tries again what fails for the moment', async () => {
+  let tries = 0
+  await drop('a.json', { input: await bench.take('speech.wav') })
+  await open(async (request, ticket) => {
+    tries += 1
+    if (tries === 1) throw new TransientError('ERR_STORE_BUSY', 'Busy.')
+    return enqueue(request, ticket)
+  })
+  await until(async () => (await left()).length === 0)
+  expect(await jobs()).toHaveLength(1)
+})
+
+it('forces a job once, also where a crash came between taking it and deleting its file', async () => {
+  const input = await bench.take('speech.wav')
+  await enqueue({ input, force: true }, 'a.json#0')
+  const { jobs: store } = bench.pipeline.context
+  const claimed = await store.claimNext()
+  if (!claimed) throw new Error('nothing to claim')
+  await store.complete(claimed.lease, { status: 'done' })
+  await drop('a.json', { input, force: true })
+  await open()
+  await until(async () => (await left()).length === 0)
+  expect(await jobs()).toMatchObject([{ status: 'done' }])
+  await drop('b.json', { input, force: true })
+  await until(async () => (await left()).length === 0)
+  expect(await jobs()).toMatchObject([{ status: 'queued' }])
+})
+
+it('says that a folder is missing', async () => {
+  const spool = new Spool({ folder: join(folder, 'none'), take: enqueue, logger: silentLogger })
+  await expect(spool.start()).rejects.toMatchObject({ code: 'ERR_SPOOL_MISSING', exitCode: 2 })
+})
