@@ -194,8 +194,9 @@ class VoiceWork {
   }
 
   async #started(fileId: string): Promise<void> {
-    await this.#held.advance({ status: 'started' })
+    // First what it cost: whoever takes over a file that has started does not ask about that any more.
     await this.#context.spending.commit(fileId)
+    await this.#held.advance({ status: 'started' })
     this.#mark('started')
   }
 

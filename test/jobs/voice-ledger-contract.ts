@@ -69,19 +69,17 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
     it('has a second comer wait, who then finds the voice ready', async () => {
       const { one, other } = fixture
       const first = await holdVoice(one, 'v')
-      let waited: string | undefined
-      const second = holdVoice(other, 'v', {
-        pollMs: 5,
-        onWait: (voice) => {
-          waited = voice.status
-        },
+      let tell: (status: string) => void = () => {}
+      const waiting = new Promise<string>((resolve) => {
+        tell = resolve
       })
+      const second = holdVoice(other, 'v', { pollMs: 5, onWait: ({ status }) => tell(status) })
+      expect(await waiting).toBe('new')
       for (const step of PAID) await first.advance(step)
       await first.advance({ status: 'succeeded' })
       await first.advance({ status: 'cached', path: '/c' })
       await first.release()
       const held = await second
-      expect(waited).toBe('new')
       expect(held.voice).toMatchObject({ status: 'cached', cachePath: '/c', attempts: [{ fileId: 'f1' }] })
       await held.release()
     })

@@ -66,6 +66,8 @@ export async function openBull(client: Redis, prefix: string): Promise<Bull> {
     define(name, definition)
   }
   const connection = new RedisConnection(client, { shared: true, blocking: false })
+  // It tells on what the client met; with nobody listening a Redis that restarts would end the process.
+  connection.on('error', () => {})
   await connection.client
   client.defineCommand = define
   const keys = new QueueKeys(prefix)

@@ -1,0 +1,54 @@
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HeldJob } from '../../src/jobs/index.js'
+import type { PipelineContext } from '../../src/pipeline/context.js'
+import { fileSha256 } from '../../src/pipeline/file-identity.js'
+import { partPath } from '../../src/pipeline/part-file.js'
+import { publish } from '../../src/pipeline/publish.js'
+import { regenerateVoice } from '../../src/pipeline/regenerate-voice.js'
+
+/** What the voice of a job is: some bytes that no other has. */
+export const voiceOf = (key: string) => `the voice of ${key}\n`.repeat(20)
+
+/**
+ * A job without ffmpeg, so that a laptop does ten thousand: the voice is regenerated, paid for and cached, the lease
+ * checked and the output published by the very code of a real one. Each publishing adds a line to a log.
+ */
+export async function lightJob(held: HeldJob, context: PipelineContext, folder: string): Promise<void> {
+  const { job, signal } = held
+  const output = join(folder, `${job.key}.out`)
+  const part = partPath(output, job.id)
+  const cut = `${part}.${process.pid}.cut`
+  const answerPath = `${part}.${process.pid}.answer`
+  try {
+    if (!(await isPublished(output, job.publishedSha256))) {
+      await writeFile(cut, voiceOf(job.key))
+      await regenerateVoice(
+        {
+          ...{ voiceHash: job.key, model: 'regen_v1', outputType: null, sec: 1, answerPath },
+          send: async (client, { signal: aborted, onRegistered }) => {
+            await client.registerAndUpload({ clientFileId: `${job.key}.wav` }, cut, {
+              signal: aborted,
+              onRegistered: ({ file_id }) => onRegistered(file_id),
+            })
+          },
+        },
+        context,
+        { signal },
+      )
+      await writeFile(part, await readFile(answerPath))
+      const publishedSha256 = await fileSha256(part)
+      await publish(part, output, { replace: false, mayPublish: () => held.checkpoint({ output, publishedSha256 }) })
+      await appendFile(join(folder, 'published.log'), `${job.key}\n`)
+    }
+    await held.complete({ status: 'done' })
+  } finally {
+    for (const path of [part, cut, answerPath]) await rm(path, { force: true })
+  }
+}
+
+/** Whether an attempt before this one published and died before it could say so. */
+async function isPublished(output: string, sha256: string | null): Promise<boolean> {
+  const found = await stat(output).catch(() => undefined)
+  return found !== undefined && sha256 !== null && (await fileSha256(output)) === sha256
+}
