@@ -6,7 +6,7 @@ import { UsageError } from '../core/errors.js'
 import { checkSchema } from './check-schema.js'
 import { flatten, type SettingPath } from './merge-layers.js'
 import { parseJson, readJsonFile } from './read-json-file.js'
-import { type Settings, settingsSchema } from './settings-schema.js'
+import { type PluginSetting, type Settings, settingsSchema } from './settings-schema.js'
 import { pathsWithin, refuseTrustedOnly } from './trust.js'
 import type { WatchFolderSettings } from './watch-schema.js'
 
@@ -87,8 +87,13 @@ function absoluteFolder(watched: WatchFolderSettings, folder: string): WatchFold
   return { ...watched, path, ...Object.fromEntries(below), ...preset }
 }
 
-function fromFolder(plugin: string, folder: string): string {
-  return plugin.startsWith('.') ? resolve(folder, plugin) : plugin
+function fromFolder(plugin: PluginSetting, folder: string): PluginSetting {
+  if (typeof plugin !== 'string') return [absoluteModule(plugin[0], folder), plugin[1]]
+  return absoluteModule(plugin, folder)
+}
+
+function absoluteModule(module: string, folder: string): string {
+  return module.startsWith('.') ? resolve(folder, module) : module
 }
 
 function configFile(kind: ConfigFile['kind'], path: string, content: unknown): ConfigFile {

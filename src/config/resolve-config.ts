@@ -10,12 +10,19 @@ import {
   readUserFile,
   unreadModule,
 } from './config-files.js'
+import { type ConfiguredPlugin, configuredPlugins } from './configured-plugins.js'
 import { CONFIG_VARIABLE, readEnvironment, SETTING_VARIABLES, unknownVariables } from './environment.js'
 import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
 import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
 import { DEFAULT_RECIPE, DEFAULT_TRUE_PEAK_DBTP, type Recipe, recipeSchema } from './preset-schema.js'
 import { type ServiceTarget, serviceTarget } from './service-target.js'
-import { type ProfileName, type Settings, settingsSchema, type WebhookSettings } from './settings-schema.js'
+import {
+  type PluginSetting,
+  type ProfileName,
+  type Settings,
+  settingsSchema,
+  type WebhookSettings,
+} from './settings-schema.js'
 import { defaultStateFolder } from './state-folder.js'
 import { findUserFolders, type UserFolders } from './user-folders.js'
 import type { WatchSettings } from './watch-schema.js'
@@ -50,7 +57,8 @@ export interface Config {
   readonly store: string | null
   readonly ffmpeg: string | null
   readonly ffprobe: string | null
-  readonly plugins: readonly string[]
+  /** In the order in which their hooks are called. */
+  readonly plugins: readonly ConfiguredPlugin[]
   /** Of `voxmux watch`; paths absolute. */
   readonly watch: WatchSettings
   /** Where each setting comes from, by path. */
@@ -83,7 +91,7 @@ export const DEFAULT_SETTINGS = {
   report: false,
   concurrency: 2,
   cacheMaxBytes: 5 * 1024 ** 3,
-  plugins: [] as string[],
+  plugins: [] as PluginSetting[],
 } satisfies Settings
 
 /** Flags whose names do not follow from their setting's. */
@@ -141,7 +149,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     store: settings.store ?? null,
     ffmpeg: settings.ffmpeg ?? null,
     ffprobe: settings.ffprobe ?? null,
-    plugins: settings.plugins,
+    plugins: configuredPlugins(merged),
     watch: settings.watch ?? {},
     origins: new Map([...merged].map(([path, { origin }]) => [path, origin])),
   }

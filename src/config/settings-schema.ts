@@ -43,6 +43,13 @@ export const webhookSchema = z.strictObject({
 })
 export type WebhookSettings = z.infer<typeof webhookSchema>
 
+/** A plugin: its package name or path, alone or with its options. */
+export const pluginSettingSchema = z.union(
+  [z.string().min(1), z.tuple([z.string().min(1), z.record(z.string(), z.unknown())])],
+  { error: 'must be a package name or a path, or ["name", { …its options }]' },
+)
+export type PluginSetting = z.infer<typeof pluginSettingSchema>
+
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
 /** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
@@ -87,7 +94,10 @@ export const settingsSchema = recipePartSchema.extend({
   ffmpeg: file('ffmpeg to use.'),
   ffprobe: file('ffprobe to use.'),
   watch: watchSchema.optional().meta({ description: 'Folders that `voxmux watch` works off.' }),
-  plugins: z.array(z.string().min(1)).optional().meta({ description: 'Plugins to load, by package name or path.' }),
+  plugins: z
+    .array(pluginSettingSchema)
+    .optional()
+    .meta({ description: 'Plugins to load: package name or path, or `["name", { options }]`; see docs/plugins.md.' }),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { InterruptedError } from './errors.js'
 
 /** Throws {@link InterruptedError} when the signal has fired. */
@@ -11,6 +12,8 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
  */
 export function childAbort(parent: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController()
+  // One signal for any number of parts at once is what it is for, no leak to warn of.
+  setMaxListeners(0, controller.signal, ...(parent ? [parent] : []))
   if (!parent) return { controller, release: () => {} }
   const follow = () => controller.abort(parent.reason)
   if (parent.aborted) follow()

@@ -18,7 +18,7 @@ export interface HeldVoice {
 
 export interface HoldVoiceOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called once when another process works on this voice and has to be waited for. */
+  /** Called each time another is found working on this voice and has to be waited for; what it throws ends the waiting. */
   readonly onWait?: (voice: Voice) => void
   /** How often to ask then; default 500. */
   readonly pollMs?: number
@@ -32,8 +32,8 @@ export interface HoldVoiceOptions {
 export async function holdVoice(ledger: VoiceLedger, key: string, options: HoldVoiceOptions = {}): Promise<HeldVoice> {
   const { signal, onWait, pollMs = 500, leaseMs = DEFAULT_LEASE_MS } = options
   let claim = await ledger.claim(key, leaseMs)
-  if (claim.outcome === 'held') onWait?.(claim.voice)
   while (claim.outcome === 'held') {
+    onWait?.(claim.voice)
     await sleep(pollMs, signal)
     claim = await ledger.claim(key, leaseMs)
   }

@@ -27,6 +27,12 @@ export interface JobRunOptions {
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: JobEvent) => void) | undefined
   readonly hooks?: readonly JobHooks[] | undefined
+  /**
+   * Unix milliseconds from when on a job leaves instead of waiting for the service or for another process
+   * (PendingError `ERR_STILL_RUNNING`); undefined: it stays to the end. All that is to be sent is sent and started
+   * first. With the embedded service only a job that was submitted just now leaves: nobody else would do the rest.
+   */
+  readonly waitUntilMs?: number | undefined
 }
 
 /** Tells how far a stage is, 0 to 100. */

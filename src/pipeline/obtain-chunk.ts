@@ -5,6 +5,7 @@ import type { PipelineContext } from './context.js'
 import type { JobSettings } from './job-settings.js'
 import type { PartProgress } from './joint-progress.js'
 import { learnFrom, warnOfLearned } from './learned-limits.js'
+import { localWork } from './local-work.js'
 import type { JobPlan } from './plan-job.js'
 import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
 import { cutOrder } from './voice-orders.js'
@@ -21,6 +22,7 @@ export interface ObtainChunkOptions {
   readonly plan: JobPlan
   readonly settings: JobSettings
   readonly signal: AbortSignal
+  readonly waitUntilMs: number | undefined
   /** One of several parts of a longer voice. */
   readonly isPart: boolean
   readonly tell: PartProgress
@@ -51,7 +53,7 @@ export async function obtainChunk(
 
 async function regenerated(
   cut: VoiceCut,
-  { plan, settings, signal, tell }: ObtainChunkOptions,
+  { plan, settings, signal, waitUntilMs, tell }: ObtainChunkOptions,
   context: PipelineContext,
 ): Promise<ObtainedChunk> {
   const { model, outputType } = settings.recipe.voice
@@ -59,13 +61,14 @@ async function regenerated(
   const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
   const order = cutOrder(plan.media.path, cut, { model, outputType: wanted, answerPath })
   await warnOfLearned(cut, context)
-  const voice = await regenerateVoice(order, context, { signal, onProgress: tell }).catch(async (error: unknown) => {
+  const progress = { signal, onProgress: tell, waitUntilMs }
+  const voice = await regenerateVoice(order, context, progress).catch(async (error: unknown) => {
     if (error instanceof VoxmuxError && error.errorCode !== undefined) await learnFrom(cut, error.errorCode, context)
     throw error
   })
   await learnFrom(cut, null, context)
   for (const stage of ['upload', 'process', 'download'] as const) tell(stage, 100)
-  const alignment = await alignVoice(cut, voice.path, { signal })
+  const alignment = await localWork(() => alignVoice(cut, voice.path, { signal }), signal)
   tell('align', 100)
   return { cut, alignment, regenerated: voice }
 }

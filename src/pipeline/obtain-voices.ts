@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
-import type { PrecheckError } from '../core/errors.js'
+import { PendingError, type PrecheckError } from '../core/errors.js'
 import { filteredPcm } from '../media/answer-pcm.js'
 import { cutVoice, type Loudness, measureLoudness } from '../media/index.js'
 import type { SampleRange, VoiceCut } from '../media/voice-cut.js'
@@ -9,6 +9,7 @@ import type { PipelineContext, StageProgress } from './context.js'
 import { voiceVerdicts } from './hear-voice.js'
 import type { JobSettings } from './job-settings.js'
 import { JointProgress } from './joint-progress.js'
+import { localWork } from './local-work.js'
 import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { cutRequests, type JobPlan } from './plan-job.js'
 import type { PiecePlan } from './plan-tracks.js'
@@ -40,16 +41,18 @@ export interface ObtainOptions {
   readonly settings: JobSettings
   readonly workFolder: string
   readonly signal: AbortSignal
+  /** See `JobRunOptions`. */
+  readonly waitUntilMs: number | undefined
   readonly tell: StageProgress
 }
 
 /**
  * Cuts the voices of a job in one reading, divides what is too long, has each part regenerated, and measures how the
  * answers line up. The first fault ends the others' waiting; what the service has begun is found again by the next
- * run.
+ * run. Where the job is to leave instead of waiting, it does so once every part has been started.
  */
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
-  const prepared = await preparePieces(options)
+  const prepared = await localWork(() => preparePieces(options), options.signal)
   const sent = prepared.filter((piece) => piece.kind === 'send')
   if (context.limits.requireVoice)
     await requireVoice(
@@ -64,18 +67,30 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
     options.tell,
   )
   const own = { ...options, signal: controller.signal }
+  const left: PendingError[] = []
+  const leave = (error: unknown): ObtainedChunk[] => {
+    if (!(error instanceof PendingError)) throw error
+    left.push(error)
+    return []
+  }
   try {
     const pieces = await Promise.all(
       sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
         const sentLoudness = () => wholeTrackLoudness(plan, cuts[0], loudness, options.signal)
         const chunks = await Promise.all(
           cuts.map((cut) =>
-            queue.add(() => obtainChunk(cut, { ...own, isPart: cuts.length > 1, tell: progress.part() }, context)),
+            queue.add(() =>
+              obtainChunk(cut, { ...own, isPart: cuts.length > 1, tell: progress.part() }, context).then(
+                (chunk) => [chunk],
+                leave,
+              ),
+            ),
           ),
         )
-        return { plan, range, chunks, joins, sentLoudness }
+        return { plan, range, chunks: chunks.flat(), joins, sentLoudness }
       }),
     )
+    if (left[0]) throw left[0]
     return { pieces, left: prepared.filter((piece) => piece.kind === 'leave') }
   } catch (error) {
     controller.abort(error)

@@ -54,6 +54,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     client: async () => (await service.opened()).client,
     webhooks: async () => (await service.opened()).intake?.start ?? null,
     serviceIdentity: await identityOf(target, stateDir),
+    isEmbedded: target.kind === 'embedded',
     serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
     voices: ledger.voices,
     spending: ledger.spending,

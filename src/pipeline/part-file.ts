@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -34,7 +35,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     makeFolder(folder)
     await access(folder, constants.W_OK | constants.X_OK)
     // Root passes access() on read-only file systems: only writing tells.
-    const probe = join(folder, `.voxmux-${process.pid}-${Date.now()}.probe`)
+    const probe = join(folder, `.voxmux-${randomUUID()}.probe`)
     await (await open(probe, 'wx')).close()
     await rm(probe, { force: true })
   } catch (cause) {

@@ -5,6 +5,7 @@ import { mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256, quickIdentity } from './file-identity.js'
+import { localWork } from './local-work.js'
 import { type ObtainedVoices, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
@@ -16,6 +17,8 @@ import { buildReport, publishReport, reportPath } from './report/write-report.js
 
 export interface ProduceOptions {
   readonly signal: AbortSignal
+  /** See `JobRunOptions`. */
+  readonly waitUntilMs: number | undefined
   readonly tell: StageProgress
   /** Writes into the ledger; throws when the job is another's by now. */
   readonly checkpoint: (checkpoint: JobCheckpoint) => Promise<unknown>
@@ -26,9 +29,31 @@ export interface ProduceOptions {
  * before the name is given, so that a file found after a crash is adopted.
  */
 export async function produce(order: Order, context: PipelineContext, options: ProduceOptions): Promise<Receipt> {
-  const { plan, settings, job, part, workFolder } = order
+  const { plan, settings, job, part } = order
   const { signal, tell } = options
   const { voices, inputSha256 } = await voicesAndHash(order, context, options)
+  const { outputSha256, ...proven } = await localWork(() => makePart(order, voices, options), signal)
+  const made = await receiptOf({
+    ...{ order, context, voices, inputSha256, ...proven },
+    output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
+  })
+  const receipt = settings.report ? await withReport(made, order, options) : made
+  const inputIdentity = { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 }
+  const method = await publish(part, plan.output, {
+    replace: order.replace,
+    mayPublish: () => options.checkpoint({ publishedSha256: outputSha256, inputIdentity, state: { receipt } }),
+  })
+  if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
+  const published = { ...receipt, publish: method }
+  await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))
+  await options.checkpoint({ state: { outputMtimeMs: Math.round((await stat(plan.output)).mtimeMs) } })
+  tell('publish', 100)
+  return published
+}
+
+/** Writes the part file and proves it. */
+async function makePart(order: Order, voices: ObtainedVoices, { signal, tell }: ProduceOptions) {
+  const { plan, settings, part, workFolder } = order
   const tracks = await Promise.all(
     plan.tracks.map((track) => {
       const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
@@ -48,22 +73,7 @@ export async function produce(order: Order, context: PipelineContext, options: P
     fileSha256(part, signal),
   ])
   tell('verify', 100)
-  const made = await receiptOf({
-    ...{ order, context, voices, tracks, muxed, verification, inputSha256 },
-    output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
-  })
-  const receipt = settings.report ? await withReport(made, order, options) : made
-  const inputIdentity = { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 }
-  const method = await publish(part, plan.output, {
-    replace: order.replace,
-    mayPublish: () => options.checkpoint({ publishedSha256: outputSha256, inputIdentity, state: { receipt } }),
-  })
-  if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
-  const published = { ...receipt, publish: method }
-  await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))
-  await options.checkpoint({ state: { outputMtimeMs: Math.round((await stat(plan.output)).mtimeMs) } })
-  tell('publish', 100)
-  return published
+  return { tracks, muxed, verification, outputSha256 }
 }
 
 /** Builds the page that compares. What is paid for and proven is not thrown away where it cannot be made. */
@@ -90,13 +100,13 @@ async function withReport(
 async function voicesAndHash(
   { plan, settings, workFolder }: Order,
   context: PipelineContext,
-  { signal, tell }: ProduceOptions,
+  { signal, waitUntilMs, tell }: ProduceOptions,
 ): Promise<{ voices: ObtainedVoices; inputSha256: string }> {
   const { controller, release } = childAbort(signal)
   try {
     const [voices, inputSha256] = await Promise.all([
-      obtainVoices({ plan, settings, workFolder, signal: controller.signal, tell }, context),
-      fileSha256(plan.media.path, controller.signal),
+      obtainVoices({ plan, settings, workFolder, signal: controller.signal, waitUntilMs, tell }, context),
+      localWork(() => fileSha256(plan.media.path, controller.signal), controller.signal),
     ])
     return { voices, inputSha256 }
   } catch (error) {

@@ -10,6 +10,7 @@ import {
   type VoiceLedger,
 } from '../jobs/index.js'
 import { valueSha256 } from './file-identity.js'
+import { stillRunning, waitForVoice } from './wait-for-voice.js'
 import type { WebhookStart } from './webhook-intake.js'
 
 /** What the remote work of a voice needs. One of these serves any number of jobs. */
@@ -20,6 +21,8 @@ export interface VoiceServiceContext {
   readonly webhooks?: () => Promise<WebhookStart | null>
   /** Which service and account: voices of one never answer for another. */
   readonly serviceIdentity: string
+  /** True where the service runs in this process: what an earlier one submitted goes on only while this one stays. */
+  readonly isEmbedded?: boolean
   readonly voices: VoiceLedger
   readonly cache: VoiceCache
   readonly spending: SpendingLog
@@ -60,6 +63,8 @@ export interface RegeneratedVoice {
 export interface VoiceProgress {
   readonly onProgress?: (stage: 'upload' | 'process' | 'download', percent: number) => void
   readonly signal?: AbortSignal | undefined
+  /** See `JobRunOptions.waitUntilMs`. */
+  readonly waitUntilMs?: number | undefined
 }
 
 /** SystemError and TimeOut are tried once more: the interface calls them faults of the moment. */
@@ -84,7 +89,13 @@ export async function regenerateVoice(
   context: VoiceServiceContext,
   progress: VoiceProgress = {},
 ): Promise<RegeneratedVoice> {
-  const held = await holdVoice(context.voices, voiceKey(order, context.serviceIdentity), { signal: progress.signal })
+  const { signal, waitUntilMs } = progress
+  const held = await holdVoice(context.voices, voiceKey(order, context.serviceIdentity), {
+    signal,
+    onWait: () => {
+      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('another job works on this voice')
+    },
+  })
   try {
     return await new VoiceWork(order, context, progress, held).toTheEnd()
   } finally {
@@ -202,10 +213,10 @@ class VoiceWork {
 
   async #wait(fileId: string): Promise<void> {
     try {
-      const client = await this.#context.client()
-      await client.waitFor(fileId, {
+      await waitForVoice(await this.#context.client(), fileId, {
         signal: this.#held.signal,
-        onStatus: ({ progress }) => this.#tell('process', progress),
+        onPercent: (percent) => this.#tell('process', percent),
+        untilMs: this.#waitUntilMs(fileId),
       })
     } catch (error) {
       if (!(error instanceof VoxmuxError) || error.errorCode === undefined) throw error
@@ -216,6 +227,15 @@ class VoiceWork {
     }
     this.#mark('ended')
     await this.#held.advance({ status: 'succeeded' })
+  }
+
+  /** What was submitted just now need not be asked for; see `JobRunOptions.waitUntilMs` for the embedded service. */
+  #waitUntilMs(fileId: string): number | undefined {
+    const { waitUntilMs } = this.#progress
+    const isSubmittedNow = this.#timesMs.started !== undefined
+    if (waitUntilMs === undefined || (this.#context.isEmbedded && !isSubmittedNow)) return undefined
+    if (isSubmittedNow && Date.now() >= waitUntilMs) throw stillRunning(`at the service, as file id ${fileId}`)
+    return waitUntilMs
   }
 
   async #fetch(fileId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { errorReport, toVoxmuxError, type VoxmuxError } from '../core/errors.js'
+import { errorReport, PendingError, toVoxmuxError, type VoxmuxError } from '../core/errors.js'
 import { sleep } from '../core/time.js'
 import { type ClaimedJob, type HeldJob, holdJob, isEnded } from '../jobs/index.js'
 import type { JobRunOptions, PipelineContext } from './context.js'
@@ -9,6 +9,7 @@ import { JobTeller } from './job-teller.js'
 import type { JobPlan, PlanRequest } from './plan-job.js'
 import { type PreparedJob, prepareJob, requireBeginnable } from './prepare-job.js'
 import { reportLate } from './report/late-report.js'
+import { stillRunning } from './wait-for-voice.js'
 import { workOnJob } from './work-on-job.js'
 
 /** How often a job that another process works on is looked at. */
@@ -36,12 +37,14 @@ class JobRun {
   readonly #request: PlanRequest
   readonly #context: PipelineContext
   readonly #signal: AbortSignal
+  readonly #waitUntilMs: number | undefined
   readonly #teller: JobTeller
 
   constructor(request: PlanRequest, context: PipelineContext, options: JobRunOptions) {
     this.#request = request
     this.#context = context
     this.#signal = options.signal ?? new AbortController().signal
+    this.#waitUntilMs = options.waitUntilMs
     const { provisionalId: id, group, input, settings } = request
     this.#teller = new JobTeller({
       facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
@@ -99,6 +102,7 @@ class JobRun {
         case 'claimed':
           return claim
         case 'held':
+          this.#leaveWhereLate()
           waited = true
           await sleep(HELD_POLL_MS, this.#signal)
           break
@@ -118,12 +122,18 @@ class JobRun {
     }
   }
 
+  #leaveWhereLate(): void {
+    if (this.#waitUntilMs !== undefined && Date.now() >= this.#waitUntilMs) {
+      throw stillRunning('another process works on it')
+    }
+  }
+
   async #work(claimed: ClaimedJob, prepared: PreparedJob): Promise<JobOutcome> {
     const held = holdJob(this.#context.jobs, claimed, { signal: this.#signal })
     this.#teller.learn({ signal: held.signal })
     try {
       const own = { ...prepared, wanted: { ...prepared.wanted, signal: held.signal } }
-      const finished = await workOnJob(held, own, this.#context, this.#teller)
+      const finished = await workOnJob(held, own, this.#context, this.#teller, this.#waitUntilMs)
       return outcomeOfFinished(this.#teller.facts, finished)
     } catch (thrown) {
       const error = toVoxmuxError(reasonOf(thrown, held.signal, this.#signal), prepared.plan.media.path)
@@ -137,7 +147,8 @@ class JobRun {
   async #putDown(held: HeldJob, error: VoxmuxError): Promise<void> {
     const status = statusOf(error)
     try {
-      if (status === 'pending') await held.release({ status: 'queued' })
+      if (error instanceof PendingError) await held.release({ status: 'waiting-remote' })
+      else if (status === 'pending') await held.release({ status: 'queued' })
       else await held.fail({ status: status === 'rejected' ? 'rejected' : 'failed', error: errorReport(error) })
     } catch (lost) {
       held.forsake()

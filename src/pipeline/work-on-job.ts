@@ -24,6 +24,7 @@ export interface FinishedJob {
  * Takes a job in hand to its good end: the output published (or found, where an earlier attempt came so far), the
  * hooks told, the ledger's entry completed. Any fault is thrown, with the job still in hand and nothing left behind.
  *
+ * @param waitUntilMs see `JobRunOptions`
  * @throws {VoxmuxError} of every kind; where `held.signal` has fired, its reason tells why
  */
 export async function workOnJob(
@@ -31,6 +32,7 @@ export async function workOnJob(
   prepared: PreparedJob,
   context: PipelineContext,
   teller: JobTeller,
+  waitUntilMs?: number,
 ): Promise<FinishedJob> {
   const { output } = prepared.plan
   const claimed = held.job
@@ -39,7 +41,7 @@ export async function workOnJob(
   const finished =
     existing.kind === 'done'
       ? await found(output, existing)
-      : await make(held, prepared, replace, context, teller).then(
+      : await make(held, prepared, replace, context, teller, waitUntilMs).then(
           (receipt) => ({ status: 'done' as const, output, receipt }),
           (error) => foundAfterAll(error, prepared, claimed),
         )
@@ -77,6 +79,7 @@ async function make(
   replace: boolean,
   context: PipelineContext,
   teller: JobTeller,
+  waitUntilMs: number | undefined,
 ): Promise<Receipt> {
   const { plan, request, recipeHash } = prepared
   const { stateDir } = context
@@ -95,7 +98,10 @@ async function make(
       ]),
     )
     const order = { plan, settings: request.settings, job, part, workFolder, recipeHash, replace }
-    return await produce(order, context, { signal, tell: teller.progress, checkpoint: held.checkpoint })
+    return await produce(order, context, {
+      ...{ signal, waitUntilMs, tell: teller.progress },
+      checkpoint: held.checkpoint,
+    })
   } catch (error) {
     if (workFolder && error instanceof VerificationError) await keepForInspection(stateDir, job.id, workFolder)
     throw error
