@@ -100,4 +100,16 @@ export { runJob } from './pipeline/run-job.js'
 export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'
 export { parseSegment, type Segment, segmentSchema } from './pipeline/segments.js'
 export { frameRateOf, startTimecodeOf, timecodeFrames } from './pipeline/timecode.js'
+export {
+  definePlugin,
+  type LoadedPlugin,
+  loadPlugin,
+  type PluginHost,
+  type PluginOptionsSchema,
+  type PluginParts,
+  type RunningPlugins,
+  type StandardSchema,
+  startPlugins,
+  type VoxmuxPlugin,
+} from './plugin-contract/index.js'
 export { type Limits, limitsSchema, refusalError, type Verdict, verdictSchema } from './precheck/index.js'

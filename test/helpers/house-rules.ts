@@ -12,9 +12,11 @@ const ROOMS = {
   jobs: ['core'],
   pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs'],
   service: ['contract', 'core', 'media', 'voice', 'precheck', 'jobs'],
-  index: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline'],
+  'plugin-contract': ['core', 'config', 'pipeline'],
+  index: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline', 'plugin-contract'],
   cli: [
-    ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline', 'service', 'index'],
+    ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline', 'plugin-contract'],
+    ...['service', 'index'],
   ],
 } as const satisfies Record<string, readonly string[]>
 
