@@ -82,12 +82,11 @@ export type { JobOutcome } from './pipeline/job-outcome.js'
 export { type JobRequestFile, jobRequestSchema } from './pipeline/job-request-schema.js'
 export { type JobSettings, jobSettingsSchema, settingsOfConfig } from './pipeline/job-settings.js'
 export { type JobInWork, type JobWorker, type JobWorkerOptions, openJobWorker } from './pipeline/job-worker.js'
-export {
-  type EmbeddedServiceHandle,
-  type OpenPipelineOptions,
-  openPipeline,
-  type Pipeline,
-  type ServiceAccess,
+export type {
+  EmbeddedServiceHandle,
+  OpenPipelineOptions,
+  Pipeline,
+  ServiceAccess,
 } from './pipeline/open-pipeline.js'
 export { orderOfRequest } from './pipeline/order-of-request.js'
 export { type JobPlan, type PlanRequest, planJob, planMedia } from './pipeline/plan-job.js'
@@ -104,6 +103,7 @@ export {
   definePlugin,
   type LoadedPlugin,
   loadPlugin,
+  openPipelineWithPlugins as openPipeline,
   type PluginHost,
   type PluginOptionsSchema,
   type PluginParts,

@@ -4,9 +4,9 @@ import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
 import { sortableId } from '../../jobs/index.js'
 import { expandInputs, isWebAddress } from '../../pipeline/expand-inputs.js'
-import { openPipeline } from '../../pipeline/open-pipeline.js'
 import type { PlanRequest } from '../../pipeline/plan-job.js'
 import { exitCodeOf, runJobs } from '../../pipeline/run-jobs.js'
+import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
 import { jobSettingsOf } from '../job-settings-of.js'
@@ -45,7 +45,7 @@ export const command = defineCommand({
       return showPlans(requests, config.limits, context)
     }
     const reporter = createReporter(output, args.progress)
-    const pipeline = await openPipeline(config, {
+    const pipeline = await openPipelineWithPlugins(config, {
       logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')

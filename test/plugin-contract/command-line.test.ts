@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FaultServer } from '../helpers/fault-server.js'
+import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+import { manifest, strangersFolder } from './plugin-folder.js'
+
+let server: FaultServer
+let workshop: Workshop
+beforeEach(async () => {
+  server = await FaultServer.start()
+  workshop = openWorkshop()
+})
+afterEach(async () => {
+  workshop.remove()
+  await server.close()
+})
+
+const run = (args: readonly string[]) => runCli(args, { cwd: workshop.dir, env: { ...workshop.env, ...server.env } })
+
+describe('plugins on the command line', () => {
+  it('take part in a run, and stop before its end', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': `import { appendFileSync } from 'node:fs'
+        const write = (line) => appendFileSync(new URL('./diary', import.meta.url), line + '\\n')
+        ${manifest({
+          start: `({ logger }) => ({
+            hooks: { afterPublish: ({ status }) => { write(status); logger.warn({}, 'seen') } },
+            stop: () => write('stopped'),
+          })`,
+        })}`,
+    })
+    workshop.take('speech.wav')
+    const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
+    expect(result).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('p: seen') })
+    expect(readFileSync(join(folder, 'diary'), 'utf8')).toBe('done\nstopped\n')
+  })
+
+  it('that are wrong end it before anything is tried', async () => {
+    const folder = strangersFolder({ 'config.json': { plugins: ['voxmux-plugin-none'] } })
+    workshop.take('speech.wav')
+    const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
+    expect(eventsOf(result)).toEqual([
+      expect.objectContaining({
+        event: 'result',
+        exitCode: 2,
+        error: expect.objectContaining({ code: 'ERR_PLUGIN_MISSING' }),
+      }),
+    ])
+    expect(server.calls.registerFile).toBe(0)
+  })
+
+  it('are listed by the doctor, good and bad', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./good.mjs', './bad.mjs'] },
+      'good.mjs': manifest({ name: "'good'", description: "'does good'" }),
+      'bad.mjs': 'export default 7',
+    })
+    const result = await run(['doctor', '--json', '--config', join(folder, 'config.json')])
+    expect(result.exitCode).toBe(2)
+    const plugins = eventsOf(result).filter(({ check }) => check === 'plugin')
+    expect(plugins).toMatchObject([
+      { status: 'ok', detail: `good: does good (${join(folder, 'good.mjs')})` },
+      { status: 'fault', detail: expect.stringContaining('is no plugin of voxmux') },
+    ])
+  })
+})
