@@ -5,6 +5,7 @@ import type { Rational } from './rational.js'
 import { readEdlTimeline } from './readers/edl.js'
 import { readFcp7 } from './readers/fcp7.js'
 import { readFcpxml } from './readers/fcpxml.js'
+import { readMlt } from './readers/mlt.js'
 import { readOtio } from './readers/otio.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
@@ -19,6 +20,8 @@ const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Ti
   '.fcpxmld': (text) => readFcpxml(text),
   '.edl': readEdlTimeline,
   '.xml': (text) => readFcp7(text),
+  '.mlt': (text) => readMlt(text),
+  '.kdenlive': (text) => readMlt(text),
 }
 
 /** A timeline's file, read but not yet understood. */
