@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { InterruptedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
 import { childEnvironment } from './child-environment.js'
 import { LineReader, LineTail } from './line-reader.js'
@@ -15,6 +16,8 @@ export interface ChildOptions {
   readonly stdout: 'ignore' | 'pipe'
   /** Every line of stderr; return false to keep it out of the tail. */
   readonly onStderrLine?: ((line: string) => boolean) | undefined
+  /** Every line of a further pipe, file descriptor 3; there is none without it. */
+  readonly onFactLine?: ((line: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
   /** For the whole run; none by default. */
   readonly timeoutMs?: number | undefined
@@ -44,7 +47,7 @@ process.on('exit', () => {
 /** Starts a tool without a shell, in a scrubbed environment, and watches over it until its end. */
 export function startChild(options: ChildOptions): RunningChild {
   const child = spawn(options.path, options.args, {
-    stdio: [options.stdin, options.stdout, 'pipe'],
+    stdio: [options.stdin, options.stdout, 'pipe', options.onFactLine ? 'pipe' : 'ignore'],
     env: childEnvironment(),
     windowsHide: true,
   })
@@ -58,6 +61,13 @@ export function startChild(options: ChildOptions): RunningChild {
   child.stderr?.on('data', (text: string) => {
     watch.alive()
     reader.push(text)
+  })
+  const facts = options.onFactLine && new LineReader(options.onFactLine)
+  const factPipe = child.stdio[3] as Readable | null
+  factPipe?.setEncoding('utf8')
+  factPipe?.on('data', (text: string) => {
+    watch.alive()
+    facts?.push(text)
   })
   // The far end closes early whenever the tool has enough: its exit code says whether that was a fault.
   child.stdin?.on('error', () => {})
@@ -73,6 +83,7 @@ export function startChild(options: ChildOptions): RunningChild {
       living.delete(child)
       watch.release()
       reader.end()
+      facts?.end()
       if (watch.reason) reject(watch.reason)
       else resolve({ exitCode, signal, stderrTail: tail.text })
     })

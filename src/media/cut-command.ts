@@ -1,10 +1,10 @@
 import { UsageError } from '../core/errors.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
-import type { FfmpegCommand } from './ffmpeg.js'
+import type { FfmpegCommand, FfmpegInput, FfmpegOutput } from './ffmpeg.js'
 import { channelFilters, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters, rangeFilters } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from './media-info.js'
-import { defaultChannelLayout } from './pcm.js'
+import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from './pcm.js'
 import type { ChannelPick, CutRequest } from './voice-cut.js'
 
 /** One voice file as it will be written. */
@@ -43,15 +43,40 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
 /** One command that reads the input once and writes every cut. */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   return {
-    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
-    filterComplex: [...new Set(cuts.map((cut) => cut.stream))]
-      .flatMap((stream) => trackGraph(media, stream, cuts))
-      .join(';'),
-    outputs: cuts.map((cut, place) => ({
-      url: fileUrl(cut.path),
-      options: ['-map', `[cut${place}]`, ...NEUTRAL, ...cut.encoding.options],
-    })),
+    inputs: [inputOf(media)],
+    filterComplex: graphOf(media, cuts),
+    outputs: cuts.map((cut, place) => voiceFile(cut, `[cut${place}]`)),
   }
+}
+
+/** The same for a single cut that is also given out as {@link heardFormat} on stdout: measured without a second reading. */
+export function heardCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegCommand {
+  const { sample } = heardFormat(cut)
+  const raw = ['-map', '[heard]', '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)]
+  return {
+    inputs: [inputOf(media)],
+    filterComplex: `${graphOf(media, [cut])};[cut0]asplit=2[written][heard]`,
+    outputs: [voiceFile(cut, '[written]'), { url: 'pipe:1', options: raw }],
+  }
+}
+
+/** The samples of a cut as they are on their way into its file. */
+export function heardFormat({ stream, channels, channelLayout, encoding }: PlannedCut): PcmFormat {
+  return { sampleRate: stream.sampleRate, channels, channelLayout, sample: HEARD[encoding.sampleFormat] }
+}
+
+const HEARD = { s16: 's16', s32: 's32', flt: 'f32', dbl: 'f64' } as const satisfies Record<string, SampleType>
+
+function inputOf(media: MediaInfo): FfmpegInput {
+  return { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }
+}
+
+function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
+  return [...new Set(cuts.map((cut) => cut.stream))].flatMap((stream) => trackGraph(media, stream, cuts)).join(';')
+}
+
+function voiceFile(cut: PlannedCut, label: string): FfmpegOutput {
+  return { url: fileUrl(cut.path), options: ['-map', label, ...NEUTRAL, ...cut.encoding.options] }
 }
 
 /** Decodes a track once and splits it to all that is cut from it. */

@@ -15,14 +15,15 @@ const FLAC_MAX_CHANNELS = 8
 
 /**
  * FLAC of 16 or 24 bits; WAV where FLAC would cut something off: float and 32-bit samples of a lossless source, more
- * channels or a rate it has no code for. What a lossy codec decodes to goes into 24 bits.
+ * channels or a rate it has no code for. What a lossy codec decodes to goes into 16 bits: their floor lies far below
+ * what the codec itself left out, and 8 more bits of its noise would more than double what is sent.
  */
 export function cutEncoding(stream: AudioStreamInfo, channels: number): CutEncoding {
   const lossless = isLossless(stream.codec)
   if (lossless && stream.sampleFormat === 'dbl') return wav('dbl', 64, 'pcm_f64le')
   if (lossless && stream.sampleFormat === 'flt') return wav('flt', 32, 'pcm_f32le')
-  const narrow = stream.sampleFormat === 's16' || stream.sampleFormat === 'u8'
-  const deep = lossless && !narrow && (stream.bitsPerSample === null || stream.bitsPerSample > 24)
+  const narrow = !lossless || stream.sampleFormat === 's16' || stream.sampleFormat === 'u8'
+  const deep = !narrow && (stream.bitsPerSample === null || stream.bitsPerSample > 24)
   if (deep) return wav('s32', 32, 'pcm_s32le')
   if (channels > FLAC_MAX_CHANNELS || !hasFlacRate(stream.sampleRate)) {
     return narrow ? wav('s16', 16, 'pcm_s16le') : wav('s32', 24, 'pcm_s24le')

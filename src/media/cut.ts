@@ -3,10 +3,14 @@ import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { JobFailedError } from '../core/errors.js'
-import { cutCommand, type PlannedCut, planCuts } from './cut-command.js'
-import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
+import { cutCommand, heardCutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
+import { type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from './ffmpeg.js'
 import { unreadable } from './ffmpeg-failure.js'
+import { measureLoudness } from './loudness.js'
+import type { Loudness } from './loudness-meter.js'
 import type { MediaInfo } from './media-info.js'
+import { frameBytes } from './pcm.js'
+import { wholeFrames } from './pcm-streams.js'
 import type { CutRequest, VoiceCut } from './voice-cut.js'
 import { waveSampleCount } from './wave-length.js'
 
@@ -30,15 +34,34 @@ export async function cutVoice(
   if (requests.length === 0) return []
   const cuts = planCuts(media, requests)
   try {
-    await runFfmpeg(cutCommand(media, cuts), { ...options, input: media.path })
-    return await Promise.all(cuts.map((cut) => finishedCut(cut, options.signal)))
+    const [only] = cuts
+    const loudness = only && cuts.length === 1 ? await writeAndHear(media, only, options) : null
+    if (loudness === null) await runFfmpeg(cutCommand(media, cuts), { ...options, input: media.path })
+    return await Promise.all(cuts.map((cut) => finishedCut(cut, loudness, options.signal)))
   } catch (error) {
     await Promise.all(cuts.map(({ path }) => rm(path, { force: true })))
     throw error
   }
 }
 
-async function finishedCut(cut: PlannedCut, signal: AbortSignal | undefined): Promise<VoiceCut> {
+/** Writes a cut and measures it on the way. A decoder leaves one core idle, and the encoder of the mux later none. */
+async function writeAndHear(media: MediaInfo, cut: PlannedCut, options: CutOptions): Promise<Loudness> {
+  const { stdout, done } = streamFfmpeg(heardCutCommand(media, cut), { ...options, input: media.path })
+  const format = heardFormat(cut)
+  const loudness = await measureLoudness({
+    format,
+    sampleCount: null,
+    chunks: () => wholeFrames(stdout, frameBytes(format)),
+  })
+  await done
+  return loudness
+}
+
+async function finishedCut(
+  cut: PlannedCut,
+  loudness: Loudness | null,
+  signal: AbortSignal | undefined,
+): Promise<VoiceCut> {
   const file = await open(cut.path, 'r')
   try {
     const { size } = await file.stat()
@@ -62,6 +85,7 @@ async function finishedCut(cut: PlannedCut, signal: AbortSignal | undefined): Pr
       sampleCount,
       sizeBytes: size,
       voiceHash: await sha256Of(cut.path, signal),
+      loudness,
     }
   } finally {
     await file.close()

@@ -14,11 +14,14 @@ export interface FfmpegInput {
 }
 
 export interface FfmpegOutput {
-  /** A path, or `pipe:1`. */
+  /** A path, `pipe:1`, or {@link FACTS_URL}. */
   readonly url: string
   /** Given as they are, before the address. */
   readonly options: readonly string[]
 }
+
+/** Address of an output that prints facts as lines, apart from messages and progress. */
+export const FACTS_URL = 'pipe:3'
 
 /** One ffmpeg run as argument arrays; nothing in them is split, quoted or passed through a shell. */
 export interface FfmpegCommand {
@@ -38,6 +41,8 @@ export interface FfmpegRunOptions {
   readonly onProgressSec?: ((sec: number) => void) | undefined
   /** Each line of stderr that is not progress, as it comes; true where it was data and no message. */
   readonly takeStderrLine?: ((line: string) => boolean) | undefined
+  /** Each line that an output at {@link FACTS_URL} prints. */
+  readonly onFactLine?: ((line: string) => void) | undefined
   /** What the errors name: the file as the person knows it. */
   readonly input?: string | undefined
 }
@@ -140,6 +145,7 @@ function runFluent(
         args,
         stdin: args.includes('pipe:0') ? 'pipe' : 'ignore',
         stdout: args.includes('pipe:1') ? 'pipe' : 'ignore',
+        onFactLine: args.includes(FACTS_URL) ? (options.onFactLine ?? (() => {})) : undefined,
         signal: options.signal,
         timeoutMs: options.timeoutMs,
         stallMs: options.stallMs,

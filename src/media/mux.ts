@@ -80,7 +80,8 @@ export async function mux(
     const { args } = await runFfmpeg(muxCommand(plan, setting), {
       signal: options.signal,
       onProgressSec: options.onProgressSec,
-      takeStderrLine: (line) => hashes.take(line) || times.take(line),
+      takeStderrLine: (line) => hashes.take(line),
+      onFactLine: (line) => times.take(line),
       input: plan.media.path,
     })
     if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)

@@ -1,4 +1,4 @@
-import type { FfmpegOutput } from './ffmpeg.js'
+import { FACTS_URL, type FfmpegOutput } from './ffmpeg.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** When each packet of a stream is shown, in its own ticks; null where the container does not say. */
@@ -25,28 +25,27 @@ export function timesOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => n
   const options = [
     ...timed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
     ...['-c', 'copy', '-copyinkf', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '9999'],
-    // Packet by packet: a buffer's end in the middle of a line would meet the lines of others.
-    ...['-flush_packets', '1', '-f', 'framecrc'],
+    // A line a packet, many to a write: one by one they would cost more than the hashing.
+    ...['-flush_packets', '0', '-f', 'framecrc'],
   ]
-  return [{ url: 'pipe:2', options }]
+  // A pipe of its own: a buffer's end in the middle of a line would meet the lines of others.
+  return [{ url: FACTS_URL, options }]
 }
 
 /** Collects the lines that {@link timesOutput} makes ffmpeg print; eight bytes a packet. */
 export class PacketTimes {
   readonly #byPlace = new Map<number, { tickSec: number; pts: (number | null)[] }>()
 
-  /** Says whether the line was one of them. */
-  take(line: string): boolean {
-    if (/^#(software|media_type|codec_id|dimensions|sar|extradata|channel_layout)\b/.test(line)) return true
+  /** Takes a line; those that say nothing of a packet's time are passed over. */
+  take(line: string): void {
     const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
     if (place !== undefined) {
       this.#byPlace.set(Number(place), { tickSec: Number(numerator) / Number(denominator), pts: [] })
-      return true
+      return
     }
     const [, of, pts] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*\d+,\s*0x/.exec(line) ?? []
-    if (of === undefined || pts === undefined) return false
+    if (of === undefined || pts === undefined) return
     this.#byPlace.get(Number(of))?.pts.push(pts === NO_PTS ? null : Number(pts))
-    return true
   }
 
   /** By index of the stream in the *input*, whichever side was read. */

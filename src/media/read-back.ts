@@ -64,7 +64,12 @@ export async function readBack(
           ...(place === 0 ? proofs : []),
         ],
       },
-      { signal, input: output.path, takeStderrLine: (line) => lines.take(line) || times.take(line) },
+      {
+        signal,
+        input: output.path,
+        takeStderrLine: (line) => lines.take(line),
+        onFactLine: (line) => times.take(line),
+      },
     )
     for await (const chunk of stdout) windows.push(chunk as Buffer)
     await done

@@ -33,7 +33,8 @@ export class SyncReference {
   readonly #blockSamples: number
   readonly #thirdSamples: number
   readonly #best = new Map<SyncPlaceName, { energy: number; sample: SyncSample }>()
-  #block: Buffer[] = []
+  /** One for all blocks: a new one a second would be most of what is thrown away on the way to the encoder. */
+  readonly #block: Buffer
   #blockBytes = 0
   #blockStart = 0
   sampleCount = 0
@@ -44,6 +45,7 @@ export class SyncReference {
     const longest = expectedSamples > 0 ? Math.floor(this.#thirdSamples / 2) : Number.POSITIVE_INFINITY
     const shortest = Math.round(SHORTEST_BLOCK_SEC * format.sampleRate)
     this.#blockSamples = Math.min(Math.round(BLOCK_SEC * format.sampleRate), Math.max(shortest, longest))
+    this.#block = Buffer.alloc(this.#blockSamples * frameBytes(format))
   }
 
   /** Always three: start, middle and end. To be read when all has been pushed and {@link end} was called. */
@@ -66,21 +68,18 @@ export class SyncReference {
   /** Takes a chunk of whole frames. */
   push(chunk: Buffer): void {
     const frame = frameBytes(this.#format)
-    const blockBytes = this.#blockSamples * frame
     for (let at = 0; at < chunk.length; ) {
-      const take = Math.min(chunk.length - at, blockBytes - this.#blockBytes)
-      this.#block.push(chunk.subarray(at, at + take))
-      this.#blockBytes += take
-      this.sampleCount += take / frame
-      at += take
-      if (this.#blockBytes === blockBytes) this.#judge()
+      const taken = chunk.copy(this.#block, this.#blockBytes, at)
+      this.#blockBytes += taken
+      this.sampleCount += taken / frame
+      at += taken
+      if (this.#blockBytes === this.#block.length) this.#judge()
     }
   }
 
   #judge(): void {
-    const bytes = Buffer.concat(this.#block)
+    const bytes = this.#block.subarray(0, this.#blockBytes)
     const atSample = this.#blockStart
-    this.#block = []
     this.#blockBytes = 0
     this.#blockStart += this.#blockSamples
     const at = NAMES[Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))] as SyncPlaceName

@@ -3,6 +3,8 @@
  * ({@link MediaInfo.startSec}) at the track's own sample rate; ranges are half open: `[startSample, endSample)`.
  */
 
+import type { Loudness } from './loudness-meter.js'
+
 export interface SampleRange {
   readonly startSample: number
   readonly endSample: number
@@ -46,6 +48,8 @@ export interface VoiceCut {
   readonly sizeBytes: number
   /** SHA-256, hex, of what was cut: the same voice gives the same hash whatever picture surrounds it. */
   readonly voiceHash: string
+  /** Measured while it was cut; null where several voices were cut at once. */
+  readonly loudness: Loudness | null
 }
 
 /** How what came back lies against what was sent. */

@@ -132,8 +132,11 @@ async function wholeTrackLoudness(
   signal: AbortSignal,
 ): Promise<Loudness | null> {
   if (cut === undefined || channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
-  if (known) return known
-  return measureLoudness(
-    filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
+  return (
+    known ??
+    cut.loudness ??
+    measureLoudness(
+      filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
+    )
   )
 }

@@ -33,7 +33,7 @@ describe('alignVoice', () => {
     return {
       request: { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: path },
       ...{ path, format: 'flac', sampleRate: RATE, channels, channelLayout: channels === 1 ? 'mono' : 'stereo' },
-      ...{ range, sampleCount, sizeBytes: 1, voiceHash: '' },
+      ...{ range, sampleCount, sizeBytes: 1, voiceHash: '', loudness: null },
     }
   }
 
