@@ -17,6 +17,7 @@ const TRUSTED_ONLY = [
   'ffmpeg',
   'ffprobe',
   'plugins',
+  'watch.dashboard',
 ] as const
 
 export function isTrustedOnly(path: SettingPath): boolean {

@@ -68,8 +68,27 @@ const watchFolderSchema = takingSchema.extend({
 })
 export type WatchFolderSettings = z.infer<typeof watchFolderSchema>
 
+/** The page, the health answers and the metrics. */
+const dashboardSchema = z.strictObject({
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .meta({ description: 'Port of the dashboard, health answers and metrics; 0 takes any; left out, there are none.' }),
+  host: z.string().min(1).optional().meta({
+    description: 'Address to listen at (default 127.0.0.1). Elsewhere a proxy with a login belongs before it.',
+  }),
+  hosts: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: 'Names under which it may be asked for besides its own, as in the Host header.' }),
+})
+export type DashboardSettings = z.infer<typeof dashboardSchema>
+
 /** The key `watch`: the folders of `voxmux watch`, and what holds for each that does not say otherwise. */
 export const watchSchema = takingSchema.extend({
   folders: z.array(watchFolderSchema).optional().meta({ description: 'The watched folders.' }),
+  dashboard: dashboardSchema.optional().meta({ description: 'Where the page of `voxmux watch` is served.' }),
 })
 export type WatchSettings = z.infer<typeof watchSchema>

@@ -37,6 +37,7 @@ describe('the contents of the tarball', () => {
     ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
     ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
+    ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
   ]
 
   it('are what voxmux needs', () => {

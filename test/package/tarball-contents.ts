@@ -11,6 +11,8 @@ const WANTED: readonly RegExp[] = [
   /^dist\/cli\/main\.js$/,
   /^dist\/plugins\/watch-folder\/dashboard\/page\/index\.html$/,
   /^presets\/transparent\.json$/,
+  /^plugins\/watch-folder\/deploy\/voxmux-watch\.service$/,
+  /^plugins\/watch-folder\/deploy\/Dockerfile$/,
   /^shell\/spool-job\.sh$/,
   /^plugins\/mediamtx\/segment-complete\.sh$/,
 ]
@@ -19,6 +21,7 @@ const ALLOWED: readonly RegExp[] = [
   /^dist\/.+\.(js|d\.ts)$/,
   /^dist\/plugins\/[\w-]+\/dashboard\/page\/[\w-]+\.(html|css|svg)$/,
   /^presets\/.+\.json$/,
+  /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,
   /^plugins\/[^/]+\/[^/]+\.(md|sh)$/,
 ]
