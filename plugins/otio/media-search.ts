@@ -33,15 +33,11 @@ export class MediaSearch {
       const candidate = isAbsolute(path) ? path : resolve(this.#folder, path)
       if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate) }
     }
-    for (const wanted of new Set([...paths.map(nameOf), name])) {
-      const beside = join(this.#folder, wanted)
-      if (wanted && (await isFile(beside))) return { kind: 'found', path: await realpath(beside) }
-    }
-    return this.#searchRoots(name, paths)
+    return this.#searchByName(name, paths)
   }
 
-  async #searchRoots(name: string, paths: readonly string[]): Promise<FoundMedia> {
-    this.#index ??= indexOf(this.#roots)
+  async #searchByName(name: string, paths: readonly string[]): Promise<FoundMedia> {
+    this.#index ??= indexOf(this.#folder, this.#roots)
     const index = await this.#index
     const wanted = [...paths.map(nameOf), name].filter((text) => text !== '')
     for (const text of new Set(wanted)) {
@@ -54,12 +50,12 @@ export class MediaSearch {
   }
 }
 
-/** Every file of the roots, by its name and by its stem. */
-async function indexOf(roots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+/** Every file of a folder, and of the roots with all folders below, by its name and by its stem. */
+async function indexOf(flat: string, roots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
   const index = new Map<string, string[]>()
   const put = (key: string, path: string) => index.set(key, [...(index.get(key) ?? []), path])
   let left = MOST_ENTRIES
-  for (const root of roots) {
+  for (const root of [flat, ...roots]) {
     const folders = [root]
     for (let folder = folders.pop(); folder !== undefined && left > 0; folder = folders.pop()) {
       const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
@@ -67,8 +63,9 @@ async function indexOf(roots: readonly string[]): Promise<ReadonlyMap<string, re
         left--
         const path = join(folder, entry.name)
         if (entry.name.startsWith('.')) continue
-        if (entry.isDirectory()) folders.push(path)
-        else {
+        if (entry.isDirectory()) {
+          if (root !== flat || roots.includes(flat)) folders.push(path)
+        } else {
           put(keyOf(entry.name), path)
           put(keyOf(basename(entry.name, extname(entry.name))), path)
         }

@@ -54,7 +54,7 @@ export async function planTimeline(
   return {
     ...{ request, file, timeline, sources },
     output: outputs.timeline,
-    clips: uses.length,
+    clips: uses.filter(({ sourceId }) => sources.some(({ sourceIds }) => sourceIds.includes(sourceId))).length,
     usedSec: sum(sources.map(({ usedSec }) => usedSec)),
     shotSec: sum(sources.map((source) => source.media.durationSec ?? source.usedSec)),
     paidSec: paid.includes(null) ? null : sum(paid.map((sec) => sec ?? 0)),

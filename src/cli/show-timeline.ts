@@ -52,13 +52,17 @@ export function timelineText(plan: TimelinePlan): string {
   const price = paidSec === null ? 'a length that is not known before it is cut' : formatTime(paidSec)
   return [
     `${request.input} → ${output}`,
-    `  used        ${formatTime(usedSec)} of ${formatTime(shotSec)} shot: ${clips} clips of ${sources.length} files`,
+    `  used        ${formatTime(usedSec)} of ${formatTime(shotSec)} shot: ${counted(clips, 'clip')} of ${counted(sources.length, 'file')}`,
     `  to pay for  ${price}, handles included`,
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...sources.map(
       ({ media, usedSec, regenerated, job }) =>
-        `  file        ${media.path}: ${formatTime(usedSec)} in ${regenerated.length} parts → ${job.output}`,
+        `  file        ${media.path}: ${formatTime(usedSec)} in ${counted(regenerated.length, 'part')} → ${job.output}`,
     ),
     ...notes.map(({ subject, message }) => `  note        ${subject || 'A clip'} ${message}.`),
   ].join('\n')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

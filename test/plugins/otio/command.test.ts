@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { jobBench } from '../../helpers/job-bench.js'
+import { eventsOf, runCli } from '../../helpers/voxmux-cli.js'
+import { clip, external, timeline, timeRange, track } from './otio-file.js'
+
+const bench = jobBench()
+
+/** Runs `voxmux timeline` in the test's folder, against its service. */
+function voxmux(...args: readonly string[]) {
+  const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli-state') }
+  return runCli(['timeline', ...args], { cwd: bench.folder.path, env })
+}
+
+async function writeCut(name: string, ...files: readonly string[]): Promise<void> {
+  const clips = files.map((file, index) => clip(`clip ${index}`, external(file), timeRange(25 + index, 25, 25)))
+  await writeFile(bench.folder.file(name), timeline([track('Audio', clips)]))
+}
+
+describe('voxmux timeline', () => {
+  it('shows with --dry-run what is used, out of what was shot, and what it costs; sends and writes nothing', async () => {
+    await bench.take('speech.wav')
+    await writeCut('cut.otio', 'speech.wav', 'gone.wav')
+    const people = await voxmux('cut.otio', '--dry-run')
+    expect(people.stdout).toContain('used        0:01.000 of 0:03.000 shot: 1 clip of 1 file')
+    expect(people.stdout).toContain('to pay for  0:03.000, handles included')
+    expect(people.stdout).toContain('gone.wav is not found: its clips keep the old link.')
+    const programs = eventsOf(await voxmux('cut.otio', '--dry-run', '--json'))
+    expect(programs.map(({ event }) => event)).toEqual(['timeline', 'file', 'result'])
+    expect(programs[0]).toMatchObject({
+      ...{ clips: 1, usedSec: 1, shotSec: 3, paidSec: 3, output: bench.folder.file('cut.regen.otio') },
+      sources: [{ input: bench.folder.file('speech.wav'), used: [{ startSample: 48_000, endSample: 96_000 }] }],
+      notes: [{ kind: 'offline', subject: 'gone.wav' }],
+    })
+    expect(programs[2]).toMatchObject({ exitCode: 0, skipped: 1 })
+    expect([bench.server.calls.token, existsSync(bench.folder.file('cut.regen.otio'))]).toEqual([0, false])
+  })
+
+  it('ends with the timeline on the result, after an event for each file', async () => {
+    await bench.take('speech.wav')
+    await writeCut('cut.otio', 'speech.wav', 'speech.wav')
+    const run = await voxmux('cut.otio', '--json', '-o', 'finished')
+    const events = eventsOf(run)
+    expect(run.exitCode).toBe(0)
+    const output = bench.folder.file('finished/cut.regen.otio')
+    expect(events.at(-1)).toMatchObject({ event: 'result', exitCode: 0, done: 2, status: 'done', output })
+    const files = events.filter(({ event }) => event === 'file')
+    expect(files.map(({ output }) => output)).toEqual([bench.folder.file('finished/speech.regen.wav'), output])
+    expect(await readFile(output, 'utf8')).toContain('finished/speech.regen.wav')
+    expect((await voxmux('cut.otio', '-o', 'finished')).stderr).toContain('cut.otio: already done')
+  })
+
+  it.each([
+    ['a kind of file that is no timeline', 'cut.prproj', 'x', [], 2, 'ERR_TIMELINE_FORMAT'],
+    ['a file that is not there', 'cut.otio', null, [], 2, 'ERR_INPUT_MISSING'],
+    ['a truncated file', 'cut.otio', '{"OTIO_SCHEMA": "Timel', [], 2, 'ERR_TIMELINE_UNREADABLE'],
+    ['media that are all offline', 'cut.otio', ['gone.wav'], [], 2, 'ERR_TIMELINE_OFFLINE'],
+    ['no sound at all', 'cut.otio', [], [], 2, 'ERR_TIMELINE_SILENT'],
+    [
+      'media that are offline, with --strict',
+      'cut.otio',
+      ['speech.wav', 'gone.wav'],
+      ['--strict'],
+      5,
+      'ERR_STRICT_TIMELINE',
+    ],
+    ['a frame rate that is none', 'cut.otio', ['speech.wav'], ['--fps', 'PAL'], 2, 'ERR_USAGE'],
+    ['everything excluded', 'cut.otio', ['speech.wav'], ['--exclude', 'speech*'], 2, 'ERR_TIMELINE_OFFLINE'],
+  ] as const)('refuses %s', async (_, name, content, flags, exitCode, code) => {
+    await bench.take('speech.wav')
+    if (typeof content === 'string') await writeFile(bench.folder.file(name), content)
+    else if (content) await writeCut(name, ...content)
+    const run = await voxmux(name, '--json', ...flags)
+    expect(run.exitCode).toBe(exitCode)
+    expect(eventsOf(run)).toEqual([
+      expect.objectContaining({ event: 'result', exitCode, error: expect.objectContaining({ code }) }),
+    ])
+    expect(bench.server.calls.token).toBe(0)
+  })
+})
