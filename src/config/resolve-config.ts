@@ -47,6 +47,8 @@ export interface Config {
   readonly concurrency: number
   /** What the pre-check holds a file to; what is absent is not known. */
   readonly limits: Limits
+  /** null: no limit. */
+  readonly maxSecondsPerDay: number | null
   readonly cacheMaxBytes: number
   /** Absolute; null: in the state folder. */
   readonly cacheDir: string | null
@@ -142,6 +144,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     chunkSec: settings.chunkSec ?? null,
     concurrency: settings.concurrency,
     limits: { ...known, ...settings.limits, requireVoice: recipe.voice.requireVoice },
+    maxSecondsPerDay: settings.maxSecondsPerDay ?? null,
     cacheMaxBytes: settings.cacheMaxBytes,
     cacheDir: settings.cacheDir ?? null,
     stateDir: String(settings.stateDir),

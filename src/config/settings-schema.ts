@@ -78,6 +78,11 @@ export const settingsSchema = recipePartSchema.extend({
     .meta({ description: 'Write a page that compares before and after beside the output.' }),
   chunkSec: z.number().min(10).optional().meta({ description: 'Send long files in parts of about this length.' }),
   concurrency: z.int().min(1).max(64).optional().meta({ description: 'Files that are worked on at the same time.' }),
+  maxSecondsPerDay: z
+    .number()
+    .positive()
+    .optional()
+    .meta({ description: 'Seconds of voice that may be paid for a day (UTC); what is beyond waits for the next.' }),
   limits: limitsSchema
     .omit({ requireVoice: true })
     .optional()

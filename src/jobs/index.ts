@@ -29,7 +29,7 @@ export { type Ledger, type LedgerOptions, openLedger, type SharedLedgerOptions }
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
 export { openSharedLedger } from './open-shared-ledger.js'
 export { sortableId } from './sortable-id.js'
-export type { DaySpending, SpendingLimit, SpendingLog } from './spending-log.js'
+export { type DaySpending, requireAllowance, type SpendingLimit, type SpendingLog } from './spending-log.js'
 export {
   VOICE_MOVES,
   VOICE_STATUSES,

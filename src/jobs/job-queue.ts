@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from '../core/logger.js'
 import { type HeldJob, holdJob } from './held-job.js'
 import type { Job, JobRequest } from './job.js'
 import { endFor, endJob, type RetryDelay, retryForADay } from './job-retries.js'
-import { DEFAULT_LEASE_MS, type JobStore } from './job-store.js'
+import { type ClaimedJob, DEFAULT_LEASE_MS, type JobStore } from './job-store.js'
 import { isLeaseLost } from './lease-keeper.js'
 import { WakeUp } from './wake-up.js'
 
@@ -59,6 +59,18 @@ export class JobQueue {
     this.#wakeUp.now()
   }
 
+  /**
+   * Does one given job now, whether its time has come and its group is paused or not, beyond `concurrency`.
+   *
+   * @returns false where it cannot be had: it is another's, or has ended; true when it is over, however it ended
+   */
+  async workOn(key: string): Promise<boolean> {
+    const claim = await this.#store.claim(key, { leaseMs: this.#options.leaseMs })
+    if (claim.outcome !== 'claimed') return false
+    await this.#take(claim, this.#stop.signal)
+    return true
+  }
+
   /** Begins to work; once begun, nothing. */
   start(): void {
     if (this.#loop) return
@@ -97,13 +109,18 @@ export class JobQueue {
     while (this.#held.size < concurrency && !signal.aborted) {
       const claimed = await this.#store.claimNext({ leaseMs, ...(groups && { groups }) })
       if (!claimed) return
-      const held = holdJob(this.#store, claimed, { signal, leaseMs })
-      const working = this.#work(held).finally(() => {
-        this.#held.delete(held)
-        this.wake()
-      })
-      this.#held.set(held, working)
+      void this.#take(claimed, signal)
     }
+  }
+
+  #take(claimed: ClaimedJob, signal: AbortSignal): Promise<void> {
+    const held = holdJob(this.#store, claimed, { signal, leaseMs: this.#options.leaseMs })
+    const working = this.#work(held).finally(() => {
+      this.#held.delete(held)
+      this.wake()
+    })
+    this.#held.set(held, working)
+    return working
   }
 
   /** Never rejects: whatever happens to one job, the others go on. */

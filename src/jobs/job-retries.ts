@@ -12,9 +12,14 @@ const LAST_DELAY_MS = 10 * 60 * 1000
 /** How soon to ask again for what goes on at the service. */
 const PENDING_DELAY_MS = 5000
 
-/** From a second to ten minutes, for a day since the job was made. */
+/** From a second to ten minutes, for a day since the first of the failures in a row. */
 export const retryForADay: RetryDelay = (job) =>
-  Date.now() - job.createdMs > DAY_MS ? null : backoffMs(job.attempts - 1, FIRST_DELAY_MS, LAST_DELAY_MS)
+  Date.now() - failingSinceMs(job) > DAY_MS ? null : backoffMs(job.attempts - 1, FIRST_DELAY_MS, LAST_DELAY_MS)
+
+/** Since when each try of a job has failed (Unix milliseconds). A job may have waited for days before its first. */
+function failingSinceMs({ attempts, state }: Job): number {
+  return attempts > 1 && typeof state.failingSinceMs === 'number' ? state.failingSinceMs : Date.now()
+}
 
 /** What becomes of a job that stopped with a fault. */
 export type JobEnd =
@@ -58,6 +63,7 @@ export async function endJob(held: HeldJob, end: JobEnd, error: VoxmuxError): Pr
       await held.release({ status: end.status, notBeforeMs: end.notBeforeMs })
       return
     case 'retry':
+      await held.checkpoint({ state: { failingSinceMs: failingSinceMs(held.job) } })
       await held.retryAt(end.atMs, report)
       return
     case 'fail':

@@ -89,9 +89,26 @@ export class SqliteSpendingLog implements SpendingLog {
   }
 }
 
-/** The error of a reservation that a day has no room for. */
+/**
+ * Looks whether seconds fit into a day, before anything is done for them.
+ *
+ * @param spentSec committed and reserved that day
+ * @throws PrecheckError as {@link overLimit} makes it
+ */
+export function requireAllowance(spentSec: number, sec: number, maxSecondsPerDay: number): void {
+  if (spentSec + sec > maxSecondsPerDay) throw overLimit(spentSec, sec, maxSecondsPerDay)
+}
+
+/** `ERR_SPENDING_LIMIT` for what today has no room for, `ERR_LONGER_THAN_A_DAY` for what no day has. */
 export function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
   const [spent, more, limit] = [spentSec, sec, maxSecondsPerDay].map((value) => Number(value.toFixed(1)))
+  if (sec > maxSecondsPerDay) {
+    return new PrecheckError(
+      'ERR_LONGER_THAN_A_DAY',
+      `This needs ${more} seconds of voice, more than the limit of a whole day (${limit}).`,
+      { remedies: ['Raise maxSecondsPerDay in the configuration, or send long files in parts with --chunk.'] },
+    )
+  }
   return new PrecheckError(
     'ERR_SPENDING_LIMIT',
     `The limit of ${limit} seconds a day would be passed: ${spent} are spent or reserved today, and this needs ${more}.`,

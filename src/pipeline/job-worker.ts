@@ -1,20 +1,13 @@
 import { toVoxmuxError, type VoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
-import {
-  endFor,
-  endJob,
-  type HeldJob,
-  isLeaseLost,
-  type Job,
-  JobQueue,
-  type RetryDelay,
-  retryForADay,
-} from '../jobs/index.js'
+import { endJob, type HeldJob, isLeaseLost, type Job, JobQueue, type RetryDelay, retryForADay } from '../jobs/index.js'
+import { AccountGuard } from './account-guard.js'
 import type { PipelineContext } from './context.js'
 import type { JobEvent, Stage } from './events.js'
 import { isWebAddress } from './expand-inputs.js'
+import { endOfJob, faultOfDaemon } from './job-endings.js'
 import type { JobHooks } from './job-hooks.js'
-import { type JobOutcome, outcomeOfError, outcomeOfFinished } from './job-outcome.js'
+import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from './job-outcome.js'
 import { JobTeller } from './job-teller.js'
 import { prepareJob } from './prepare-job.js'
 import { orderOf, planRequestOf, type QueuedOrder } from './queued-order.js'
@@ -36,6 +29,8 @@ export interface JobWorkerOptions {
   readonly pollMs?: number | undefined
   /** Default: backing off for a day. */
   readonly retryDelay?: RetryDelay | undefined
+  /** Time between two tries of an account that is not served, the first and the longest; default 30 s and 10 min. */
+  readonly probeMs?: { readonly first: number; readonly longest: number } | undefined
 }
 
 /** A job that a worker of this process has in hand. */
@@ -73,6 +68,7 @@ class OrderWorker implements JobWorker {
   readonly #options: JobWorkerOptions
   readonly #logger: Logger
   readonly #queue: JobQueue
+  readonly #guard: AccountGuard
   readonly #working = new Map<string, JobInWork>()
 
   constructor(context: PipelineContext, options: JobWorkerOptions) {
@@ -85,6 +81,10 @@ class OrderWorker implements JobWorker {
       ...(groups && { groups }),
       ...(pollMs !== undefined && { pollMs }),
     })
+    this.#guard = new AccountGuard({
+      ...{ jobs: context.jobs, logger, probeMs: options.probeMs, lookMs: pollMs },
+      probe: () => this.#probe(),
+    })
   }
 
   get working(): readonly JobInWork[] {
@@ -93,14 +93,24 @@ class OrderWorker implements JobWorker {
 
   start(): void {
     this.#queue.start()
+    this.#guard.start()
   }
 
-  stop(): Promise<void> {
-    return this.#queue.stop()
+  async stop(): Promise<void> {
+    await Promise.all([this.#guard.stop(), this.#queue.stop()])
   }
 
   wake(): void {
     this.#queue.wake()
+  }
+
+  /** Does the oldest of the newest jobs that wait, although all are paused. */
+  async #probe(): Promise<boolean> {
+    const { groups } = this.#options
+    const waiting = await this.#context.jobs.list({ statuses: ['queued'] })
+    const own = waiting.filter((job) => job.state.order !== undefined && (groups?.includes(job.group) ?? true))
+    for (const job of own.reverse()) if (await this.#queue.workOn(job.key)) return true
+    return false
   }
 
   async #work(held: HeldJob): Promise<void> {
@@ -120,7 +130,7 @@ class OrderWorker implements JobWorker {
       const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
       // Another has the job by now: it speaks for it.
       if (isLeaseLost(error)) throw error
-      await this.#end(held, error, teller)
+      await this.#end(held, await faultOfDaemon(error, job), teller)
     } finally {
       this.#working.delete(job.id)
     }
@@ -172,7 +182,8 @@ class OrderWorker implements JobWorker {
 
   async #end(held: HeldJob, error: VoxmuxError, teller: JobTeller): Promise<void> {
     const { job } = held
-    const end = endFor(job, error, this.#options.retryDelay ?? retryForADay)
+    if (concernsAccount(error)) await this.#guard.trouble(error)
+    const end = endOfJob(job, error, this.#options.retryDelay ?? retryForADay)
     const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
     if (end.kind === 'fail') {
       this.#logger.error(log, `${job.input} ${end.status}: ${error.message}`)

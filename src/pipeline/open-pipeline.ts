@@ -62,7 +62,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     jobs: ledger.jobs,
     cache,
     limits: config.limits,
-    maxSecondsPerDay: null,
+    maxSecondsPerDay: config.maxSecondsPerDay,
     stateDir,
     voiceConcurrency: VOICE_CONCURRENCY,
     logger,

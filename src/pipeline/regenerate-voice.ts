@@ -4,6 +4,7 @@ import { VoxmuxError } from '../core/errors.js'
 import {
   type HeldVoice,
   holdVoice,
+  requireAllowance,
   type SpendingLog,
   type Voice,
   type VoiceCache,
@@ -163,6 +164,7 @@ class VoiceWork {
   }
 
   async #send(): Promise<void> {
+    await this.#requireAllowance()
     const client = await this.#context.client()
     await this.#held.advance({ status: 'registering' })
     await this.#order.send(client, {
@@ -177,6 +179,14 @@ class VoiceWork {
     })
     await this.#held.advance({ status: 'uploaded' })
     this.#mark('uploaded')
+  }
+
+  /** Asked before the voice is sent: what may not be paid for today need not go over the network today. */
+  async #requireAllowance(): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    if (maxSecondsPerDay === null) return
+    const { committedSec, reservedSec } = await spending.spent()
+    requireAllowance(committedSec + reservedSec, this.#order.sec, maxSecondsPerDay)
   }
 
   async #start(): Promise<void> {

@@ -1,0 +1,89 @@
+import type { VoxmuxError } from '../core/errors.js'
+import type { Logger } from '../core/logger.js'
+import { backoffMs, sleep } from '../core/time.js'
+import type { JobStore } from '../jobs/index.js'
+
+/** How a pause is known that may end by itself; any other is a person's. */
+const PAUSE_PREFIX = 'The service does not serve this account: '
+
+/** How often to look whether somebody paused or resumed. */
+const LOOK_MS = 2000
+
+export interface AccountGuardOptions {
+  readonly jobs: JobStore
+  readonly logger: Logger
+  /** First and longest time between two tries; default half a minute and ten. */
+  readonly probeMs?: { readonly first: number; readonly longest: number } | undefined
+  readonly lookMs?: number | undefined
+  /** Does one job although all are paused. @returns false where there was none to do */
+  readonly probe: () => Promise<boolean>
+}
+
+/**
+ * Stops the intake of the whole store where the account has no credits or no access, says so loudly, and finds out by
+ * itself when that is mended: after a while, and ever longer ones, one single job is tried.
+ */
+export class AccountGuard {
+  readonly #options: AccountGuardOptions
+  #troubles = 0
+  #tries = 0
+  #stop = new AbortController()
+  #loop: Promise<void> | undefined
+
+  constructor(options: AccountGuardOptions) {
+    this.#options = options
+  }
+
+  /** Pauses the store, unless it is paused already. */
+  async trouble(error: VoxmuxError): Promise<void> {
+    const { jobs, logger } = this.#options
+    this.#troubles += 1
+    if ((await jobs.pauses()).some(({ group }) => group === null)) return
+    await jobs.pause(null, `${PAUSE_PREFIX}${error.message}`)
+    const { code, errorCode, remedies } = error
+    logger.error({ code, errorCode, remedies }, `Nothing more is taken, and no file fails for it: ${error.message}`)
+  }
+
+  start(): void {
+    if (this.#loop) return
+    this.#stop = new AbortController()
+    this.#loop = this.#watch(this.#stop.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#loop
+    this.#loop = undefined
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { logger, lookMs = LOOK_MS } = this.#options
+    while (!signal.aborted) {
+      try {
+        if (await this.#isPaused()) await this.#probe(signal)
+        else this.#tries = 0
+      } catch (cause) {
+        if (!signal.aborted) logger.debug({ cause }, 'could not look after the pause')
+      }
+      await sleep(lookMs, signal).catch(() => {})
+    }
+  }
+
+  async #isPaused(): Promise<boolean> {
+    const pauses = await this.#options.jobs.pauses()
+    return pauses.some(({ group, reason }) => group === null && reason.startsWith(PAUSE_PREFIX))
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const { jobs, logger, probe, probeMs = { first: 30_000, longest: 600_000 } } = this.#options
+    await sleep(backoffMs(this.#tries, probeMs.first, probeMs.longest), signal)
+    // Resumed by a person or by another worker in the meantime.
+    if (!(await this.#isPaused())) return
+    this.#tries += 1
+    const before = this.#troubles
+    const hadJob = await probe()
+    if (signal.aborted || this.#troubles !== before) return
+    await jobs.resume(null)
+    logger.info({ probed: hadJob }, 'The service serves this account again: work goes on.')
+  }
+}

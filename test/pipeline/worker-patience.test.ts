@@ -1,0 +1,161 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import type { Job } from '../../src/jobs/index.js'
+import type { PipelineContext } from '../../src/pipeline/context.js'
+import { endOfJob, faultOfDaemon } from '../../src/pipeline/job-endings.js'
+import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../src/pipeline/job-worker.js'
+import { queueJob } from '../../src/pipeline/queue-job.js'
+import { jobBench } from '../helpers/job-bench.js'
+import { ffmpeg, tone } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+import { until } from '../helpers/until.js'
+
+const bench = jobBench()
+
+function work(options: Partial<JobWorkerOptions> = {}, context: PipelineContext = bench.pipeline.context): JobWorker {
+  const worker = openJobWorker(context, {
+    ...{ concurrency: 2, pollMs: 20, retryDelay: () => 20, probeMs: { first: 10, longest: 20 } },
+    ...options,
+  })
+  onTestFinished(() => worker.stop())
+  worker.start()
+  return worker
+}
+
+async function queue(input: string, output = `${bench.folder.file('out')}/`): Promise<Job> {
+  const { settings } = requestFor(input)
+  return (await queueJob({ input, output, settings, group: 'in' }, bench.pipeline.context)).job
+}
+
+/** A tone of its own: another voice than every other. */
+async function clip(name: string, durationSec: number): Promise<string> {
+  await ffmpeg(...tone(durationSec), bench.folder.file(name))
+  return bench.folder.file(name)
+}
+
+const store = () => bench.pipeline.context.jobs
+const ended = (job: Job, status: Job['status']) =>
+  until(async () => {
+    const now = await store().get(job.id)
+    return now?.status === status && now
+  })
+const pauses = () => store().pauses()
+
+describe('an account that is not served', () => {
+  it.each([
+    [
+      'no credits left',
+      () => {
+        bench.server.behaviour.states = [{ status: 'Failed', errorCode: -10, progress: 0 }]
+      },
+    ],
+    ['no access', () => bench.server.fail('registerFile', { kind: 'status', status: 403 }, Number.POSITIVE_INFINITY)],
+    ['a wrong secret', () => bench.server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)],
+  ])('%s: pauses the intake loudly, fails no file, and goes on by itself', async (_what, breakAccount) => {
+    const { states } = bench.server.behaviour
+    breakAccount()
+    const said: string[] = []
+    const logger = { ...bench.pipeline.context.logger, error: (_: object, text: string) => void said.push(text) }
+    const made = [await queue(await clip('a.wav', 1)), await queue(await clip('b.wav', 1.2))]
+    work({ logger })
+    await until(async () => (await pauses()).length > 0)
+    await until(() => bench.server.requests.length > 5)
+    expect((await pauses())[0]).toMatchObject({ group: null, reason: expect.stringMatching(/does not serve this acc/) })
+    for (const { id } of made) expect((await store().get(id))?.status).toMatch(/queued|working/)
+    expect(said[0]).toMatch(/no file fails for it/)
+    bench.server.behaviour.states = states
+    bench.server.heal()
+    for (const job of made) await ended(job, 'done')
+    await until(async () => (await pauses()).length === 0)
+  })
+
+  it('leaves a pause of a person alone', async () => {
+    bench.server.fail('registerFile', { kind: 'status', status: 403 }, 1)
+    const job = await queue(await clip('a.wav', 1))
+    await store().pause(null, 'lunch')
+    const worker = work()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await pauses()).toMatchObject([{ group: null, reason: 'lunch' }])
+    expect(await store().get(job.id)).toMatchObject({ status: 'queued', attempts: 0 })
+    await worker.stop()
+  })
+})
+
+describe('a spending limit', () => {
+  it('lets what is beyond it wait for the next day, unsent', async () => {
+    const context = { ...bench.pipeline.context, maxSecondsPerDay: 2 }
+    const first = await queue(await clip('a.wav', 1.5))
+    work({ concurrency: 1 }, context)
+    await ended(first, 'done')
+    const second = await queue(await clip('b.wav', 1))
+    const waiting = await until(async () => {
+      const job = await store().get(second.id)
+      return job?.error?.code === 'ERR_SPENDING_LIMIT' && job
+    })
+    const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000
+    expect(waiting).toMatchObject({ status: 'queued', error: { message: expect.stringMatching(/2 seconds a day/) } })
+    expect(waiting.notBeforeMs).toBeGreaterThanOrEqual(midnight)
+    expect(bench.server.calls.registerFile).toBe(1)
+  })
+
+  it('refuses at once what no day has room for', async () => {
+    const job = await queue(await clip('a.wav', 3))
+    work({}, { ...bench.pipeline.context, maxSecondsPerDay: 2 })
+    expect(await ended(job, 'rejected')).toMatchObject({ error: { code: 'ERR_LONGER_THAN_A_DAY' } })
+    expect(bench.server.calls.registerFile).toBe(0)
+  })
+})
+
+describe('a place that is not there for the moment', () => {
+  it('is waited for: a share with the input', async () => {
+    const share = bench.folder.file('share')
+    await mkdir(share)
+    const input = `${share}/a.wav`
+    await ffmpeg(...tone(1), input)
+    const job = await queue(input)
+    await rename(share, `${share}.away`)
+    work()
+    await until(async () => (await store().get(job.id))?.error?.code === 'ERR_STORAGE_AWAY')
+    await rename(`${share}.away`, share)
+    await ended(job, 'done')
+  })
+
+  it('is waited for: a place for the output that is no folder yet', async () => {
+    const blocked = bench.folder.file('blocked')
+    await writeFile(blocked, '')
+    const job = await queue(await clip('a.wav', 1), `${blocked}/`)
+    work()
+    await until(async () => (await store().get(job.id))?.error?.code === 'ERR_OUTPUT_UNWRITABLE')
+    await rename(blocked, `${blocked}.old`)
+    await ended(job, 'done')
+  })
+
+  it('is told from a file that is gone', async () => {
+    const input = await clip('a.wav', 1)
+    const job = await queue(input)
+    await rename(input, `${input}.gone`)
+    work()
+    expect(await ended(job, 'failed')).toMatchObject({ error: { code: 'ERR_INPUT_MISSING' } })
+  })
+})
+
+describe('the end of a job', () => {
+  const job = (more: Partial<Job>) => ({ attempts: 1, input: '/x', state: {}, createdMs: 0, ...more }) as Job
+
+  it('counts the day of retries from the first failure, not from when the job was made', async () => {
+    const { retryForADay } = await import('../../src/jobs/index.js')
+    const error = new UsageError('ERR_X', 'x')
+    expect(retryForADay(job({}), error)).toBeGreaterThan(0)
+    const yesterday = Date.now() - 25 * 3600 * 1000
+    expect(retryForADay(job({ attempts: 9, state: { failingSinceMs: yesterday } }), error)).toBeNull()
+    expect(retryForADay(job({ attempts: 1, state: { failingSinceMs: yesterday } }), error)).toBeGreaterThan(0)
+  })
+
+  it('is a wait for the account, and a rejection for what a hook or the pre-check refuses', async () => {
+    const credits = new PrecheckError('ERR_X', 'x', { errorCode: -10 })
+    expect(endOfJob(job({}), credits, () => 1)).toMatchObject({ kind: 'release', status: 'queued' })
+    const veto = await faultOfDaemon(new PrecheckError('ERR_VETOED', 'x'), job({ input: import.meta.filename }))
+    expect(endOfJob(job({}), veto, () => 1)).toEqual({ kind: 'fail', status: 'rejected' })
+  })
+})
