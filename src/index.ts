@@ -52,9 +52,13 @@ export {
   type Pause,
 } from './jobs/index.js'
 export {
+  type AdtsEncoding,
+  type AdtsOptions,
   type AudioStreamInfo,
   audioStreams,
   type ChapterInfo,
+  decodeAdts,
+  encodeAdts,
   type MediaInfo,
   type OtherStreamInfo,
   probe,

@@ -1,3 +1,4 @@
+export { type AdtsEncoding, type AdtsOptions, decodeAdts, encodeAdts } from './adts-audio.js'
 export { type AlignVoiceOptions, alignVoice, type VoiceAlignment } from './align-voice.js'
 export { type AlignedVoiceOptions, alignedVoice } from './aligned-voice.js'
 export type { AudioEncoding, AudioWishes } from './audio-encoding.js'

@@ -1,0 +1,80 @@
+import { PrecheckError } from 'voxmux'
+
+/** What stands in the header of each ADTS frame. */
+export interface AdtsFormat {
+  /** MPEG-4 audio object type; 2 is AAC-LC. */
+  readonly objectType: number
+  /** Index into the table of sample rates. */
+  readonly rateIndex: number
+  /** 1 to 7: as many channels, but 7 means eight. */
+  readonly channelConfiguration: number
+}
+
+const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350]
+const HEADER_BYTES = 7
+/** Samples that each frame of AAC-LC holds. */
+export const FRAME_SAMPLES = 1024
+
+/** Sample rate in Hz. */
+export function sampleRateOf(format: AdtsFormat): number {
+  return SAMPLE_RATES[format.rateIndex] as number
+}
+
+/** Reads the two bytes that begin every AudioSpecificConfig of a plain format. Throws PrecheckError ERR_HLS_CODEC. */
+export function formatOfConfig(config: Buffer, name: string): AdtsFormat {
+  if (config.length < 2) throw notAacLc(name)
+  const bits = config.readUInt16BE(0)
+  return checked({ objectType: bits >> 11, rateIndex: (bits >> 7) & 15, channelConfiguration: (bits >> 3) & 15 }, name)
+}
+
+/** Reads the header of an ADTS frame. Throws PrecheckError ERR_HLS_CODEC. */
+export function formatOfFrame(frame: Buffer, name: string): AdtsFormat {
+  const [, , third = 0, fourth = 0] = frame
+  const channelConfiguration = ((third & 1) << 2) | (fourth >> 6)
+  return checked({ objectType: (third >> 6) + 1, rateIndex: (third >> 2) & 15, channelConfiguration }, name)
+}
+
+/** One frame as it stands in an MP4, with the header that a stream of frames needs. */
+export function withHeader(payload: Buffer, { objectType, rateIndex, channelConfiguration }: AdtsFormat): Buffer {
+  const length = payload.length + HEADER_BYTES
+  const header = Buffer.from([
+    // Sync word, MPEG-4, no CRC.
+    ...[0xff, 0xf1],
+    ((objectType - 1) << 6) | (rateIndex << 2) | (channelConfiguration >> 2),
+    ((channelConfiguration & 3) << 6) | (length >> 11),
+    (length >> 3) & 0xff,
+    // Fullness of the buffer: variable.
+    ((length & 7) << 5) | 0x1f,
+    0xfc,
+  ])
+  return Buffer.concat([header, payload])
+}
+
+/** A frame without its header, as it stands in an MP4. */
+export function withoutHeader(frame: Buffer): Buffer {
+  // The bit says that no CRC follows.
+  return frame.subarray((frame[1] as number) & 1 ? HEADER_BYTES : HEADER_BYTES + 2)
+}
+
+/** Length of the ADTS frame that begins at a place, null where none begins there, or not all of it is there. */
+export function frameLength(bytes: Buffer, at: number): number | null {
+  if (at + HEADER_BYTES > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] as number) & 0xf6) !== 0xf0) return null
+  const [third = 0, fourth = 0, fifth = 0] = bytes.subarray(at + 3, at + 6)
+  const length = ((third & 3) << 11) | (fourth << 3) | (fifth >> 5)
+  return length >= HEADER_BYTES && at + length <= bytes.length ? length : null
+}
+
+function checked(format: AdtsFormat, name: string): AdtsFormat {
+  const { objectType, channelConfiguration } = format
+  const known = objectType === 2 && sampleRateOf(format) !== undefined
+  if (!known || channelConfiguration < 1 || channelConfiguration > 7) throw notAacLc(name)
+  return format
+}
+
+/** Only AAC-LC can be written with frames of the same length as those that were there. */
+export function notAacLc(name: string): PrecheckError {
+  return new PrecheckError('ERR_HLS_CODEC', `The sound of ${name} is not AAC-LC: its frames cannot be replaced.`, {
+    input: name,
+    remedies: ['Package the film with AAC-LC sound (mp4a.40.2), or regenerate it before it is packaged.'],
+  })
+}

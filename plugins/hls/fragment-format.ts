@@ -1,0 +1,208 @@
+import { PrecheckError } from 'voxmux'
+import { type AdtsFormat, withHeader, withoutHeader } from './audio-frames.js'
+import { type Box, boxesIn, makeBox } from './mp4-boxes.js'
+import type { SegmentFormat } from './segment-format.js'
+
+const BASE_DATA_OFFSET = 0x1
+const TRACK_DEFAULT_SIZE = 0x10
+const DATA_OFFSET = 0x1
+const FIRST_SAMPLE_FLAGS = 0x4
+const SAMPLE_DURATION = 0x100
+const SAMPLE_SIZE = 0x200
+const SAMPLE_FLAGS = 0x400
+const SAMPLE_TIME_OFFSET = 0x800
+
+/** One run of samples: what of each there is besides its size, and where their bytes lie. */
+interface SampleRun {
+  readonly versionAndFlags: number
+  /** The first sample's own flags, where the run says any. */
+  readonly first: Buffer
+  /** For each sample what stands before and behind its size. */
+  readonly rows: readonly { readonly before: Buffer; readonly after: Buffer }[]
+  readonly samples: readonly Buffer[]
+}
+
+interface Fragment {
+  readonly moof: Box
+  readonly mdat: Box
+  readonly parts: readonly (Box | SampleRun)[]
+  readonly traf: Box
+}
+
+/** Sound in fragments of an MP4, one track. A segment whose frames keep their sizes comes out bit for bit. */
+export class FragmentFormat implements SegmentFormat {
+  readonly #format: AdtsFormat
+  readonly #name: string
+
+  constructor(format: AdtsFormat, name: string) {
+    this.#format = format
+    this.#name = name
+  }
+
+  framesOf(segment: Buffer): readonly Buffer[] {
+    return this.#fragments(segment, this.#boxes(segment)).flatMap(({ parts }) =>
+      parts.flatMap((part) => ('rows' in part ? part.samples.map((sample) => withHeader(sample, this.#format)) : [])),
+    )
+  }
+
+  withFrames(segment: Buffer, frames: readonly Buffer[]): Buffer {
+    const samples = frames.map(withoutHeader)
+    const boxes = this.#boxes(segment)
+    const fragments = this.#fragments(segment, boxes)
+    const edges = new Map<number, number>([[0, 0]])
+    const pieces: Buffer[] = []
+    let length = 0
+    for (const box of boxes) {
+      const fragment = fragments.find(({ moof, mdat }) => moof === box || mdat === box)
+      const piece = fragment ? writeHalf(segment, fragment, box, samples) : segment.subarray(box.start, box.end)
+      pieces.push(piece)
+      length += piece.length
+      edges.set(box.end, length)
+    }
+    return withIndex(Buffer.concat(pieces), segment, edges)
+  }
+
+  #boxes(segment: Buffer): readonly Box[] {
+    const boxes = boxesIn(segment)
+    if (boxes === null) throw this.#broken('is cut off within a box')
+    return boxes
+  }
+
+  #fragments(segment: Buffer, boxes: readonly Box[]): readonly Fragment[] {
+    return boxes.flatMap((moof, place) => {
+      if (moof.type !== 'moof') return []
+      const mdat = boxes.slice(place).find(({ type }) => type === 'mdat')
+      if (mdat === undefined) throw this.#broken('has a fragment without its media')
+      return [this.#fragment(segment, moof, mdat)]
+    })
+  }
+
+  #fragment(segment: Buffer, moof: Box, mdat: Box): Fragment {
+    const [traf, ...others] = (boxesIn(segment, moof.content, moof.end) ?? []).filter(({ type }) => type === 'traf')
+    const inside = traf && boxesIn(segment, traf.content, traf.end)
+    const header = inside?.find(({ type }) => type === 'tfhd')
+    if (!traf || !inside || !header || others.length > 0) throw this.#broken('holds more than one track')
+    if (inside.some(({ type }) => type === 'senc' || type === 'saiz')) throw this.#broken('is encrypted')
+    const flags = segment.readUInt32BE(header.content) & 0xffffff
+    if (flags & BASE_DATA_OFFSET) throw this.#broken('counts from the beginning of a file that is not there')
+    const defaultSize = defaultSizeOf(segment, header, flags)
+    let at = mdat.content
+    const parts = inside.map((box): Box | SampleRun => {
+      if (box.type !== 'trun') return box
+      const run = this.#run(segment, box, { moof, at, defaultSize })
+      at = run.end
+      if (at > mdat.end) throw this.#broken('says that it holds more than it does')
+      return run.run
+    })
+    return { moof, mdat, parts, traf }
+  }
+
+  #run(segment: Buffer, box: Box, base: { moof: Box; at: number; defaultSize: number | null }) {
+    const versionAndFlags = segment.readUInt32BE(box.content)
+    const has = (flag: number) => (versionAndFlags & flag) !== 0
+    const count = segment.readUInt32BE(box.content + 4)
+    let at = box.content + 8
+    const start = has(DATA_OFFSET) ? base.moof.start + segment.readInt32BE(at) : base.at
+    if (has(DATA_OFFSET)) at += 4
+    const first = segment.subarray(at, has(FIRST_SAMPLE_FLAGS) ? at + 4 : at)
+    at += first.length
+    const [beforeBytes, afterBytes] = [
+      has(SAMPLE_DURATION) ? 4 : 0,
+      (has(SAMPLE_FLAGS) ? 4 : 0) + (has(SAMPLE_TIME_OFFSET) ? 4 : 0),
+    ]
+    const sizeBytes = has(SAMPLE_SIZE) ? 4 : 0
+    if (at + count * (beforeBytes + sizeBytes + afterBytes) > box.end) throw this.#broken('has a table that is cut off')
+    if (sizeBytes === 0 && base.defaultSize === null) throw this.#broken('does not say how long its frames are')
+    const rows = []
+    const samples = []
+    let end = start
+    for (let place = 0; place < count; place++) {
+      const before = segment.subarray(at, at + beforeBytes)
+      const size = sizeBytes ? segment.readUInt32BE(at + beforeBytes) : (base.defaultSize as number)
+      at += beforeBytes + sizeBytes
+      rows.push({ before, after: segment.subarray(at, at + afterBytes) })
+      at += afterBytes
+      samples.push(segment.subarray(end, end + size))
+      end += size
+    }
+    return { run: { versionAndFlags, first, rows, samples }, end }
+  }
+
+  #broken(what: string): PrecheckError {
+    return new PrecheckError('ERR_HLS_SEGMENT', `A segment of ${this.#name} ${what}.`, { input: this.#name })
+  }
+}
+
+/** Takes the samples of a fragment off the front of those that are left, and writes its `moof`, then its `mdat`. */
+function writeHalf(segment: Buffer, fragment: Fragment, box: Box, left: Buffer[]): Buffer {
+  const runs = fragment.parts.filter((part) => 'rows' in part)
+  const count = runs.reduce((sum, { rows }) => sum + rows.length, 0)
+  if (box === fragment.mdat) return makeBox('mdat', ...left.splice(0, count))
+  const samples = left.slice(0, count)
+  // The offsets count from the beginning of the box whose length they do not change.
+  const { length } = moofOf(segment, fragment, samples, 0)
+  return moofOf(segment, fragment, samples, length + 8)
+}
+
+function moofOf(
+  segment: Buffer,
+  { moof, traf, parts }: Fragment,
+  samples: readonly Buffer[],
+  mediaStart: number,
+): Buffer {
+  let [place, offset] = [0, mediaStart]
+  const content = parts.map((part) => {
+    if (!('rows' in part)) return segment.subarray(part.start, part.end)
+    const own = samples.slice(place, place + part.rows.length)
+    const box = trunOf(part, own, offset)
+    place += own.length
+    offset += own.reduce((sum, { length }) => sum + length, 0)
+    return box
+  })
+  const before = segment.subarray(moof.content, traf.start)
+  return makeBox('moof', before, makeBox('traf', ...content), segment.subarray(traf.end, moof.end))
+}
+
+function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly Buffer[], offset: number): Buffer {
+  const head = Buffer.alloc(12)
+  head.writeUInt32BE((versionAndFlags | DATA_OFFSET | SAMPLE_SIZE) >>> 0)
+  head.writeUInt32BE(rows.length, 4)
+  head.writeInt32BE(offset, 8)
+  const table = rows.flatMap(({ before, after }, place) => {
+    const size = Buffer.alloc(4)
+    size.writeUInt32BE(samples[place]?.length ?? 0)
+    return [before, size, after]
+  })
+  return makeBox('trun', head, first, ...table)
+}
+
+/** Writes the new sizes into the segment's own index (`sidx`); one that cannot be mended becomes free space. */
+function withIndex(written: Buffer, segment: Buffer, edges: ReadonlyMap<number, number>): Buffer {
+  for (const index of (boxesIn(segment) ?? []).filter(({ type }) => type === 'sidx')) {
+    const start = edges.get(index.start) ?? 0
+    const version = segment[index.content] as number
+    const at = index.content + (version === 0 ? 20 : 28)
+    const firstOffset = version === 0 ? segment.readUInt32BE(at - 4) : Number(segment.readBigUInt64BE(at - 8))
+    let old = index.end + firstOffset
+    for (let place = 0; place < segment.readUInt16BE(at + 2); place++) {
+      const row = at + 4 + place * 12
+      const reference = segment.readUInt32BE(row)
+      const next = old + (reference & 0x7fffffff)
+      const [from, to] = [edges.get(old), edges.get(next)]
+      if (from === undefined || to === undefined) {
+        written.write('free', start + 4, 'latin1')
+        break
+      }
+      written.writeUInt32BE(((reference & 0x80000000) | (to - from)) >>> 0, start + row - index.start)
+      old = next
+    }
+  }
+  return written
+}
+
+function defaultSizeOf(segment: Buffer, header: Box, flags: number): number | null {
+  if (!(flags & TRACK_DEFAULT_SIZE)) return null
+  // Track id, then the optional fields in the order of their flags.
+  const before = (flags & 0x2 ? 4 : 0) + (flags & 0x8 ? 4 : 0)
+  return segment.readUInt32BE(header.content + 8 + before)
+}

@@ -1,0 +1,102 @@
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, posix, resolve, sep } from 'node:path'
+import { PrecheckError, UsageError } from 'voxmux'
+
+/** Text of a playlist: a few megabytes for a day of short segments. */
+const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
+
+/**
+ * The folder in which a package lies. What a playlist names is only ever looked for in here: no address of another
+ * host, no absolute path, no `..`, and no symlink that leads out.
+ */
+export class PackageFolder {
+  /** Absolute, without symlinks. */
+  readonly root: string
+
+  private constructor(root: string) {
+    this.root = root
+  }
+
+  /**
+   * Takes the folder of a playlist.
+   *
+   * @returns the folder, and the playlist's name in it
+   * @throws UsageError ERR_INPUT_MISSING
+   */
+  static async around(playlist: string): Promise<{ folder: PackageFolder; master: string }> {
+    const path = resolve(playlist)
+    const found = await stat(path).catch(() => null)
+    if (!found?.isFile()) {
+      throw new UsageError('ERR_INPUT_MISSING', `There is no playlist ${path}.`, {
+        input: path,
+        remedies: ['Name the master playlist of the package, an .m3u8 file.'],
+      })
+    }
+    return { folder: new PackageFolder(await realpath(dirname(path))), master: basename(path) }
+  }
+
+  /**
+   * Where in the package an address leads.
+   *
+   * @param playlist the playlist that names it, relative to the root
+   * @returns path relative to the root, with slashes
+   * @throws PrecheckError ERR_HLS_OUTSIDE
+   */
+  locate(uri: string, playlist: string): string {
+    let plain: string
+    try {
+      plain = decodeURIComponent(uri)
+    } catch {
+      throw outside(uri, playlist, 'is no address')
+    }
+    if (/^[a-z][a-z0-9+.-]*:/i.test(plain) || plain.startsWith('//')) throw outside(uri, playlist, 'is elsewhere')
+    if (/[\\?#]|\{\$/.test(plain) || [...plain].some((sign) => sign < ' '))
+      throw outside(uri, playlist, 'is no plain path')
+    if (plain === '' || plain.startsWith('/') || plain.split('/').includes('..')) {
+      throw outside(uri, playlist, 'does not lie below the playlist')
+    }
+    return posix.join(posix.dirname(playlist), plain)
+  }
+
+  /**
+   * Absolute path of a file that is there.
+   *
+   * @param path as {@link locate} returned it
+   * @throws PrecheckError ERR_HLS_OUTSIDE, ERR_HLS_FILE_MISSING
+   */
+  async file(path: string): Promise<string> {
+    const real = await realpath(join(this.root, path)).catch(() => null)
+    const found = real === null ? null : await stat(real)
+    if (real === null || !found?.isFile()) {
+      throw new PrecheckError('ERR_HLS_FILE_MISSING', `The package lacks ${path}, which a playlist names.`, {
+        input: join(this.root, path),
+        remedies: ['Copy the package again, whole.'],
+      })
+    }
+    if (!real.startsWith(this.root + sep)) throw outside(path, path, 'is a link that leads out of the package')
+    return real
+  }
+
+  /**
+   * Text of a playlist.
+   *
+   * @throws PrecheckError ERR_HLS_PLAYLIST where it is far too long, and those of {@link file}
+   */
+  async text(path: string): Promise<string> {
+    const file = await this.file(path)
+    const { size } = await stat(file)
+    if (size > PLAYLIST_MAX_BYTES) {
+      throw new PrecheckError('ERR_HLS_PLAYLIST', `The playlist ${path} has ${size} bytes: it is none.`, {
+        input: file,
+      })
+    }
+    return readFile(file, 'utf8')
+  }
+}
+
+function outside(uri: string, playlist: string, why: string): PrecheckError {
+  return new PrecheckError('ERR_HLS_OUTSIDE', `${playlist} names ${JSON.stringify(uri)}, which ${why}.`, {
+    input: playlist,
+    remedies: ['Put every file of the package into one folder and name them by relative paths.'],
+  })
+}

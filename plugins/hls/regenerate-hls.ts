@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { PrecheckError, UsageError } from 'voxmux'
+import { PackageFolder } from './package-folder.js'
+import { type HlsPackage, readPackage } from './read-package.js'
+import { rewriteMaster } from './rewrite-master.js'
+import { type RegenerateWave, type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
+
+export interface RegenerateHlsOptions {
+  /** Regenerates a WAV into another. */
+  readonly regenerate: RegenerateWave
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What became of a file of the package. */
+export interface HlsFile {
+  /** Relative to the package. */
+  readonly path: string
+  readonly fate: 'copied' | 'regenerated' | 'rewritten'
+  readonly sha256: string
+}
+
+export interface HlsResult {
+  /** The new master playlist, absolute. */
+  readonly master: string
+  readonly receipt: string
+  readonly renditions: readonly {
+    readonly path: string
+    readonly name: string
+    readonly language: string | null
+    readonly segmentCount: number
+    /** As many as before. */
+    readonly frameCount: number
+    readonly durationSec: number
+  }[]
+  readonly files: readonly HlsFile[]
+}
+
+/**
+ * Regenerates the voice in an HLS package for video on demand: each playlist of sound once, its segments cut at the
+ * boundaries they had. Every other file that a playlist names is copied byte for byte; files that none names are left
+ * behind. The new package appears whole, or not at all.
+ *
+ * @param masterPath the master playlist
+ * @param outFolder folder of the new package: one that is not there yet, or an empty one
+ * @throws UsageError ERR_INPUT_MISSING, ERR_OUTPUT_EXISTS; PrecheckError ERR_HLS_…; and what the regeneration throws
+ */
+export async function regenerateHls(
+  masterPath: string,
+  outFolder: string,
+  options: RegenerateHlsOptions,
+): Promise<HlsResult> {
+  const { folder, master } = await PackageFolder.around(masterPath)
+  const out = resolve(outFolder)
+  await requireFree(out)
+  const source = await readPackage(folder, master)
+  refuseShared(source, folder)
+  await mkdir(dirname(out), { recursive: true })
+  const part = await mkdtemp(join(dirname(out), `.${basename(out)}.voxmux-`))
+  try {
+    const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
+    const rewritten: RewrittenRendition[] = []
+    for (const [place, rendition] of source.renditions.entries()) {
+      const work = join(workFolder, String(place))
+      await mkdir(work, { recursive: true })
+      rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, ...options }))
+      await rm(work, { recursive: true })
+    }
+    const files = await writeRest(source, folder, target, rewritten, options.signal)
+    const result = resultOf(source, rewritten, files, out)
+    const receipt = join(part, 'receipt.json')
+    await writeFile(
+      receipt,
+      `${JSON.stringify({ schemaVersion: 1, source: join(folder.root, master), ...result }, null, 2)}\n`,
+    )
+    // An empty folder makes room; one that got something meanwhile does not.
+    await rmdir(out).catch(() => {})
+    await rename(target, out)
+    await rename(receipt, result.receipt)
+    return result
+  } finally {
+    await rm(part, { recursive: true, force: true })
+  }
+}
+
+/** Copies what stays, writes the playlists, and hashes all of it. */
+async function writeRest(
+  source: HlsPackage,
+  folder: PackageFolder,
+  target: string,
+  rewritten: readonly RewrittenRendition[],
+  signal: AbortSignal | undefined,
+): Promise<readonly HlsFile[]> {
+  const lines = new Map(rewritten.map((item) => [item.rendition.path, item.lines]))
+  lines.set(
+    source.master,
+    rewriteMaster(source, rewritten, (uri) => folder.locate(uri, source.master)),
+  )
+  const regenerated = new Set(rewritten.flatMap((item) => item.files))
+  const files: HlsFile[] = []
+  for (const path of [...source.playlists, ...source.media.keys()]) {
+    signal?.throwIfAborted()
+    const to = join(target, path)
+    await mkdir(dirname(to), { recursive: true })
+    const text = lines.get(path)
+    if (text) await writeFile(to, text.join('\n'), { flag: 'wx' })
+    else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
+    const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'
+    files.push({ path, fate, sha256: await sha256Of(to) })
+  }
+  return files
+}
+
+function resultOf(
+  source: HlsPackage,
+  rewritten: readonly RewrittenRendition[],
+  files: readonly HlsFile[],
+  out: string,
+): HlsResult {
+  return {
+    master: join(out, source.master),
+    receipt: `${out}.voxmux.json`,
+    renditions: rewritten.map(({ rendition, frameCount, durationSec }) => ({
+      path: rendition.path,
+      name: rendition.name,
+      language: rendition.language,
+      segmentCount: rendition.playlist.segments.length,
+      frameCount,
+      durationSec,
+    })),
+    files,
+  }
+}
+
+async function requireFree(out: string): Promise<void> {
+  const names = await readdir(out).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error.code === 'ENOTDIR' ? taken(out) : error
+  })
+  if (names.length > 0) throw taken(out)
+}
+
+function taken(out: string): UsageError {
+  return new UsageError('ERR_OUTPUT_EXISTS', `${out} exists and is not empty.`, {
+    remedies: ['Name a folder that is not there yet.'],
+  })
+}
+
+/** Segments of sound that another playlist names as well would change under it. */
+function refuseShared({ renditions, media }: HlsPackage, folder: PackageFolder): void {
+  for (const { path, playlist } of renditions) {
+    for (const { uri } of playlist.segments) {
+      const others = [...(media.get(folder.locate(uri, path)) ?? [])].filter((name) => name !== path)
+      if (others.length === 0) continue
+      throw new PrecheckError('ERR_HLS_PLAYLIST', `${uri} belongs to ${path} and to ${others.join(', ')}.`, {
+        input: path,
+        remedies: ['Package each rendition of sound into files of its own.'],
+      })
+    }
+  }
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}

@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { decodeAdts, encodeAdts, JobFailedError, probe } from 'voxmux'
+import { FRAME_SAMPLES } from './audio-frames.js'
+import { FrameReader } from './frame-reader.js'
+import type { PackageFolder } from './package-folder.js'
+import type { Rendition } from './read-package.js'
+import { RewrittenFile } from './rewritten-file.js'
+import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
+
+/** Regenerates the voice of one WAV into another of the same length. */
+export type RegenerateWave = (input: string, output: string) => Promise<void>
+
+export interface RewriteOptions {
+  readonly folder: PackageFolder
+  /** Folder of the new package. */
+  readonly target: string
+  /** An empty folder for what is needed on the way. */
+  readonly workFolder: string
+  readonly regenerate: RegenerateWave
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Bits a second of a rendition's segments. */
+export interface SegmentRates {
+  readonly peak: number
+  readonly mean: number
+}
+
+/** A rendition as it was written anew. */
+export interface RewrittenRendition {
+  readonly rendition: Rendition
+  /** Lines of its playlist. */
+  readonly lines: readonly string[]
+  /** Files that hold its new segments, relative to the package. */
+  readonly files: readonly string[]
+  readonly frameCount: number
+  readonly durationSec: number
+  readonly before: SegmentRates
+  readonly after: SegmentRates
+}
+
+/**
+ * Gives a rendition's segments other sound: every frame is replaced by the one of the regenerated voice that holds
+ * the same samples. Times, boundaries and everything else in the segments stay.
+ *
+ * @throws PrecheckError ERR_HLS_CODEC, ERR_HLS_SEGMENT, …; and what the regeneration throws
+ */
+export async function rewriteRendition(rendition: Rendition, options: RewriteOptions): Promise<RewrittenRendition> {
+  const { folder, target } = options
+  const files = new Map<string, RewrittenFile>()
+  const sizes: { before: number; after: number }[] = []
+  let [frameCount, durationSec] = [0, 0]
+  try {
+    for (const [place, run] of (await runsOf(folder, rendition)).entries()) {
+      const work = join(options.workFolder, `run-${place}`)
+      const facts = await regenerateRun(rendition, run, work, options)
+      frameCount += facts.frameCount
+      durationSec += (facts.frameCount * FRAME_SAMPLES) / facts.sampleRate
+      const [format, reader] = [run.openFormat(), await FrameReader.open(`${work}.new.aac`)]
+      try {
+        await reader.take(facts.leadFrames)
+        for (const segment of run.segments) {
+          options.signal?.throwIfAborted()
+          const old = await readResource(folder, rendition, segment)
+          const bytes = format.withFrames(old, await reader.take(format.framesOf(old).length))
+          const path = folder.locate(segment.uri, rendition.path)
+          const file = files.get(path) ?? (await RewrittenFile.open(await folder.file(path), join(target, path)))
+          files.set(path, file)
+          await file.replace(segment.range, bytes)
+          sizes.push({ before: old.length, after: bytes.length })
+        }
+      } finally {
+        await reader.close()
+      }
+    }
+    const lines = rewriteLines(rendition, (uri) => files.get(folder.locate(uri, rendition.path)))
+    for (const file of files.values()) await file.finish()
+    const rates = (side: 'before' | 'after') =>
+      ratesOf(
+        rendition,
+        sizes.map((size) => size[side]),
+      )
+    const [before, after] = [rates('before'), rates('after')]
+    return { rendition, lines, files: [...files.keys()], frameCount, durationSec, before, after }
+  } catch (error) {
+    await Promise.allSettled([...files.values()].map((file) => file.close()))
+    throw error
+  }
+}
+
+/** From the run's frames to `<work>.new.aac`, one continuous run of the encoder. */
+async function regenerateRun(
+  rendition: Rendition,
+  run: SoundRun,
+  work: string,
+  { folder, regenerate, signal }: RewriteOptions,
+) {
+  const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
+  const facts = await writeFrames(folder, rendition, run, frames)
+  const sampleCount = await decodeAdts(frames, wave, { signal })
+  if (sampleCount !== facts.frameCount * FRAME_SAMPLES) {
+    // Twice as many: HE-AAC, which says in its frames only that it is.
+    throw new JobFailedError(
+      'ERR_HLS_CODEC',
+      `The frames of ${rendition.path} do not hold ${FRAME_SAMPLES} samples each.`,
+      {
+        input: rendition.path,
+        remedies: ['Package the film with AAC-LC sound (mp4a.40.2), or regenerate it before it is packaged.'],
+      },
+    )
+  }
+  await regenerate(wave, voice)
+  const [stream] = (await probe(voice)).streams
+  if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${voice} holds no sound.`)
+  const { sampleRate, bitRate } = facts
+  const encoding = { sampleRate, bitRate, channels: stream.channels }
+  return { ...facts, ...(await encodeAdts(voice, `${work}.new.aac`, encoding, { signal })) }
+}
+
+/** The playlist's lines, with byte ranges where the new bytes lie. */
+function rewriteLines({ playlist }: Rendition, fileOf: (uri: string) => RewrittenFile | undefined): readonly string[] {
+  const lines = [...playlist.lines]
+  for (const resource of playlist.segments.flatMap((segment) => [segment, ...(segment.map ? [segment.map] : [])])) {
+    const { uri, range, rangeLine } = resource
+    const moved = range && fileOf(uri)?.rangeOf(range)
+    if (!moved || rangeLine === null) continue
+    const text = `${moved.length}@${moved.offset}`
+    const line = playlist.lines[rangeLine] as string
+    lines[rangeLine] = line.startsWith('#EXT-X-MAP')
+      ? line.replace(/BYTERANGE="[^"]*"/, `BYTERANGE="${text}"`)
+      : `#EXT-X-BYTERANGE:${text}`
+  }
+  // What each segment spends is no longer what it was, and no player needs to be told.
+  return lines.filter((line) => !line.startsWith('#EXT-X-BITRATE:'))
+}
+
+function ratesOf({ playlist: { segments } }: Rendition, sizesBytes: readonly number[]): SegmentRates {
+  const durations = segments.map(({ durationSec }) => Math.max(durationSec, 0.001))
+  const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
+  return {
+    peak: Math.max(0, ...sizesBytes.map((size, place) => (size * 8) / (durations[place] as number))),
+    mean: (total(sizesBytes) * 8) / Math.max(total(durations), 0.001),
+  }
+}

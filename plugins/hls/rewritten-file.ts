@@ -1,0 +1,83 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { PrecheckError } from 'voxmux'
+import { boxesIn } from './mp4-boxes.js'
+import type { ByteRange } from './playlist.js'
+
+/**
+ * A file of which parts get other bytes, perhaps more or fewer, and the rest stays. Parts are given from front to
+ * back.
+ */
+export class RewrittenFile {
+  readonly #source: FileHandle
+  readonly #target: FileHandle
+  readonly #name: string
+  /** Where each part that was replaced ended, and how far what follows has moved. */
+  readonly #moves: { readonly end: number; readonly by: number }[] = []
+  #read = 0
+  #written = 0
+
+  private constructor(source: FileHandle, target: FileHandle, name: string) {
+    this.#source = source
+    this.#target = target
+    this.#name = name
+  }
+
+  static async open(source: string, target: string): Promise<RewrittenFile> {
+    await mkdir(dirname(target), { recursive: true })
+    const from = await open(source, 'r')
+    try {
+      return new RewrittenFile(from, await open(target, 'wx'), source)
+    } catch (error) {
+      await from.close()
+      throw error
+    }
+  }
+
+  /** Writes other bytes for a part, null for the whole file. Throws PrecheckError ERR_HLS_PLAYLIST. */
+  async replace(range: ByteRange | null, bytes: Buffer): Promise<void> {
+    const { offset, length } = range ?? { offset: 0, length: (await this.#source.stat()).size }
+    if (offset < this.#read) {
+      throw new PrecheckError('ERR_HLS_PLAYLIST', `Byte ranges of ${this.#name} overlap, or do not stand in order.`, {
+        input: this.#name,
+      })
+    }
+    await this.#copyUntil(offset)
+    await this.#append(bytes)
+    this.#read = offset + length
+    this.#moves.push({ end: this.#read, by: this.#written - this.#read })
+  }
+
+  /** Where a part of the old file, replaced or not, lies in the new one. */
+  rangeOf({ offset, length }: ByteRange): ByteRange {
+    const moved = (place: number) => place + (this.#moves.findLast(({ end }) => end <= place)?.by ?? 0)
+    const start = moved(offset)
+    return { offset: start, length: moved(offset + length) - start }
+  }
+
+  /** Copies what is left, and makes sure that it lies on the disk. */
+  async finish(): Promise<void> {
+    await this.#copyUntil((await this.#source.stat()).size)
+    await this.#target.sync()
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    await this.#source.close()
+    await this.#target.close()
+  }
+
+  async #copyUntil(end: number): Promise<void> {
+    if (end <= this.#read) return
+    const { buffer } = await this.#source.read(Buffer.alloc(end - this.#read), 0, end - this.#read, this.#read)
+    // An index of the whole file, outside every segment, would lead astray now; players go by the playlist.
+    for (const box of boxesIn(buffer) ?? []) if (box.type === 'sidx') buffer.write('free', box.start + 4, 'latin1')
+    await this.#append(buffer)
+    this.#read = end
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    await this.#target.write(bytes, 0, bytes.length, this.#written)
+    this.#written += bytes.length
+  }
+}

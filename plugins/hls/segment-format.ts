@@ -1,0 +1,14 @@
+/**
+ * How the sound lies in the segments of a rendition. A frame is a whole ADTS frame, whatever the container keeps of
+ * it.
+ */
+export interface SegmentFormat {
+  /** The frames of a segment, in order. */
+  framesOf(segment: Buffer): readonly Buffer[]
+  /**
+   * The same segment with other frames, as many as it had. Times, and everything that is no frame, stay.
+   *
+   * Segments must be handed in in the order of the playlist.
+   */
+  withFrames(segment: Buffer, frames: readonly Buffer[]): Buffer
+}

@@ -1,0 +1,117 @@
+import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { PrecheckError } from 'voxmux'
+import { type AdtsFormat, FRAME_SAMPLES, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
+import { FragmentFormat } from './fragment-format.js'
+import { soundOfInit } from './mp4-sound.js'
+import type { PackageFolder } from './package-folder.js'
+import type { Resource, Segment } from './playlist.js'
+import type { Rendition } from './read-package.js'
+import type { SegmentFormat } from './segment-format.js'
+import { TransportFormat } from './transport-format.js'
+
+/** The longest segment that is read as a whole: sound of 10 s has some 300 kB. */
+const SEGMENT_MAX_BYTES = 256 * 1024 * 1024
+const TRANSPORT_SYNC = 0x47
+
+/** Segments of a rendition between two discontinuities: one encoder, one clock. */
+export interface SoundRun {
+  readonly segments: readonly Segment[]
+  /** A new one for each time the segments are gone through. */
+  readonly openFormat: () => SegmentFormat
+}
+
+/** What was found in a run's frames. */
+export interface RunFacts {
+  readonly format: AdtsFormat
+  readonly sampleRate: number
+  readonly frameCount: number
+  /** Mean bits a second, headers left out. */
+  readonly bitRate: number
+}
+
+/** Splits a rendition where its clock or its initialization section changes. */
+export async function runsOf(folder: PackageFolder, rendition: Rendition): Promise<readonly SoundRun[]> {
+  const { segments } = rendition.playlist
+  const groups: Segment[][] = []
+  for (const segment of segments) {
+    const last = groups.at(-1)
+    if (last && last[0]?.run === segment.run && last[0]?.map === segment.map) last.push(segment)
+    else groups.push([segment])
+  }
+  return Promise.all(
+    groups.map(async (group) => ({
+      segments: group,
+      openFormat: await formatOf(folder, rendition, group[0] as Segment),
+    })),
+  )
+}
+
+/** Writes all frames of a run into one file. */
+export async function writeFrames(
+  folder: PackageFolder,
+  rendition: Rendition,
+  run: SoundRun,
+  path: string,
+): Promise<RunFacts> {
+  const codec = run.openFormat()
+  let [frameCount, payloadBytes] = [0, 0]
+  let format: AdtsFormat | null = null
+  async function* frames() {
+    for (const segment of run.segments) {
+      for (const frame of codec.framesOf(await readResource(folder, rendition, segment))) {
+        format ??= formatOfFrame(frame, rendition.path)
+        frameCount += 1
+        payloadBytes += frame.length - 7
+        yield frame
+      }
+    }
+  }
+  await pipeline(Readable.from(frames(), { objectMode: true }), createWriteStream(path))
+  if (format === null) throw notAacLc(rendition.path)
+  const sampleRate = sampleRateOf(format)
+  return { format, sampleRate, frameCount, bitRate: (payloadBytes * 8 * sampleRate) / (frameCount * FRAME_SAMPLES) }
+}
+
+/** Bytes of a segment or of an initialization section. */
+export async function readResource(folder: PackageFolder, rendition: Rendition, resource: Resource): Promise<Buffer> {
+  const path = folder.locate(resource.uri, rendition.path)
+  const file = await open(await folder.file(path), 'r')
+  try {
+    const { size } = await file.stat()
+    const { offset, length } = resource.range ?? { offset: 0, length: size }
+    if (offset + length > size || length > SEGMENT_MAX_BYTES) {
+      throw new PrecheckError(
+        'ERR_HLS_SEGMENT',
+        `${path} has ${size} bytes, and the playlist names ${offset + length}.`,
+        {
+          input: path,
+          remedies: ['Copy the package again, whole.'],
+        },
+      )
+    }
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, offset)
+    return buffer
+  } finally {
+    await file.close()
+  }
+}
+
+async function formatOf(folder: PackageFolder, rendition: Rendition, first: Segment): Promise<() => SegmentFormat> {
+  if (first.map !== null) {
+    const sound = soundOfInit(await readResource(folder, rendition, first.map), rendition.path)
+    return () => new FragmentFormat(sound, rendition.path)
+  }
+  const [sync] = await readResource(folder, rendition, first)
+  if (sync === TRANSPORT_SYNC) return () => new TransportFormat(rendition.path)
+  throw new PrecheckError(
+    'ERR_HLS_SEGMENT',
+    `The segments of ${rendition.path} are neither MPEG-TS nor fragmented MP4.`,
+    {
+      input: rendition.path,
+      remedies: ['Package the sound as MPEG-TS or fragmented MP4 (packed audio, .aac files, cannot be rewritten).'],
+    },
+  )
+}
