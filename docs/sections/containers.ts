@@ -32,6 +32,7 @@ function stream(index: number, codec: string, facts: object): StreamInfo {
 }
 
 const SOUND = { kind: 'audio', sampleRate: 48_000, channels: 2, channelLayout: 'stereo', sampleFormat: 'fltp' }
+const NAMED = { language: 'swe', title: 'Kommentar', dispositions: ['comment', 'original'] }
 const FILM = {
   ...{ kind: 'video', width: 64, height: 48, frameRate: '25/1', rotationDeg: 90, isCover: false, sampleAspect: null },
   colour: { range: null, space: null, transfer: null, primaries: null },
@@ -45,7 +46,7 @@ const EVERYTHING: MediaInfo = {
   streams: [
     stream(0, 'h264', FILM),
     stream(1, 'aac', { ...SOUND, audioIndex: 0, bitsPerSample: null }),
-    stream(2, 'aac', { ...SOUND, audioIndex: 1, bitsPerSample: null }),
+    stream(2, 'aac', { ...SOUND, audioIndex: 1, bitsPerSample: null, ...NAMED }),
     stream(3, 'subrip', { kind: 'subtitle' }),
     stream(4, 'hdmv_pgs_subtitle', { kind: 'subtitle' }),
     stream(5, 'bin_data', { kind: 'data', codecTag: 'tmcd' }),

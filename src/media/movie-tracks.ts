@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { movieTables, tableBody } from './movie-boxes.js'
 
 /** One entry of a track's edit list. */
 export interface Edit {
@@ -22,34 +23,12 @@ export interface MovieTrack {
   readonly firstShift: number | null
 }
 
-interface Box {
-  readonly type: string
-  readonly bodyAt: number
-  readonly endAt: number
-}
-
-/** More than that of a table is no table of any sane file. */
-const MAX_TABLE_BYTES = 32 * 1024 * 1024
-/** What a movie may begin with; elsewhere the bytes mean something else. */
-const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot'])
-const WANTED: Readonly<Record<string, readonly string[]>> = {
-  '': ['moov'],
-  moov: ['mvhd', 'trak'],
-  trak: ['edts', 'mdia'],
-  edts: ['elst'],
-  mdia: ['mdhd', 'hdlr', 'minf'],
-  minf: ['stbl'],
-  stbl: ['stts', 'ctts'],
-}
-
-/** Reads the tracks of an mp4 or mov from its index, wherever it lies; none of any other file. */
+/** Reads the tracks of an mp4 or mov from its index; none of any other file. */
 export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {
-  const first = await boxAt(file, 0, sizeBytes)
-  if (!first || !FIRST_BOXES.has(first.type)) return []
   const tracks: Map<string, Buffer>[] = []
   let movieHead: Buffer = Buffer.alloc(0)
-  for await (const { box, track } of leaves(file, { type: '', bodyAt: 0, endAt: sizeBytes }, 0)) {
-    const body = await bodyOf(file, box)
+  for await (const { box, track } of movieTables(file, sizeBytes)) {
+    const body = await tableBody(file, box)
     if (box.type === 'mvhd') movieHead = body
     else {
       tracks[track] ??= new Map()
@@ -57,42 +36,6 @@ export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<
     }
   }
   return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, ticksOf(movieHead))] : []))
-}
-
-async function* leaves(
-  file: FileHandle,
-  within: Box,
-  track: number,
-): AsyncGenerator<{ readonly box: Box; readonly track: number }> {
-  const wanted = WANTED[within.type] ?? []
-  let place = track
-  for (let at = within.bodyAt; at + 8 <= within.endAt; ) {
-    const box = await boxAt(file, at, within.endAt)
-    if (!box) return
-    if (wanted.includes(box.type)) {
-      if (box.type in WANTED) yield* leaves(file, box, place)
-      else yield { box, track: place }
-      if (box.type === 'trak') place += 1
-    }
-    at = box.endAt
-  }
-}
-
-async function boxAt(file: FileHandle, at: number, limit: number): Promise<Box | undefined> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, at)
-  if (bytesRead < 8) return undefined
-  const short = buffer.readUInt32BE(0)
-  // 0: to the end of what it lies in; 1: the size follows as 64 bits.
-  const size = short === 0 ? limit - at : short === 1 && bytesRead === 16 ? Number(buffer.readBigUInt64BE(8)) : short
-  const headBytes = short === 1 ? 16 : 8
-  if (size < headBytes) return undefined
-  return { type: buffer.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
-}
-
-async function bodyOf(file: FileHandle, { bodyAt, endAt }: Box): Promise<Buffer> {
-  const length = Math.min(endAt - bodyAt, MAX_TABLE_BYTES)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, bodyAt)
-  return buffer.subarray(0, bytesRead)
 }
 
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {

@@ -3,6 +3,7 @@ import { type AudioEncoding, type AudioWishes, audioEncoding } from './audio-enc
 import { type ContainerProfile, containerProfile } from './container-profile.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, type StreamInfo } from './media-info.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
+import { streamLosses } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
 
 export interface MuxOptions extends AudioWishes {
@@ -80,6 +81,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     })
   }
   const streams = planStreams(media, container, profile, options)
+  const written = streams.flatMap(({ fate, input }) => (fate === 'dropped' ? [] : [input]))
   const losses: MuxLoss[] = [
     ...streams.flatMap((stream) =>
       stream.fate === 'dropped' && stream.isLoss
@@ -91,6 +93,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
         ? [{ what: `codec of ${describeStream(stream.input)}`, stream: stream.input.index, reason: stream.reason }]
         : [],
     ),
+    ...streamLosses(written, container),
     ...fileLosses(media, container, profile),
   ]
   return { media, container, profile, streams, losses, notes: notes(media, container, streams) }

@@ -15,9 +15,19 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
       ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
       : []
   const title = stream.fate === 'copied' && stream.title !== null ? [target, `title=${stream.title}`] : []
-  const handler =
-    title.length > 0 && isMp4Family(plan) ? [target, `handler_name=${(stream as { title: string }).title}`] : []
-  return [...copied, ...stale.flatMap((name) => [target, `${name}=`]), ...title, ...handler, ...language(plan, stream)]
+  return [
+    ...copied,
+    ...stale.flatMap((name) => [target, `${name}=`]),
+    ...title,
+    ...handlerName(plan, stream),
+    ...language(plan, stream),
+  ]
+}
+
+/** QuickTime and mp4 keep the title of a track as the name of its handler. */
+function handlerName(plan: MuxPlan, stream: PlannedStream): readonly string[] {
+  const title = (stream.fate === 'copied' ? stream.title : null) ?? stream.input.title
+  return isMp4Family(plan) && title !== null ? [`-metadata:s:${stream.outputIndex}`, `handler_name=${title}`] : []
 }
 
 function language({ container }: MuxPlan, stream: PlannedStream): readonly string[] {

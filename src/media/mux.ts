@@ -9,6 +9,7 @@ import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
 import type { PcmFormat, PcmStream } from './pcm.js'
+import { writeQuickTimeLanguages } from './quicktime-languages.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
 import type { SyncSample } from './sync-reference.js'
 import { VoiceFeed } from './voice-feed.js'
@@ -84,6 +85,7 @@ export async function mux(
       onFactLine: (line) => times.take(line),
       input: plan.media.path,
     })
+    if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
     await sync(partPath)
     return {

@@ -5,7 +5,15 @@ import { mux } from '../../src/media/mux.js'
 import { type MuxOptions, planMux } from '../../src/media/mux-plan.js'
 import { probe } from '../../src/media/probe.js'
 import { verifyMux } from '../../src/media/verify-mux.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
+import {
+  ffmpeg,
+  ffmpegOutput,
+  ffprobeJson,
+  picture,
+  type TestFolder,
+  testFolder,
+  tone,
+} from '../helpers/media-factory.js'
 
 describe('mux and verify', () => {
   let folder: TestFolder
@@ -84,6 +92,33 @@ describe('mux and verify', () => {
     )
     const plan = planMux(await probe(path), { replaced: [0], container: 'mp4' })
     expect(plan.losses).toEqual([expect.objectContaining({ stream: 2, reason: '.mp4 has no attachments' })])
+  })
+
+  it('names what streams say of themselves and the target does not, and carries the rest over', async () => {
+    const path = folder.file('said.mkv')
+    const said = [
+      '-metadata:s:a:0',
+      'language=swe',
+      '-metadata:s:a:0',
+      'title=Kommentar',
+      '-disposition:a:0',
+      'original',
+    ]
+    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'aac', ...said, path)
+    const losses = async (container: string) =>
+      planMux(await probe(path), { replaced: [0], container }).losses.map(({ what }) => what)
+    const all = [
+      'language (swe) of audio stream 1',
+      'title of audio stream 1',
+      'disposition original of audio stream 1',
+    ]
+    expect(await losses('mkv')).toEqual([])
+    expect(await losses('mpg')).toEqual(all)
+    expect(await losses('ts')).toEqual(all.slice(1))
+    expect(await losses('mov')).toEqual(all.slice(2))
+    const { part } = await remux(path, { container: 'mov' })
+    const { streams } = await ffprobeJson(part, '-show_streams', '-select_streams', 'a')
+    expect(streams).toMatchObject([{ tags: { language: 'swe', handler_name: 'Kommentar' } }])
   })
 
   it('refuses an output whose sound or picture is not what was planned', async () => {

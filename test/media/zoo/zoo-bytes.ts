@@ -86,3 +86,14 @@ export function mirrored(movie: Buffer): Buffer {
     return box('tkhd', body)
   })
 }
+
+/** The languages of the tracks, packed as Apple's own programs write them. */
+export function inLanguages(movie: Buffer, languages: readonly string[]): Buffer {
+  const left = [...languages]
+  return replaceBoxes(movie, 'mdhd', (old) => {
+    const [one = 0, two = 0, three = 0] = [...(left.shift() ?? 'und')].map((letter) => letter.charCodeAt(0) - 0x60)
+    const body = Buffer.from(old.subarray(8))
+    body.writeUInt16BE(one * 1024 + two * 32 + three, 20)
+    return box('mdhd', body)
+  })
+}

@@ -1,4 +1,4 @@
-import { asMp4, mirrored, withProductionChunks } from './zoo-bytes.js'
+import { asMp4, inLanguages, mirrored, withProductionChunks } from './zoo-bytes.js'
 import {
   bluray,
   commented,
@@ -125,8 +125,9 @@ export const ZOO: readonly ZooRow[] = [
   {
     ...{ container: 'mov', name: 'mirrored.mov', offsetSamples: 0 },
     args: [...everySound(), ...x264, ...BT709, '-c:a', 'pcm_s16le'],
-    finish: mirrored,
-    keeps: [...FILM, 'rotation', 'colour'],
+    // Languages that the list of the Macintosh, which ffmpeg writes, does not have.
+    finish: (made) => inLanguages(mirrored(made), ['swe', 'hrv', 'gsw']),
+    keeps: [...FILM, ...NAMED, 'rotation', 'colour'],
   },
   {
     ...{ container: 'mov', name: 'action.mov', offsetSamples: 0, soak: true },
