@@ -45,6 +45,10 @@ export interface Config {
   /** null: a file is sent in one part, up to the service's limit. */
   readonly chunkSec: number | null
   readonly concurrency: number
+  /** The same of a worker, where nothing is configured: what waits at the service costs this machine little. */
+  readonly workerConcurrency: number
+  /** What is absent follows from the machine. */
+  readonly stages: NonNullable<Settings['stages']>
   /** What the pre-check holds a file to; what is absent is not known. */
   readonly limits: Limits
   /** null: no limit. */
@@ -96,6 +100,9 @@ export const DEFAULT_SETTINGS = {
   plugins: [] as PluginSetting[],
 } satisfies Settings
 
+/** Files that a worker has in hand. */
+const WORKER_CONCURRENCY = 16
+
 /** Flags whose names do not follow from their setting's. */
 const FLAG_NAMES: Readonly<Record<SettingPath, string>> = { chunkSec: '--chunk' }
 
@@ -143,6 +150,8 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     report: settings.report,
     chunkSec: settings.chunkSec ?? null,
     concurrency: settings.concurrency,
+    workerConcurrency: merged.get('concurrency')?.origin.kind === 'default' ? WORKER_CONCURRENCY : settings.concurrency,
+    stages: settings.stages ?? {},
     limits: { ...known, ...settings.limits, requireVoice: recipe.voice.requireVoice },
     maxSecondsPerDay: settings.maxSecondsPerDay ?? null,
     cacheMaxBytes: settings.cacheMaxBytes,

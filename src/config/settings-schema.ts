@@ -50,6 +50,15 @@ export const pluginSettingSchema = z.union(
 )
 export type PluginSetting = z.infer<typeof pluginSettingSchema>
 
+const places = (max: number, description: string) => z.int().min(1).max(max).optional().meta({ description })
+
+/** Places for each kind of work, whatever the number of files; what is not set follows from the machine. */
+export const stagesSchema = z.strictObject({
+  local: places(256, 'What loads this machine: ffmpeg, hashing. Default: two more than it has processors.'),
+  transfers: places(256, 'Voices on their way to the service or back. Default 8.'),
+  remote: places(10_000, 'Voices at the service. Default 200.'),
+})
+
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
 /** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
@@ -77,7 +86,13 @@ export const settingsSchema = recipePartSchema.extend({
     .optional()
     .meta({ description: 'Write a page that compares before and after beside the output.' }),
   chunkSec: z.number().min(10).optional().meta({ description: 'Send long files in parts of about this length.' }),
-  concurrency: z.int().min(1).max(64).optional().meta({ description: 'Files that are worked on at the same time.' }),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({ description: 'Files that are worked on at the same time: 2, of a worker 16.' }),
+  stages: stagesSchema.optional().meta({ description: 'How much of each kind of work a process does at once.' }),
   maxSecondsPerDay: z
     .number()
     .positive()

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { InterruptedError, toVoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { type HeldJob, holdJob } from './held-job.js'
@@ -75,6 +76,8 @@ export class JobQueue {
   start(): void {
     if (this.#loop) return
     this.#stop = new AbortController()
+    // Every job in hand listens to it.
+    setMaxListeners(0, this.#stop.signal)
     this.#loop = this.#run(this.#stop.signal)
   }
 

@@ -4,6 +4,7 @@ import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
 import type { JobHooks } from './job-hooks.js'
 import type { VoiceServiceContext } from './regenerate-voice.js'
+import type { StageSlots } from './stage-slots.js'
 
 /** What any number of jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {
@@ -18,6 +19,8 @@ export interface PipelineContext extends VoiceServiceContext {
   readonly stateDir: string
   /** Voices of one job that are at the service at the same time. */
   readonly voiceConcurrency: number
+  /** Places of this process for each kind of work. */
+  readonly slots: StageSlots
   readonly logger: Logger
   /** Of the plugins: called for every job, in this order, before a front end's own. */
   readonly hooks?: readonly JobHooks[]

@@ -5,7 +5,6 @@ import type { PipelineContext } from './context.js'
 import type { JobSettings } from './job-settings.js'
 import type { PartProgress } from './joint-progress.js'
 import { learnFrom, warnOfLearned } from './learned-limits.js'
-import { localWork } from './local-work.js'
 import type { JobPlan } from './plan-job.js'
 import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
 import { cutOrder } from './voice-orders.js'
@@ -68,7 +67,7 @@ async function regenerated(
   })
   await learnFrom(cut, null, context)
   for (const stage of ['upload', 'process', 'download'] as const) tell(stage, 100)
-  const alignment = await localWork(() => alignVoice(cut, voice.path, { signal }), signal)
+  const alignment = await context.slots.local.run(() => alignVoice(cut, voice.path, { signal }), signal)
   tell('align', 100)
   return { cut, alignment, regenerated: voice }
 }

@@ -9,7 +9,6 @@ import type { PipelineContext, StageProgress } from './context.js'
 import { voiceVerdicts } from './hear-voice.js'
 import type { JobSettings } from './job-settings.js'
 import { JointProgress } from './joint-progress.js'
-import { localWork } from './local-work.js'
 import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { cutRequests, type JobPlan } from './plan-job.js'
 import type { PiecePlan } from './plan-tracks.js'
@@ -52,7 +51,7 @@ export interface ObtainOptions {
  * run. Where the job is to leave instead of waiting, it does so once every part has been started.
  */
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
-  const prepared = await localWork(() => preparePieces(options), options.signal)
+  const prepared = await context.slots.local.run(() => preparePieces(options), options.signal)
   const sent = prepared.filter((piece) => piece.kind === 'send')
   if (context.limits.requireVoice)
     await requireVoice(

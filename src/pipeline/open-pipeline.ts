@@ -6,6 +6,7 @@ import { VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
 import { openStore } from './open-store.js'
+import { openStageSlots } from './stage-slots.js'
 import { stateIdentity } from './state-identity.js'
 import { openWebhookIntake, type WebhookIntake } from './webhook-intake.js'
 
@@ -65,6 +66,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     maxSecondsPerDay: config.maxSecondsPerDay,
     stateDir,
     voiceConcurrency: VOICE_CONCURRENCY,
+    slots: openStageSlots(config.stages),
     logger,
   }
   return {

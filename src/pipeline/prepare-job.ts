@@ -5,7 +5,6 @@ import type { WantedOutput } from './existing-output.js'
 import { quickIdentity } from './file-identity.js'
 import { recipeHash } from './job-settings.js'
 import type { JobTeller } from './job-teller.js'
-import { localWork } from './local-work.js'
 import { requireWritableFolder } from './part-file.js'
 import { type JobPlan, type PlanRequest, planJob } from './plan-job.js'
 
@@ -30,7 +29,7 @@ export async function prepareJob(
   const { settings } = request
   const { signal } = teller.facts
   await teller.beforePlan()
-  const plan = await localWork(() => planJob(request, context.limits, { signal }), signal)
+  const plan = await context.slots.local.run(() => planJob(request, context.limits, { signal }), signal)
   teller.learn({ output: plan.output })
   const recipe = recipeHash(settings, context.serviceIdentity)
   const inputIdentity = await quickIdentity(plan.media.path)

@@ -5,7 +5,6 @@ import { mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256, quickIdentity } from './file-identity.js'
-import { localWork } from './local-work.js'
 import { type ObtainedVoices, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
 import { receiptPath } from './output-path.js'
@@ -32,7 +31,7 @@ export async function produce(order: Order, context: PipelineContext, options: P
   const { plan, settings, job, part } = order
   const { signal, tell } = options
   const { voices, inputSha256 } = await voicesAndHash(order, context, options)
-  const { outputSha256, ...proven } = await localWork(() => makePart(order, voices, options), signal)
+  const { outputSha256, ...proven } = await context.slots.local.run(() => makePart(order, voices, options), signal)
   const made = await receiptOf({
     ...{ order, context, voices, inputSha256, ...proven },
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256: outputSha256 },
@@ -106,7 +105,7 @@ async function voicesAndHash(
   try {
     const [voices, inputSha256] = await Promise.all([
       obtainVoices({ plan, settings, workFolder, signal: controller.signal, waitUntilMs, tell }, context),
-      localWork(() => fileSha256(plan.media.path, controller.signal), controller.signal),
+      context.slots.local.run(() => fileSha256(plan.media.path, controller.signal), controller.signal),
     ])
     return { voices, inputSha256 }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { VoxmuxClient } from '../client/index.js'
+import type { TransferProgress, VoxmuxClient } from '../client/index.js'
 import type { OutputType } from '../contract/index.js'
 import { VoxmuxError } from '../core/errors.js'
 import {
@@ -11,6 +11,7 @@ import {
   type VoiceLedger,
 } from '../jobs/index.js'
 import { valueSha256 } from './file-identity.js'
+import type { StageSlots } from './stage-slots.js'
 import { stillRunning, waitForVoice } from './wait-for-voice.js'
 import type { WebhookStart } from './webhook-intake.js'
 
@@ -28,6 +29,7 @@ export interface VoiceServiceContext {
   readonly cache: VoiceCache
   readonly spending: SpendingLog
   readonly maxSecondsPerDay: number | null
+  readonly slots: Pick<StageSlots, 'transfers' | 'remote'>
 }
 
 /** Sound to regenerate, and how. See `voice-orders.ts` for those there are. */
@@ -98,7 +100,10 @@ export async function regenerateVoice(
     },
   })
   try {
-    return await new VoiceWork(order, context, progress, held).toTheEnd()
+    const work = new VoiceWork(order, context, progress, held)
+    // What is in the cache needs no place at the service.
+    if (held.voice.status === 'cached') return await work.toTheEnd()
+    return await context.slots.remote.run(() => work.toTheEnd(), held.signal)
   } finally {
     await held.release()
   }
@@ -167,8 +172,9 @@ class VoiceWork {
     await this.#requireAllowance()
     const client = await this.#context.client()
     await this.#held.advance({ status: 'registering' })
-    await this.#order.send(client, {
-      signal: this.#held.signal,
+    const { signal } = this.#held
+    const hooks: SendHooks = {
+      signal,
       onRegistered: async (fileId) => {
         // An expired link is registered anew: that is another attempt, of which nothing is charged yet.
         if (this.#held.voice.status !== 'registering') await this.#held.advance({ status: 'registering' })
@@ -176,7 +182,8 @@ class VoiceWork {
         this.#mark('registered')
       },
       onPercent: (percent) => this.#tell('upload', percent),
-    })
+    }
+    await this.#context.slots.transfers.run(() => this.#order.send(client, hooks), signal)
     await this.#held.advance({ status: 'uploaded' })
     this.#mark('uploaded')
   }
@@ -249,15 +256,14 @@ class VoiceWork {
   }
 
   async #fetch(fileId: string): Promise<void> {
-    const { cache } = this.#context
+    const { cache, slots } = this.#context
+    const { signal } = this.#held
     const client = await this.#context.client()
     const { answerPath } = this.#order
+    const onProgress = ({ transferredBytes, totalBytes }: TransferProgress) =>
+      totalBytes !== null && this.#tell('download', (100 * transferredBytes) / totalBytes)
     try {
-      await client.download(fileId, answerPath, {
-        signal: this.#held.signal,
-        onProgress: ({ transferredBytes, totalBytes }) =>
-          totalBytes !== null && this.#tell('download', (100 * transferredBytes) / totalBytes),
-      })
+      await slots.transfers.run(() => client.download(fileId, answerPath, { signal, onProgress }), signal)
     } catch (error) {
       // The service deleted the output after its retention time: the next run has it regenerated anew.
       if (error instanceof VoxmuxError && error.code === 'ERR_NOT_FOUND') {

@@ -32,7 +32,7 @@ it('takes a job from the spool, says how it went, and ends at SIGTERM with every
   const ended = await worker.ended
   expect(ended.exitCode).toBe(0)
   const events = eventsOf(ended)
-  expect(events[0]).toMatchObject({ event: 'working', spool: shop.path('spool'), concurrency: 2, id: null })
+  expect(events[0]).toMatchObject({ event: 'working', spool: shop.path('spool'), concurrency: 16, id: null })
   const file = events.find(({ event }) => event === 'file')
   expect(file).toMatchObject({ status: 'done', input, output: shop.path('out/speech.regen.wav'), error: null })
   expect(events.filter(({ event }) => event === 'progress').every(({ id }) => id === file?.id)).toBe(true)

@@ -8,6 +8,7 @@ import { silentLogger } from '../../src/core/logger.js'
 import { JobQueue, openSharedLedger, VoiceCache } from '../../src/jobs/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
 import { openJobWorker } from '../../src/pipeline/job-worker.js'
+import { openStageSlots } from '../../src/pipeline/stage-slots.js'
 import type { FarmSettings } from './farm.js'
 import { lightJob } from './light-job.js'
 
@@ -34,6 +35,7 @@ const context: PipelineContext = {
   maxSecondsPerDay: null,
   stateDir: join(folder, `state-${process.pid}`),
   voiceConcurrency: 4,
+  slots: openStageSlots(),
   logger: silentLogger,
 }
 const common = { concurrency, pollMs: 100, retryDelay: () => 50 }

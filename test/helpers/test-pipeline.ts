@@ -6,6 +6,7 @@ import { openLedger, sortableId, VoiceCache } from '../../src/jobs/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
 import type { JobSettings } from '../../src/pipeline/job-settings.js'
 import type { PlanRequest } from '../../src/pipeline/plan-job.js'
+import { openStageSlots } from '../../src/pipeline/stage-slots.js'
 import type { FaultServer } from './fault-server.js'
 
 export interface TestPipeline {
@@ -34,6 +35,7 @@ export async function openTestPipeline(server: FaultServer, stateDir: string): P
     maxSecondsPerDay: null,
     stateDir,
     voiceConcurrency: 4,
+    slots: openStageSlots(),
     logger: silentLogger,
   }
   return {

@@ -48,7 +48,7 @@ export const command = defineCommand({
     })
     try {
       const worker = openJobWorker(pipeline.context, {
-        concurrency: config.concurrency,
+        concurrency: config.workerConcurrency,
         onEvent: reporter.report,
         logger,
       })
@@ -57,7 +57,7 @@ export const command = defineCommand({
       const spool = folder === null ? null : openSpool(folder, args, flags, context)
       await spool?.start()
       worker.start()
-      output.event({ event: 'working', concurrency: config.concurrency, store, spool: folder })
+      output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
       reporter.note(`Working off ${store}${folder === null ? '' : ` and ${folder}`}; Ctrl-C stops it.`)
       await interrupted(signal)
       await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))

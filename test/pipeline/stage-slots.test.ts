@@ -1,0 +1,70 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openJobWorker } from '../../src/pipeline/job-worker.js'
+import { queueJob } from '../../src/pipeline/queue-job.js'
+import { openStageSlots, type StageLimits } from '../../src/pipeline/stage-slots.js'
+import { jobBench } from '../helpers/job-bench.js'
+import { ffmpeg, tone } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+import { until } from '../helpers/until.js'
+
+const bench = jobBench()
+
+/** Queues clips of a voice of their own each. */
+async function queue(count: number, group = 'in', priority = 0): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const input = bench.folder.file(`${group}-${priority}-${index}.wav`)
+    await ffmpeg(...tone(0.3 + index / 50 + priority / 7 + group.length / 3), input)
+    const { settings } = requestFor(input)
+    await queueJob({ input, output: `${bench.folder.file('out')}/`, settings, group, priority }, bench.pipeline.context)
+  }
+}
+
+function work(limits: StageLimits, concurrency: number) {
+  const slots = openStageSlots({ local: 2, transfers: 2, remote: 100, ...limits })
+  const began: string[] = []
+  const hooks = [{ name: 'witness', beforePlan: ({ group }: { group: string }) => void began.push(group) }]
+  const worker = openJobWorker({ ...bench.pipeline.context, slots }, { concurrency, pollMs: 20, hooks })
+  onTestFinished(() => worker.stop())
+  worker.start()
+  return { worker, began }
+}
+
+const done = async () => (await bench.pipeline.context.jobs.list({ statuses: ['done'] })).length
+
+describe('a worker', () => {
+  it('lets many jobs wait at the service while two are cut', async () => {
+    await queue(6)
+    const { states } = bench.server.behaviour
+    bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 1 }]
+    const { worker } = work({}, 6)
+    await until(() => bench.server.calls.startProcess === 6)
+    expect(worker.working).toHaveLength(6)
+    bench.server.behaviour.states = states
+    await until(async () => (await done()) === 6)
+    expect(bench.server.charges).toBe(6)
+  })
+
+  it('has no more voices at the service than it may', async () => {
+    await queue(4)
+    const { states } = bench.server.behaviour
+    bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 1 }]
+    const { worker } = work({ remote: 2 }, 4)
+    const atStage = (wanted: string) => worker.working.filter(({ stage }) => stage === wanted).length
+    await until(() => atStage('process') === 2 && atStage('cut') === 2)
+    const polls = bench.server.calls.getFilesStatus
+    await until(() => bench.server.calls.getFilesStatus > polls + 5)
+    expect(bench.server.calls.registerFile).toBe(2)
+    bench.server.behaviour.states = states
+    await until(async () => (await done()) === 4)
+    expect(bench.server.charges).toBe(4)
+  })
+
+  it('serves folders in turn, and what is urgent first', async () => {
+    await queue(3, 'long')
+    await queue(1, 'b')
+    await queue(1, 'b', 5)
+    const { began } = work({}, 1)
+    await until(async () => (await done()) === 5)
+    expect(began).toEqual(['b', 'long', 'b', 'long', 'long'])
+  })
+})
