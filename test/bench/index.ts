@@ -4,6 +4,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'hook-return': () => import('./hook-return.js'),
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
+  timeline: () => import('./timeline.js'),
   voice: () => import('./voice.js'),
 }
 

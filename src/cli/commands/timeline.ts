@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
 import { formatTime } from '../../core/time.js'
-import { openPipeline } from '../../pipeline/open-pipeline.js'
 import { exitCodeOf } from '../../pipeline/run-jobs.js'
+import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
 import { jobSettingsOf } from '../job-settings-of.js'
@@ -36,7 +36,7 @@ export const command = defineCommand({
     if (args['dry-run']) return showTimeline(plan, output)
     const reporter = createReporter(output, args.progress)
     reporter.note(timelineText(plan))
-    const pipeline = await openPipeline(config, {
+    const pipeline = await openPipelineWithPlugins(config, {
       logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')

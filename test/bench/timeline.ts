@@ -1,0 +1,56 @@
+/**
+ * `npm run bench timeline`: a cut of 500 clips over 20 files, planned: read, found, probed, ranges laid and jobs
+ * planned, nothing sent. Asked for: under a second. Beside it what ffprobe alone takes for these files, one after the
+ * other, since a busy machine slows both alike.
+ */
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { planTimeline } from '../../plugins/otio/index.js'
+import { ffmpeg, testFolder, tone } from '../helpers/media-factory.js'
+import { clip, external, timeline, timeRange, track } from '../plugins/otio/otio-file.js'
+import { timelineRequest } from '../plugins/otio/timeline-request.js'
+
+const FILES = 20
+const CLIPS = 500
+const FILE_SEC = 300
+const ROUNDS = 7
+const HIGHEST_MS = 1000
+
+const folder = await testFolder()
+try {
+  const [first, ...others] = Array.from({ length: FILES }, (_, index) => folder.file(`take-${index}.wav`))
+  if (first) await ffmpeg(...tone(FILE_SEC, 8000), first)
+  for (const other of others) await ffmpeg('-i', first ?? '', '-c', 'copy', other)
+  const clips = Array.from({ length: CLIPS }, (_, index) =>
+    clip(`clip ${index}`, external(`take-${index % FILES}.wav`), timeRange((index * 137) % 7000, 40, 29.97)),
+  )
+  await writeFile(folder.file('cut.otio'), timeline([track('Audio', clips)]))
+  const planned: number[] = []
+  const probed: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    planned.push(await elapsedMs(() => planTimeline(timelineRequest(folder.file('cut.otio')), {})))
+    probed.push(
+      await elapsedMs(async () => {
+        for (const path of [first ?? '', ...others]) spawnSync('ffprobe', ['-v', 'error', '-show_streams', path])
+      }),
+    )
+  }
+  const [plan, probe] = [median(planned), median(probed)]
+  const verdict = plan <= HIGHEST_MS ? 'holds' : 'too slow'
+  process.stdout.write(
+    `${CLIPS} clips over ${FILES} files planned in ${Math.round(plan)} ms (at most ${HIGHEST_MS}: ${verdict}), ` +
+      `${(plan / probe).toFixed(2)} × ffprobe over the same files (${Math.round(probe)} ms)\n`,
+  )
+} finally {
+  await folder.remove()
+}
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
