@@ -23,6 +23,7 @@ export {
 export { type LoadedPreset, loadPreset, presetNames } from './config/load-preset.js'
 export { type Preset, presetSchema, type Recipe, recipeSchema } from './config/preset-schema.js'
 export { type Config, type Flags, type ResolveOptions, resolveConfig } from './config/resolve-config.js'
+export type { WatchAfter, WatchFolderSettings, WatchSettings } from './config/watch-schema.js'
 export * from './contract/index.js'
 export {
   AccessError,
@@ -36,6 +37,7 @@ export {
   PendingError,
   PrecheckError,
   TransientError,
+  toVoxmuxError,
   UsageError,
   VerificationError,
   VoxmuxError,
@@ -49,7 +51,10 @@ export {
   type JobFilter,
   type JobStatus,
   type JobStore,
+  openSeenFiles,
   type Pause,
+  type SeenFile,
+  type SeenFiles,
 } from './jobs/index.js'
 export {
   type AdtsEncoding,

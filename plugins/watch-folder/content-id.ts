@@ -9,21 +9,26 @@ const PLACES = 62
 const PLACE_BYTES = 128 * 1024
 
 /**
- * What a file's content is known by: the SHA-256 of its size and its bytes, those of a large file sampled at its head,
- * its tail and evenly between. Two files of one id are the same file, renamed or copied, for every purpose but that of
+ * What a file's content is known by: its SHA-256, or for a large file its size and the SHA-256 of its head, its tail and
+ * samples evenly between. Two files of one id are the same file, renamed or copied, for every purpose but that of
  * a change of a few samples in a large file of the same size: see {@link isSampled}.
  */
 export async function contentId(path: string, signal?: AbortSignal): Promise<string> {
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()
-    const hash = createHash('sha256').update(`${size}\n`)
-    const buffer = Buffer.allocUnsafe(END_BYTES)
-    for (const [start, length] of rangesOf(size)) {
-      signal?.throwIfAborted()
-      hash.update(await read(file, buffer, start, length))
-    }
-    return `${isSampled(size) ? 'sampled' : 'whole'}-${hash.digest('hex')}`
+    if (!isSampled(size)) return await hashOf(file, whole(size), signal)
+    return `sampled-${size}-${await hashOf(file, samples(size), signal)}`
+  } finally {
+    await file.close()
+  }
+}
+
+/** SHA-256 of all of a file's bytes, hex. */
+export async function wholeSha256(path: string, signal?: AbortSignal): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    return await hashOf(file, whole((await file.stat()).size), signal)
   } finally {
     await file.close()
   }
@@ -34,17 +39,29 @@ export function isSampled(sizeBytes: number): boolean {
   return sizeBytes > WHOLE_BYTES
 }
 
-function* rangesOf(sizeBytes: number): Generator<readonly [startByte: number, bytes: number]> {
-  if (!isSampled(sizeBytes)) {
-    for (let at = 0; at < sizeBytes; at += END_BYTES) yield [at, Math.min(END_BYTES, sizeBytes - at)]
-    return
-  }
+type Range = readonly [startByte: number, bytes: number]
+
+function* whole(sizeBytes: number): Generator<Range> {
+  for (let at = 0; at < sizeBytes; at += END_BYTES) yield [at, Math.min(END_BYTES, sizeBytes - at)]
+}
+
+function* samples(sizeBytes: number): Generator<Range> {
   yield [0, END_BYTES]
   const between = sizeBytes - 2 * END_BYTES
   for (let place = 1; place <= PLACES; place++) {
     yield [END_BYTES + Math.floor((between * place) / (PLACES + 1)), PLACE_BYTES]
   }
   yield [sizeBytes - END_BYTES, END_BYTES]
+}
+
+async function hashOf(file: FileHandle, ranges: Iterable<Range>, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(END_BYTES)
+  for (const [start, length] of ranges) {
+    signal?.throwIfAborted()
+    hash.update(await read(file, buffer, start, length))
+  }
+  return hash.digest('hex')
 }
 
 async function read(file: FileHandle, buffer: Buffer, position: number, length: number): Promise<Buffer> {

@@ -24,6 +24,8 @@ export interface ScanOptions {
   readonly takes: (path: string) => boolean
   /** Told of what is passed over although a person may expect otherwise. */
   readonly onPassedOver?: (path: string, why: PassedOver) => void
+  /** Told of each folder within the root that is entered. */
+  readonly onFolder?: (path: string) => void
   readonly signal?: AbortSignal
 }
 
@@ -50,7 +52,9 @@ export async function* scanFolder(root: string, options: ScanOptions): AsyncGene
       options.signal?.throwIfAborted()
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) {
-        if (isOpen(entry.name) && !options.closed.has(join(root, path))) folders.push(path)
+        if (!isOpen(entry.name) || options.closed.has(join(root, path))) continue
+        folders.push(path)
+        options.onFolder?.(path)
       } else if (options.takes(path)) {
         if (entry.isSymbolicLink()) options.onPassedOver?.(path, 'link')
         else if (isBroken(entry.name)) options.onPassedOver?.(path, 'name')

@@ -24,6 +24,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/timeline.js'),
   },
   {
+    name: 'watch',
+    usage: '[folder…]',
+    summary: 'Watch folders: what is dropped into them is regenerated, each file once.',
+    load: () => import('./commands/watch.js'),
+  },
+  {
     name: 'serve',
     usage: '',
     summary: 'Run the service, standalone.',

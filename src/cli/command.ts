@@ -8,6 +8,8 @@ export interface CommandContext {
   readonly env: NodeJS.ProcessEnv
   /** Fires on the first Ctrl-C (or SIGTERM, SIGHUP): stop, leave nothing behind, end with 130. */
   readonly signal: AbortSignal
+  /** See `Interruption`. */
+  readonly answerHangUp: (answer: () => void) => void
   readonly output: Output
   /** All commands there are. */
   readonly commands: readonly CommandEntry[]

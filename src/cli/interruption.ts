@@ -6,6 +6,8 @@ export interface Interruption {
   readonly signal: AbortSignal
   /** The error that an aborted command ends with, whatever its last fault was. */
   readonly error: (cause: unknown) => InterruptedError
+  /** From now on a hang-up (SIGHUP) is answered so, and stops nothing: what daemons are told to reload by. */
+  readonly answerHangUp: (answer: () => void) => void
 }
 
 const SIGNALS =
@@ -28,6 +30,10 @@ export function watchInterruption(output: Output): Interruption {
   for (const signal of SIGNALS) process.on(signal, stop)
   return {
     signal: controller.signal,
+    answerHangUp: (answer) => {
+      process.off('SIGHUP', stop)
+      process.on('SIGHUP', answer)
+    },
     error: (cause) => (cause instanceof InterruptedError ? cause : new InterruptedError('Interrupted.', { cause })),
   }
 }

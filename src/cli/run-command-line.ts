@@ -3,7 +3,7 @@ import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
 import type { CommandEntry } from './command.js'
 import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
-import { watchInterruption } from './interruption.js'
+import { type Interruption, watchInterruption } from './interruption.js'
 import { createOutput, type Output } from './output/output.js'
 import { parseArguments } from './parse-arguments.js'
 
@@ -18,7 +18,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   const output = createOutput({ json: asksForJson(argv), stdout: process.stdout, stderr: process.stderr })
   const interruption = watchInterruption(output)
   try {
-    return await leave(await dispatch(argv, output, interruption.signal), output)
+    return await leave(await dispatch(argv, output, interruption), output)
   } catch (thrown) {
     const error = toVoxmuxError(interruption.signal.aborted ? interruption.error(thrown) : thrown)
     output.fail(error)
@@ -26,7 +26,8 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   }
 }
 
-async function dispatch(argv: readonly string[], output: Output, signal: AbortSignal): Promise<ExitCode> {
+async function dispatch(argv: readonly string[], output: Output, interruption: Interruption): Promise<ExitCode> {
+  const { signal, answerHangUp } = interruption
   const { entry, rest } = chooseCommand(argv)
   const { command } = await entry.load()
   const args = await parseArguments(entry, command, rest)
@@ -34,7 +35,8 @@ async function dispatch(argv: readonly string[], output: Output, signal: AbortSi
     process.stdout.write(`${args.text}\n`)
     return 0
   }
-  return command.run(args.values, { cwd: process.cwd(), env: process.env, signal, output, commands: COMMANDS })
+  const context = { cwd: process.cwd(), env: process.env, signal, answerHangUp, output, commands: COMMANDS }
+  return command.run(args.values, context)
 }
 
 /** The first word is a command's name, or everything belongs to `run`. */

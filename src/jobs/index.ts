@@ -28,6 +28,7 @@ export { isLeaseLost } from './lease-keeper.js'
 export { type Ledger, type LedgerOptions, openLedger, type SharedLedgerOptions } from './ledger.js'
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
 export { openSharedLedger } from './open-shared-ledger.js'
+export { openSeenFiles, type SeenFile, type SeenFiles, type SeenRoot } from './seen-files.js'
 export { sortableId } from './sortable-id.js'
 export { type DaySpending, requireAllowance, type SpendingLimit, type SpendingLog } from './spending-log.js'
 export {

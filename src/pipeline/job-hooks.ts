@@ -57,5 +57,10 @@ export interface JobHooks {
   afterPlan?(job: JobFacts & { readonly output: string; readonly plan: JobPlan }): Promise<Veto> | Veto
   onProgress?(job: JobFacts, stage: Stage, percent: number): void
   afterPublish?(job: PublishedJob): Promise<void> | void
+  /**
+   * Asked before a job fails for good: in how many milliseconds it is to be tried again, because the fault is not the
+   * file's (its share is gone, its output folder is closed); nothing: it fails.
+   */
+  excuse?(job: FailedJob): Promise<number | undefined> | number | undefined
   onFailure?(job: FailedJob): Promise<void> | void
 }

@@ -72,6 +72,15 @@ export class JobTeller {
     for (const hook of this.#options.hooks) await this.#care(hook.name, async () => hook.afterPublish?.(job))
   }
 
+  /** In how many milliseconds a hook wants the job tried again instead; the first that says so. */
+  async excused(failure: Pick<FailedJob, 'status' | 'error'>): Promise<number | undefined> {
+    for (const hook of this.#options.hooks) {
+      const delayMs = await hook.excuse?.({ ...this.#facts, ...failure })
+      if (delayMs !== undefined) return delayMs
+    }
+    return undefined
+  }
+
   /**
    * Once a job, however often it is called.
    *

@@ -1,6 +1,15 @@
 import { toVoxmuxError, type VoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
-import { endJob, type HeldJob, isLeaseLost, type Job, JobQueue, type RetryDelay, retryForADay } from '../jobs/index.js'
+import {
+  endJob,
+  type HeldJob,
+  isLeaseLost,
+  type Job,
+  type JobEnd,
+  JobQueue,
+  type RetryDelay,
+  retryForADay,
+} from '../jobs/index.js'
 import { AccountGuard } from './account-guard.js'
 import type { PipelineContext } from './context.js'
 import type { JobEvent, Stage } from './events.js'
@@ -183,7 +192,7 @@ class OrderWorker implements JobWorker {
   async #end(held: HeldJob, error: VoxmuxError, teller: JobTeller): Promise<void> {
     const { job } = held
     if (concernsAccount(error)) await this.#guard.trouble(error)
-    const end = endOfJob(job, error, this.#options.retryDelay ?? retryForADay)
+    const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, teller)
     const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
     if (end.kind === 'fail') {
       this.#logger.error(log, `${job.input} ${end.status}: ${error.message}`)
@@ -195,6 +204,13 @@ class OrderWorker implements JobWorker {
     const status = end.kind === 'fail' ? end.status : 'pending'
     this.#options.onEvent?.(outcomeOfError({ id: job.id, input: job.input }, error, status).event)
   }
+}
+
+/** The same end, or another try where a hook says that the fault is not the file's. */
+async function excused(end: JobEnd, error: VoxmuxError, teller: JobTeller): Promise<JobEnd> {
+  if (end.kind !== 'fail') return end
+  const delayMs = await teller.excused({ status: end.status, error })
+  return delayMs === undefined ? end : { kind: 'retry', atMs: Date.now() + delayMs }
 }
 
 /** Puts a job back that a process does itself: a worker must not pay for what a person interrupted. */

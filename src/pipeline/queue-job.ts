@@ -65,14 +65,14 @@ function addressContent(address: string): Content {
 }
 
 async function fileContent(
-  { input, contentSha256 }: JobOrder,
+  { input, contentId }: JobOrder,
   { jobs }: PipelineContext,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
   const identity = await quickIdentity(input).catch(async (cause: NodeJS.ErrnoException) => {
     throw cause.code === 'ENOENT' ? await missingInput(input, cause) : cause
   })
-  if (contentSha256 !== undefined) return { hash: contentSha256, identity }
+  if (contentId !== undefined) return { hash: contentId, identity }
   const known = await jobs.list({ input, limit: KNOWN_LIMIT })
   const same = known.find(
     ({ inputIdentity }) =>

@@ -29,10 +29,10 @@ export interface JobOrder {
   readonly supersede?: boolean | undefined
   /** What makes two orders of a group one job; default the input's content, the place of the output and the recipe. */
   readonly identity?: string | undefined
-  /** SHA-256 of the input's content, where it is known already: it is not read again then. */
-  readonly contentSha256?: string | undefined
   /** Names this very wish: enqueued again after a crash, it forces nothing a second time. */
   readonly ticket?: string | undefined
+  /** SHA-256 of the input's content, or what else the caller knows it by: it is not read then. */
+  readonly contentId?: string | undefined
   /** Plain JSON for the hooks of the job. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
 }

@@ -1,5 +1,6 @@
 import pino from 'pino'
 import { type Logger, silentLogger } from '../../core/logger.js'
+import { redactText } from '../../core/redact.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
@@ -19,7 +20,9 @@ export function createDaemonReporter(output: Output, style: ProgressStyle = 'aut
   const counts: Partial<Record<FileStatus, number>> = {}
   const isForPeople = output.stderr.isTTY === true || style !== 'auto'
   const people = createReporter(output, isForPeople ? style : 'none')
-  const logger = isForPeople ? notes(people) : pino({ base: null }, pino.destination({ dest: 2, sync: true }))
+  const logger = isForPeople
+    ? notes(people)
+    : pino({ base: null, serializers: { cause: causeText } }, pino.destination({ dest: 2, sync: true }))
   const report = (event: JobEvent) => {
     if (event.event === 'file' && event.status !== 'pending') counts[event.status] = (counts[event.status] ?? 0) + 1
     if (isForPeople) people.report(event)
@@ -32,6 +35,11 @@ export function createDaemonReporter(output: Output, style: ProgressStyle = 'aut
     logger,
     counts,
   }
+}
+
+/** Of a cause only its message: what else an error carries may be secret. */
+function causeText(cause: unknown): string | undefined {
+  return cause === undefined ? undefined : redactText(cause instanceof Error ? cause.message : String(cause))
 }
 
 function notes({ note }: Reporter): Logger {

@@ -1,0 +1,69 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { join } from 'node:path'
+
+export interface FolderEventsOptions {
+  readonly root: string
+  /** Something happened at this path within the root. */
+  readonly onHint: (path: string) => void
+  /** No more events: the system has no watches or handles left. Said once. */
+  readonly onLost: (code: string) => void
+}
+
+/**
+ * The events of a tree of folders, one watch a folder: hints, of which any may be missing.
+ *
+ * `fs.watch` itself, since a watching library reads a folder again upon its events, to tell what they mean. Scans do
+ * that here; measured with a file growing among 2000 others, it cost more than a processor.
+ */
+export class FolderEvents {
+  readonly #options: FolderEventsOptions
+  readonly #watchers = new Map<string, FSWatcher>()
+  #isLost = false
+
+  constructor(options: FolderEventsOptions) {
+    this.#options = options
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Watches exactly these folders within the root from now on; '' is the root itself. */
+  cover(folders: ReadonlySet<string>): void {
+    for (const [folder, watcher] of this.#watchers) {
+      if (folders.has(folder)) continue
+      watcher.close()
+      this.#watchers.delete(folder)
+    }
+    for (const folder of folders) if (!this.#isLost && !this.#watchers.has(folder)) this.#add(folder)
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher.close()
+    this.#watchers.clear()
+  }
+
+  #add(folder: string): void {
+    const { root, onHint } = this.#options
+    try {
+      const watcher = watch(join(root, folder), { persistent: false }, (_event, name) => {
+        if (name !== null) onHint(folder === '' ? name : `${folder}/${name}`)
+      })
+      watcher.on('error', (error) => this.#fail(folder, error))
+      this.#watchers.set(folder, watcher)
+    } catch (error) {
+      this.#fail(folder, error)
+    }
+  }
+
+  #fail(folder: string, error: unknown): void {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    this.#watchers.get(folder)?.close()
+    this.#watchers.delete(folder)
+    // A folder that is gone is the scan's business; the rest means that there will be no more events.
+    if (this.#isLost || code === 'ENOENT' || code === 'EPERM') return
+    this.#isLost = true
+    this.close()
+    this.#options.onLost(code)
+  }
+}

@@ -1,0 +1,136 @@
+import { stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import {
+  errorReport,
+  type FailedJob,
+  type JobFacts,
+  type JobHooks,
+  type Logger,
+  type PublishedJob,
+  TransientError,
+} from 'voxmux'
+import { type AfterFacts, callAfter } from './after-command.js'
+import { contentId } from './content-id.js'
+import { FailureReports } from './failure-reports.js'
+import { fileFacts } from './file-facts.js'
+import { lookAtRoot } from './folder-root.js'
+import { moveSource } from './move-source.js'
+import { isStill, type TakenFile, takenFileOf } from './taken-file.js'
+import type { WatchedFolder } from './watched-folder.js'
+
+/** How soon a job is tried again whose folder is offline or whose file is under way. */
+const AWAY_MS = 15_000
+const MOVED_MS = 2000
+/** Faults of the output's folder: a person mends them, and no file is to blame. */
+const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
+const CLOSED_MS = 15_000
+
+export interface FolderHooksOptions {
+  /** The folder of a group, as it is configured now; undefined: another daemon's. */
+  readonly folderOf: (group: string) => WatchedFolder | undefined
+  /** Device of its root when it was last there. */
+  readonly knownDev: (group: string) => bigint | null
+  readonly logger: Logger
+}
+
+/** The job's file and folder. */
+interface Place {
+  readonly folder: WatchedFolder
+  readonly taken: TakenFile
+}
+
+/** What a watched folder adds to the life of its jobs: its share may be away, its file may move, and its aftercare. */
+export function folderHooks({ folderOf, knownDev, logger }: FolderHooksOptions): JobHooks {
+  const placeOf = ({ group, data }: JobFacts): Place | null => {
+    const folder = folderOf(group)
+    const taken = folder && takenFileOf(data)
+    return folder && taken ? { folder, taken } : null
+  }
+  const offlineReason = async ({ folder }: Place) => {
+    const look = await lookAtRoot(folder, knownDev(folder.group))
+    return look.state === 'offline' ? look.reason : undefined
+  }
+  const after = async (place: Place, facts: AfterFacts, signal: AbortSignal) => {
+    if (!place.folder.after) return
+    await callAfter(place.folder.after, facts, signal)
+    logger.info({ job: facts.job, source: facts.source, status: facts.status }, 'called what is to be called after')
+  }
+
+  return {
+    name: 'watch folder',
+    async beforePlan(job) {
+      const place = placeOf(job)
+      if (!place) return undefined
+      const reason = await offlineReason(place)
+      if (reason !== undefined) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input: job.input })
+      await requireOutputFolder(place.folder)
+      await requireUnchanged(job, place.taken)
+      return undefined
+    },
+    async excuse(job) {
+      const place = placeOf(job)
+      if (!place) return undefined
+      if ((await offlineReason(place)) !== undefined) return AWAY_MS
+      if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
+      const facts = await fileFacts(job.input).catch(() => undefined)
+      return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
+    },
+    async afterPublish(job) {
+      const place = placeOf(job)
+      if (!place) return
+      await new FailureReports(place.folder.failed).remove(place.taken.path)
+      const source = await settledSource(place)
+      if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
+      await after(place, factsOf(job, job.output, source), job.signal)
+    },
+    async onFailure(job) {
+      const place = placeOf(job)
+      if (!place) return
+      const { id, input, preset, status, error } = job
+      const report = { source: input, status, error: errorReport(error), job: id, preset }
+      await new FailureReports(place.folder.failed).write(place.taken.path, { ...report, at: new Date().toISOString() })
+      await after(place, factsOf(job, null, input), job.signal)
+    },
+  }
+}
+
+/**
+ * The folder of outputs was made when the daemon began. Outside the watched folder it may be on a share of its own: one
+ * that is gone must not be made again on the bare place where it was mounted.
+ *
+ * @throws TransientError `ERR_FOLDER_OFFLINE`
+ */
+async function requireOutputFolder({ path, out }: WatchedFolder): Promise<void> {
+  if (out.startsWith(path + sep) || (await isFolder(out))) return
+  throw new TransientError('ERR_FOLDER_OFFLINE', `${out}, where finished files go, is not there.`, { input: out })
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+}
+
+/**
+ * A file that was moved or written to since it was taken is not this job's any more: the next scan says whose it is.
+ *
+ * @throws TransientError `ERR_INPUT_MOVED`, `ERR_INPUT_CHANGED`
+ */
+async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): Promise<void> {
+  const facts = await fileFacts(input)
+  if (!facts) throw new TransientError('ERR_INPUT_MOVED', `${input} is not there any more.`, { input })
+  if (isStill(taken, facts)) return
+  if (facts.sizeBytes === taken.sizeBytes && (await contentId(input, signal)) === taken.contentId) return
+  throw new TransientError('ERR_INPUT_CHANGED', `${input} has changed since it was taken.`, { input })
+}
+
+/** Moves the source where the folder wants that. @returns where it lies now */
+async function settledSource({ folder, taken }: Place): Promise<string> {
+  const { path, done, source } = folder
+  return source === 'move' ? moveSource(path, taken.path, done, taken) : join(path, taken.path)
+}
+
+function factsOf(job: PublishedJob | FailedJob, output: string | null, source: string): AfterFacts {
+  return { status: job.status, output, source, preset: job.preset, job: job.id }
+}

@@ -1,0 +1,275 @@
+import { join } from 'node:path'
+import type PQueue from 'p-queue'
+import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
+import { type Candidate, Candidates } from './candidates.js'
+import type { FolderView } from './daemon-view.js'
+import { fileFacts } from './file-facts.js'
+import { createFileFilter, type FileFilter } from './file-filter.js'
+import { FolderEvents } from './folder-events.js'
+import type { Intake, Taken } from './intake.js'
+import { KnownFiles } from './known-files.js'
+import { Nap } from './nap.js'
+import { RootWatch } from './root-watch.js'
+import { type PassedOver, scanFolder } from './scan-folder.js'
+import type { WatchedFolder } from './watched-folder.js'
+import { judgeWholeness, type Wholeness } from './wholeness.js'
+import type { WriterWatch } from './writer-watch.js'
+
+export interface FolderWatchOptions {
+  readonly folder: WatchedFolder
+  /** Absolute paths that are never entered. */
+  readonly closed: ReadonlySet<string>
+  readonly jobs: JobStore
+  readonly seen: SeenFiles
+  readonly intake: Intake
+  /** Shared by all folders: so many files are judged at once. */
+  readonly judging: PQueue
+  readonly writers: WriterWatch
+  readonly logger: Logger
+  readonly onTaken: (taken: Taken) => void
+  /** Its state has changed. */
+  readonly onChange: () => void
+}
+
+/** The looks at candidates follow each other so fast while there are any, and while there are none. */
+const LOOK_MS = 50
+const IDLE_MS = 1000
+/** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
+const MOST_JUDGED = 4
+/** What is to be judged again although it did not change. */
+const AGAIN_MS = 500
+/** A scan that an event asks for follows the last one no sooner. */
+const SCAN_GAP_MS = 1000
+
+/** One watched folder: finds files, waits until each is whole, and has it taken. */
+export class FolderWatch {
+  readonly root: RootWatch
+  readonly #options: FolderWatchOptions
+  readonly #filter: FileFilter
+  readonly #candidates = new Candidates()
+  readonly #known: KnownFiles
+  readonly #events: FolderEvents | null
+  readonly #hints = new Set<string>()
+  readonly #scanNap = new Nap()
+  readonly #lookNap = new Nap()
+  readonly #stop = new AbortController()
+  readonly #said = new Set<string>()
+  readonly #unreadable = new Set<string>()
+  #running: Promise<unknown> | undefined
+  #scannedMs: number | null = null
+  #judged = 0
+
+  constructor(options: FolderWatchOptions) {
+    const { folder, jobs, seen, logger, onChange } = options
+    this.#options = options
+    this.#filter = createFileFilter(folder.filter)
+    this.root = new RootWatch({ folder, jobs, seen, logger, onChange })
+    this.#known = new KnownFiles({ folder, jobs, seen, logger })
+    this.#events = folder.poll
+      ? null
+      : new FolderEvents({ root: folder.path, onHint: (path) => this.#hint(path), onLost: (code) => this.#lost(code) })
+  }
+
+  get folder(): WatchedFolder {
+    return this.#options.folder
+  }
+
+  get view(): FolderView {
+    const { group, path, out, failed, settings } = this.folder
+    const { reason } = this.root
+    return {
+      ...{ group, path, out, failed, preset: settings.preset, reason },
+      state: reason === null ? 'watching' : 'offline',
+      noticedBy: this.#events === null || this.#events.isLost ? 'scans' : 'events',
+      waitingFiles: this.#candidates.size,
+      unreadableFiles: this.#unreadable.size,
+      scannedMs: this.#scannedMs,
+    }
+  }
+
+  /** True when everything that was there is taken, but for what waits for its marker or for a process that writes. */
+  get isWorkedOff(): boolean {
+    if (this.root.reason !== null) return true
+    if (this.#scannedMs === null) return false
+    return [...this.#candidates.values()].every(
+      ({ why, isBeingJudged }) => !isBeingJudged && (why === 'marker' || why === 'open'),
+    )
+  }
+
+  start(): void {
+    this.#running ??= Promise.all([this.#scanAlways(), this.#lookAlways()])
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#scanNap.wake()
+    this.#lookNap.wake()
+    this.#events?.close()
+    await this.#running
+  }
+
+  async #scanAlways(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const beganMs = performance.now()
+      try {
+        await this.#scan()
+      } catch (thrown) {
+        if (!this.#stop.signal.aborted) this.#say('scan', toVoxmuxError(thrown).message)
+      }
+      const tookMs = performance.now() - beganMs
+      const gapMs = Math.max(SCAN_GAP_MS, 3 * tookMs)
+      await this.#scanNap.take(Math.max(this.folder.scanMs, tookMs))
+      // Woken by an event: not at once, or a busy folder would be scanned without end.
+      const restMs = Math.min(gapMs, this.folder.scanMs) - (performance.now() - beganMs - tookMs)
+      if (restMs > 0 && !this.#stop.signal.aborted) await new Nap().take(restMs)
+    }
+  }
+
+  async #scan(): Promise<void> {
+    if (!(await this.root.look())) return
+    const present = new Set<string>()
+    const folders = new Set([''])
+    let isComplete = true
+    const onPassedOver = (path: string, why: PassedOver) => {
+      if (why === 'unreadable') isComplete = false
+      this.#say(`${why} ${path}`, `${join(this.folder.path, path)} is passed over: ${PASSED_OVER[why]}.`)
+    }
+    const { closed } = this.#options
+    const { signal } = this.#stop
+    const options = { closed, takes: this.#filter.takes, onPassedOver, onFolder: folders.add.bind(folders), signal }
+    for await (const { path, facts } of scanFolder(this.folder.path, options)) {
+      present.add(path)
+      if (!this.#known.has(path, facts)) this.#candidates.see(path, facts, performance.now())
+    }
+    // A share that went away in the middle has shown only a part of what it holds.
+    if (!(await this.root.look())) return
+    this.#events?.cover(folders)
+    for (const { path, isBeingJudged } of this.#candidates.values())
+      if (isComplete && !present.has(path) && !isBeingJudged) await this.#lookAgain(path)
+    if (isComplete) {
+      for (const path of this.#unreadable) if (!present.has(path)) this.#unreadable.delete(path)
+      await this.#known.compare(present)
+    }
+    this.#scannedMs = Date.now()
+    this.#lookNap.wake()
+  }
+
+  async #lookAlways(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      await this.#followHints()
+      for (const candidate of this.#candidates.due(performance.now())) {
+        if (signal.aborted) return
+        await this.#lookAgain(candidate.path)
+      }
+      await this.#lookNap.take(this.#candidates.size > 0 ? LOOK_MS : IDLE_MS)
+    }
+  }
+
+  async #followHints(): Promise<void> {
+    const hints = [...this.#hints]
+    this.#hints.clear()
+    for (const path of hints) await this.#lookAgain(path)
+  }
+
+  /** Looks at one file: new, changed, gone, or long enough as it is to be judged. */
+  async #lookAgain(path: string): Promise<void> {
+    const { folder } = this
+    const facts = await fileFacts(join(folder.path, path)).catch(() => null)
+    // Cannot be told now: a share that stumbles. The scan finds out.
+    if (facts === null) return
+    if (facts === undefined || this.#known.has(path, facts)) return this.#candidates.remove(path)
+    const nowMs = performance.now()
+    const candidate = this.#candidates.see(path, facts, nowMs)
+    const isSettled = nowMs - candidate.settling.unchangedSinceMs >= folder.settleMs
+    if (!isSettled || candidate.isBeingJudged || nowMs < candidate.judgeAtMs || this.#judged >= MOST_JUDGED) return
+    if (this.root.reason === null) void this.#judge(candidate)
+  }
+
+  async #judge(candidate: Candidate): Promise<void> {
+    const { judging, onTaken, logger } = this.#options
+    candidate.isBeingJudged = true
+    this.#judged++
+    try {
+      const taken = await judging.add(() => this.#judgeNow(candidate))
+      if (taken) onTaken(taken)
+    } catch (thrown) {
+      candidate.judgeAtMs = performance.now() + AGAIN_MS
+      if (!this.#stop.signal.aborted)
+        logger.debug({ path: candidate.path, cause: toVoxmuxError(thrown).message }, 'judged again later')
+    } finally {
+      candidate.isBeingJudged = false
+      this.#judged--
+      this.#lookNap.wake()
+    }
+  }
+
+  async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
+    const { folder } = this
+    const { writers, intake } = this.#options
+    const { path, settling } = candidate
+    const { signal } = this.#stop
+    signal.throwIfAborted()
+    const marker = this.#filter.markerOf(path)
+    const wholeness = await judgeWholeness({
+      ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
+      unchangedMs: performance.now() - settling.unchangedSinceMs,
+      marker: marker === null ? null : join(folder.path, marker),
+      writerOf: (key) => writers.writerOf(key),
+    })
+    if (wholeness.state === 'waits') return this.#wait(candidate, settling.unchangedSinceMs, wholeness)
+    const taken = await intake.take(path, settling.facts, signal)
+    if (taken.outcome === 'later') candidate.judgeAtMs = performance.now() + AGAIN_MS
+    else {
+      this.#known.add(taken.seen)
+      this.#candidates.remove(path)
+      if (wholeness.readable) this.#unreadable.delete(path)
+      else this.#unreadable.add(path)
+    }
+    return taken
+  }
+
+  #wait(candidate: Candidate, sinceMs: number, { why, writer }: Wholeness & { state: 'waits' }): undefined {
+    const isOfThePatience = why === 'hollow' || why === 'unreadable'
+    candidate.judgeAtMs = isOfThePatience ? sinceMs + this.folder.patienceMs : performance.now() + AGAIN_MS
+    if (candidate.why === why) return
+    candidate.why = why
+    const by = writer ? { pid: writer.pid, command: writer.command } : {}
+    this.#options.logger.info({ input: join(this.folder.path, candidate.path), why, ...by }, WAITS[why])
+  }
+
+  #hint(path: string): void {
+    if (this.#filter.takes(path)) this.#hints.add(path)
+    // Perhaps a folder: what is in it, a scan finds.
+    else if (!/\.\w{1,9}$/.test(path)) this.#scanNap.wake()
+    this.#lookNap.wake()
+  }
+
+  #lost(code: string): void {
+    this.#options.logger.warn(
+      { folder: this.folder.path, code },
+      `No events for ${this.folder.path} (${code}): it is searched every ${this.folder.scanMs / 1000} s instead.`,
+    )
+    this.#options.onChange()
+  }
+
+  /** Says what would be said again at every scan, once. */
+  #say(key: string, text: string): void {
+    if (this.#said.has(key) || this.#said.size > 1000) return
+    this.#said.add(key)
+    this.#options.logger.warn({ folder: this.folder.path }, text)
+  }
+}
+
+const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
+  link: 'links are not followed',
+  name: 'its name is no UTF-8',
+  unreadable: 'it cannot be read',
+}
+
+const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {
+  marker: 'waits for its marker',
+  open: 'waits: a process has it open for writing',
+  hollow: 'waits: part of it is nothing but zeros',
+  unreadable: 'waits: it cannot be read to its end',
+}

@@ -1,0 +1,63 @@
+import { link, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { type FileFacts, fileFacts } from './file-facts.js'
+
+/** Another file of the same name may lie there from before. */
+const MOST_NAMES = 1000
+
+/** Answers of file systems that have no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** A source as it was when its job read it. */
+export interface ReadSource {
+  readonly sizeBytes: number
+  readonly mtimeNs: bigint
+}
+
+/**
+ * Moves a published source into a folder, under its own path there, never over another file: linked first and taken
+ * away then, so that it is never gone, whatever happens between.
+ *
+ * @param path within the root
+ * @returns where it lies now; where it lay, if it is not the file that was read any more
+ * @throws what the file system says: EXDEV where the folder is on another disk
+ */
+export async function moveSource(root: string, path: string, done: string, read: ReadSource): Promise<string> {
+  const source = join(root, path)
+  const facts = await fileFacts(source)
+  const isRead = (found: FileFacts) => found.sizeBytes === read.sizeBytes && found.mtimeNs === read.mtimeNs
+  if (!facts) {
+    const moved = await fileFacts(join(done, path))
+    return moved && isRead(moved) ? join(done, path) : source
+  }
+  if (!isRead(facts)) return source
+  await mkdir(dirname(join(done, path)), { recursive: true })
+  for (let count = 1; count <= MOST_NAMES; count++) {
+    const target = join(done, numbered(path, count))
+    const there = await fileFacts(target)
+    // Linked before a crash, and not taken away yet.
+    const isSame = there?.ino === facts.ino && there.dev === facts.dev
+    if (there && !isSame) continue
+    if (isSame || (await isLinked(source, target))) await rm(source)
+    else await rename(source, target)
+    return target
+  }
+  throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)
+}
+
+/** False on a file system without hard links: a rename has to do there. */
+async function isLinked(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target)
+    return true
+  } catch (error) {
+    if (NO_LINKS.has(String((error as NodeJS.ErrnoException).code))) return false
+    throw error
+  }
+}
+
+function numbered(path: string, count: number): string {
+  if (count === 1) return path
+  const ext = extname(path)
+  return `${path.slice(0, path.length - ext.length)}~${count}${ext}`
+}

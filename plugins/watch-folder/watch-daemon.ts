@@ -1,0 +1,173 @@
+import PQueue from 'p-queue'
+import {
+  type JobHooks,
+  type JobWorker,
+  type Logger,
+  openJobWorker,
+  openSeenFiles,
+  type PipelineContext,
+  type SeenFiles,
+  toVoxmuxError,
+} from 'voxmux'
+import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
+import { folderHooks } from './folder-hooks.js'
+import { FolderWatch } from './folder-watch.js'
+import { Intake, type Taken } from './intake.js'
+import { prepareFolder, refuseUnknown } from './prepare-folder.js'
+import { closedFolders, type WatchedFolder } from './watched-folder.js'
+import { WriterWatch } from './writer-watch.js'
+
+export interface WatchDaemonOptions {
+  readonly context: PipelineContext
+  /** SQLite file of what was seen; made where there is none. */
+  readonly seenFile: string
+  /** Jobs in work at once; 0: they are only queued, for workers elsewhere. */
+  readonly concurrency: number
+  readonly logger: Logger
+  /** Called for its jobs after its own. */
+  readonly hooks?: readonly JobHooks[]
+}
+
+/** Files that are judged at once, over all folders: each takes an ffprobe. */
+const JUDGED_AT_ONCE = 2
+
+/** The daemon: its folders, and the worker that does their jobs. */
+export class WatchDaemon implements DaemonView {
+  readonly startedMs = Date.now()
+  readonly #options: WatchDaemonOptions
+  readonly #seen: SeenFiles
+  readonly #judging = new PQueue({ concurrency: JUDGED_AT_ONCE })
+  readonly #writers = new WriterWatch()
+  readonly #listeners = new Set<(event: DaemonEvent) => void>()
+  readonly #watches = new Map<string, FolderWatch>()
+  /** Each watched group's configuration, as it was begun with. */
+  readonly #configured = new Map<string, string>()
+  /** Groups that the worker serves. */
+  #groups = ''
+  #worker: JobWorker | null = null
+  #stopped: Promise<void> | undefined
+
+  constructor(options: WatchDaemonOptions) {
+    this.#options = options
+    this.#seen = openSeenFiles(options.seenFile)
+  }
+
+  get folders(): readonly FolderView[] {
+    return [...this.#watches.values()].map(({ view }) => view)
+  }
+
+  /** True when nothing is left to take of what was there. */
+  get isWorkedOff(): boolean {
+    return [...this.#watches.values()].every(({ isWorkedOff }) => isWorkedOff)
+  }
+
+  subscribe(listener: (event: DaemonEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Watches exactly these folders from now on, and makes those of their outputs and reports; one that is configured as
+   * before goes on undisturbed.
+   *
+   * @throws UsageError `ERR_WATCH_FOLDER` where a folder cannot be what it is configured to be, `ERR_INPUT_MISSING`
+   */
+  async watch(folders: readonly WatchedFolder[]): Promise<void> {
+    if (this.#watches.size === 0) await refuseUnknown(folders, (group) => this.#seen.root(group) !== null)
+    const wanted = new Map(folders.map((folder) => [folder.group, folder]))
+    const others = JSON.stringify(folders.map(({ path, out, failed, done }) => [path, out, failed, done]))
+    for (const [group, watch] of this.#watches) {
+      const folder = wanted.get(group)
+      if (folder && JSON.stringify([folder, others]) === this.#configured.get(group)) continue
+      this.#watches.delete(group)
+      await watch.stop()
+    }
+    for (const [group, folder] of wanted) {
+      if (this.#watches.has(group)) continue
+      const watch = this.#watchOf(folder, folders)
+      // Not while it is away: what would be made belongs on the share.
+      if (await watch.root.look()) await prepareFolder(folder)
+      this.#configured.set(group, JSON.stringify([folder, others]))
+      this.#watches.set(group, watch)
+      watch.start()
+      this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
+    }
+    await this.#workFor([...wanted.keys()])
+  }
+
+  /** Looks for work at once: a job was made ready past the daemon. */
+  wake(): void {
+    this.#worker?.wake()
+  }
+
+  /** Takes nothing more, gives back what is in work, and ends when that is written down. */
+  async stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    await this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([...this.#watches.values()].map((watch) => watch.stop()))
+    await this.#worker?.stop()
+    this.#judging.clear()
+    await this.#judging.onIdle()
+    this.#seen.close()
+  }
+
+  #watchOf(folder: WatchedFolder, folders: readonly WatchedFolder[]): FolderWatch {
+    const { context, logger } = this.#options
+    const watch = new FolderWatch({
+      ...{ folder, closed: closedFolders(folders, folder), jobs: context.jobs, seen: this.#seen },
+      intake: new Intake(folder, context, this.#seen),
+      ...{ judging: this.#judging, writers: this.#writers, logger },
+      onTaken: (taken) => this.#taken(folder, taken),
+      onChange: () => this.#tell({ event: 'folder', folder: watch.view }),
+    })
+    return watch
+  }
+
+  /** The worker does the jobs of these folders alone: a store may hold those of others. */
+  async #workFor(groups: readonly string[]): Promise<void> {
+    const { concurrency, context, logger } = this.#options
+    const names = groups.toSorted().join('\n')
+    if (concurrency === 0 || names === this.#groups) return
+    this.#groups = names
+    const before = this.#worker
+    this.#worker = null
+    await before?.stop()
+    if (groups.length === 0) return
+    const hooks = folderHooks({
+      folderOf: (group) => this.#watches.get(group)?.folder,
+      knownDev: (group) => this.#watches.get(group)?.root.knownDev ?? null,
+      logger,
+    })
+    this.#worker = openJobWorker(context, {
+      ...{ concurrency, groups, hooks: [hooks, ...(this.#options.hooks ?? [])], logger },
+      onEvent: (event) => this.#tell(event),
+    })
+    this.#worker.start()
+  }
+
+  #taken({ path, group }: WatchedFolder, taken: Taken): void {
+    if (taken.outcome === 'later') return
+    const { id, input, status } = taken.job
+    const { logger } = this.#options
+    if (taken.outcome === 'known') {
+      logger.info({ job: id, input, status, folder: path }, 'known already')
+      return
+    }
+    logger.info({ job: id, input, folder: path }, 'queued')
+    this.#tell({ event: 'queued', id, input, group })
+    this.wake()
+  }
+
+  #tell(event: DaemonEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        this.#options.logger.error({ cause: toVoxmuxError(error).message }, 'A listener failed.')
+      }
+    }
+  }
+}
