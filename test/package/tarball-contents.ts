@@ -15,6 +15,8 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/watch-folder\/deploy\/Dockerfile$/,
   /^shell\/spool-job\.sh$/,
   /^plugins\/mediamtx\/segment-complete\.sh$/,
+  /^plugins\/blender\/voxmux_blender\.py$/,
+  /^plugins\/tdarr\/flow-plugin\.cjs$/,
 ]
 const ALLOWED: readonly RegExp[] = [
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
@@ -23,7 +25,7 @@ const ALLOWED: readonly RegExp[] = [
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,
-  /^plugins\/[^/]+\/[^/]+\.(md|sh)$/,
+  /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs)$/,
 ]
 
 /**

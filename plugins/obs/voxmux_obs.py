@@ -1,0 +1,78 @@
+"""A script for OBS Studio (Tools > Scripts): queues each recording for voxmux the moment it is stopped.
+
+It writes one small file into a spool folder, from which `voxmux worker --spool` takes it. OBS waits for nothing.
+"""
+
+import json
+import os
+import uuid
+
+import obspython as obs
+
+settings = {"spool": "", "output": "", "preset": ""}
+
+
+def script_description():
+    return (
+        "Regenerates the voice of each recording: queues it in a folder when the recording stops.\n"
+        "A worker takes it from there: voxmux worker --spool FOLDER"
+    )
+
+
+def script_properties():
+    properties = obs.obs_properties_create()
+    folder = obs.OBS_PATH_DIRECTORY
+    obs.obs_properties_add_path(properties, "spool", "Spool folder", folder, "", None)
+    obs.obs_properties_add_path(properties, "output", "Finished files (empty: beside the recording)", folder, "", None)
+    obs.obs_properties_add_text(properties, "preset", "Preset (empty: the configured one)", obs.OBS_TEXT_DEFAULT)
+    return properties
+
+
+def script_update(values):
+    for name in settings:
+        settings[name] = obs.obs_data_get_string(values, name)
+
+
+def script_load(_values):
+    obs.obs_frontend_add_event_callback(on_event)
+
+
+def script_unload():
+    obs.obs_frontend_remove_event_callback(on_event)
+
+
+def on_event(event):
+    if event != obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED:
+        return
+    recording = obs.obs_frontend_get_last_recording()
+    if not recording:
+        return
+    if not settings["spool"]:
+        obs.script_log(obs.LOG_WARNING, "voxmux: no spool folder is set; %s is not queued." % recording)
+        return
+    try:
+        spool_job(settings["spool"], job_of(recording))
+        obs.script_log(obs.LOG_INFO, "voxmux: queued %s" % recording)
+    except OSError as error:
+        obs.script_log(obs.LOG_ERROR, "voxmux: %s is not queued: %s" % (recording, error))
+
+
+def job_of(recording):
+    """The job of `voxmux step`; a folder as output ends in a slash."""
+    job = {"input": os.path.abspath(recording)}
+    if settings["output"]:
+        job["output"] = os.path.join(os.path.abspath(settings["output"]), "")
+    if settings["preset"]:
+        job["preset"] = settings["preset"]
+    return job
+
+
+def spool_job(spool, job):
+    """Under a hidden name until it is whole: the worker takes no half job."""
+    name = str(uuid.uuid4())
+    part = os.path.join(spool, "." + name + ".part")
+    with open(part, "w", encoding="utf-8") as file:
+        json.dump(job, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, os.path.join(spool, name + ".json"))

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { findCommand } from '../../src/cli/command-table.js'
+import { CLI_PATH } from './voxmux-cli.js'
+
+/** Why nothing can call `voxmux step`; null where it can. */
+export const NO_STEP = findCommand('step') === undefined ? 'this build has no command `step`' : null
+
+/** Puts a `voxmux` into a folder that starts the built command, as an installed one would; returns its path. */
+export function installVoxmux(folder: string): string {
+  const path = `${folder}/voxmux`
+  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${CLI_PATH}' "$@"\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+/** Runs a program of another host to its end, and returns what it printed. Rejects where it fails. */
+export function runHost(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const child = spawn(program, args, { env: { PATH: '/usr/bin:/bin', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const channel of [child.stdout, child.stderr]) channel.setEncoding('utf8').on('data', (text) => (said += text))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) =>
+      code === 0 ? resolve(said) : reject(new Error(`${program} ended with ${code}:\n${said}`)),
+    )
+  })
+}

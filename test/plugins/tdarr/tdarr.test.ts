@@ -1,0 +1,85 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { jobBench } from '../../helpers/job-bench.js'
+import { installVoxmux, NO_STEP } from '../../helpers/step-command.js'
+
+if (NO_STEP) process.stderr.write(`The flow plugin of Tdarr is not tested: ${NO_STEP}.\n`)
+
+const PLUGIN = fileURLToPath(new URL('../../../plugins/tdarr/flow-plugin.cjs', import.meta.url))
+/** As Tdarr's own methods/lib does it: what a person left out is what `details` says. */
+const LIB = `module.exports = () => ({
+  loadDefaultValues: (inputs, details) =>
+    Object.assign(Object.fromEntries(details().inputs.map(({ name, defaultValue }) => [name, defaultValue])), inputs),
+})`
+
+interface Flow {
+  readonly details: () => {
+    readonly inputs: readonly { readonly name: string }[]
+    readonly outputs: readonly unknown[]
+  }
+  readonly plugin: (
+    args: object,
+  ) => Promise<{ outputFileObj: { _id: string }; outputNumber: number; variables: unknown }>
+}
+
+const bench = jobBench()
+
+/** Installs the plugin where Tdarr's folders have it, and loads it as Tdarr does. */
+async function load(): Promise<Flow> {
+  const plugins = bench.folder.file('Tdarr/Plugins')
+  const home = `${plugins}/FlowPlugins/LocalFlowPlugins/audio/voxmuxRegenerate/1.0.0/index.js`
+  await mkdir(dirname(home), { recursive: true })
+  await mkdir(`${plugins}/methods`, { recursive: true })
+  await writeFile(`${plugins}/methods/lib.js`, LIB)
+  await copyFile(PLUGIN, home)
+  return createRequire(import.meta.url)(home) as Flow
+}
+
+/** Runs it over a file, as a flow does. */
+async function run(flow: Flow, input: string, inputs: object = {}) {
+  const [log, percents] = [[] as string[], [] as number[]]
+  await mkdir(bench.folder.file('cache'), { recursive: true })
+  Object.assign(process.env, bench.server.env, { VOXMUX_STATE_DIR: bench.folder.file('cli') })
+  const result = await flow.plugin({
+    inputFileObj: { _id: input },
+    inputs: { command: installVoxmux(bench.folder.path), ...inputs },
+    variables: { user: { a: 'b' } },
+    workDir: bench.folder.file('cache'),
+    jobLog: (line: string) => log.push(line),
+    updateWorker: ({ percentage }: { percentage: number }) => percents.push(percentage),
+  })
+  return { ...result, log: log.join('\n'), percents }
+}
+
+describe('the flow plugin of Tdarr', () => {
+  it('describes its inputs and outputs', async () => {
+    const { inputs, outputs } = (await load()).details()
+    expect(inputs.map(({ name }) => name)).toEqual(['command', 'preset', 'track'])
+    expect(outputs).toMatchObject([{ number: 1 }, { number: 2 }])
+  })
+
+  it.skipIf(NO_STEP)('hands on the new file, or the old one where the pre-check refuses it', async () => {
+    const flow = await load()
+    const done = await run(flow, await bench.take('interview.mp4'))
+    expect(done).toMatchObject({ outputNumber: 1, variables: { user: { a: 'b' } } })
+    expect(done.outputFileObj._id).toMatch(/cache\/voxmux-\d+\/interview\.mp4$/)
+    expect(done.percents.at(-1)).toBe(100)
+    const mute = await bench.take('no-audio.mp4')
+    const refused = await run(flow, mute)
+    expect(refused).toMatchObject({ outputNumber: 2, outputFileObj: { _id: mute } })
+    expect(refused.log).toMatch(/no audio/i)
+    const two = await bench.take('two-tracks.mkv')
+    expect(await run(flow, two)).toMatchObject({ outputNumber: 2 })
+    expect(await run(flow, two, { track: '1' })).toMatchObject({ outputNumber: 1 })
+  })
+
+  it.skipIf(NO_STEP)('fails the flow where the job fails', async () => {
+    await expect(run(await load(), '/nowhere/film.mkv')).rejects.toThrow(/ended with 2/)
+    await expect(run(await load(), '/nowhere/film.mkv', { command: '/nowhere/voxmux' })).rejects.toThrow(
+      /not be started/,
+    )
+  })
+})
