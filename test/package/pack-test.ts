@@ -3,9 +3,9 @@
  * repository, and uses it as a stranger would: the command, the types under NodeNext strict, the code.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkContents } from './tarball-contents.js'
 
@@ -16,6 +16,7 @@ try {
   const appDir = install(tarballPath)
   expectVersion(appDir)
   compileAndRun(appDir)
+  regenerateOne(appDir)
   say('the packed voxmux installs, answers and compiles')
 } finally {
   rmSync(tempDir, { recursive: true, force: true })
@@ -59,9 +60,19 @@ function compileAndRun(appDir: string): void {
   say(run(process.execPath, ['stranger.js'], appDir).trim())
 }
 
-function run(program: string, args: readonly string[], cwd: string): string {
+/** The installed command does its work: the voice engine, its worker threads and its model came along. */
+function regenerateOne(appDir: string): void {
+  copyFileSync(join(ROOT, 'fixtures/interview.mp4'), join(appDir, 'interview.mp4'))
+  const env = { ...process.env, VOXMUX_STATE_DIR: join(appDir, 'state') }
+  const lines = run('npx', ['--no-install', 'voxmux', 'interview.mp4', '--json'], appDir, env).trim().split('\n')
+  const result = JSON.parse(lines.at(-1) ?? '{}') as { exitCode?: number; output?: string }
+  if (result.exitCode !== 0 || !existsSync(result.output ?? '')) throw new Error(`It did not work: ${lines.at(-1)}`)
+  say(`npx voxmux interview.mp4: ${relative(appDir, result.output ?? '')}`)
+}
+
+function run(program: string, args: readonly string[], cwd: string, env = process.env): string {
   try {
-    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+    return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
   } catch (error) {
     // tsc tells its errors on stdout.
     process.stderr.write(String((error as { stdout?: unknown }).stdout ?? ''))
