@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { JobFailedError } from '../core/errors.js'
+import { JobFailedError, UsageError } from '../core/errors.js'
 import { cutCommand, heardCutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
 import { type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from './ffmpeg.js'
 import { unreadable } from './ffmpeg-failure.js'
@@ -67,6 +67,7 @@ async function finishedCut(
     const { size } = await file.stat()
     const sampleCount = await waveSampleCount(file)
     const { startSample, endSample } = cut.request.range
+    if (!sampleCount && endSample === null && startSample > 0) throw nothingThere(cut)
     if (sampleCount === 0) throw unreadable(`Audio track ${cut.stream.audioIndex} holds no sound at all`, {})
     if (sampleCount === null || (endSample !== null && sampleCount !== endSample - startSample)) {
       throw new JobFailedError(
@@ -90,6 +91,13 @@ async function finishedCut(
   } finally {
     await file.close()
   }
+}
+
+function nothingThere({ stream, request }: PlannedCut): UsageError {
+  const fromSec = (request.range.startSample / stream.sampleRate).toFixed(3)
+  return new UsageError('ERR_SEGMENT_OUTSIDE', `Audio track ${stream.audioIndex} has ended before ${fromSec} s.`, {
+    remedies: ['The picture goes on without sound there: name an earlier part.'],
+  })
 }
 
 async function sha256Of(path: string, signal: AbortSignal | undefined): Promise<string> {

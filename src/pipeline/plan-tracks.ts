@@ -1,3 +1,5 @@
+import { UsageError } from '../core/errors.js'
+import { formatTime } from '../core/time.js'
 import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
 import type { ChannelPick } from '../media/voice-cut.js'
 import type { Limits } from '../precheck/index.js'
@@ -38,6 +40,7 @@ export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limi
     const { sampleRate } = stream
     const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
+    requireSound(media, stream, wanted)
     const ranges = previewSec === null ? wanted : firstSamples(wanted, Math.round(previewSec * sampleRate))
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
@@ -52,6 +55,26 @@ export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limi
     )
     return { stream, pieces }
   })
+}
+
+/**
+ * Refuses a part that lies behind the end of a track that is shorter than its picture: nothing is there to regenerate.
+ *
+ * @throws {UsageError} `ERR_SEGMENT_OUTSIDE`
+ */
+function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[]): void {
+  if (stream.durationSec === null) return
+  const endSec = (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec
+  const beyond = ranges.find(
+    ({ startSample }) => startSample > 0 && startSample >= Math.round(endSec * stream.sampleRate),
+  )
+  if (!beyond) return
+  const from = formatTime(beyond.startSample / stream.sampleRate)
+  throw new UsageError(
+    'ERR_SEGMENT_OUTSIDE',
+    `The segment at ${from} begins after the end of audio track ${stream.audioIndex} of ${media.path} (${formatTime(endSec)}).`,
+    { input: media.path, remedies: ['The picture goes on without sound there: name an earlier part.'] },
+  )
 }
 
 /** A handle ends where the track does, wherever that is: silence behind it would be paid for. */

@@ -43,6 +43,17 @@ export async function ffprobeJson(path: string, ...args: readonly string[]): Pro
   return JSON.parse(stdout) as Record<string, unknown>
 }
 
+/** ffmpeg's own judgement of the loudness: LUFS, LU and dBTP. */
+export async function ebur128(
+  path: string,
+): Promise<{ readonly integrated: number; readonly range: number; readonly peak: number }> {
+  const meter = ['-af', 'ebur128=peak=true:framelog=verbose', '-f', 'null', '-']
+  const { stderr } = await run('ffmpeg', ['-nostdin', '-i', path, ...meter])
+  const summary = stderr.slice(stderr.lastIndexOf('Summary:'))
+  const number = (name: string) => Number(new RegExp(`${name}:\\s+(-?[\\d.]+)`).exec(summary)?.[1])
+  return { integrated: number('I'), range: number('LRA'), peak: number('Peak') }
+}
+
 /** Input options of a generated sound: a tone with a beep each second, told apart at every place. */
 export function tone(durationSec: number, sampleRate = 48_000, channels = 1): readonly string[] {
   const layout = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : '5.1'

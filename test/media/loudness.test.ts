@@ -1,33 +1,13 @@
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../src/media/decode-pcm.js'
 import { measureLoudness, meteredPcm } from '../../src/media/loudness.js'
 import { applyGain, loudnessGain } from '../../src/media/loudness-gain.js'
 import { collectPcm, silentPcm } from '../../src/media/pcm-streams.js'
 import { probe } from '../../src/media/probe.js'
-import { ffmpeg, type TestFolder, testFolder } from '../helpers/media-factory.js'
+import { ebur128, ffmpeg, type TestFolder, testFolder } from '../helpers/media-factory.js'
 
 const SPEECH = fileURLToPath(new URL('../../fixtures/speech.wav', import.meta.url))
-const run = promisify(execFile)
-
-/** ffmpeg's own judgement. */
-async function ebur128(path: string) {
-  const { stderr } = await run('ffmpeg', [
-    '-nostdin',
-    '-i',
-    path,
-    '-af',
-    'ebur128=peak=true:framelog=verbose',
-    '-f',
-    'null',
-    '-',
-  ])
-  const summary = stderr.slice(stderr.lastIndexOf('Summary:'))
-  const number = (name: string) => Number(new RegExp(`${name}:\\s+(-?[\\d.]+)`).exec(summary)?.[1])
-  return { integrated: number('I'), range: number('LRA'), peak: number('Peak') }
-}
 
 describe('loudness', () => {
   let folder: TestFolder

@@ -1,8 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/run-job.js'
 import { decodedPcm, jobBench, streamHash } from '../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
+import { withProductionChunks } from '../media/zoo/zoo-bytes.js'
+import { factOf } from '../media/zoo/zoo-judge.js'
 
 const bench = jobBench()
 
@@ -66,6 +69,40 @@ it('--channels each: every channel comes back at its own place', async () => {
   expect(receipt?.voices.length).toBeGreaterThan(1)
   expect((await decodedPcm(event.output ?? '')).equals(await decodedPcm(input))).toBe(true)
 })
+
+it('--channels each of a production recording: silent microphones are not sent, names and marks stay', async () => {
+  const input = bench.folder.file('poly.wav')
+  const voices = `0.3*sin(2*PI*(200+40*t)*t)|0|0.2*sin(900*t*t)|0.00001*random(0)`
+  const poly = ['-f', 'lavfi', '-i', `aevalsrc=${voices}:s=48000:c=4.0:d=2`, '-c:a', 'pcm_s24le', '-write_bext', '1']
+  await ffmpeg(...poly, '-metadata', 'originator=Mixer', input)
+  await writeFile(input, withProductionChunks(await readFile(input), ['Boom', 'Anna', 'Ben', 'Plant']))
+  bench.answerWith('-af', 'volume=0.5')
+  const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect([receipt?.voices.length, bench.server.charges]).toEqual([2, 2])
+  expect(receipt?.notes.join()).toMatch(/silent/)
+  const output = event.output ?? ''
+  for (let place = 0; place < 4; place++) {
+    const isSame = (await channel(output, place)).equals(await channel(input, place))
+    expect(isSame, `channel ${place}`).toBe(place % 2 === 1)
+  }
+  const chunks = await factOf('production chunks', input)
+  expect(JSON.stringify(chunks)).toContain('<NAME>Anna</NAME>')
+  expect(await factOf('production chunks', output)).toEqual(chunks)
+  expect(await factOf('bext', output)).toEqual(await factOf('bext', input))
+})
+
+it.each(['mov', 'mkv'])(
+  'a segment behind the end of the sound of a .%s, where the picture goes on, is refused',
+  async (kind) => {
+    const input = bench.folder.file(`short.${kind}`)
+    await ffmpeg(...picture(3), ...tone(1), '-c:v', 'mjpeg', '-c:a', 'pcm_s16le', input)
+    const segments = [{ startSec: 2, endSec: null }]
+    const { event, error } = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_SEGMENT_OUTSIDE' } })
+    expect([error?.exitCode, bench.server.charges]).toEqual([2, 0])
+  },
+)
 
 it('--channels downmix: the track becomes stereo, as long as it was', async () => {
   const input = await bench.take('surround.wav')

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { checkFile } from '../../src/cli/check-file.js'
 import { VoxmuxError } from '../../src/core/errors.js'
 import { runJob } from '../../src/pipeline/run-job.js'
 import { FaultServer } from '../helpers/fault-server.js'
+import { decodedPcm } from '../helpers/job-bench.js'
 import { openTestPipeline, requestFor, type TestPipeline } from '../helpers/test-pipeline.js'
 import { type ZooFolder, zooFolder } from '../media/zoo/zoo-folder.js'
 import { ZOO } from '../media/zoo/zoo-rows.js'
@@ -80,6 +82,8 @@ it(
       const what = `${mutate.name} of ${row.name} in round ${round}`
       const signal = AbortSignal.timeout(LONGEST_MS)
       const request = requestFor(path, { recipe: { track: 'all', channels: 'auto' } })
+      const checked = await checkFile(path, request.settings, {}, signal)
+      expect(checked.file.error?.code ?? 'ERR_NONE', `check: ${what}`).toMatch(/^ERR_/)
       const outcome = await runJob(request, pipeline.context, { signal }).catch((error: unknown) => {
         expect(error, what).toBeInstanceOf(VoxmuxError)
         return { error: error as VoxmuxError, event: { output: null } }
@@ -92,6 +96,7 @@ it(
         ends.refused++
       } else {
         expect(existsSync(outcome.event.output ?? ''), what).toBe(true)
+        expect((await decodedPcm(path)).length, `${what} cannot be decoded`).toBeGreaterThan(0)
         ends.done++
       }
     }

@@ -204,6 +204,13 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, 'languages', 'subtitles'],
   },
   {
+    // The clock of 33 bits starts anew in the middle, as it does after 26.5 hours on air.
+    ...{ container: 'ts', name: 'wrapped.ts', offsetSamples: LOSSY },
+    args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-output_ts_offset', '95441.7'],
+    // The new file's clock begins at zero: no muxer writes the negative times that ffmpeg reads here.
+    keeps: ['picture', 'picture times', 'other sound', 'order', 'languages'],
+  },
+  {
     ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY },
     args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'ac3', '-mpegts_m2ts_mode', '1'],
     keeps: [...FILM, 'languages'],

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { runJob } from '../../src/pipeline/run-job.js'
+import { fixture, jobBench } from '../helpers/job-bench.js'
+import { ebur128, ffmpeg } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+it.each([
+  ['quiet, raised without the limiter', 'volume=-24dB', -30, -1],
+  ['raised against the ceiling', 'volume=-6dB', -16, -3],
+])(
+  'a voice that is %s meets its target by the judgement of ffmpeg',
+  async (_what, filter, targetLufs, truePeakDbtp) => {
+    const input = bench.folder.file('talk.wav')
+    await ffmpeg('-i', fixture('interview.mp4'), '-vn', '-af', filter, '-c:a', 'pcm_s24le', input)
+    const loudness = { targetLufs, truePeakDbtp }
+    const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    const heard = await ebur128(event.output ?? '')
+    expect(Math.abs(heard.integrated - targetLufs)).toBeLessThanOrEqual(0.5)
+    expect(heard.peak).toBeLessThanOrEqual(truePeakDbtp + 0.05)
+    const said = receipt?.tracks[0]?.loudness
+    expect(Math.abs((said?.after.integratedLufs ?? 0) - heard.integrated)).toBeLessThanOrEqual(0.1)
+  },
+)
