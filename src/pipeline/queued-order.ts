@@ -107,3 +107,10 @@ export function planRequestOf(job: Job, order: QueuedOrder): PlanRequest {
 export function shownInput(input: string, isAddress: boolean): string {
   return isAddress ? redactUrl(input) : input
 }
+
+/** A job as it may be shown: an address that it has to fetch is a secret as a rule. */
+export function shownJob(job: Job): Job {
+  const { order } = job.state as { readonly order?: { readonly address?: unknown } }
+  if (typeof order?.address !== 'string') return job
+  return { ...job, state: { ...job.state, order: { ...order, address: redactUrl(order.address) } } }
+}

@@ -1,6 +1,8 @@
-import { type ExitCode, TransientError, UsageError } from '../../core/errors.js'
+import { type ExitCode, UsageError } from '../../core/errors.js'
 import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../jobs/index.js'
 import { openStore } from '../../pipeline/open-store.js'
+import { shownJob } from '../../pipeline/queued-order.js'
+import { jobHeld, retryJob } from '../../pipeline/retry-job.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobDetails, jobLine } from '../describe-job.js'
 import { findJob } from '../find-job.js'
@@ -15,7 +17,8 @@ export const command = defineCommand({
   examples: [
     ['list --status failed', 'the newest jobs that failed'],
     ['show clip.mov', 'all that the ledger holds of the newest job of this input'],
-    ['retry 01JD…', 'make a job ready again; the next run of its input takes it up'],
+    ['retry 01JD…', 'make a job ready again; a worker, or the next run of its input, takes it up'],
+    ['retry clip.mov --force', 'have a worker do it again and replace its output'],
     ['forget clip.mov', 'forget that it was done: the next run makes it anew'],
   ],
   build: (parser) =>
@@ -25,6 +28,8 @@ export const command = defineCommand({
         .positional('job', { type: 'string', array: true, describe: 'Ids, or paths of inputs' }),
       {
         status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only these' },
+        group: { type: 'string', requiresArg: true, describe: 'list: only of this group, such as a watched folder' },
+        force: { type: 'boolean', default: false, describe: 'retry: do again what is done, and replace its output' },
         limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: at most so many' },
         ledger: RUN_OPTIONS.ledger,
         store: RUN_OPTIONS.store,
@@ -37,8 +42,8 @@ export const command = defineCommand({
     const flags = { ...(file !== undefined && { ledger: file }), ...(store !== undefined && { store }) }
     const ledger = await openStore(await loadConfig(args, flags, context))
     try {
-      if (args.action === 'list') return await list(ledger.jobs, args.status, args.limit, context)
-      return await eachJob(ledger.jobs, args.action, args.job ?? [], context)
+      if (args.action === 'list') return await list(ledger.jobs, args, context)
+      return await eachJob(ledger.jobs, args.action, args, context)
     } finally {
       await ledger.close()
     }
@@ -47,15 +52,17 @@ export const command = defineCommand({
 
 async function list(
   jobs: JobStore,
-  status: JobStatus | undefined,
-  limit: number,
+  { status, group, limit }: { status?: JobStatus | undefined; group?: string | undefined; limit: number },
   { output }: CommandContext,
 ): Promise<ExitCode> {
-  const found = await jobs.list({ limit, ...(status === undefined ? {} : { statuses: [status] }) })
+  const filter = { ...(status !== undefined && { statuses: [status] }), ...(group !== undefined && { group }) }
+  const found = await jobs.list({ limit, ...filter })
   for (const job of found) {
     output.event(jobEvent(job))
     output.print(jobLine(job))
   }
+  for (const pause of await jobs.pauses())
+    output.note(`Nothing is taken${pause.group === null ? '' : ` of ${pause.group}`} at the moment: ${pause.reason}`)
   if (found.length === 0) output.note('The ledger holds no such job.')
   return 0
 }
@@ -63,7 +70,7 @@ async function list(
 async function eachJob(
   jobs: JobStore,
   action: Exclude<(typeof ACTIONS)[number], 'list'>,
-  names: readonly string[],
+  { job: names = [], force }: { job?: string[] | undefined; force: boolean },
   { cwd, output }: CommandContext,
 ): Promise<ExitCode> {
   if (names.length === 0) {
@@ -71,7 +78,7 @@ async function eachJob(
   }
   for (const name of names) {
     const job = await findJob(jobs, name, cwd)
-    const { after, text } = await act(jobs, action, job)
+    const { after, text } = await act(jobs, action, job, force)
     output.event(jobEvent(after))
     output.print(text)
   }
@@ -82,22 +89,23 @@ async function act(
   jobs: JobStore,
   action: Exclude<(typeof ACTIONS)[number], 'list'>,
   job: Job,
+  force: boolean,
 ): Promise<{ after: Job; text: string }> {
   switch (action) {
     case 'show':
-      return { after: job, text: jobDetails(job) }
+      return { after: job, text: jobDetails(shownJob(job)) }
     case 'retry': {
-      const after = (await jobs.requeue(job.id)) ?? job
+      const after = await retryJob(jobs, job, { force })
       return { after, text: `Ready again: ${after.input}` }
     }
     case 'forget':
       if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${job.input}` }
-      throw new TransientError('ERR_JOB_HELD', `A process is working on ${job.input} right now.`, { input: job.input })
+      throw jobHeld(job)
     default:
       return action satisfies never
   }
 }
 
 function jobEvent(job: Job) {
-  return { event: 'job', ...job }
+  return { event: 'job', ...shownJob(job) }
 }
