@@ -43,7 +43,7 @@ async function comparisonsOf(exchange: Exchange): Promise<readonly Comparison[] 
     return null
   }
   try {
-    return await comparisons.get({ id: job.id, source: view.sourceOf(job), output: job.output, receipt })
+    return await comparisons.get({ id: job.id, sources: view.sourcesOf(job), output: job.output, receipt })
   } catch (fault) {
     if (!(fault instanceof VoxmuxError)) throw fault
     sendFault(response, 409, fault.message)

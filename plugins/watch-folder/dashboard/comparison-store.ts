@@ -15,8 +15,8 @@ export interface ComparisonStoreOptions {
 /** A finished job, as the job store (not the receipt, which lies where others write) knows it. */
 export interface ComparedJob {
   readonly id: string
-  /** Where the input lies now. */
-  readonly source: string
+  /** Where the input may lie now. */
+  readonly sources: readonly string[]
   readonly output: string
   readonly receipt: Receipt
 }
@@ -59,10 +59,11 @@ export class ComparisonStore {
     await Promise.allSettled(this.#building.values())
   }
 
-  async #build({ source, output, receipt }: ComparedJob, key: string): Promise<readonly Comparison[]> {
+  async #build({ sources, output, receipt }: ComparedJob, key: string): Promise<readonly Comparison[]> {
     const { folder } = this.#options
-    await requireUnchanged(source, receipt.input.sizeBytes, receipt.input.mtimeMs)
-    await requireUnchanged(output, receipt.output.sizeBytes, null)
+    const { sizeBytes, mtimeMs } = receipt.input
+    const source = await unchangedOf(sources, sizeBytes, mtimeMs)
+    await unchangedOf([output], receipt.output.sizeBytes, null)
     const { durationSec } = await probe(output, { signal: this.#stop.signal })
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await this.#makeRoom()
@@ -113,12 +114,20 @@ function mapFiles(comparison: Comparison, change: (file: string) => string): Com
   return { ...comparison, before: side(comparison.before), after: side(comparison.after) }
 }
 
-async function requireUnchanged(path: string, sizeBytes: number | null, mtimeMs: number | null): Promise<void> {
-  const found = await stat(path).catch(() => null)
-  const isSame = found?.size === sizeBytes && (mtimeMs === null || Math.abs(found.mtimeMs - mtimeMs) < 2)
-  if (isSame) return
-  const what = found ? 'is not the file that it was when the job was done' : 'is not there any more'
-  throw new UsageError('ERR_COMPARISON_GONE', `${basename(path)} ${what}: there is nothing to compare.`, {
-    input: path,
-  })
+/** The first of the paths at which the file still is that the receipt speaks of. */
+async function unchangedOf(
+  paths: readonly string[],
+  sizeBytes: number | null,
+  mtimeMs: number | null,
+): Promise<string> {
+  let isThere = false
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null)
+    if (found === null) continue
+    isThere = true
+    if (found.size === sizeBytes && (mtimeMs === null || Math.abs(found.mtimeMs - mtimeMs) < 2)) return path
+  }
+  const name = basename(paths[0] ?? '')
+  const what = isThere ? 'is not the file that it was when the job was done' : 'is not there any more'
+  throw new UsageError('ERR_COMPARISON_GONE', `${name} ${what}: there is nothing to compare.`, { input: paths[0] })
 }

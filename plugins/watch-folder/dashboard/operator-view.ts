@@ -5,8 +5,8 @@ import type { DaemonView } from '../daemon-view.js'
 export interface OperatorView {
   readonly daemon: DaemonView
   readonly jobs: Pick<JobStore, 'list' | 'get' | 'counts' | 'requeue' | 'pauses'>
-  /** Where the input of a finished job lies now: it may have been moved since. */
-  sourceOf(job: Job): string
+  /** Where the input of a finished job may lie now, the likeliest first: it may have been moved since. */
+  sourcesOf(job: Job): readonly string[]
   /** A job went back into the queue: look for work now. */
   onRetry(job: Job): void
 }

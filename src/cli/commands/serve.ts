@@ -14,6 +14,7 @@ import {
 import { onnxModelSchema } from '../../voice/onnx-model.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
+import { portNumber } from '../port-number.js'
 import { serviceFolder } from '../service-folder.js'
 
 /** Name of the key that a first start makes. */
@@ -106,12 +107,6 @@ A client needs:
 ${lines.join('\n')}
 ${clientSecret ? '\nThe secret is shown this once.\n' : ''}
 Ctrl-C stops it; what is in work goes on at the next start.`
-}
-
-function portNumber(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65535) return port
-  throw new UsageError('ERR_USAGE', `--port takes a number from 0 to 65535, not ${text}.`)
 }
 
 async function readServeFile(path: string | undefined, cwd: string): Promise<ServeFile> {

@@ -2,15 +2,14 @@ import { byId, setText } from './elements.js'
 
 const QUIET_MS = 3000
 let waiting = []
-let timer
 
 /** Says something to a screen reader; what comes in quick succession is said together. */
 export function announce(text) {
   waiting.push(text)
-  timer ??= setTimeout(() => {
+  if (waiting.length > 1) return
+  setTimeout(() => {
     setText(byId('announcer'), waiting.slice(-4).join(' '))
     waiting = []
-    timer = undefined
   }, QUIET_MS)
 }
 

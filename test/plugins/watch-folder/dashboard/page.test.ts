@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runJob } from '../../../../src/pipeline/run-job.js'
 import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../../../helpers/chromium.js'
 import { jobBench } from '../../../helpers/job-bench.js'
@@ -59,6 +59,10 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     }
     await page.setViewportSize({ width: 1280, height: 900 })
   }
+
+  /** Not `waitForFunction`: the page's policy forbids what that evaluates in it. */
+  const comesTrue = (expression: string) =>
+    vi.waitFor(async () => expect(await page.evaluate(expression)).toBe(true), { timeout: 30_000, interval: 100 })
 
   const fitsAPhone = async () => {
     await page.setViewportSize({ width: 390, height: 844 })
@@ -134,7 +138,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await dialog.getByText('Verified full').waitFor()
     await dialog.getByRole('button', { name: 'Play' }).waitFor()
     const media = (what: string) => page.evaluate(`[...document.querySelectorAll('audio')].map((one) => ${what})`)
-    await page.waitForFunction('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
+    await comesTrue('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
     const [before, after] = (await media('one.duration')) as [number, number]
     expect(before).toBeGreaterThan(1)
     expect(after).toBeCloseTo(before, 1)
@@ -145,7 +149,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     expect(await dialog.getByRole('radio', { name: 'Before' }).isChecked()).toBe(true)
     expect(((await media('one.currentTime')) as number[])[0]).toBeCloseTo(1, 1)
     await dialog.getByRole('img', { name: 'Before: waveform' }).waitFor()
-    await page.waitForFunction('[...document.querySelectorAll("img")].every((one) => one.naturalWidth > 0)')
+    await comesTrue('[...document.querySelectorAll("img")].every((one) => one.naturalWidth > 0)')
     await picture('job')
     await fitsAPhone()
     await dialog.getByRole('button', { name: 'Play' }).press('Enter')

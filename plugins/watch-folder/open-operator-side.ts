@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import type { Job, JobStore, Logger } from 'voxmux'
+import type { DaemonView } from './daemon-view.js'
+import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
+import type { Metrics } from './metrics/metrics.js'
+import { ServiceManager } from './service-manager.js'
+
+export interface OperatorSideOptions {
+  /** The daemon, and how it is told to look for work at once. */
+  readonly daemon: DaemonView & { wake(): void }
+  readonly jobs: JobStore
+  /** Where the input of a finished job may lie now, the likeliest first. */
+  readonly sourcesOf: (job: Job) => readonly string[]
+  /** Whose meter the client of the service was given. */
+  readonly metrics: Metrics
+  /** Where the page is served; null for no page. */
+  readonly dashboard: { readonly port: number; readonly host?: string; readonly hosts?: readonly string[] } | null
+  /** What is built for the page is kept here. */
+  readonly stateDir: string
+  /** Version of voxmux. */
+  readonly version: string
+  /** For systemd's variables. */
+  readonly env: NodeJS.ProcessEnv
+  readonly logger: Logger
+}
+
+/** What shows the daemon to its operator: the page, the health answers, the metrics, the word to systemd. */
+export interface OperatorSide {
+  /** Address of the page; null without one. */
+  readonly url: string | null
+  /** The folders are watched, for the first time or after a reload. */
+  ready(): Promise<void>
+  /** To be called first of all when the daemon ends. */
+  stopping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws UsageError `ERR_PORT_TAKEN` */
+export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
+  const { daemon, jobs, sourcesOf, metrics, version, stateDir, env, logger } = options
+  const manager = new ServiceManager({ env, logger })
+  metrics.follow({ version, jobs, daemon })
+  const dashboard: Dashboard | null =
+    options.dashboard &&
+    (await startDashboard({
+      ...options.dashboard,
+      view: { daemon, jobs, sourcesOf, onRetry: () => daemon.wake() },
+      metrics: { contentType: metrics.registry.contentType, metrics: () => metrics.registry.metrics() },
+      comparisonFolder: join(stateDir, 'dashboard'),
+      logger,
+    }))
+  if (dashboard) logger.info({ url: dashboard.url }, `The dashboard is at ${dashboard.url}`)
+  return {
+    url: dashboard?.url ?? null,
+    ready: () => manager.ready(`Watching ${daemon.folders.map(({ path }) => path).join(', ')}`),
+    stopping: () => manager.stopping(),
+    close: async () => {
+      await dashboard?.close()
+      metrics.close()
+    },
+  }
+}
