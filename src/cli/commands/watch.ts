@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { join } from 'node:path'
-import type { WatchDaemon, WatchedFolder } from 'voxmux/plugins/watch-folder'
+import type { OperatorSide, WatchDaemon, WatchedFolder } from 'voxmux/plugins/watch-folder'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { toVoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
@@ -12,6 +12,7 @@ import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { openSideOf } from '../operator-side.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 import { flagsOf, withOptions } from '../run-options.js'
 import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../watch-options.js'
@@ -42,9 +43,11 @@ export const command = defineCommand({
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
-    const { WatchDaemon } = await import('voxmux/plugins/watch-folder')
+    const { Metrics, WatchDaemon } = await import('voxmux/plugins/watch-folder')
+    const metrics = new Metrics()
     const pipeline = await openPipeline(config, {
       logger,
+      client: { meter: metrics.meter },
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')
         return startEmbedded(dataDir)
@@ -61,12 +64,18 @@ export const command = defineCommand({
       // For programs the ends alone: a file that is put off is not over.
       if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
     })
+    let side: OperatorSide | undefined
     try {
-      output.event({ event: 'watching', folders: folders.map(shown), url: null })
+      const { jobs } = pipeline.context
+      const { env } = context
+      side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
+      output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await daemon.watch(folders)
+      await side.ready()
       const stopReloading = reloading(daemon, config, args, context, logger)
       await (args.once ? workedOff(daemon, folders, pipeline.context.jobs, args, signal) : interrupted(signal))
       stopReloading()
+      await side.stopping()
       await withinSeconds(daemon.stop())
       reporter.stop()
       if (!args.once) {
@@ -79,6 +88,7 @@ export const command = defineCommand({
     } finally {
       reporter.stop()
       await withinSeconds(daemon.stop())
+      await side?.close()
       await withinSeconds(pipeline.close())
     }
   },

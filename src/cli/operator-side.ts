@@ -1,0 +1,47 @@
+import { join, relative } from 'node:path'
+import type { Metrics, OperatorSide, WatchDaemon, WatchedFolder } from 'voxmux/plugins/watch-folder'
+import type { Config } from '../config/resolve-config.js'
+import type { Logger } from '../core/logger.js'
+import { voxmuxVersion } from '../core/version.js'
+import type { Job, JobStore } from '../jobs/index.js'
+import { portNumber } from './port-number.js'
+
+export interface OperatorSideParts {
+  readonly daemon: WatchDaemon
+  readonly metrics: Metrics
+  readonly jobs: JobStore
+  readonly config: Config
+  /** `--port`, as it was typed. */
+  readonly port: string | undefined
+  readonly folders: readonly WatchedFolder[]
+  readonly env: NodeJS.ProcessEnv
+  readonly logger: Logger
+}
+
+/**
+ * Opens what shows a daemon to its operator: the page where a port is given or configured, and the word to systemd.
+ *
+ * @throws UsageError `ERR_USAGE` for a port that is none, `ERR_PORT_TAKEN`
+ */
+export async function openSideOf(parts: OperatorSideParts): Promise<OperatorSide> {
+  const { daemon, metrics, jobs, config, folders, env, logger } = parts
+  const { openOperatorSide } = await import('voxmux/plugins/watch-folder')
+  return openOperatorSide({
+    ...{ daemon, metrics, jobs, logger, env, stateDir: config.stateDir, version: voxmuxVersion() },
+    dashboard: dashboardOf(config, parts.port),
+    sourcesOf: (job) => sourcesOf(job, folders),
+  })
+}
+
+function dashboardOf({ watch }: Config, port: string | undefined) {
+  const { host, hosts, port: configured } = watch.dashboard ?? {}
+  const wanted = port === undefined ? configured : portNumber(port)
+  if (wanted === undefined) return null
+  return { port: wanted, ...(host !== undefined && { host }), ...(hosts && { hosts }) }
+}
+
+/** Where a source may lie: where it lay, or where published sources move. */
+function sourcesOf({ input, group }: Job, folders: readonly WatchedFolder[]): readonly string[] {
+  const folder = folders.find((one) => one.group === group)
+  return folder ? [input, join(folder.done, relative(folder.path, input))] : [input]
+}
