@@ -8,6 +8,7 @@ export default defineConfig(({ mode }) => ({
     alias: [
       { find: /^voxmux$/, replacement: source('src/index.ts') },
       { find: /^voxmux\/service$/, replacement: source('src/service/index.ts') },
+      { find: /^voxmux\/step$/, replacement: source('plugins/script-step/index.ts') },
       { find: /^voxmux\/plugins\/(.+)$/, replacement: `${source('plugins')}/$1/index.ts` },
     ],
   },

@@ -97,11 +97,13 @@ export type {
   Pipeline,
   ServiceAccess,
 } from './pipeline/open-pipeline.js'
-export { orderOfRequest } from './pipeline/order-of-request.js'
+export { flagsOfRequest, orderOfRequest } from './pipeline/order-of-request.js'
 export { type JobPlan, type PlanRequest, planJob, planMedia } from './pipeline/plan-job.js'
+export { planRequestOfJob } from './pipeline/plan-request-of-job.js'
 export { publish } from './pipeline/publish.js'
 export { type QueueOptions, queueJob } from './pipeline/queue-job.js'
 export type { JobOrder } from './pipeline/queued-order.js'
+export { readJobRequests } from './pipeline/read-job-requests.js'
 export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
 export { type Comparison, type ComparisonOptions, compareTracks, type Side } from './pipeline/report/comparison.js'
 export { retryJob } from './pipeline/retry-job.js'

@@ -30,6 +30,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/watch.js'),
   },
   {
+    name: 'step',
+    usage: '[job.json | -]',
+    summary: 'One step of a script: jobs as JSON in, events out.',
+    speaksJson: (words) => !words.includes('--schema'),
+    load: () => import('./commands/step.js'),
+  },
+  {
     name: 'serve',
     usage: '',
     summary: 'Run the service, standalone.',

@@ -32,6 +32,8 @@ export interface CommandEntry {
   /** What stands after the name, for people. */
   readonly usage: string
   readonly summary: string
+  /** Whether it speaks as with `--json` without being asked, given its arguments; default no. */
+  readonly speaksJson?: (words: readonly string[]) => boolean
   readonly load: () => Promise<{ readonly command: Command }>
 }
 

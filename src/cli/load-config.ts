@@ -1,4 +1,5 @@
 import { type Config, type Flags, resolveConfig } from '../config/resolve-config.js'
+import { useConfiguredBinaries } from '../config/use-binaries.js'
 import type { CommandContext } from './command.js'
 
 /** What every command that reads the configuration needs of its arguments. */
@@ -17,8 +18,6 @@ export async function loadConfig(
 ): Promise<Config> {
   const config = await resolveConfig({ cwd, env, flags, configPath })
   for (const note of config.notes) output.note(note)
-  // The media room reads the environment alone: what a file configures is put there for this process.
-  if (config.ffmpeg !== null) process.env.VOXMUX_FFMPEG = config.ffmpeg
-  if (config.ffprobe !== null) process.env.VOXMUX_FFPROBE = config.ffprobe
+  useConfiguredBinaries(config)
   return config
 }

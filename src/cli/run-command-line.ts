@@ -69,7 +69,11 @@ function refuseMistypedCommand(word: string): void {
 
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
-  return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === '--json' || word === '--json=true')
+  const words = end === -1 ? argv : argv.slice(0, end)
+  if (words.some((word) => word === '--json' || word === '--json=true')) return true
+  if (words.some((word) => word === '--help' || word === '-h')) return false
+  const named = findCommand(argv.find((word) => !LEADING_FLAG.test(word)) ?? '')
+  return named?.speaksJson?.(words) ?? false
 }
 
 /** Ends at once, even where something still holds a socket open, but never before what was said is out. */

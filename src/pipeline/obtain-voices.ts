@@ -53,12 +53,10 @@ export interface ObtainOptions {
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
   const prepared = await context.slots.local.run(() => preparePieces(options), options.signal)
   const sent = prepared.filter((piece) => piece.kind === 'send')
-  if (context.limits.requireVoice)
-    await requireVoice(
-      options,
-      sent.flatMap(({ cuts }) => cuts),
-      context.limits,
-    )
+  if (options.settings.recipe.voice.requireVoice) {
+    const cuts = sent.flatMap((piece) => piece.cuts)
+    await requireVoice(options, cuts, { ...context.limits, requireVoice: true })
+  }
   const { controller, release } = childAbort(options.signal)
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
   const progress = new JointProgress(

@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { VoxmuxClient, type VoxmuxClientOptions } from '../client/index.js'
-import { type Config, ensureStateFolder, type RemoteService, requireService } from '../config/index.js'
+import {
+  type Config,
+  ensureStateFolder,
+  type RemoteService,
+  requireService,
+  useConfiguredBinaries,
+} from '../config/index.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
@@ -46,6 +52,7 @@ const VOICE_CONCURRENCY = 16
  */
 export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
   const { logger = silentLogger } = options
+  useConfiguredBinaries(config)
   const target = requireService(config)
   const stateDir = await ensureStateFolder(config.stateDir)
   const ledger = await openStore(config, logger)

@@ -29,7 +29,8 @@ export async function prepareJob(
   const { settings } = request
   const { signal } = teller.facts
   await teller.beforePlan()
-  const plan = await context.slots.local.run(() => planJob(request, context.limits, { signal }), signal)
+  const limits = { ...context.limits, requireVoice: settings.recipe.voice.requireVoice }
+  const plan = await context.slots.local.run(() => planJob(request, limits, { signal }), signal)
   teller.learn({ output: plan.output })
   const recipe = recipeHash(settings, context.serviceIdentity)
   const inputIdentity = await quickIdentity(plan.media.path)

@@ -19,7 +19,9 @@ const byTimecode = z.strictObject({
 })
 
 /** A part of a file that is to be regenerated: by time, by the title of a chapter, or by timecode. */
-export const segmentSchema = z.union([fromTo, byChapter, byTimecode])
+export const segmentSchema = z.union([fromTo, byChapter, byTimecode], {
+  error: 'must be {"startSec","endSec"}, {"chapter"} or {"startTimecode","endTimecode"}',
+})
 export type Segment = z.infer<typeof segmentSchema>
 type ByTimecode = z.infer<typeof byTimecode>
 

@@ -2,6 +2,7 @@
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'engine-memory': () => import('./engine-memory.js'),
   'hook-return': () => import('./hook-return.js'),
+  'many-steps': () => import('./many-steps.js'),
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
   timeline: () => import('./timeline.js'),

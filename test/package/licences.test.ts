@@ -38,6 +38,7 @@ describe('the contents of the tarball', () => {
     ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
+    ...['dist/plugins/script-step/index.js', 'plugins/script-step/examples/Makefile'],
   ]
 
   it('are what voxmux needs', () => {

@@ -9,6 +9,8 @@ const WANTED: readonly RegExp[] = [
   /^dist\/service\/index\.js$/,
   /^dist\/service\/index\.d\.ts$/,
   /^dist\/cli\/main\.js$/,
+  /^dist\/plugins\/script-step\/index\.(js|d\.ts)$/,
+  /^plugins\/script-step\/examples\/Makefile$/,
   /^dist\/plugins\/watch-folder\/dashboard\/page\/index\.html$/,
   /^presets\/transparent\.json$/,
   /^plugins\/watch-folder\/deploy\/voxmux-watch\.service$/,
@@ -26,6 +28,7 @@ const ALLOWED: readonly RegExp[] = [
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,
   /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs)$/,
+  /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]
 
 /**

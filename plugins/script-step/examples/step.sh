@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# One file, and what comes of it: step.sh INPUT OUTPUT
+set -u
+
+job=$(printf '{"input":"%s","output":"%s","preset":"podcast"}' "$1" "$2")
+last=$(printf '%s' "$job" | voxmux step - | tail -n 1)
+
+# The last line is the result: its status decides, the exit code of voxmux says the same in a number.
+case $last in
+  *'"status":"done"'*) echo "finished: $2, proven by $2.voxmux.json" ;;
+  *'"status":"skipped"'*) echo "there already: $2" ;;
+  *'"status":"pending"'*) echo "still running: run me again" >&2; exit 3 ;;
+  *) echo "failed: $last" >&2; exit 1 ;;
+esac

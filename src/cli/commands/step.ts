@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { addAbortSignal } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { z } from 'zod'
+import { UsageError } from '../../core/errors.js'
+import { silentLogger } from '../../core/logger.js'
+import { jobRequestSchema } from '../../pipeline/job-request-schema.js'
+import { exitCodeOf } from '../../pipeline/run-jobs.js'
+import { type CommandContext, defineCommand } from '../command.js'
+import { createReporter } from '../output/reporter.js'
+import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../run-options.js'
+
+const STEP_OPTIONS = {
+  wait: {
+    type: 'number',
+    requiresArg: true,
+    describe: 'Seconds to wait; then exit 3, and the same command collects (0: submit and leave)',
+    group: 'How:',
+  },
+  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time' },
+  schema: { type: 'boolean', describe: 'Print the JSON Schema of a job', group: 'Output:' },
+  ...CONFIG_OPTIONS,
+  ledger: RUN_OPTIONS.ledger,
+  store: RUN_OPTIONS.store,
+  progress: OUTPUT_OPTIONS.progress,
+  json: { type: 'boolean', describe: 'Always so: events for programs on stdout', group: 'Output:' },
+} as const
+
+/** `voxmux step [job.json | -]` */
+export const command = defineCommand({
+  positionals: '[job]',
+  examples: [
+    ['job.json', 'do the job (or the list of jobs) in a file'],
+    ['- < job.json', 'or from stdin'],
+    ['job.json --wait 0', 'submit it and leave; the same command again collects'],
+    ['--schema', 'what a job may hold'],
+  ],
+  build: (parser) =>
+    withOptions(
+      parser.positional('job', { type: 'string', describe: 'JSON file with a job or a list of jobs; - for stdin' }),
+      STEP_OPTIONS,
+    ),
+  run: async (args, context) => {
+    const { cwd, env, signal, output } = context
+    if (args.schema) {
+      process.stdout.write(`${JSON.stringify(jobSchema(), null, 2)}\n`)
+      return 0
+    }
+    const jobs = await readJobs(args.job, context)
+    const { runSteps } = await import('voxmux/plugins/script-step')
+    const reporter = createReporter(output, args.progress)
+    try {
+      const outcomes = await runSteps(Array.isArray(jobs) ? jobs : [jobs], {
+        ...{ cwd, env, signal, config: args.config, settings: flagsOf(args), waitSec: waitSecOf(args.wait) },
+        logger: {
+          ...silentLogger,
+          info: (_fields, message) => reporter.note(message),
+          warn: (_fields, message) => reporter.note(`! ${message}`),
+        },
+        onEvent: reporter.report,
+      })
+      const exitCode = exitCodeOf(outcomes)
+      output.result({ exitCode, files: outcomes.map(({ event }) => event) })
+      return exitCode
+    } finally {
+      reporter.stop()
+    }
+  },
+})
+
+/** A job, or a list of them, as editors and other languages check it. */
+function jobSchema(): object {
+  const job = z.toJSONSchema(jobRequestSchema, { io: 'input', unrepresentable: 'any' })
+  const { $schema, ...properties } = job
+  return {
+    $schema,
+    title: 'A job of `voxmux step`, or a list of them',
+    anyOf: [{ $ref: '#/$defs/job' }, { type: 'array', minItems: 1, items: { $ref: '#/$defs/job' } }],
+    $defs: { job: properties },
+  }
+}
+
+async function readJobs(job: string | undefined, { cwd, signal }: CommandContext): Promise<unknown> {
+  // The parser makes nothing of a lone hyphen.
+  const isNamed = job !== undefined && job !== '' && job !== '-'
+  const isStdin = !isNamed && (job === '-' || !process.stdin.isTTY)
+  if (!isNamed && !isStdin) {
+    throw new UsageError('ERR_USAGE', 'A job is missing: name its file, or - to read it from stdin.', {
+      remedies: ['`voxmux step --schema` prints what a job may hold, `voxmux step --help` shows examples.'],
+    })
+  }
+  const source = isStdin ? 'stdin' : resolve(cwd, job as string)
+  const content = isStdin ? await text(addAbortSignal(signal, process.stdin)) : await readJobFile(source)
+  if (content.trim() === '') throw unreadable(source, 'it is empty')
+  try {
+    return JSON.parse(content.replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    throw unreadable(source, cause instanceof Error ? cause.message : String(cause), cause)
+  }
+}
+
+function readJobFile(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw unreadable(path, cause.code === 'ENOENT' ? 'there is no such file' : cause.message, cause)
+  })
+}
+
+function unreadable(source: string, why: string, cause?: unknown): UsageError {
+  return new UsageError('ERR_JOB_REQUEST', `${source} cannot be read as a job: ${why}.`, {
+    cause,
+    input: source,
+    remedies: ['Write a JSON object such as {"input":"take.wav"}, or a list of them: see `voxmux step --schema`.'],
+  })
+}
+
+function waitSecOf(wait: number | undefined): number | undefined {
+  if (wait === undefined || wait >= 0) return wait
+  throw new UsageError('ERR_USAGE', `--wait takes seconds from 0, not ${wait}.`)
+}

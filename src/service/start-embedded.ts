@@ -1,0 +1,31 @@
+import { startService } from './start-service.js'
+
+/** The service as a part of this process: what `openPipeline` wants of its `startEmbedded`. */
+export interface EmbeddedService {
+  /** Address and a key that is good while it runs. */
+  readonly access: {
+    readonly baseUrl: string
+    readonly authUrl: string
+    readonly tenantId: string
+    readonly clientId: string
+    readonly clientSecret: string
+    readonly scope: string
+  }
+  /** Tells of every file that ended in this process. */
+  onFileEnd(listener: (fileId: string) => void): void
+  close(): Promise<void>
+}
+
+/** Starts a node on loopback with a key for this process; it speaks the real protocol. */
+export async function startEmbedded(dataDir: string): Promise<EmbeddedService> {
+  const running = await startService({ dataDir })
+  try {
+    const { clientId, clientSecret } = await running.createKey('local')
+    const { baseUrl, authUrl, tenantId, scope, onFileEnd } = running
+    const access = { baseUrl, authUrl, tenantId, scope, clientId, clientSecret }
+    return { access, onFileEnd, close: () => running.close() }
+  } catch (error) {
+    await running.close()
+    throw error
+  }
+}

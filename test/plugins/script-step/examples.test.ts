@@ -1,0 +1,90 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { CLI_PATH } from '../../helpers/voxmux-cli.js'
+import { secondOfSpeech, stepBench } from './step-bench.js'
+
+const EXAMPLES = fileURLToPath(new URL('../../../plugins/script-step/examples', import.meta.url))
+const bench = stepBench()
+
+/** Why the test of an example is skipped here; undefined where its tool is installed. */
+function missing(tool: string): string | undefined {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' })
+    return undefined
+  } catch {
+    process.stderr.write(`skipped: ${tool} is not installed\n`)
+    return `${tool} is not installed`
+  }
+}
+
+/** Runs an example where `voxmux` is a command, as it is after an installation. */
+async function run(program: string, ...args: readonly string[]) {
+  const bin = bench.folder.file('bin')
+  await mkdir(bin, { recursive: true })
+  await writeFile(join(bin, 'voxmux'), `#!/bin/sh\nexec "${process.execPath}" "${CLI_PATH}" "$@"\n`)
+  await chmod(join(bin, 'voxmux'), 0o755)
+  const { cwd, env } = bench.options
+  const PATH = `${bin}:/usr/bin:/bin`
+  return promisify(execFile)(program, args, { cwd, env: { PATH, ...env } }).catch((error: unknown) => {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, stdout, stderr }
+  })
+}
+
+async function raw(...indices: readonly number[]): Promise<void> {
+  await mkdir(bench.folder.file('raw'), { recursive: true })
+  for (const index of indices) {
+    await writeFile(bench.folder.file(`raw/take-${index}.wav`), await secondOfSpeech(index))
+  }
+}
+
+describe('the examples of the script step', () => {
+  it.skipIf(missing('bash') !== undefined)('step.sh says what became of a file, by its status', async () => {
+    await raw(1)
+    const script = join(EXAMPLES, 'step.sh')
+    const { stdout } = await run('bash', script, 'raw/take-1.wav', 'clean.wav')
+    expect(stdout).toBe('finished: clean.wav, proven by clean.wav.voxmux.json\n')
+    expect((await run('bash', script, 'raw/take-1.wav', 'clean.wav')).stdout).toBe('there already: clean.wav\n')
+    expect(await run('bash', script, 'none.wav', 'x.wav')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('failed:'),
+    })
+  })
+
+  it.skipIf(missing('python3') !== undefined)('step.py lists each output with the hash of its receipt', async () => {
+    await raw(1, 2)
+    const args = [join(EXAMPLES, 'step.py'), 'clean', 'raw/take-1.wav', 'raw/take-2.wav', 'none.wav'] as const
+    const { stdout, stderr, code } = { code: 0, ...(await run('python3', ...args)) }
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines).toEqual(
+      [1, 2].map((n) => expect.stringMatching(new RegExp(`/clean/take-${n}\\.regen\\.wav \\w{64}$`))),
+    )
+    expect(stderr).toMatch(/none\.wav ERR_\w+ /)
+    expect(code).toBe(2)
+  })
+
+  it.skipIf(missing('make') !== undefined)('Makefile makes what is missing or stale, and nothing twice', async () => {
+    await raw(1, 2)
+    const make = () => run('make', '-f', join(EXAMPLES, 'Makefile'), '-j2')
+    const first = { code: 0, ...(await make()) }
+    expect(first).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Error') })
+    for (const n of [1, 2]) expect((await stat(bench.folder.file(`clean/take-${n}.wav`))).size).toBeGreaterThan(1000)
+    expect((await make()).stdout).toContain('Nothing to be done')
+    expect(bench.server.charges).toBe(2)
+  })
+
+  it('Snakefile and github-actions.yml say the jobs that voxmux takes', async () => {
+    const jobs = await Promise.all(
+      ['Snakefile', 'github-actions.yml'].map(async (name) => {
+        const text = (await readFile(join(EXAMPLES, name), 'utf8')).replaceAll('{{', '{').replaceAll('}}', '}')
+        return JSON.parse(/echo '(\{.*\})' \| voxmux step -/.exec(text)?.[1] ?? 'null')
+      }),
+    )
+    const { jobRequestSchema } = await import('voxmux')
+    for (const job of jobs) expect(jobRequestSchema.safeParse(job)).toMatchObject({ success: true })
+  })
+})

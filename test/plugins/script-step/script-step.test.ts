@@ -1,0 +1,132 @@
+import { describe, expect, expectTypeOf, it, vi } from 'vitest'
+import { AccessError, PrecheckError, silentLogger, UsageError } from 'voxmux'
+import { type FinishedStep, type StepResult, scriptStep } from 'voxmux/step'
+import { stepBench } from './step-bench.js'
+
+const bench = stepBench()
+const SUCCEEDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
+const IN_PROGRESS = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
+
+describe('a script step', () => {
+  it('resolves to its output and receipt, and to skipped when it is said again', async () => {
+    await bench.take('speech.wav')
+    const stages: string[] = []
+    const step = await scriptStep(
+      { input: 'speech.wav', output: 'out/' },
+      { ...bench.options, onProgress: ({ stage, percent }) => stages.push(`${stage} ${percent}`) },
+    )
+    expect(step).toEqual({
+      id: expect.stringMatching(/^\w{26}$/),
+      input: bench.folder.file('speech.wav'),
+      status: 'done',
+      output: bench.folder.file('out/speech.regen.wav'),
+      receipt: bench.folder.file('out/speech.regen.wav.voxmux.json'),
+      error: null,
+    })
+    expect(stages).toEqual(expect.arrayContaining(['probe 100', 'process 100', 'publish 100']))
+    const again = await scriptStep({ input: 'speech.wav', output: 'out/' }, bench.options)
+    expect(again).toEqual({ ...step, status: 'skipped' })
+    expect(bench.server.charges).toBe(1)
+  })
+
+  it.each([
+    ['a wrong key', { input: 'speech.wav', trak: 1 }, UsageError, 'ERR_JOB_REQUEST', /did you mean "track"/],
+    ['a wrong segment', { input: 'speech.wav', segments: [{ from: 1 }] }, UsageError, 'ERR_JOB_REQUEST', /startSec/],
+    ['no preset', { input: 'speech.wav', preset: 'podcsat' }, UsageError, 'ERR_PRESET_UNKNOWN', /podcast/],
+    ['no such file', { input: 'none.wav' }, UsageError, 'ERR_INPUT_MISSING', /none\.wav/],
+    ['several tracks', { input: 'two-tracks.mkv' }, PrecheckError, 'ERR_SEVERAL_TRACKS', /track/],
+  ])('throws a typed error for %s', async (_what, job, kind, code, message) => {
+    await bench.take('speech.wav')
+    await bench.take('two-tracks.mkv')
+    const error = await scriptStep(job as { input: string }, bench.options).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(kind)
+    expect(error).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    })
+    expect(bench.server.charges).toBe(0)
+  })
+
+  it('throws an AccessError for wrong credentials, which are not in it', async () => {
+    await bench.take('speech.wav')
+    const env = { ...bench.options.env, VOXMUX_CLIENT_SECRET: 'not-this-one' }
+    const error = await scriptStep({ input: 'speech.wav' }, { ...bench.options, env }).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(AccessError)
+    expect(JSON.stringify(error) + String(error)).not.toContain('not-this-one')
+  })
+
+  it('ends when its signal fires, and the same step attaches', async () => {
+    await bench.take('speech.wav')
+    bench.server.behaviour.states = IN_PROGRESS
+    const giveUp = new AbortController()
+    const onProgress = ({ stage }: { stage: string }) => stage === 'process' && giveUp.abort()
+    const step = scriptStep({ input: 'speech.wav' }, { ...bench.options, signal: giveUp.signal, onProgress })
+    await expect(step).rejects.toMatchObject({ code: 'ERR_INTERRUPTED', exitCode: 130 })
+    bench.server.behaviour.states = SUCCEEDED
+    expect((await scriptStep({ input: 'speech.wav' }, bench.options)).status).toBe('done')
+    expect(bench.server.charges).toBe(1)
+  })
+
+  it('is submitted with waitSec 0, and collected by the same step', async () => {
+    await bench.take('speech.wav')
+    bench.server.behaviour.states = SUCCEEDED
+    const submitted = await scriptStep({ input: 'speech.wav' }, { ...bench.options, waitSec: 0 })
+    expect(submitted).toMatchObject({ status: 'pending', output: null, error: { code: 'ERR_STILL_RUNNING' } })
+    expect(bench.server.calls).toMatchObject({ startProcess: 1, getFilesStatus: 0 })
+    expect(await scriptStep({ input: 'speech.wav' }, { ...bench.options, waitSec: 0 })).toMatchObject({
+      status: 'done',
+    })
+    expect(bench.server.charges).toBe(1)
+  })
+
+  it('is not harmed by a listener that throws, and never writes to stdout', async () => {
+    await bench.take('speech.wav')
+    const write = vi.spyOn(process.stdout, 'write')
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) }
+    const onProgress = () => {
+      throw new Error('mine')
+    }
+    const { status } = await scriptStep({ input: 'speech.wav' }, { ...bench.options, onProgress, logger })
+    expect(write).not.toHaveBeenCalled()
+    write.mockRestore()
+    expect(status).toBe('done')
+    expect(warnings).toContain('The listener to the progress of a step failed.')
+  })
+
+  it('knows by its types that only waitSec makes it pending', () => {
+    const job = { input: 'a.wav', segments: [{ startSec: 1 }], track: 'lang:eng', channels: 'center' } as const
+    expectTypeOf(() => scriptStep(job)).returns.resolves.toEqualTypeOf<FinishedStep>()
+    expectTypeOf(() => scriptStep(job, { waitSec: 5 })).returns.resolves.toEqualTypeOf<StepResult>()
+  })
+})
+
+describe('many script steps at once', () => {
+  it('share one token and one status watcher, which asks for all of them together', async () => {
+    const count = 8
+    const jobs = await Promise.all(
+      Array.from({ length: count }, async (_, index) => ({ input: await bench.voice(index), output: `${index}.wav` })),
+    )
+    // Nothing is ready before all are there: so it shows how many are asked for at once.
+    bench.server.behaviour.states = () => (bench.server.calls.startProcess === count ? SUCCEEDED : IN_PROGRESS)
+    const steps = await Promise.all(
+      jobs.map((job) => scriptStep(job, { ...bench.options, settings: { verify: 'fast' } })),
+    )
+    expect(steps.map(({ status }) => status)).toEqual(jobs.map(() => 'done'))
+    expect(bench.server.calls).toMatchObject({ token: 1, startProcess: count })
+    expect(bench.server.charges).toBe(count)
+    const batches = bench.server.requestsOf('getFilesStatus').map(({ body }) => (body as { fileIds: string[] }).fileIds)
+    expect(Math.max(...batches.map((ids) => ids.length))).toBeGreaterThan(count / 2)
+    // When all are at the service, a round is one request: far fewer than one a file.
+    const last = batches.slice(batches.findIndex((ids) => ids.length > count / 2))
+    expect(last.length).toBeLessThan(count)
+  })
+
+  it('that are the same are one job, paid for once', async () => {
+    await bench.take('speech.wav')
+    const steps = await Promise.all([1, 2, 3].map(() => scriptStep({ input: 'speech.wav' }, bench.options)))
+    expect(steps.map(({ status }) => status).sort()).toEqual(['done', 'skipped', 'skipped'])
+    expect(new Set(steps.map(({ id }) => id)).size).toBe(1)
+    expect(bench.server.charges).toBe(1)
+  })
+})
