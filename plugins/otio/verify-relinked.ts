@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { VerificationError } from 'voxmux'
-import { rational } from './rational.js'
-import { readTimeline } from './read-timeline.js'
+import { type Rational, rational } from './rational.js'
+import { readTimeline, type TimelineFile } from './read-timeline.js'
 import type { ClipUse, RelinkedMedia, Timeline, TimelineSource } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
 import type { NewTimeline } from './write-timeline.js'
@@ -27,12 +27,21 @@ export async function verifyRelinked(
   }
   // The same rate for both: of a list that does not say its own, frames are compared.
   const rate = request.frameRate ?? rational(25)
-  const [before, again] = [readTimeline(file, rate), readTimeline({ ...file, text }, rate)]
+  const before = readTimeline(file, rate)
+  const again = readAgain({ ...file, text }, rate, output)
   if (JSON.stringify(rangesOf(before)) !== JSON.stringify(rangesOf(again))) {
     throw changed(output, 'it plays other parts than the old one')
   }
   const unnamed = [...media.values()].find(({ path }) => !again.sources.some((source) => isNamed(source, path, output)))
   if (unnamed) throw changed(output, `it does not play ${unnamed.path}`)
+}
+
+function readAgain(file: TimelineFile, rate: Rational, output: string): Timeline {
+  try {
+    return readTimeline(file, rate)
+  } catch (cause) {
+    throw changed(output, 'it cannot be read back', cause)
+  }
 }
 
 function isNamed({ name, paths }: TimelineSource, path: string, output: string): boolean {
@@ -46,8 +55,9 @@ function rangesOf({ uses }: Timeline): readonly string[] {
   )
 }
 
-function changed(output: string, why: string): VerificationError {
+function changed(output: string, why: string, cause?: unknown): VerificationError {
   return new VerificationError('ERR_TIMELINE_CHANGED', `The new timeline ${output} is not published: ${why}.`, {
+    cause,
     input: output,
     remedies: ['This is a defect of voxmux: please report it with the timeline. The new media are complete.'],
   })

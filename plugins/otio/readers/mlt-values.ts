@@ -47,14 +47,14 @@ export interface MltMedia {
 /** The media file of a producer or chain; undefined for a colour, a title, a picture, a project in a project. */
 export function mediaOf(producer: XmlElement, root: XmlElement): MltMedia | undefined {
   const service = property(producer, 'mlt_service') ?? 'avformat'
-  if (!/^(avformat|timewarp)/.test(service)) return undefined
   const resource = property(producer, 'resource') ?? ''
+  if (!/^(avformat|timewarp)/.test(service) || resource === '') return undefined
   const [, speed, warped] = (service === 'timewarp' && /^(-?[\d.]+):(.+)$/s.exec(resource)) || []
   // A proxy stands in for it while it is edited.
   const isProxied = !/^-?$/.test(property(producer, 'kdenlive:proxy') ?? '')
   const original = isProxied ? property(producer, 'kdenlive:originalurl') : undefined
   const address = original ?? property(producer, 'warp_resource') ?? warped ?? resource
-  if (address === '' || /^<|^-?\d+$/.test(address)) return undefined
+  if (address === '' || /^<|^-?\d*$/.test(address)) return undefined
   const folder = root.attributes.root
   const paths = folder !== undefined && !isAbsolute(address) ? [join(folder, address), address] : [address]
   const factor = decimal(property(producer, 'warp_speed') ?? speed ?? '1')

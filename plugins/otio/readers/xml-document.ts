@@ -138,7 +138,7 @@ export function textEdit(document: string, element: XmlElement, value: string): 
   if (tag.endsWith('/>')) {
     return { start: element.start, end: element.end, text: `${tag.slice(0, -2).trimEnd()}>${text}</${element.name}>` }
   }
-  return { start: element.start + tag.length, end: document.lastIndexOf('</', element.end), text }
+  return { start: element.start + tag.length, end: document.lastIndexOf('</', element.end - 1), text }
 }
 
 /** The edit that takes an element out, with the white space before it. */
