@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { VoxmuxClient } from '../../src/client/index.js'
 import { silentLogger } from '../../src/core/logger.js'
-import { JobQueue, openSharedLedger, VoiceCache } from '../../src/jobs/index.js'
+import { JobQueue, openLedger, openSharedLedger, VoiceCache } from '../../src/jobs/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
 import { openJobWorker } from '../../src/pipeline/job-worker.js'
 import { openStageSlots } from '../../src/pipeline/stage-slots.js'
@@ -16,7 +16,7 @@ const settings = JSON.parse(process.argv[2] ?? '') as FarmSettings
 const { store, client: access, folder, concurrency, leaseMs, kind } = settings
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const ledger = await openSharedLedger(store)
+const ledger = await (/^rediss?:/.test(store) ? openSharedLedger(store) : openLedger(store))
 const client = new VoxmuxClient({
   ...access,
   retry: { limit: 8, baseMs: 20, maxMs: 200, retryAfterMaxMs: 1000 },
