@@ -61,6 +61,8 @@ export interface Config {
   /** Absolute; null: in the state folder. */
   readonly ledger: string | null
   readonly store: string | null
+  /** Folders by their name in the store. */
+  readonly paths: readonly { readonly store: string; readonly here: string }[]
   readonly ffmpeg: string | null
   readonly ffprobe: string | null
   /** In the order in which their hooks are called. */
@@ -159,6 +161,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     stateDir: String(settings.stateDir),
     ledger: settings.ledger ?? null,
     store: settings.store ?? null,
+    paths: settings.paths ?? [],
     ffmpeg: settings.ffmpeg ?? null,
     ffprobe: settings.ffprobe ?? null,
     plugins: configuredPlugins(merged),

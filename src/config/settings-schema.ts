@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
+import { pathRootSchema } from './path-root-schema.js'
 import { recipePartSchema } from './preset-schema.js'
 import { watchSchema } from './watch-schema.js'
 
@@ -111,6 +112,9 @@ export const settingsSchema = recipePartSchema.extend({
     .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address')
     .optional()
     .meta({ description: 'Shared job store, instead of the ledger.' }),
+  paths: z.array(pathRootSchema).optional().meta({
+    description: 'Folders that the machines of a shared store have in different places.',
+  }),
   ffmpeg: file('ffmpeg to use.'),
   ffprobe: file('ffprobe to use.'),
   watch: watchSchema.optional().meta({ description: 'Folders that `voxmux watch` works off.' }),

@@ -12,6 +12,7 @@ const TRUSTED_ONLY = [
   'profiles',
   'store',
   'cacheDir',
+  'paths',
   'stateDir',
   'ledger',
   'ffmpeg',

@@ -1,6 +1,6 @@
 import type { Database } from './database.js'
 import type { Holder } from './holder.js'
-import type { JobLease } from './job-store.js'
+import type { ClaimOptions, JobLease } from './job-store.js'
 import { newLease } from './leases.js'
 
 /** Takes one given job that nobody holds and that has not ended. Call inside a transaction. */
@@ -20,7 +20,7 @@ export function claimByKey(
 
 /**
  * Each group's best ready job (an index seek a group), and of those the highest priority, then the group whose last
- * turn is longest ago, then the oldest. `?1`: JSON list of groups, or null for all.
+ * turn is longest ago, then the oldest. `?1`: JSON list of groups, or null for all; `?2`: of those to leave out.
  */
 export const NEXT_JOB = `
   SELECT jobs.id, jobs.grp FROM turns
@@ -29,6 +29,7 @@ export const NEXT_JOB = `
     WHERE best.grp = turns.grp AND best.ready = 1 ORDER BY best.priority DESC, best.id LIMIT 1
   )
   WHERE (?1 IS NULL OR turns.grp IN (SELECT value FROM json_each(?1)))
+    AND turns.grp NOT IN (SELECT value FROM json_each(?2))
     AND turns.grp NOT IN (SELECT grp FROM pauses)
   ORDER BY jobs.priority DESC, turns.served, jobs.id LIMIT 1`
 
@@ -41,13 +42,13 @@ export const WAKE_DELAYED = `
 export function claimNext(
   database: Database,
   holder: Holder,
-  groups: readonly string[] | null,
+  { groups, exceptGroups = [] }: Pick<ClaimOptions, 'groups' | 'exceptGroups'>,
   nowMs: number,
   expiresMs: number,
 ): JobLease | null {
   database.run(WAKE_DELAYED, [nowMs])
   if (database.get("SELECT 1 FROM pauses WHERE grp = ''")) return null
-  const row = database.get(NEXT_JOB, [groups === null ? null : JSON.stringify(groups)])
+  const row = database.get(NEXT_JOB, [groups ? JSON.stringify(groups) : null, JSON.stringify(exceptGroups)])
   if (!row) return null
   database.run('UPDATE turns SET served = (SELECT max(served) + 1 FROM turns) WHERE grp = ?', [String(row.grp)])
   return take(database, holder, String(row.id), nowMs, expiresMs)

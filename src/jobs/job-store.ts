@@ -27,6 +27,8 @@ export interface ClaimOptions {
   readonly leaseMs?: number
   /** Only jobs of these groups; default all. */
   readonly groups?: readonly string[]
+  /** None of these. */
+  readonly exceptGroups?: readonly string[]
 }
 
 /** How long a lease is good without a heartbeat. A holder that died on this host loses it at once. */
@@ -100,6 +102,8 @@ export interface JobStore {
     lease: JobLease,
     as: { readonly status: 'queued' | 'waiting-remote'; readonly notBeforeMs?: number | null },
   ): Promise<Job>
+  /** Undoes a claim: another may have the job at once, and it counts as no attempt. */
+  putBack(claimed: ClaimedJob): Promise<void>
 
   get(id: string): Promise<Job | null>
   getByKey(key: string): Promise<Job | null>

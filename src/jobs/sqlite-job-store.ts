@@ -63,7 +63,7 @@ export class SqliteJobStore implements JobStore {
   async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
     return this.#claiming((now) => {
       const expiresMs = now + (options.leaseMs ?? DEFAULT_LEASE_MS)
-      const lease = claimNext(this.#database, this.#holder, options.groups ?? null, now, expiresMs)
+      const lease = claimNext(this.#database, this.#holder, options, now, expiresMs)
       return lease && { job: this.#one('jobs.id = ?', [lease.jobId]), lease }
     })
   }
@@ -121,6 +121,10 @@ export class SqliteJobStore implements JobStore {
       notBeforeMs === null ? 1 : 0,
       notBeforeMs === null ? null : Math.ceil(notBeforeMs),
     ])
+  }
+
+  async putBack({ job, lease }: ClaimedJob): Promise<void> {
+    this.#leave(lease, "status = 'queued', ready = 1, attempts = ?", [job.attempts - 1])
   }
 
   async get(id: string): Promise<Job | null> {

@@ -9,6 +9,8 @@ import type { StageSlots } from './stage-slots.js'
 /** What any number of jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {
   readonly jobs: JobStore
+  /** A path as all machines of the store write it, for keys of jobs; absent where there is one machine. */
+  readonly sharedPath?: (path: string) => string
   /** What a service refused before. */
   readonly learned: LimitsLearned
   /** What the service takes, as far as it is known. */

@@ -8,7 +8,7 @@ import {
   useConfiguredBinaries,
 } from '../config/index.js'
 import { type Logger, silentLogger } from '../core/logger.js'
-import { VoiceCache } from '../jobs/index.js'
+import { PathRoots, VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
 import { openStore } from './open-store.js'
@@ -58,6 +58,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const ledger = await openStore(config, logger)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
   const service = new LazyService(target, join(stateDir, 'service'), options, config)
+  const roots = new PathRoots(config.paths)
   const context: PipelineContext = {
     client: async () => (await service.opened()).client,
     webhooks: async () => (await service.opened()).intake?.start ?? null,
@@ -68,6 +69,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     spending: ledger.spending,
     learned: ledger.limits,
     jobs: ledger.jobs,
+    ...(config.store !== null && { sharedPath: (path: string) => roots.toStore(path) }),
     cache,
     limits: config.limits,
     maxSecondsPerDay: config.maxSecondsPerDay,

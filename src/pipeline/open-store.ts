@@ -1,20 +1,22 @@
 import { join } from 'node:path'
 import { type Config, ensureStateFolder } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
-import type { Logger } from '../core/logger.js'
-import { type Ledger, openLedger, openSharedLedger } from '../jobs/index.js'
+import { type Logger, silentLogger } from '../core/logger.js'
+import { type Ledger, MappedJobStore, openLedger, openSharedLedger, PathRoots } from '../jobs/index.js'
 
 /**
- * Opens the ledger that is configured: the one on Redis that machines share, or the SQLite file of this machine.
+ * Opens the ledger that is configured: the one on Redis that machines share, with the paths of this machine, or the
+ * SQLite file of this machine alone.
  *
  * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`, and as `openLedger` and `openSharedLedger` do
  */
-export async function openStore(config: Config, logger?: Logger): Promise<Ledger> {
-  if (config.store !== null) {
-    refuseShownPassword(config.store, config)
-    return openSharedLedger(config.store, logger && { logger })
+export async function openStore(config: Config, logger: Logger = silentLogger): Promise<Ledger> {
+  if (config.store === null) {
+    return openLedger(config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite'))
   }
-  return openLedger(config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite'))
+  refuseShownPassword(config.store, config)
+  const ledger = await openSharedLedger(config.store, { logger })
+  return { ...ledger, jobs: new MappedJobStore(ledger.jobs, new PathRoots(config.paths), { logger }) }
 }
 
 /** A command line stands in the list of processes, for every user of the machine to read. */

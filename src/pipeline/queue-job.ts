@@ -38,7 +38,7 @@ export async function queueJob(
   if (first.created) return first
   const isCopy = order.identity === undefined && (await isElsewhere(first.job, request.input))
   if (!isCopy) return { job: await takeUpAgain(first.job, request, order, context), created: false }
-  const copy = { ...request, key: valueSha256({ copyOf: request.key, input: request.input }) }
+  const copy = { ...request, key: valueSha256({ copyOf: request.key, input: shared(request.input, context) }) }
   const second = await context.jobs.enqueue(copy)
   if (second.created) return second
   return { job: await takeUpAgain(second.job, copy, order, context), created: false }
@@ -91,8 +91,12 @@ function jobRequest(order: JobOrder, { hash, identity }: Content, context: Pipel
   const { input, output, settings, group } = order
   const isAddress = identity === null
   const recipe = recipeHash(settings, context.serviceIdentity)
+  const what =
+    order.identity === undefined
+      ? { hash, output: shared(output, context), recipe }
+      : { group: shared(group, context), identity: order.identity }
   return {
-    key: valueSha256(order.identity === undefined ? { hash, output, recipe } : { group, identity: order.identity }),
+    key: valueSha256(what),
     group,
     priority: order.priority ?? 0,
     notBeforeMs: order.notBeforeMs ?? null,
@@ -102,6 +106,11 @@ function jobRequest(order: JobOrder, { hash, identity }: Content, context: Pipel
     preset: settings.preset,
     state: orderState(order, isAddress),
   }
+}
+
+/** The same on every machine, so that two that see one file make one job of it. */
+function shared(path: string, { sharedPath }: PipelineContext): string {
+  return sharedPath?.(path) ?? path
 }
 
 /** Whether the job's file is still where it was, and so another than the one at this path. */

@@ -72,7 +72,9 @@ class JobRun {
     const prepared = await prepareJob(this.#request, this.#context, this.#teller)
     const { plan, wanted, recipeHash } = prepared
     const { input, output, inputIdentity } = wanted
-    const key = valueSha256({ input, output, ...inputIdentity, recipe: recipeHash })
+    const { sharedPath = (path: string) => path } = this.#context
+    const place = { input: sharedPath(input), output: sharedPath(output) }
+    const key = valueSha256({ ...place, ...inputIdentity, recipe: recipeHash })
     const known = await jobs.getByKey(key)
     const existing = await existingOutput(wanted, known)
     // One that was published by a process which died before it could say so is claimed, and ended as it should be.

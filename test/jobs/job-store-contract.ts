@@ -116,6 +116,20 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       expect(await fixture.one.claimNext({ groups: [] })).toBeNull()
     })
 
+    it('leaves groups out, and takes a claim back as if it had not been', async () => {
+      await fixture.one.enqueue(request('a', { group: 'a', priority: 9 }))
+      await fixture.one.enqueue(request('b', { group: 'b' }))
+      const claim = await fixture.one.claimNext()
+      if (!claim) throw new Error('nothing')
+      await fixture.one.putBack(claim)
+      await expect(fixture.one.heartbeat(claim.lease)).rejects.toMatchObject({ code: 'ERR_LEASE_LOST' })
+      expect(await fixture.other.getByKey('a')).toMatchObject({ status: 'queued', attempts: 0, holder: null })
+      expect((await fixture.one.claimNext({ exceptGroups: ['a'] }))?.job.key).toBe('b')
+      expect(await fixture.one.claimNext({ exceptGroups: ['a'] })).toBeNull()
+      expect(await fixture.one.claimNext({ groups: ['a'], exceptGroups: ['a'] })).toBeNull()
+      expect((await fixture.other.claimNext())?.job).toMatchObject({ key: 'a', attempts: 1 })
+    })
+
     it('holds back what is not due, except from whoever asks for that very job', async () => {
       await fixture.one.enqueue(request('later', { notBeforeMs: fixture.now() + 1000 }))
       expect(await fixture.one.claimNext()).toBeNull()

@@ -32,8 +32,8 @@ describe('with 20,000 jobs in 50 folders', () => {
     database.all(`EXPLAIN QUERY PLAN ${sql}`, values).map((row) => String(row.detail))
 
   it.each<[string, string, (string | number | null)[], string]>([
-    ['the next job', NEXT_JOB, [null], 'jobs_ready'],
-    ['the next job of some groups', NEXT_JOB, ['["g1"]'], 'jobs_ready'],
+    ['the next job', NEXT_JOB, [null, '[]'], 'jobs_ready'],
+    ['the next job of some groups', NEXT_JOB, ['["g1"]', '[]'], 'jobs_ready'],
     ['the delayed', WAKE_DELAYED, [0], 'jobs_delayed'],
     ['expired leases', `${FREE.jobs} WHERE lease_token IS NOT NULL AND lease_expires_ms <= ?`, [0], 'jobs_expiring'],
     ['leases of a holder', `${FREE.jobs} WHERE lease_holder = ?`, [1], 'jobs_held'],

@@ -90,19 +90,22 @@ take(number, key, id, A[2], A[3], tonumber(A[4]))
 return { 'claimed', nowText, read(key) }`,
   },
 
-  /** A[1] token, A[2] holder, A[3] lease in ms, A[4] '' for all groups or '1' for those of the names that follow. */
+  /** A[1] token, A[2] holder, A[3] lease in ms, A[4] how many groups are wanted, '' for all; they follow, then others. */
   claimNext: {
     bull: ['moveToActive'],
     lua: `
 freeExpired()
 if redis.call('HEXISTS', own .. 'pauses', '') == 1 then return { 'none' } end
-local wanted = {}
-for i = 5, #A do wanted[A[i]] = true end
+local wanted, unwanted = {}, {}
+for i = 5, #A do
+  if A[4] ~= '' and i - 4 <= tonumber(A[4]) then wanted[A[i]] = true else unwanted[A[i]] = true end
+end
 local best
 for _, number in ipairs(redis.call('ZRANGE', own .. 'turns', 0, -1)) do
   local group = redis.call('HGET', own .. 'groups', number)
   local queue = redis.call('HGET', own .. 'queues', number)
-  if group and queue and (A[4] == '' or wanted[group]) and redis.call('HEXISTS', own .. 'pauses', group) == 0 then
+  if group and queue and (A[4] == '' or wanted[group]) and not unwanted[group]
+    and redis.call('HEXISTS', own .. 'pauses', group) == 0 then
     local base = P .. ':' .. queue .. ':'
     for _, id in ipairs(redis.call('ZRANGEBYSCORE', base .. 'delayed', 0, (now + 1) * 0x1000 - 1, 'LIMIT', 0, 1000)) do
       redis.call('ZREM', base .. 'delayed', id)

@@ -96,11 +96,15 @@ export class RedisJobStore implements JobStore {
     return { outcome: 'claimed', job, lease: { jobId: job.id, token, expiresMs: Number(answer[1]) + leaseMs } }
   }
 
-  async claimNext({ leaseMs = DEFAULT_LEASE_MS, groups }: ClaimOptions = {}): Promise<ClaimedJob | null> {
+  async claimNext({
+    leaseMs = DEFAULT_LEASE_MS,
+    groups,
+    exceptGroups = [],
+  }: ClaimOptions = {}): Promise<ClaimedJob | null> {
     const token = randomUUID()
     const call = await this.#anyQueue.activate(token, this.#holder)
-    const claim = () =>
-      this.#run('claimNext', [token, this.#holder, leaseMs, groups ? '1' : '', ...(groups ?? [])], call)
+    const chosen = [groups?.length ?? '', ...(groups ?? []), ...exceptGroups]
+    const claim = () => this.#run('claimNext', [token, this.#holder, leaseMs, ...chosen], call)
     let answer = await claim()
     if (answer[0] === 'none' && (await this.#dead.free())) answer = await claim()
     if (answer[0] === 'none') return null
@@ -138,6 +142,12 @@ export class RedisJobStore implements JobStore {
     if (typeof as.notBeforeMs === 'number') return this.#putOff(lease, as.status, as.notBeforeMs, [])
     const queue = await this.#queueOf(lease.jobId)
     return this.#leave('giveBack', lease, as.status, null, [], await queue.giveBack(lease.jobId, lease.token))
+  }
+
+  async putBack({ job, lease }: ClaimedJob): Promise<void> {
+    const queue = await this.#queueOf(job.id)
+    const fields = ['_attempts', String(job.attempts - 1)]
+    await this.#leave('giveBack', lease, 'queued', null, fields, await queue.giveBack(job.id, lease.token))
   }
 
   async get(id: string): Promise<Job | null> {

@@ -1,0 +1,179 @@
+import { readdir } from 'node:fs/promises'
+import type { Logger } from '../core/logger.js'
+import type { Job, JobRequest } from './job.js'
+import type { ClaimedJob, ClaimOptions, ClaimOutcome, JobCount, JobFilter, JobStore, Pause } from './job-store.js'
+import { mapTexts, type PathRoots, rootOf } from './path-roots.js'
+
+/** For so long a worker takes nothing of a group of which it lacked a folder. */
+const LACKING_MS = 30_000
+
+/**
+ * A store whose paths are those of this machine: they are turned into the store's where a job is written, and back
+ * where it is read. A job of a folder that this machine lacks is left to another, as if it had not been claimed.
+ */
+export class MappedJobStore implements JobStore {
+  readonly #store: JobStore
+  readonly #roots: PathRoots
+  readonly #logger: Logger
+  readonly #now: () => number
+  /** Groups of the store, and until when they are left alone. */
+  readonly #lacking = new Map<string, number>()
+  readonly #said = new Set<string>()
+
+  constructor(store: JobStore, roots: PathRoots, { logger, now = Date.now }: { logger: Logger; now?: () => number }) {
+    this.#store = store
+    this.#roots = roots
+    this.#logger = logger
+    this.#now = now
+  }
+
+  async enqueue(request: JobRequest) {
+    const answer = await this.#store.enqueue(this.#stored(request))
+    return { ...answer, job: this.#here(answer.job) }
+  }
+
+  enqueueAll(requests: readonly JobRequest[]): Promise<number> {
+    return this.#store.enqueueAll(requests.map((request) => this.#stored(request)))
+  }
+
+  async claim(...args: Parameters<JobStore['claim']>): Promise<ClaimOutcome> {
+    const claim = await this.#store.claim(...args)
+    return claim.outcome === 'unknown' ? claim : { ...claim, job: this.#here(claim.job) }
+  }
+
+  async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    for (;;) {
+      const claimed = await this.#store.claimNext({
+        ...options,
+        ...(options.groups && { groups: options.groups.map((group) => this.#roots.toStore(group)) }),
+        exceptGroups: [...(options.exceptGroups ?? []), ...this.#leftAlone()],
+      })
+      if (claimed === null) return null
+      const name = await this.#lackedBy(claimed.job)
+      if (name === null) return { ...claimed, job: this.#here(claimed.job) }
+      await this.#store.putBack(claimed)
+      this.#lacking.set(claimed.job.group, this.#now() + LACKING_MS)
+      this.#sayOnce(name)
+    }
+  }
+
+  heartbeat(...args: Parameters<JobStore['heartbeat']>) {
+    return this.#store.heartbeat(...args)
+  }
+
+  async checkpoint(...[lease, checkpoint]: Parameters<JobStore['checkpoint']>): Promise<Job> {
+    return this.#here(await this.#store.checkpoint(lease, this.#stored(checkpoint)))
+  }
+
+  async complete(...[lease, end]: Parameters<JobStore['complete']>): Promise<Job> {
+    return this.#here(await this.#store.complete(lease, this.#stored(end)))
+  }
+
+  async fail(...args: Parameters<JobStore['fail']>): Promise<Job> {
+    return this.#here(await this.#store.fail(...args))
+  }
+
+  async retryAt(...args: Parameters<JobStore['retryAt']>): Promise<Job> {
+    return this.#here(await this.#store.retryAt(...args))
+  }
+
+  async release(...args: Parameters<JobStore['release']>): Promise<Job> {
+    return this.#here(await this.#store.release(...args))
+  }
+
+  putBack(claimed: ClaimedJob): Promise<void> {
+    return this.#store.putBack(claimed)
+  }
+
+  async get(id: string): Promise<Job | null> {
+    return this.#hereOrNull(await this.#store.get(id))
+  }
+
+  async getByKey(key: string): Promise<Job | null> {
+    return this.#hereOrNull(await this.#store.getByKey(key))
+  }
+
+  async list(filter: JobFilter = {}): Promise<Job[]> {
+    return (await this.#store.list(this.#stored(filter))).map((job) => this.#here(job))
+  }
+
+  async counts(): Promise<JobCount[]> {
+    return (await this.#store.counts()).map((count) => ({ ...count, group: this.#roots.toHere(count.group) }))
+  }
+
+  async setPriority(id: string, priority: number): Promise<Job | null> {
+    return this.#hereOrNull(await this.#store.setPriority(id, priority))
+  }
+
+  async requeue(id: string): Promise<Job | null> {
+    return this.#hereOrNull(await this.#store.requeue(id))
+  }
+
+  forget(id: string): Promise<boolean> {
+    return this.#store.forget(id)
+  }
+
+  forgetEnded(beforeMs: number): Promise<number> {
+    return this.#store.forgetEnded(beforeMs)
+  }
+
+  pause(group: string | null, reason: string): Promise<void> {
+    return this.#store.pause(group === null ? null : this.#roots.toStore(group), reason)
+  }
+
+  resume(group: string | null): Promise<void> {
+    return this.#store.resume(group === null ? null : this.#roots.toStore(group))
+  }
+
+  async pauses(): Promise<Pause[]> {
+    const toHere = (group: string | null) => (group === null ? null : this.#roots.toHere(group))
+    return (await this.#store.pauses()).map((pause) => ({ ...pause, group: toHere(pause.group) }))
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+
+  #stored<T>(value: T): T {
+    return mapTexts(value, (text) => this.#roots.toStore(text))
+  }
+
+  #here(job: Job): Job {
+    return mapTexts(job, (text) => this.#roots.toHere(text))
+  }
+
+  #hereOrNull(job: Job | null): Job | null {
+    return job && this.#here(job)
+  }
+
+  #leftAlone(): string[] {
+    const now = this.#now()
+    for (const [group, untilMs] of this.#lacking) if (untilMs <= now) this.#lacking.delete(group)
+    return [...this.#lacking.keys()]
+  }
+
+  /** The name of a root that the work on a job needs and this machine has not, or has not mounted. */
+  async #lackedBy({ input, output, state }: Job): Promise<string | null> {
+    const names = new Set<string>()
+    mapTexts([input, output, state.order], (text) => {
+      const name = rootOf(text)
+      if (name !== null) names.add(name)
+      return text
+    })
+    for (const name of names) {
+      const here = this.#roots.hereOf(name)
+      // The folder of a share that is not mounted is there, and empty.
+      const entries = here === null ? [] : await readdir(here).catch(() => [])
+      if (entries.length === 0) return name
+    }
+    return null
+  }
+
+  #sayOnce(name: string): void {
+    if (this.#said.has(name)) return
+    this.#said.add(name)
+    const here = this.#roots.hereOf(name)
+    const what = here === null ? `no path for ${name} (see \`paths\` in the configuration)` : `nothing at ${here}`
+    this.#logger.warn({ root: name, here }, `This machine has ${what}: jobs in it are left to other workers.`)
+  }
+}
