@@ -1,6 +1,7 @@
 export { type Database, openDatabase, type Row, type SqlValue } from './database.js'
 export { type HeldJob, type HoldJobOptions, holdJob } from './held-job.js'
 export { type HeldVoice, type HoldVoiceOptions, holdVoice } from './held-voice.js'
+export { inspectSharedStore, type SharedStoreReport } from './inspect-shared-store.js'
 export {
   type FileIdentity,
   isEnded,

@@ -9,11 +9,12 @@ import type { Ledger, SharedLedgerOptions } from './ledger.js'
  *   `ERR_STORE_UNREACHABLE`. Later calls throw `ERR_STORE_FULL` and `ERR_STORE_UNREACHABLE` once their patience is over
  */
 export async function openSharedLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
-  const { openRedisLedger } = await import('./redis/open-redis-ledger.js').catch(notInstalled)
+  const { openRedisLedger } = await import('./redis/open-redis-ledger.js').catch(storePackagesMissing)
   return openRedisLedger(address, options)
 }
 
-function notInstalled(cause: unknown): never {
+/** What a failed import of the store's files means. */
+export function storePackagesMissing(cause: unknown): never {
   const { code } = cause as NodeJS.ErrnoException
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw cause
   throw new UsageError('ERR_STORE_NOT_INSTALLED', 'A job store on Redis needs two packages that are not installed.', {

@@ -6,6 +6,7 @@ import { findFfmpeg, findFfprobe, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
 import { examinePlugins } from './examine-plugins.js'
+import { examineStore } from './examine-store.js'
 import { type Finding, finding, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
@@ -21,6 +22,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
     ...(await examineTools(config)),
     ...(await examineStateFolder(config)),
     ...configuration(config),
+    ...(await examineStore(config)),
     ...(await examineFolders(config)),
     ...(await examinePlugins(config)),
     await finding('service', () => service(config, signal)),

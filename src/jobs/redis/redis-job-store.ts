@@ -18,6 +18,7 @@ import { leaseLost } from '../leases.js'
 import { sortableId } from '../sortable-id.js'
 import { ANY_QUEUE, type Bull, type BullCall, type BullQueue } from './bull-recorder.js'
 import { DeadHolders } from './dead-holders.js'
+import { GroupQueues } from './group-queues.js'
 import { bullPriority, jobData, jobFields, jobOf } from './job-record.js'
 import { JOB_SCRIPTS } from './job-scripts.js'
 import type { RedisScripts } from './redis-scripts.js'
@@ -31,11 +32,6 @@ export interface RedisStoreContext {
   readonly holder: Holder
 }
 
-interface GroupQueue {
-  readonly number: string
-  readonly queue: BullQueue
-}
-
 const DEFAULT_LIST_LIMIT = 100
 
 /**
@@ -43,27 +39,22 @@ const DEFAULT_LIST_LIMIT = 100
  * leases, indexes and turns are kept beside it in the same step (see `lua-prelude.ts`).
  */
 export class RedisJobStore implements JobStore {
-  readonly #client: Redis
-  readonly #bull: Bull
   readonly #scripts: RedisScripts
-  readonly #own: string
   readonly #holder: string
   readonly #anyQueue: BullQueue
-  readonly #groups = new Map<string, Promise<GroupQueue>>()
+  readonly #groups: GroupQueues
   readonly #dead: DeadHolders
 
   constructor({ client, bull, scripts, prefix, holder }: RedisStoreContext) {
-    this.#client = client
-    this.#bull = bull
     this.#scripts = scripts
-    this.#own = `${prefix}:own:`
     this.#holder = JSON.stringify(holder)
     this.#anyQueue = bull.queue(ANY_QUEUE)
-    this.#dead = new DeadHolders(scripts, () => client.hgetall(`${this.#own}holders`), JOB_SCRIPTS.freeDead)
+    this.#groups = new GroupQueues({ client, bull, scripts, prefix })
+    this.#dead = new DeadHolders(scripts, () => client.hgetall(`${prefix}:own:holders`), JOB_SCRIPTS.freeDead)
   }
 
   async enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }> {
-    const { number, queue } = await this.#group(request.group)
+    const { number, queue } = await this.#groups.of(request.group)
     const nowMs = this.#scripts.now()
     const id = `${sortableId(nowMs)}-${number}`
     const notBeforeMs = request.notBeforeMs ?? null
@@ -123,13 +114,13 @@ export class RedisJobStore implements JobStore {
   }
 
   async complete(lease: JobLease, end: Parameters<JobStore['complete']>[1]): Promise<Job> {
-    const queue = await this.#queueOf(lease.jobId)
+    const queue = await this.#groups.ofJob(lease.jobId)
     const call = await queue.finish(lease.jobId, 'completed', JSON.stringify(end), lease.token)
     return this.#leave('finish', lease, end.status, null, jobFields({ receipt: end.receipt }), call)
   }
 
   async fail(lease: JobLease, end: Parameters<JobStore['fail']>[1]): Promise<Job> {
-    const queue = await this.#queueOf(lease.jobId)
+    const queue = await this.#groups.ofJob(lease.jobId)
     const call = await queue.finish(lease.jobId, 'failed', end.error.message, lease.token)
     return this.#leave('finish', lease, end.status, null, jobFields({ error: end.error }), call)
   }
@@ -140,12 +131,12 @@ export class RedisJobStore implements JobStore {
 
   async release(lease: JobLease, as: Parameters<JobStore['release']>[1]): Promise<Job> {
     if (typeof as.notBeforeMs === 'number') return this.#putOff(lease, as.status, as.notBeforeMs, [])
-    const queue = await this.#queueOf(lease.jobId)
+    const queue = await this.#groups.ofJob(lease.jobId)
     return this.#leave('giveBack', lease, as.status, null, [], await queue.giveBack(lease.jobId, lease.token))
   }
 
   async putBack({ job, lease }: ClaimedJob): Promise<void> {
-    const queue = await this.#queueOf(job.id)
+    const queue = await this.#groups.ofJob(job.id)
     const fields = ['_attempts', String(job.attempts - 1)]
     await this.#leave('giveBack', lease, 'queued', null, fields, await queue.giveBack(job.id, lease.token))
   }
@@ -173,7 +164,7 @@ export class RedisJobStore implements JobStore {
   }
 
   async setPriority(id: string, priority: number): Promise<Job | null> {
-    const queue = await this.#queueOf(id).catch(() => null)
+    const queue = await this.#groups.ofJob(id).catch(() => null)
     return queue && jobOf(await this.#run('setPriority', [id], await queue.setPriority(id, bullPriority(priority))))
   }
 
@@ -219,7 +210,7 @@ export class RedisJobStore implements JobStore {
   async close(): Promise<void> {}
 
   async #putOff(lease: JobLease, status: JobStatus, notBeforeMs: number, fields: string[]): Promise<Job> {
-    const queue = await this.#queueOf(lease.jobId)
+    const queue = await this.#groups.ofJob(lease.jobId)
     const nowMs = this.#scripts.now()
     const dueMs = Math.ceil(notBeforeMs)
     const call = await queue.delay(lease.jobId, nowMs, Math.max(0, dueMs - nowMs), lease.token)
@@ -250,47 +241,13 @@ export class RedisJobStore implements JobStore {
   }
 
   async #forget(job: Job, condition: readonly [string, string]): Promise<boolean> {
-    const queue = await this.#queueOf(job.id)
+    const queue = await this.#groups.ofJob(job.id)
     const own = [job.id, job.key, ...condition]
     return Number(await this.#scripts.run('forget', JOB_SCRIPTS.forget, own, await queue.remove(job.id))) === 1
   }
 
   async #run(name: keyof typeof JOB_SCRIPTS, own: readonly (string | number)[] = [], call?: BullCall) {
     return (await this.#scripts.run(name, JOB_SCRIPTS[name], own, call)) as unknown[]
-  }
-
-  #group(group: string): Promise<GroupQueue> {
-    const known = this.#groups.get(group)
-    if (known) return known
-    const opening = this.#openGroup(group)
-    this.#groups.set(group, opening)
-    opening.catch(() => this.#groups.delete(group))
-    return opening
-  }
-
-  async #openGroup(group: string): Promise<GroupQueue> {
-    // A queue's name may hold no colon; people read it in BullMQ's own tools.
-    const name = `group-${encodeURIComponent(group)}`
-    const number = String(await this.#scripts.run('group', JOB_SCRIPTS.group, [group, name]))
-    return { number, queue: this.#bull.queue(name) }
-  }
-
-  /** The queue that an id tells of. */
-  async #queueOf(id: string): Promise<BullQueue> {
-    const number = /-(\d+)$/.exec(id)?.[1]
-    const group = number === undefined ? null : await this.#groupNamed(number)
-    if (group === null) throw leaseLost('a job that was forgotten')
-    return (await this.#group(group)).queue
-  }
-
-  readonly #names = new Map<string, string>()
-
-  async #groupNamed(number: string): Promise<string | null> {
-    const known = this.#names.get(number)
-    if (known !== undefined) return known
-    const name = await this.#client.hget(`${this.#own}groups`, number)
-    if (name !== null) this.#names.set(number, name)
-    return name
   }
 
   #one(hash: unknown): Job {

@@ -1,0 +1,28 @@
+import type { SharedStoreReport } from '../inspect-shared-store.js'
+import { connectRedis, disconnectRedis } from './redis-client.js'
+
+/** What a Redis says of itself; see `inspectSharedStore`, which loads this file only where it is wanted. */
+export async function inspectRedis(address: string): Promise<SharedStoreReport> {
+  const client = await connectRedis(address)
+  try {
+    const info = new Map(
+      (await client.info()).split(/\r?\n/).flatMap((line) => {
+        const colon = line.indexOf(':')
+        return colon < 0 ? [] : [[line.slice(0, colon), line.slice(colon + 1)] as const]
+      }),
+    )
+    // Managed services refuse CONFIG: what is not known is not held against them.
+    const [, sync] = (await client.config('GET', 'appendfsync').catch(() => [])) as (string | undefined)[]
+    return {
+      version: info.get('redis_version') ?? 'unknown',
+      isAppendOnly: info.get('aof_enabled') === '1',
+      appendSync: sync ?? null,
+      evictionPolicy: info.get('maxmemory_policy') ?? 'unknown',
+      usedBytes: Number(info.get('used_memory') ?? 0),
+      maxBytes: Number(info.get('maxmemory') ?? 0) || null,
+      replicas: Number(info.get('connected_slaves') ?? 0),
+    }
+  } finally {
+    await disconnectRedis(client)
+  }
+}
