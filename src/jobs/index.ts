@@ -1,7 +1,7 @@
 export { type Database, openDatabase, type Row, type SqlValue } from './database.js'
 export { type HeldJob, type HoldJobOptions, holdJob } from './held-job.js'
 export { type HeldVoice, type HoldVoiceOptions, holdVoice } from './held-voice.js'
-export { inspectSharedStore, type SharedStoreReport } from './inspect-shared-store.js'
+export { inspectSharedStore } from './inspect-shared-store.js'
 export {
   type FileIdentity,
   isEnded,
@@ -32,6 +32,7 @@ export { MappedJobStore } from './mapped-job-store.js'
 export { openSharedLedger } from './open-shared-ledger.js'
 export { type PathRoot, PathRoots } from './path-roots.js'
 export { openSeenFiles, type SeenFile, type SeenFiles, type SeenRoot } from './seen-files.js'
+export type { SharedStoreReport } from './shared-store-report.js'
 export { sortableId } from './sortable-id.js'
 export { type DaySpending, requireAllowance, type SpendingLimit, type SpendingLog } from './spending-log.js'
 export {

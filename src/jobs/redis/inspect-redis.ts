@@ -1,4 +1,4 @@
-import type { SharedStoreReport } from '../inspect-shared-store.js'
+import type { SharedStoreReport } from '../shared-store-report.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 
 /** What a Redis says of itself; see `inspectSharedStore`, which loads this file only where it is wanted. */
