@@ -53,11 +53,12 @@ function expectVersion(appDir: string): void {
 }
 
 function compileAndRun(appDir: string): void {
-  copyFileSync(join(ROOT, 'test/package/stranger.ts'), join(appDir, 'stranger.ts'))
+  const files = ['stranger.ts', 'stranger-commonjs.cts']
+  for (const name of files) copyFileSync(join(ROOT, 'test/package', name), join(appDir, name))
   const compilerOptions = { target: 'ES2023', module: 'NodeNext', strict: true, types: ['node'], skipLibCheck: true }
-  writeFileSync(join(appDir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['stranger.ts'] }))
+  writeFileSync(join(appDir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', appDir], appDir)
-  say(run(process.execPath, ['stranger.js'], appDir).trim())
+  for (const program of ['stranger.js', 'stranger-commonjs.cjs']) say(run(process.execPath, [program], appDir).trim())
 }
 
 /** The installed command does its work: the voice engine, its worker threads and its model came along. */

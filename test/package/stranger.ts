@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FILE_ERROR_CODES, fileErrorInfo, type OutputType, VoxmuxClient, VoxmuxError } from 'voxmux'
 import { startService } from 'voxmux/service'
+import { type FinishedStep, scriptStep } from 'voxmux/step'
 
 const wanted: OutputType = 'flac'
 const dataDir = mkdtempSync(join(tmpdir(), 'voxmux-stranger-'))
@@ -19,6 +20,10 @@ try {
   const names = FILE_ERROR_CODES.map((code) => fileErrorInfo(code).name)
   process.stdout.write(`the service says ${status}; start before upload: ${refusal.code}; ${names.length} codes\n`)
   client.close()
+  const step: Promise<FinishedStep> = scriptStep({ input: 'none.wav' }, { env: { VOXMUX_STATE_DIR: dataDir } })
+  const missing = await step.catch((error: unknown) => error)
+  if (!(missing instanceof VoxmuxError)) throw new Error('A step without its file was not refused.')
+  process.stdout.write(`a step without its file: ${missing.code}\n`)
 } finally {
   await service.close()
   rmSync(dataDir, { recursive: true, force: true })

@@ -6,7 +6,7 @@ import { toVoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
 import type { JobStore } from '../../jobs/index.js'
-import { openPipeline } from '../../pipeline/open-pipeline.js'
+import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
@@ -45,7 +45,7 @@ export const command = defineCommand({
     const folders = await foldersOf(config, args, context)
     const { Metrics, WatchDaemon } = await import('voxmux/plugins/watch-folder')
     const metrics = new Metrics()
-    const pipeline = await openPipeline(config, {
+    const pipeline = await openPipelineWithPlugins(config, {
       logger,
       client: { meter: metrics.meter },
       startEmbedded: (dataDir) => {

@@ -2,10 +2,10 @@ import { join, resolve } from 'node:path'
 import type { Config, Flags } from '../../config/resolve-config.js'
 import { redactUrl } from '../../core/redact.js'
 import { openJobWorker } from '../../pipeline/job-worker.js'
-import { openPipeline } from '../../pipeline/open-pipeline.js'
 import { orderOfRequest } from '../../pipeline/order-of-request.js'
 import { queueJob } from '../../pipeline/queue-job.js'
 import { Spool } from '../../pipeline/spool.js'
+import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
@@ -39,7 +39,7 @@ export const command = defineCommand({
     const config = await loadConfig(args, flags, context)
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
-    const pipeline = await openPipeline(config, {
+    const pipeline = await openPipelineWithPlugins(config, {
       logger,
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')
