@@ -7,6 +7,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   startup: () => import('./startup.js'),
   timeline: () => import('./timeline.js'),
   voice: () => import('./voice.js'),
+  'watch-latency': () => import('./watch-latency.js'),
 }
 
 const start = BENCHMARKS[process.argv[2] ?? '']
