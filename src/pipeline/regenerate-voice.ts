@@ -128,10 +128,15 @@ class VoiceWork {
   }
 
   async toTheEnd(): Promise<RegeneratedVoice> {
+    const { answerPath } = this.#order
     for (;;) {
       const { voice } = this.#held
       switch (voice.status) {
         case 'new':
+          // Of a ledger that was lost: what the cache still holds was paid for.
+          if (await this.#context.cache.take(voice.key, answerPath)) return this.#answer(answerPath, voice)
+          await this.#send()
+          break
         case 'registering':
         case 'registered':
         case 'failed':
@@ -149,14 +154,12 @@ class VoiceWork {
         case 'succeeded':
           await this.#fetch(fileIdOf(voice))
           break
-        case 'cached': {
-          const { answerPath } = this.#order
-          const isHere = this.#timesMs.downloaded !== undefined
-          if (isHere || (await this.#context.cache.take(voice.key, answerPath))) return this.#answer(answerPath, voice)
+        case 'cached':
+          if (this.#timesMs.downloaded !== undefined) return this.#answer(answerPath, voice)
+          if (await this.#context.cache.take(voice.key, answerPath)) return this.#answer(answerPath, voice)
           // The cache was emptied: the service may still have the output, which is paid for.
           await this.#held.advance({ status: 'succeeded' })
           break
-        }
         default:
           voice.status satisfies never
       }

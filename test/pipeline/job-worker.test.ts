@@ -1,4 +1,4 @@
-import { copyFile, readdir } from 'node:fs/promises'
+import { copyFile, readdir, rm } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { TransientError } from '../../src/core/errors.js'
 import type { Job } from '../../src/jobs/index.js'
@@ -247,5 +247,22 @@ describe('a lost ledger', () => {
     work({}, fresh.context)
     await until(async () => (await fresh.context.jobs.get(again.job.id))?.status === 'skipped')
     expect(bench.server.calls.registerFile).toBe(calls)
+  })
+
+  it('costs nothing either where an output is lost with it: the cache still has the voice', async () => {
+    const job = await queue('speech.wav')
+    const worker = work()
+    await ended(job, 'done')
+    await worker.stop()
+    const { context } = bench.pipeline
+    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
+    onTestFinished(() => fresh.close())
+    await rm(bench.folder.file('out'), { recursive: true })
+    const { settings } = requestFor(job.input)
+    const order = { input: job.input, output: `${bench.folder.file('out')}/`, settings, group: 'in' }
+    const again = await queueJob(order, fresh.context)
+    work({}, { ...fresh.context, cache: context.cache })
+    await until(async () => (await fresh.context.jobs.get(again.job.id))?.status === 'done')
+    expect(bench.server.charges).toBe(1)
   })
 })
