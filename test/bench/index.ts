@@ -1,11 +1,13 @@
 /** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'engine-memory': () => import('./engine-memory.js'),
+  farm: () => import('./farm.js'),
   'hook-return': () => import('./hook-return.js'),
   'many-steps': () => import('./many-steps.js'),
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
   timeline: () => import('./timeline.js'),
+  'store-memory': () => import('./store-memory.js'),
   voice: () => import('./voice.js'),
   'watch-latency': () => import('./watch-latency.js'),
 }

@@ -9,6 +9,8 @@ import { findJob } from '../find-job.js'
 import { loadConfig } from '../load-config.js'
 import { RUN_OPTIONS, withOptions } from '../run-options.js'
 
+const DAY_MS = 24 * 3600 * 1000
+
 const ACTIONS = ['list', 'show', 'retry', 'forget'] as const
 
 /** `voxmux jobs list|show|retry|forget` */
@@ -31,6 +33,11 @@ export const command = defineCommand({
         group: { type: 'string', requiresArg: true, describe: 'list: only of this group, such as a watched folder' },
         force: { type: 'boolean', default: false, describe: 'retry: do again what is done, and replace its output' },
         limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: at most so many' },
+        'ended-days': {
+          type: 'number',
+          requiresArg: true,
+          describe: 'forget: all that ended so many days ago or earlier',
+        },
         ledger: RUN_OPTIONS.ledger,
         store: RUN_OPTIONS.store,
         config: RUN_OPTIONS.config,
@@ -43,6 +50,8 @@ export const command = defineCommand({
     const ledger = await openStore(await loadConfig(args, flags, context))
     try {
       if (args.action === 'list') return await list(ledger.jobs, args, context)
+      const days = args['ended-days']
+      if (args.action === 'forget' && days !== undefined) return await forgetEnded(ledger.jobs, days, context)
       return await eachJob(ledger.jobs, args.action, args, context)
     } finally {
       await ledger.close()
@@ -64,6 +73,14 @@ async function list(
   for (const pause of await jobs.pauses())
     output.note(`Nothing is taken${pause.group === null ? '' : ` of ${pause.group}`} at the moment: ${pause.reason}`)
   if (found.length === 0) output.note('The ledger holds no such job.')
+  return 0
+}
+
+/** What ended long ago: its outputs and receipts stay, and the ledger, or the memory of a store, grows no further. */
+async function forgetEnded(jobs: JobStore, days: number, { output }: CommandContext): Promise<ExitCode> {
+  const count = await jobs.forgetEnded(Date.now() - days * DAY_MS)
+  output.event({ event: 'forgotten', count })
+  output.print(`Forgotten: ${count} jobs`)
   return 0
 }
 

@@ -1,0 +1,76 @@
+/**
+ * `npm run bench store-memory`: what a job costs in Redis, waiting and done, with the order and the receipt that it has
+ * in life, and a voice that was paid for. Bytes a job, from the server's own count before and after.
+ */
+import { Redis } from 'ioredis'
+import { openSharedLedger } from '../../src/jobs/index.js'
+import { startRedis } from '../jobs/redis-fixture.js'
+
+const JOBS = 5000
+/** As `voxmux run` writes it for a two-minute interview. */
+const RECEIPT_BYTES = 6000
+
+const redis = await startRedis(['--appendfsync', 'no'])
+const client = new Redis(redis.url)
+const ledger = await openSharedLedger(redis.url)
+const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1])
+const say = (what: string, bytes: number) =>
+  process.stdout.write(`${what.padEnd(44)} ${Math.round(bytes / JOBS)} bytes\n`)
+try {
+  const settings = {
+    preset: 'transparent',
+    recipe: { voice: { model: 'regen_v1' }, audio: {}, verify: 'full' },
+    segments: [],
+  }
+  const order = {
+    version: 1,
+    address: null,
+    output: '/mnt/nas/out/',
+    settings,
+    remote: false,
+    supersede: true,
+    data: {},
+  }
+  const requests = Array.from({ length: JOBS }, (_, n) => ({
+    key: `${n}`.padStart(64, '0'),
+    group: '/mnt/nas/ingest',
+    input: `/mnt/nas/ingest/2026-11-21/camera-2/interview-${n}.mov`,
+    inputIdentity: { sizeBytes: 4e9, mtimeMs: 1_795_000_000_000, sha256: 'a'.repeat(64) },
+    recipeHash: 'b'.repeat(64),
+    preset: 'transparent',
+    state: { order },
+  }))
+  const empty = await usedBytes()
+  await ledger.jobs.enqueueAll(requests)
+  const waiting = await usedBytes()
+  say('a job that waits', waiting - empty)
+  for (const { key } of requests) {
+    const claim = await ledger.voices.claim(key)
+    if (claim.outcome !== 'claimed') continue
+    const { lease } = claim
+    await ledger.voices.advance(lease, { status: 'registering' })
+    await ledger.voices.advance(lease, { status: 'registered', fileId: `f-${key.slice(-32)}` })
+    await ledger.voices.advance(lease, { status: 'starting', paidSec: 120 })
+    await ledger.voices.advance(lease, { status: 'succeeded' })
+    await ledger.voices.advance(lease, { status: 'cached', path: `/mnt/nas/cache/${key}` })
+    await ledger.voices.release(lease)
+  }
+  const paid = await usedBytes()
+  say('a voice that was paid for, and its file id', paid - waiting)
+  for (let n = 0; n < JOBS; n += 1) {
+    const claim = await ledger.jobs.claimNext()
+    if (!claim) break
+    const receipt = `/mnt/nas/out/interview-${n}.regen.mov.voxmux.json`
+    const state = { receipt: { text: 'r'.repeat(RECEIPT_BYTES) } }
+    await ledger.jobs.checkpoint(claim.lease, { publishedSha256: 'c'.repeat(64), state, output: receipt.slice(0, -12) })
+    await ledger.jobs.complete(claim.lease, { status: 'done', receipt })
+  }
+  const done = await usedBytes()
+  say(`what it grows by when done (receipt of ${RECEIPT_BYTES} B)`, done - paid)
+  await ledger.jobs.forgetEnded(Date.now() + 60_000)
+  say('what is left when the jobs are forgotten', (await usedBytes()) - empty)
+} finally {
+  client.disconnect()
+  await ledger.close()
+  await redis.stop()
+}
