@@ -10,9 +10,10 @@ export function differingFiles(before: string, after: string): readonly string[]
     .sort()
 }
 
-/** Presentation times of a rendition's frames, as ffmpeg's own HLS reader hands them out, in seconds. */
+/** Presentation times of the frames of a rendition or of a segment, as ffmpeg's own readers hand them out, in seconds. */
 export async function frameTimes(playlist: string): Promise<readonly string[]> {
-  const show = ['-allowed_extensions', 'ALL', '-show_entries', 'packet=pts_time', '-select_streams', 'a']
+  const whole = playlist.endsWith('.m3u8') ? ['-allowed_extensions', 'ALL'] : []
+  const show = [...whole, '-show_entries', 'packet=pts_time', '-select_streams', 'a']
   const { packets } = (await ffprobeJson(playlist, ...show)) as { packets: { pts_time: string }[] }
   return packets.map((packet) => packet.pts_time)
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { regenerateHls } from 'voxmux/plugins/hls'
@@ -57,6 +57,31 @@ describe('an HLS package', () => {
     expect(result.files.filter(({ fate }) => fate === 'copied').map(({ path }) => path)).not.toContain('eng/part000.ts')
     expect(JSON.parse(await readFile(result.receipt, 'utf8'))).toMatchObject({ renditions: result.renditions })
     expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  it('with a discontinuity keeps the clock of each side, and is encoded apart', async () => {
+    const [one, two] = [bench.folder.file('one'), bench.folder.file('in')]
+    await makePackage(one, { type: 'mpegts', durationSec: 3, segmentSec: 1 })
+    const before = await makePackage(two, { type: 'mpegts', durationSec: 4, segmentSec: 2 })
+    const playlist = join(two, 'eng/stream.m3u8')
+    const first = (await readFile(join(one, 'eng/stream.m3u8'), 'utf8')).replaceAll('part', 'other')
+    const second = await readFile(playlist, 'utf8')
+    const segments = second.slice(second.indexOf('#EXTINF'))
+    await writeFile(playlist, first.replace('#EXT-X-ENDLIST', `#EXT-X-DISCONTINUITY\n${segments}`))
+    for (const name of await readdir(join(one, 'eng')))
+      await copyFile(
+        join(one, 'eng', name),
+        join(two, 'eng', name === 'stream.m3u8' ? 'other.m3u8' : name.replace('part', 'other')),
+      )
+    bench.answerWith('-af', 'volume=0.5')
+    await regenerateHls(before, bench.folder.file('out'), { regenerate })
+    for (const segment of ['other000.ts', 'other002.ts', 'part000.ts', 'part001.ts']) {
+      const [old, fresh] = [join(two, 'eng', segment), bench.folder.file(`out/eng/${segment}`)] as const
+      expect(await frameTimes(fresh)).toEqual(await frameTimes(old))
+      expect(await readFile(fresh)).not.toEqual(await readFile(old))
+    }
+    // Both sides of it, and the other language.
+    expect(bench.server.charges).toBe(3)
   })
 
   it('appears whole or not at all', async () => {
