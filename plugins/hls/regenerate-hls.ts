@@ -3,16 +3,21 @@ import { constants, createReadStream } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { PrecheckError, UsageError } from 'voxmux'
+import { type Logger, PrecheckError, UsageError } from 'voxmux'
+import type { StepJob } from 'voxmux/step'
 import { PackageFolder } from './package-folder.js'
 import { type HlsPackage, readPackage } from './read-package.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RegenerateWave, type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
 
 export interface RegenerateHlsOptions {
-  /** Regenerates a WAV into another. */
-  readonly regenerate: RegenerateWave
+  /** What the step of each rendition is given besides its files: a preset, channels of a 5.1 rendition, … */
+  readonly job?: Omit<StepJob, 'input' | 'output' | 'outputType' | 'keepOriginal'> | undefined
   readonly signal?: AbortSignal | undefined
+  /** What people should know; default nobody hears it. */
+  readonly logger?: Logger | undefined
+  /** Regenerates a WAV into another of the same length; default `scriptStep`. */
+  readonly regenerate?: RegenerateWave | undefined
 }
 
 /** What became of a file of the package. */
@@ -51,8 +56,9 @@ export interface HlsResult {
 export async function regenerateHls(
   masterPath: string,
   outFolder: string,
-  options: RegenerateHlsOptions,
+  options: RegenerateHlsOptions = {},
 ): Promise<HlsResult> {
+  const { signal, regenerate = stepWith(options) } = options
   const { folder, master } = await PackageFolder.around(masterPath)
   const out = resolve(outFolder)
   await requireFree(out)
@@ -66,10 +72,10 @@ export async function regenerateHls(
     for (const [place, rendition] of source.renditions.entries()) {
       const work = join(workFolder, String(place))
       await mkdir(work, { recursive: true })
-      rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, ...options }))
+      rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, regenerate, signal }))
       await rm(work, { recursive: true })
     }
-    const files = await writeRest(source, folder, target, rewritten, options.signal)
+    const files = await writeRest(source, folder, target, rewritten, signal)
     const result = resultOf(source, rewritten, files, out)
     const receipt = join(part, 'receipt.json')
     await writeFile(
@@ -83,6 +89,13 @@ export async function regenerateHls(
     return result
   } finally {
     await rm(part, { recursive: true, force: true })
+  }
+}
+
+function stepWith({ job, signal, logger }: RegenerateHlsOptions): RegenerateWave {
+  return async (input, output) => {
+    const { scriptStep } = await import('voxmux/step')
+    await scriptStep({ ...job, input, output }, { signal, logger })
   }
 }
 

@@ -1,10 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
-import { findCommand } from '../../src/cli/command-table.js'
 import { CLI_PATH } from './voxmux-cli.js'
-
-/** Why nothing can call `voxmux step`; null where it can. */
-export const NO_STEP = findCommand('step') === undefined ? 'this build has no command `step`' : null
 
 /** Why no script in Python can be run; null where it can. */
 export const NO_PYTHON = existsSync('/usr/bin/python3') ? null : '/usr/bin/python3 is not installed'

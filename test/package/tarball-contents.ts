@@ -27,7 +27,7 @@ const ALLOWED: readonly RegExp[] = [
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,
-  /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs)$/,
+  /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs|d\.cts)$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]
 

@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { jobBench } from '../../helpers/job-bench.js'
-import { installVoxmux, NO_PYTHON, NO_STEP, runHost } from '../../helpers/step-command.js'
+import { installVoxmux, NO_PYTHON, runHost } from '../../helpers/step-command.js'
 
-const UNTESTED = NO_STEP ?? NO_PYTHON
-if (UNTESTED) process.stderr.write(`The script of Resolve is not tested: ${UNTESTED}.\n`)
+if (NO_PYTHON) process.stderr.write(`The script of Resolve is not tested: ${NO_PYTHON}.\n`)
 
 const SCRIPT = fileURLToPath(new URL('../../../plugins/resolve/voxmux_resolve.py', import.meta.url))
 const HOST = fileURLToPath(new URL('host.py', import.meta.url))
 const bench = jobBench()
 
-describe.skipIf(UNTESTED)('the script of DaVinci Resolve', () => {
+describe.skipIf(NO_PYTHON)('the script of DaVinci Resolve', () => {
   it('imports the result beside each selected clip, and says which was refused', async () => {
     const [good, mute] = [await bench.take('interview.mp4'), await bench.take('no-audio.mp4')]
     const env = {

@@ -4,9 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { jobBench } from '../../helpers/job-bench.js'
-import { installVoxmux, NO_STEP } from '../../helpers/step-command.js'
-
-if (NO_STEP) process.stderr.write(`The flow plugin of Tdarr is not tested: ${NO_STEP}.\n`)
+import { installVoxmux } from '../../helpers/step-command.js'
 
 const PLUGIN = fileURLToPath(new URL('../../../plugins/tdarr/flow-plugin.cjs', import.meta.url))
 /** As Tdarr's own methods/lib does it: what a person left out is what `details` says. */
@@ -61,7 +59,7 @@ describe('the flow plugin of Tdarr', () => {
     expect(outputs).toMatchObject([{ number: 1 }, { number: 2 }])
   })
 
-  it.skipIf(NO_STEP)('hands on the new file, or the old one where the pre-check refuses it', async () => {
+  it('hands on the new file, or the old one where the pre-check refuses it', async () => {
     const flow = await load()
     const done = await run(flow, await bench.take('interview.mp4'))
     expect(done).toMatchObject({ outputNumber: 1, variables: { user: { a: 'b' } } })
@@ -76,7 +74,7 @@ describe('the flow plugin of Tdarr', () => {
     expect(await run(flow, two, { track: '1' })).toMatchObject({ outputNumber: 1 })
   })
 
-  it.skipIf(NO_STEP)('fails the flow where the job fails', async () => {
+  it('fails the flow where the job fails', async () => {
     await expect(run(await load(), '/nowhere/film.mkv')).rejects.toThrow(/ended with 2/)
     await expect(run(await load(), '/nowhere/film.mkv', { command: '/nowhere/voxmux' })).rejects.toThrow(
       /not be started/,
