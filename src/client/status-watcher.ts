@@ -14,7 +14,7 @@ export interface WatchOptions {
 /** Asks for the status of 1 to 100 ids, in the order given. */
 export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<FileProcessingStatus[]>
 
-/** Ids due within this time, or within the shortest pause, go along with a request that is sent anyway. */
+/** Ids due within this time go along with a request that is sent anyway. */
 const BATCH_WINDOW_MS = 50
 
 /**
@@ -129,9 +129,7 @@ export class StatusWatcher {
   }
 
   async #runRound(): Promise<void> {
-    // Many files that were started one after the other are so asked for together: a round is one request a hundred.
-    const windowMs = Math.max(BATCH_WINDOW_MS, this.#polling.minMs)
-    const batch = dueBatch(this.#files.values(), Date.now() + windowMs, LIMITS.fileIdsMax)
+    const batch = dueBatch(this.#files.values(), Date.now() + BATCH_WINDOW_MS, LIMITS.fileIdsMax)
     if (batch.length > 0) {
       const round = new AbortController()
       this.#round = round
@@ -195,7 +193,9 @@ export class StatusWatcher {
   }
 
   #postpone(file: WatchedFile): void {
-    file.nextAtMs = Date.now() + (this.#failingSinceMs === null ? this.#pauseMs(file) : this.#polling.maxMs)
+    const pauseMs = this.#failingSinceMs === null ? this.#pauseMs(file) : this.#polling.maxMs
+    file.nextAtMs = Date.now() + pauseMs
+    file.earliestAtMs = file.nextAtMs - pauseMs / 2
   }
 
   #pauseMs(file: WatchedFile): number {

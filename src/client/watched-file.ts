@@ -14,6 +14,8 @@ export interface WatchedFile {
   readonly sinceMs: number
   readonly waiters: Set<Waiter>
   nextAtMs: number
+  /** From when on it may go along with a request for others; absent: when its own time has come. */
+  earliestAtMs?: number
   last: FileProcessingStatus | null
   /** Since when each answer said NotFound. */
   notFoundSinceMs: number | null
@@ -38,8 +40,16 @@ export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: n
 
 /** Ids due now, oldest first, at most `max`; one that is asked alone makes a batch of its own. */
 export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: number): WatchedFile[] {
-  const due = [...files].filter((file) => file.nextAtMs <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
+  const due = [...files].filter((file) => mayAskAtMs(file) <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
   const first = due[0]
   if (first?.alone) return [first]
   return due.filter((file) => !file.alone).slice(0, max)
+}
+
+/**
+ * Half of a pause is enough where a request is sent anyway: so files that were started one after the other are soon
+ * asked for together, and a round is one request a hundred.
+ */
+function mayAskAtMs({ nextAtMs, earliestAtMs = nextAtMs }: WatchedFile): number {
+  return Math.min(nextAtMs, earliestAtMs)
 }
