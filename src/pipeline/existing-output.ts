@@ -45,9 +45,10 @@ export async function existingOutput(wanted: WantedOutput, job: Job | null): Pro
   if (published && published.output.sizeBytes === found.size) {
     // Untouched since it was published: a folder of finished masters is not read again at every start.
     const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
-    if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) throw outputExists(output)
-    if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
-    return { kind: 'done', receipt }
+    if (untouched || (await fileSha256(output, signal)) === published.output.sha256) {
+      if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+      return { kind: 'done', receipt }
+    }
   }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }

@@ -7,7 +7,9 @@ import { isWebAddress } from './expand-inputs.js'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from './file-identity.js'
 import { recipeHash } from './job-settings.js'
 import { missingInput } from './missing-input.js'
+import { receiptPath } from './output-path.js'
 import { type JobOrder, orderOf, orderState, shownInput } from './queued-order.js'
+import { readReceipt } from './receipt.js'
 
 /** How many jobs of one path are looked through for its content's hash. */
 const KNOWN_LIMIT = 5
@@ -127,12 +129,15 @@ async function isElsewhere(job: Job, input: string): Promise<boolean> {
 async function takeUpAgain(
   job: Job,
   request: JobRequest,
-  { settings, ticket }: JobOrder,
+  { settings, ticket, supersede }: JobOrder,
   { jobs }: PipelineContext,
 ): Promise<Job> {
   const isMoved = job.input !== request.input
   const isSameWish = ticket !== undefined && orderOf(job)?.ticket === ticket
-  const isAgain = (settings.force && !isSameWish) || (isMoved && job.error?.code === 'ERR_INPUT_MISSING')
+  const isAgain =
+    (settings.force && !isSameWish) ||
+    (isMoved && job.error?.code === 'ERR_INPUT_MISSING') ||
+    (supersede === true && (await isSuperseded(job)))
   if (isEnded(job.status) ? !isAgain : !isMoved) return job
   if (isEnded(job.status)) await jobs.requeue(job.id)
   const claim = await jobs.claim(request.key)
@@ -140,4 +145,12 @@ async function takeUpAgain(
   const { input, inputIdentity, state } = request
   await jobs.checkpoint(claim.lease, { input, ...(inputIdentity && { inputIdentity }), ...(state && { state }) })
   return jobs.release(claim.lease, { status: 'queued', notBeforeMs: isEnded(job.status) ? null : job.notBeforeMs })
+}
+
+/** Whether what stands in the place of its output was made since of another version of its input. */
+async function isSuperseded({ id, status, input, output }: Job): Promise<boolean> {
+  // A skipped job's output is another job's anyway.
+  if (status !== 'done' || output === null) return false
+  const receipt = await readReceipt(receiptPath(output))
+  return receipt !== undefined && receipt.job !== id && receipt.input.path === input
 }

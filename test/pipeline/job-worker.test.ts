@@ -121,6 +121,13 @@ describe('a worker', () => {
     await ended(second, 'done')
     const output = bench.folder.file('out/speech.regen.wav')
     expect((await decodedPcm(output)).equals(await decodedPcm(input))).toBe(true)
+    // And back: the first version is the newest now.
+    await bench.take('speech.wav')
+    expect(await queue('', { input, supersede: true })).toMatchObject({ id: first.id, status: 'queued' })
+    worker.wake()
+    await ended(first, 'done')
+    expect((await decodedPcm(output)).equals(await decodedPcm(input))).toBe(true)
+    expect(bench.server.charges).toBe(2)
     const third = await queue('', { input: await bench.take('timecode.mov'), output })
     worker.wake()
     expect(await ended(third, 'failed')).toMatchObject({ error: { code: 'ERR_OUTPUT_EXISTS' } })
