@@ -56,7 +56,7 @@ export const command = defineCommand({
     const tally = new WatchTally()
     const daemon = new WatchDaemon({
       ...{ context: pipeline.context, seenFile: join(config.stateDir, 'watch.sqlite'), logger, hooks: [tally.hooks] },
-      concurrency: args['ingest-only'] ? 0 : config.concurrency,
+      concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
     })
     daemon.subscribe((event) => {
       if (event.event !== 'file' && event.event !== 'progress') return
@@ -69,8 +69,8 @@ export const command = defineCommand({
       const { jobs } = pipeline.context
       const { env } = context
       side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
-      output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await daemon.watch(folders)
+      output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
       const stopReloading = reloading(daemon, config, args, context, logger)
       await (args.once ? workedOff(daemon, folders, pipeline.context.jobs, args, signal) : interrupted(signal))

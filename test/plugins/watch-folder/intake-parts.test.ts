@@ -1,0 +1,206 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { callAfter } from '../../../plugins/watch-folder/after-command.js'
+import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/failure-reports.js'
+import { fileFacts } from '../../../plugins/watch-folder/file-facts.js'
+import { lookAtRoot } from '../../../plugins/watch-folder/folder-root.js'
+import { moveSource } from '../../../plugins/watch-folder/move-source.js'
+import { DEFAULT_NAME_TEMPLATE, outputPlace } from '../../../plugins/watch-folder/output-place.js'
+import type { WatchedFolder } from '../../../plugins/watch-folder/watched-folder.js'
+import { openSeenFiles } from '../../../src/jobs/index.js'
+import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeEach(async () => {
+  folder = await testFolder()
+})
+afterEach(() => folder.remove())
+
+describe('outputPlace', () => {
+  const place = (template: string, path: string) => {
+    const { folder: target, stem } = outputPlace('/out', template, { path, preset: '/p/film.json', takenMs: 0 })
+    return join(target, stem)
+  }
+
+  it.each([
+    [DEFAULT_NAME_TEMPLATE, 'day 1/a.b.mov', '/out/day 1/a.b'],
+    [DEFAULT_NAME_TEMPLATE, 'clip.mov', '/out/clip'],
+    ['{date}/{preset}/{name}.clean{ext}', 'x/clip.mov', '/out/1970-01-01/film/clip.clean'],
+    ['../../{name}{ext}', 'clip.mov', '/out/clip'],
+    ['{folder}/../{name}{ext}', 'x/clip.mov', '/out/x/clip'],
+  ])('%j of %j', (template, path, expected) => {
+    expect(place(template, path)).toBe(expected)
+  })
+
+  it('refuses a template that leaves no name', () => {
+    expect(() => place('{folder}', 'clip.mov')).toThrow('leaves no name')
+    expect(() => place('..', 'clip.mov')).toThrow('leaves no name')
+  })
+})
+
+describe('FailureReports', () => {
+  const report: FailureReport = {
+    ...{ source: '/in/a.mov', status: 'rejected', job: '01J', preset: 'film', at: '2026-01-01T00:00:00Z' },
+    error: {
+      code: 'ERR_UNREADABLE',
+      errorCode: -2,
+      name: 'CorruptedFile',
+      message: 'It is empty.',
+      remedies: ['Copy it.'],
+    },
+  }
+
+  it.each(['a.mov', 'day 1/a.mov', `${'🎬'.repeat(62)}abc.mov`, 'line\nbreak.mov'])('of %j', async (path) => {
+    const reports = new FailureReports(folder.file('failed'))
+    await reports.write(path, report)
+    await reports.write(path, report)
+    const written = JSON.parse(await readFile(reports.pathOf(path), 'utf8'))
+    expect(written).toMatchObject({
+      schemaVersion: 1,
+      code: 'ERR_UNREADABLE',
+      remedies: ['Copy it.'],
+      source: '/in/a.mov',
+    })
+    await reports.remove(path)
+    await reports.remove(path)
+    const left = await readdir(folder.file('failed'), { recursive: true, withFileTypes: true })
+    expect(left.filter((entry) => entry.isFile())).toEqual([])
+  })
+})
+
+describe('moveSource', () => {
+  async function source(path: string, text = path) {
+    await mkdir(join(folder.path, 'in/sub'), { recursive: true })
+    await writeFile(folder.file(`in/${path}`), text)
+    const facts = await fileFacts(folder.file(`in/${path}`))
+    if (!facts) throw new Error('no file')
+    return facts
+  }
+
+  it('moves what was read, under its own path, and says the same once more after a crash', async () => {
+    const facts = await source('sub/a.mov')
+    for (let call = 0; call < 2; call++)
+      expect(await moveSource(folder.file('in'), 'sub/a.mov', folder.file('done'), facts)).toBe(
+        folder.file('done/sub/a.mov'),
+      )
+    expect(await readdir(folder.file('in/sub'))).toEqual([])
+  })
+
+  it('never over another file, and never a newer version', async () => {
+    const first = await source('a.mov', 'first')
+    await moveSource(folder.file('in'), 'a.mov', folder.file('done'), first)
+    const second = await source('a.mov', 'second')
+    expect(await moveSource(folder.file('in'), 'a.mov', folder.file('done'), second)).toBe(folder.file('done/a~2.mov'))
+    expect(await readFile(folder.file('done/a.mov'), 'utf8')).toBe('first')
+    const third = await source('b.mov')
+    await utimes(folder.file('in/b.mov'), 1, 1)
+    expect(await moveSource(folder.file('in'), 'b.mov', folder.file('done'), third)).toBe(folder.file('in/b.mov'))
+  })
+})
+
+describe('callAfter', () => {
+  const facts = {
+    status: 'done',
+    output: '/out/-a $(id).mov',
+    source: '/in/a.mov',
+    preset: 'film',
+    job: '01J',
+  } as const
+  const { signal } = new AbortController()
+
+  it('runs a program without a shell, told by arguments and environment, with nothing secret in it', async () => {
+    const target = folder.file('told')
+    process.env.VOXMUX_CLIENT_SECRET = 'hidden'
+    try {
+      await callAfter(
+        { command: ['/bin/sh', '-c', `{ printf '%s\\n' "$@"; env; } > '${target}'`, 'sh'] },
+        facts,
+        signal,
+      )
+    } finally {
+      delete process.env.VOXMUX_CLIENT_SECRET
+    }
+    const told = await readFile(target, 'utf8')
+    expect(told.split('\n').slice(0, 4)).toEqual(['done', '/out/-a $(id).mov', '/in/a.mov', 'film'])
+    expect(told).toContain('VOXMUX_OUTPUT=/out/-a $(id).mov\n')
+    expect(told).not.toContain('hidden')
+  })
+
+  it('throws where the program fails or is not there', async () => {
+    await expect(callAfter({ command: ['/bin/false'] }, facts, signal)).rejects.toThrow('exit code 1')
+    await expect(callAfter({ command: ['/no/such'] }, facts, signal)).rejects.toThrow('ENOENT')
+  })
+
+  it('posts to a webhook, and throws where it is not taken', async () => {
+    const bodies: unknown[] = []
+    const server = createServer(async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      bodies.push(JSON.parse(text))
+      response.writeHead(bodies.length === 1 ? 204 : 500).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const webhook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+    await callAfter({ webhook }, facts, signal)
+    await expect(callAfter({ webhook }, facts, signal)).rejects.toThrow('answered 500')
+    expect(bodies[0]).toEqual(facts)
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
+
+describe('lookAtRoot', () => {
+  const watched = () => {
+    const path = folder.file('in')
+    const places = { path, out: join(path, 'out'), failed: join(path, 'failed'), done: join(path, 'done') }
+    return places as unknown as WatchedFolder
+  }
+
+  it('knows a root that is gone, and the bare place of a mount', async () => {
+    expect(await lookAtRoot(watched(), null)).toMatchObject({
+      state: 'offline',
+      reason: expect.stringContaining('not there'),
+    })
+    await mkdir(folder.file('in/out'), { recursive: true })
+    const { dev } = await stat(folder.file('in'), { bigint: true })
+    expect(await lookAtRoot(watched(), null)).toEqual({ state: 'online', dev })
+    expect(await lookAtRoot(watched(), dev)).toEqual({ state: 'online', dev })
+    const elsewhere = dev + 1n
+    expect(await lookAtRoot(watched(), elsewhere)).toMatchObject({
+      reason: expect.stringContaining('nothing is mounted'),
+    })
+    await writeFile(folder.file('in/a.mov'), '')
+    expect(await lookAtRoot(watched(), elsewhere)).toEqual({ state: 'online', dev })
+  })
+})
+
+describe('what was seen', () => {
+  it('is known by path and by content, over restarts', () => {
+    const open = () => openSeenFiles(folder.file('seen.sqlite'))
+    const file = {
+      group: 'g',
+      path: 'a\n🎬.mov',
+      sizeBytes: 5,
+      mtimeNs: 2n ** 62n,
+      ino: 2n ** 63n + 1n,
+      contentId: 'c',
+      jobId: 'j',
+    }
+    const first = open()
+    first.put([file, { ...file, group: 'other' }])
+    first.putRoot('g', { dev: 2n ** 63n, seenMs: 7 })
+    first.close()
+    const second = open()
+    expect(second.get('g', file.path)).toEqual(file)
+    expect(second.withContent('g', 'c')).toEqual([file])
+    expect(second.root('g')).toEqual({ dev: 2n ** 63n, seenMs: 7 })
+    second.remove('g', [file.path])
+    expect(second.get('g', file.path)).toBeNull()
+    expect(second.withContent('other', 'c')).toHaveLength(1)
+    second.close()
+    expect(existsSync(folder.file('seen.sqlite'))).toBe(true)
+  })
+})
