@@ -31,7 +31,11 @@ export const webhookSchema = z.strictObject({
   listen: z
     .string()
     .regex(/^(\[[\da-fA-F:.]+\]|[^\s:[\]]+):\d{1,5}$/, 'must be HOST:PORT, for example 0.0.0.0:8787')
-    .meta({ description: 'Where to receive webhooks, as HOST:PORT; the portal names the public address of it.' }),
+    .optional()
+    .meta({
+      description:
+        'Where to receive webhooks, as HOST:PORT; the portal names the public address of it. Left out where another machine of the store receives them.',
+    }),
   secret: z
     .string()
     .min(1)

@@ -1,4 +1,5 @@
 export { type Database, openDatabase, type Row, type SqlValue } from './database.js'
+export type { FileNews } from './file-news.js'
 export { type HeldJob, type HoldJobOptions, holdJob } from './held-job.js'
 export { type HeldVoice, type HoldVoiceOptions, holdVoice } from './held-voice.js'
 export { inspectSharedStore } from './inspect-shared-store.js'

@@ -1,5 +1,6 @@
 import type { Logger } from '../core/logger.js'
 import { openDatabase } from './database.js'
+import type { FileNews } from './file-news.js'
 import { type Holder, thisHolder } from './holder.js'
 import type { JobStore } from './job-store.js'
 import { forgetOldHolders } from './leases.js'
@@ -16,6 +17,8 @@ export interface Ledger {
   readonly voices: VoiceLedger
   readonly spending: SpendingLog
   readonly limits: LimitsLearned
+  /** Absent where one machine has the ledger alone. */
+  readonly news?: FileNews
   close(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import {
   useConfiguredBinaries,
 } from '../config/index.js'
 import { type Logger, silentLogger } from '../core/logger.js'
-import { PathRoots, VoiceCache } from '../jobs/index.js'
+import { type FileNews, PathRoots, VoiceCache } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
 import { openStore } from './open-store.js'
@@ -57,7 +57,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const stateDir = await ensureStateFolder(config.stateDir)
   const ledger = await openStore(config, logger)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
-  const service = new LazyService(target, join(stateDir, 'service'), options, config)
+  const service = new LazyService(target, join(stateDir, 'service'), options, { ...config, news: ledger.news })
   const roots = new PathRoots(config.paths)
   const context: PipelineContext = {
     client: async () => (await service.opened()).client,
@@ -99,19 +99,21 @@ interface OpenedService {
   readonly embedded: EmbeddedServiceHandle | null
 }
 
+type ClientConfig = Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined }
+
 /** The client of the configured service, or of one that is started in this process when first asked for. */
 class LazyService {
   readonly #target: ReturnType<typeof requireService>
   readonly #dataDir: string
   readonly #options: OpenPipelineOptions
-  readonly #config: Pick<Config, 'blockTypeHeader' | 'webhook'>
+  readonly #config: ClientConfig
   #opened: Promise<OpenedService> | undefined
 
   constructor(
     target: ReturnType<typeof requireService>,
     dataDir: string,
     options: OpenPipelineOptions,
-    config: Pick<Config, 'blockTypeHeader' | 'webhook'>,
+    config: ClientConfig,
   ) {
     this.#target = target
     this.#dataDir = dataDir
@@ -144,7 +146,8 @@ class LazyService {
     const client = this.#clientOf(access)
     const settings = this.#config.webhook
     try {
-      const intake = settings && (await openWebhookIntake({ settings, access, client, logger }))
+      const intake =
+        settings && (await openWebhookIntake({ settings, access, client, logger, news: this.#config.news }))
       return { client, intake, embedded: null }
     } catch (error) {
       client.close()

@@ -3,6 +3,7 @@ import { createWebhookReceiver, type VoxmuxClient } from '../client/index.js'
 import type { RemoteService, WebhookSettings } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
+import type { FileNews } from '../jobs/index.js'
 
 /** What startProcess is told so that its events come here. */
 export interface WebhookStart {
@@ -21,6 +22,8 @@ export interface WebhookIntakeOptions {
   readonly settings: WebhookSettings
   readonly access: Pick<RemoteService, 'clientId' | 'clientSecret'>
   readonly client: VoxmuxClient
+  /** Of a store that machines share: one receiver serves them all. */
+  readonly news?: FileNews | undefined
   readonly logger: Logger
 }
 
@@ -31,24 +34,42 @@ export interface WebhookIntakeOptions {
  * @throws UsageError `ERR_WEBHOOK_LISTEN` for an address that this machine cannot listen at
  */
 export async function openWebhookIntake(options: WebhookIntakeOptions): Promise<WebhookIntake | null> {
-  const { settings, access, client, logger } = options
+  const { settings, access, client, news, logger } = options
   const { listen, secretPosition } = settings
   const secret = settings.secret ?? derivedSecret(access)
-  const receiver = createWebhookReceiver({ secret, secretPosition, wakes: client, logger })
+  const start: WebhookStart = { webhook: true, webhook_secret: secret }
+  const stopListening = await news?.listen((fileId) => client.poke(fileId))
+  const shared = news ? { start, close: async () => stopListening?.() } : null
+  if (listen === undefined) return shared
+  const wakes: Pick<VoxmuxClient, 'poke'> = {
+    poke: (fileId, status) => {
+      client.poke(fileId, status)
+      // A file on its way interests the process alone that waits for it; how far it is, that one asks for anyway.
+      if (status === undefined) news?.tell(fileId).catch((error) => logger.debug({ error }, 'A webhook was not shared'))
+    },
+  }
+  const receiver = createWebhookReceiver({ secret, secretPosition, wakes, logger })
   try {
     const { url } = await receiver.listen(addressOf(listen))
     logger.info({ url }, 'Webhooks are received')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
       logger.warn({ listen }, 'Another process receives at the address of the webhooks; the status is asked for')
-      return null
+      return shared
     }
+    await stopListening?.()
     throw new UsageError('ERR_WEBHOOK_LISTEN', `Webhooks cannot be received at ${listen}.`, {
       cause,
       remedies: ['Set webhook.listen to an address of this machine and a port above 1023.'],
     })
   }
-  return { start: { webhook: true, webhook_secret: secret }, close: () => receiver.close() }
+  return {
+    start,
+    close: async () => {
+      await receiver.close()
+      await stopListening?.()
+    },
+  }
 }
 
 /** The same in every process that uses a key: one that attaches to a file after a crash understands its events. */

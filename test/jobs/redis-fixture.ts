@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { freePort } from '../helpers/free-port.js'
 
 /** Why tests on a real Redis cannot run here; null where they can. */
 function redisMissing(): string | null {
@@ -105,17 +106,5 @@ function answers(port: number): Promise<boolean> {
       resolve(data.toString().startsWith('+PONG'))
     })
     socket.on('error', () => resolve(false))
-  })
-}
-
-/** A port that nobody listens at. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
   })
 }

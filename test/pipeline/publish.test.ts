@@ -40,6 +40,17 @@ describe('publish', () => {
     expect(await readFile(output, 'utf8')).toBe('new')
   })
 
+  it('gives no name, by link or by replacing, to the part of a job that is another’s by now', async () => {
+    const output = join(folder, 'out.mov')
+    const part = partPath(output, 'job1')
+    await writeFile(part, 'late')
+    const mayPublish = () => Promise.reject(new Error('the lease is lost'))
+    await expect(publish(part, output, { replace: false, mayPublish })).rejects.toThrow('lease')
+    await writeFile(output, 'of the other')
+    await expect(publish(part, output, { replace: true, mayPublish })).rejects.toThrow('lease')
+    expect(await readFile(output, 'utf8')).toBe('of the other')
+  })
+
   it('lets exactly one of many racing parts win', async () => {
     const output = join(folder, 'out.mov')
     const parts = Array.from({ length: 8 }, (_, index) => partPath(output, `job${index}`))

@@ -3,6 +3,7 @@ import { thisHolder } from '../holder.js'
 import type { Ledger, SharedLedgerOptions } from '../ledger.js'
 import { openBull } from './bull-recorder.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
+import { RedisFileNews } from './redis-file-news.js'
 import { RedisJobStore } from './redis-job-store.js'
 import { RedisLimitsLearned } from './redis-limits-learned.js'
 import { RedisScripts } from './redis-scripts.js'
@@ -28,6 +29,7 @@ export async function openRedisLedger(address: string, options: SharedLedgerOpti
       voices: new RedisVoiceLedger(context),
       spending: new RedisSpendingLog(context),
       limits: new RedisLimitsLearned(context),
+      news: new RedisFileNews(context),
       close: () => disconnectRedis(client),
     }
   } catch (error) {
