@@ -28,6 +28,9 @@ export interface Database {
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 10_000
 
+/** What a transaction outlives once it has ended. `crash` waits for no disk: a power cut may undo the last ones. */
+export type Durability = 'power-cut' | 'crash'
+
 /** `VXMX`: marks the files that are ours. */
 const APPLICATION_ID = 0x56584d58
 
@@ -35,15 +38,20 @@ const APPLICATION_ID = 0x56584d58
  * Opens (and makes, folder 0700, file 0600) a SQLite database in WAL mode and brings its schema up to date.
  *
  * @param migrations SQL scripts; the file's `user_version` is the number of them that it has had. Only ever append.
+ * @param durability a recorded intent to pay must outlive a power cut; what can be found out anew need not
  * @throws UsageError `ERR_DATABASE_CORRUPT`, `ERR_DATABASE_NEWER`, `ERR_DATABASE_FOREIGN`, `ERR_DATABASE_NOT_WRITABLE`;
  * TransientError `ERR_DATABASE_BUSY`, `ERR_DISK_FULL`. Later statements throw the same.
  */
-export function openDatabase(file: string, migrations: readonly string[]): Database {
+export function openDatabase(
+  file: string,
+  migrations: readonly string[],
+  durability: Durability = 'power-cut',
+): Database {
   const connection = connect(file)
   const database = wrap(connection, file)
   try {
-    // FULL: a recorded intent to pay must outlive a power cut, not only a crash.
-    for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'])
+    const synchronous = durability === 'power-cut' ? 'FULL' : 'NORMAL'
+    for (const pragma of ['journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON'])
       database.all(`PRAGMA ${pragma}`)
     migrate(database, (script) => connection.exec(script), file, migrations)
     return database

@@ -56,7 +56,8 @@ const SELECT_FILE = 'SELECT grp, path, size_bytes, mtime_ns, ino, content_id, jo
 
 /** Opens (or makes) the index in a SQLite file. @throws as `openDatabase` does */
 export function openSeenFiles(file: string): SeenFiles {
-  const database = openDatabase(file, MIGRATIONS)
+  // Written for every file, in the loop that does all else: what is lost is read again.
+  const database = openDatabase(file, MIGRATIONS, 'crash')
   return {
     get(group, path) {
       const row = database.get(`${SELECT_FILE} AND path = ?`, [group, path])

@@ -21,6 +21,14 @@ it('makes folder and files for the owner alone', () => {
   for (const name of [file, `${file}-wal`, `${file}-shm`]) expect(statSync(name).mode & 0o777).toBe(0o600)
 })
 
+it('waits for the disk unless what it holds may be lost', () => {
+  const synchronous = (database: Database) => database.get('PRAGMA synchronous')?.synchronous
+  expect(synchronous(opened(newFile()))).toBe(2)
+  const database = openDatabase(newFile(), SCHEMA, 'crash')
+  onTestFinished(() => database.close())
+  expect(synchronous(database)).toBe(1)
+})
+
 it.each<[SqlValue, string, unknown]>([
   ['text', 'text', 'text'],
   ['', 'text', ''],
