@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { copyFile, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Logger, PrecheckError, UsageError } from 'voxmux'
 import type { StepJob } from 'voxmux/step'
 import { PackageFolder } from './package-folder.js'
+import { makePartFolder } from './part-folder.js'
 import { type HlsPackage, readPackage } from './read-package.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RegenerateWave, type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
@@ -64,8 +65,7 @@ export async function regenerateHls(
   await requireFree(out)
   const source = await readPackage(folder, master)
   refuseShared(source, folder)
-  await mkdir(dirname(out), { recursive: true })
-  const part = await mkdtemp(join(dirname(out), `.${basename(out)}.voxmux-`))
+  const part = await makePartFolder(out)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
     const rewritten: RewrittenRendition[] = []

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { regenerateHls } from 'voxmux/plugins/hls'
@@ -94,6 +95,8 @@ describe('an HLS package', () => {
 
   it('appears whole or not at all', async () => {
     const before = await makePackage(bench.folder.file('in'), { type: 'mpegts', durationSec: 3, segmentSec: 1 })
+    // What a run left that was killed; no system gives a process this number.
+    await mkdir(bench.folder.file(`.out.voxmux-${hostname()}-9999999-abc/package`), { recursive: true })
     const failing = () => Promise.reject(new Error('the service is away'))
     await expect(regenerateHls(before, bench.folder.file('out'), { regenerate: failing })).rejects.toThrow('is away')
     expect(existsSync(bench.folder.file('out'))).toBe(false)
