@@ -42,7 +42,7 @@ describe('the rules themselves', () => {
     const files = {
       'src/client/a.ts': "import got from 'got'\nimport { z } from 'zod'\nimport '../core/time.js'",
       'src/core/time.ts': "import 'node:timers'",
-      'plugins/watch-folder/a.ts': "import { watch } from 'chokidar'\nimport 'voxmux'\nimport './b.js'",
+      'plugins/watch-folder/a.ts': "import { Gauge } from 'prom-client'\nimport 'voxmux'\nimport './b.js'",
       'plugins/watch-folder/b.ts': '',
       'src/cli/a.ts': "await import('voxmux/plugins/watch-folder')",
     }

@@ -24,7 +24,6 @@ const ROOMS = {
 const ONE_IMPORTER: Readonly<Record<string, string>> = {
   got: 'src/client/',
   'fluent-ffmpeg': 'src/media/ffmpeg.ts',
-  chokidar: 'plugins/watch-folder/',
   'prom-client': 'plugins/watch-folder/',
   fastify: 'src/service/',
   'fastify-type-provider-zod': 'src/service/',
