@@ -21,7 +21,7 @@ export interface WatchBench {
 }
 
 /** Flags that make a daemon impatient enough for a test. */
-export const IMPATIENT = ['--settle', '0.3', '--patience', '1.5', '--scan', '0.3'] as const
+const IMPATIENT = ['--settle', '0.3', '--patience', '1.5', '--scan', '0.3'] as const
 
 /** Sets a bench up around each test of the file that calls it; daemons that still run are killed. */
 export function watchBench(): WatchBench {
