@@ -1,6 +1,7 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../core/errors.js'
+import { type ClockJump, clockJump } from './clock-jump.js'
 import { missingBytes } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { editLists } from './edit-lists.js'
@@ -11,8 +12,6 @@ import type { MediaInfo } from './media-info.js'
 import { mediaInfoOf } from './media-info-of.js'
 
 const HEAD_BYTES = 4096
-/** The clock of a transport stream starts anew after 2^33 ticks of 1/90000 s: 26.5 hours. */
-const HALF_ROUND_SEC = 2 ** 33 / 90_000 / 2
 
 export interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
@@ -42,9 +41,9 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (missing > 0) throw unreadable(`${path} is truncated: its last ${missing} bytes are missing`, { input: path })
     if (edits.kind === 'complex') throw complexEdits(path, edits.why)
     if (answer.streams.length === 0) throw unreadable(`${path} holds no sound and no picture`, { input: path })
-    const media = mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions })
-    if (clockJumpsBack(media)) throw jumpingBack(path)
-    return media
+    const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
+    if (jump) throw jumping(path, jump)
+    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions })
   } finally {
     await file.close()
   }
@@ -70,16 +69,15 @@ async function sizeOfFile(path: string): Promise<number> {
   }
 }
 
-/** A clock that ends before it began looks like one that went nearly all the way round. */
-function clockJumpsBack({ container, durationSec }: MediaInfo): boolean {
-  return (container === 'ts' || container === 'm2ts') && (durationSec ?? 0) > HALF_ROUND_SEC
-}
-
-function jumpingBack(path: string): PrecheckError {
-  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${path} jumps back: its parts have no common time.`, {
+function jumping(path: string, jump: ClockJump): PrecheckError {
+  const what =
+    jump.kind === 'back'
+      ? 'jumps back: its parts have no common time'
+      : `jumps ahead by ${Math.round(jump.bySec)} s: that is no gap to be filled with silence`
+  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${path} ${what}.`, {
     input: path,
     remedies: [
-      'Remux each part by itself, or give the whole one clock, for example with tsMuxeR or a broadcast remuxer.',
+      'Take each part by itself, or give the whole one clock first: remux the parts to .mkv, then join them with mkvmerge.',
     ],
   })
 }

@@ -1,0 +1,124 @@
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { clockJump } from '../../../src/media/clock-jump.js'
+import { probe } from '../../../src/media/probe.js'
+import { ffmpeg } from '../../helpers/media-factory.js'
+import { soundMoved } from './sound-place.js'
+import { type ZooFolder, zooFolder } from './zoo-folder.js'
+import { film, stereo } from './zoo-parts.js'
+import { replaceVoice } from './zoo-run.js'
+
+const ROUND_SEC = 2 ** 33 / 90_000
+
+describe('a transport stream whose clock breaks', () => {
+  let folder: ZooFolder
+  beforeAll(async () => {
+    folder = await zooFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it.each(['ts', 'm2ts'])('is refused where parts were joined with cat (.%s)', async (container) => {
+    const joined = await join(`back.${container}`, 0, 0)
+    await expect(probe(joined)).rejects.toMatchObject({
+      code: 'ERR_CLOCK_JUMPS',
+      exitCode: 5,
+      message: expect.stringContaining('jumps back'),
+    })
+  })
+
+  it('is refused where it jumps ahead so far that it is no gap', async () => {
+    await expect(probe(await join('ahead.ts', 0, 1000))).rejects.toMatchObject({
+      code: 'ERR_CLOCK_JUMPS',
+      message: expect.stringMatching(/jumps ahead by (9\d\d|1000) s/),
+      remedies: [expect.stringContaining('join')],
+    })
+  })
+
+  it('gets silence for a gap', async () => {
+    const joined = await join('gap.ts', 0, 20)
+    const { output } = await replaceVoice(joined, folder.file('out-gap.ts'))
+    const [start, middle, end] = await soundMoved(joined, output)
+    expect(Math.abs(start ?? Number.NaN)).toBeLessThanOrEqual(48)
+    expect(middle, 'nothing to hear').toBeNaN()
+    expect(Math.abs(end ?? Number.NaN)).toBeLessThanOrEqual(48)
+  })
+
+  it('goes on where it starts anew long after the beginning', async () => {
+    const path = folder.file('wrap.ts')
+    await made(path, ROUND_SEC - 66, 70)
+    const { output } = await replaceVoice(path, folder.file('out-wrap.ts'))
+    const moved = await soundMoved(path, output)
+    expect(
+      moved.filter((samples) => !(Math.abs(samples) <= 48)),
+      `moved by ${moved}`,
+    ).toEqual([])
+  })
+
+  it('is not taken for broken where one reading is damaged', async () => {
+    const path = folder.file('damaged.ts')
+    await made(path, 0, 3)
+    const bytes = await readFile(path)
+    const packet = packetWithClock(bytes, bytes.length >> 1)
+    bytes.writeUInt8((bytes[packet + 6] ?? 0) ^ 0x40, packet + 6)
+    await writeFile(path, bytes)
+    expect((await probe(path)).durationSec).toBeCloseTo(3, 0)
+  })
+
+  it('is found out at some hundred places of a long file', async () => {
+    const two = 7200
+    expect(await jumpIn('whole', (sec) => sec, two)).toBeUndefined()
+    expect(await jumpIn('busy', (sec) => sec + 40 * Math.sin(sec / 60), two)).toBeUndefined()
+    expect(await jumpIn('around', (sec) => ROUND_SEC - 3000 + sec, two)).toBeUndefined()
+    expect(await jumpIn('opening', (sec) => (sec < 10 ? sec : sec - 10), two)).toEqual({ kind: 'back' })
+    expect(await jumpIn('ahead', (sec) => (sec < 5000 ? sec : sec + 1000), two)).toMatchObject({ kind: 'ahead' })
+  })
+
+  /** Two parts one behind the other, the second so much later. */
+  async function join(name: string, ...offsetsSec: readonly number[]): Promise<string> {
+    const container = name.split('.')[1]
+    const parts = await Promise.all(
+      offsetsSec.map(async (offsetSec, place) => {
+        const part = folder.file(`${name}.${place}.${container}`)
+        await made(part, offsetSec, 3)
+        return readFile(part)
+      }),
+    )
+    await writeFile(folder.file(name), Buffer.concat(parts))
+    return folder.file(name)
+  }
+
+  async function made(path: string, offsetSec: number, durationSec: number): Promise<void> {
+    const sources = [...film, ...stereo].map((option) => (option === '1.5' ? String(durationSec) : option))
+    const isDisc = path.endsWith('.m2ts') ? ['-mpegts_m2ts_mode', '1'] : []
+    await ffmpeg(...sources, '-c:v', 'mpeg2video', '-c:a', 'mp2', ...isDisc, '-output_ts_offset', `${offsetSec}`, path)
+  }
+
+  /** A film of nothing but its clock, longer than what is read whole, with as many bytes a second everywhere. */
+  async function jumpIn(name: string, shownAtSec: (sec: number) => number, durationSec: number) {
+    const packets = Buffer.alloc(188 * 380_000, 0xff)
+    const count = packets.length / 188
+    for (let place = 0; place < count; place++) {
+      const ticks = Math.round(shownAtSec((place * durationSec) / count) * 90_000) % 2 ** 33
+      const at = place * 188
+      packets.set([0x47, 0x01, 0x00, 0x20, 183, 0x10], at)
+      packets.writeUInt32BE(Math.floor(ticks / 2), at + 6)
+      packets.writeUInt8((ticks % 2) * 0x80, at + 10)
+    }
+    const path = folder.file(name)
+    await writeFile(path, packets)
+    const file = await open(path, 'r')
+    try {
+      return await clockJump(file, packets.length)
+    } finally {
+      await file.close()
+    }
+  }
+})
+
+function packetWithClock(bytes: Buffer, from: number): number {
+  for (let at = from - (from % 188); at < bytes.length; at += 188) {
+    const hasField = ((bytes[at + 3] ?? 0) & 0x20) !== 0 && (bytes[at + 4] ?? 0) >= 7
+    if (hasField && ((bytes[at + 5] ?? 0) & 0x10) !== 0) return at
+  }
+  throw new Error('There is no clock.')
+}
