@@ -1,6 +1,6 @@
 /** Builders of OpenTimelineIO JSON as its own library writes it, for tests that vary a few values. */
 
-export const rationalTime = (value: number, rate: number) => ({ OTIO_SCHEMA: 'RationalTime.1', rate, value })
+const rationalTime = (value: number, rate: number) => ({ OTIO_SCHEMA: 'RationalTime.1', rate, value })
 
 export const timeRange = (start: number, duration: number, rate: number) => ({
   OTIO_SCHEMA: 'TimeRange.1',
@@ -28,20 +28,6 @@ export const clip = (name: string, reference: object, range: object | null, more
   media_references: { DEFAULT_MEDIA: reference },
   active_media_reference_key: 'DEFAULT_MEDIA',
   ...more,
-})
-
-export const gap = (duration: number, rate: number) => ({
-  OTIO_SCHEMA: 'Gap.1',
-  name: '',
-  source_range: timeRange(0, duration, rate),
-})
-
-export const transition = (into: number, out: number, rate: number) => ({
-  OTIO_SCHEMA: 'Transition.1',
-  name: 'fade',
-  transition_type: 'SMPTE_Dissolve',
-  in_offset: rationalTime(into, rate),
-  out_offset: rationalTime(out, rate),
 })
 
 export const track = (kind: 'Audio' | 'Video', children: readonly object[], more: object = {}) => ({
