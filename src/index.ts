@@ -105,7 +105,13 @@ export { type QueueOptions, queueJob } from './pipeline/queue-job.js'
 export type { JobOrder } from './pipeline/queued-order.js'
 export { readJobRequests } from './pipeline/read-job-requests.js'
 export { type Receipt, readReceipt, receiptSchema } from './pipeline/receipt.js'
-export { type Comparison, type ComparisonOptions, compareTracks, type Side } from './pipeline/report/comparison.js'
+export {
+  type ComparedFile,
+  type Comparison,
+  type ComparisonOptions,
+  compareTracks,
+  type Side,
+} from './pipeline/report/comparison.js'
 export { retryJob } from './pipeline/retry-job.js'
 export { runJob } from './pipeline/run-job.js'
 export { exitCodeOf, type RunJobsOptions, runJobs } from './pipeline/run-jobs.js'

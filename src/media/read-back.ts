@@ -107,7 +107,8 @@ function places(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, windows: Sy
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
     const { lag, match } = nearestWaveformPeak(correlate(sample.values, windows.window(place), reach), pictureMoved)
-    const offsetSamples = match < LEAST_MATCH ? null : lag - pictureMoved
+    // A match that is no number, as sound of broken floats gives, is none.
+    const offsetSamples = match >= LEAST_MATCH ? lag - pictureMoved : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
 }

@@ -81,11 +81,10 @@ async function withReport(
   { plan, job, part, workFolder }: Order,
   { signal }: ProduceOptions,
 ): Promise<Receipt> {
-  const { path, durationSec } = plan.media
   const report = reportPath(plan.output)
   try {
     await buildReport({ ...receipt, report }, reportPartPath(plan.output, job.id), {
-      ...{ before: path, after: part, durationSec, workFolder, signal },
+      ...{ before: plan.media, after: { path: part }, durationSec: plan.media.durationSec, workFolder, signal },
     })
     return { ...receipt, report }
   } catch (error) {

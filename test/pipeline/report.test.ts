@@ -59,7 +59,13 @@ describe('a report', () => {
     const [comparison] = await compareTracks(
       { streams: [{ ...kept, reason: null }], segments: [{ startSec: 6, endSec: 7 }] },
       {
-        ...{ before: input, after: input, durationSec: 64, mostSec: 60, workFolder: bench.folder.path },
+        ...{
+          before: { path: input },
+          after: { path: input },
+          durationSec: 64,
+          mostSec: 60,
+          workFolder: bench.folder.path,
+        },
         signal: new AbortController().signal,
       },
     )

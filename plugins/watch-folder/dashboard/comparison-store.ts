@@ -64,13 +64,14 @@ export class ComparisonStore {
     const { sizeBytes, mtimeMs } = receipt.input
     const source = await unchangedOf(sources, sizeBytes, mtimeMs)
     await unchangedOf([output], receipt.output.sizeBytes, null)
-    const { durationSec } = await probe(output, { signal: this.#stop.signal })
+    const { signal } = this.#stop
+    const [before, after] = [await probe(source, { signal }), await probe(output, { signal })]
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await this.#makeRoom()
     const part = await mkdtemp(join(folder, PART_PREFIX))
     try {
       const made = await compareTracks(receipt, {
-        ...{ before: source, after: output, durationSec, workFolder: part, signal: this.#stop.signal },
+        ...{ before, after, durationSec: after.durationSec, workFolder: part, signal },
       })
       await writeFile(join(part, INDEX), JSON.stringify(made.map(namesOnly)))
       await rename(part, join(folder, key))

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileUrl, runFfmpeg, safeInputOptions } from '../../media/index.js'
+import { fileUrl, type MediaInfo, runFfmpeg, safeInputOptions } from '../../media/index.js'
 import type { Receipt } from '../receipt.js'
 
 /** One side of a comparison, each as the path of a file (on a page that stands by itself: as a data address). */
@@ -24,10 +24,13 @@ export interface Comparison {
   readonly after: Side
 }
 
+/** A file, and how it has to be read to be presented as it is meant. */
+export type ComparedFile = Pick<MediaInfo, 'path' | 'readOptions'>
+
 export interface ComparisonOptions {
-  /** Paths of the input and of the output (or its part). */
-  readonly before: string
-  readonly after: string
+  /** The input and the output (or its part), as they were probed. */
+  readonly before: ComparedFile
+  readonly after: ComparedFile
   readonly durationSec: number | null
   /** Where the files are made; it has to exist. */
   readonly workFolder: string
@@ -73,7 +76,7 @@ export async function compareTracks(
 }
 
 async function sideOf(
-  path: string,
+  compared: ComparedFile,
   streamIndex: number,
   name: string,
   { startSec, lengthSec }: { readonly startSec: number; readonly lengthSec: number },
@@ -85,7 +88,10 @@ async function sideOf(
   await runFfmpeg(
     {
       inputs: [
-        { url: fileUrl(path), options: [...safeInputOptions(), '-ss', String(startSec), '-t', String(lengthSec)] },
+        {
+          url: fileUrl(compared.path),
+          options: [...safeInputOptions(compared), '-ss', String(startSec), '-t', String(lengthSec)],
+        },
       ],
       filterComplex: [
         // One rate and at most two channels: what every browser plays, whatever the file has.
@@ -103,7 +109,7 @@ async function sideOf(
         { url: fileUrl(spectrogram), options: ['-map', '[spectrogram]', ...picture] },
       ],
     },
-    { signal, input: path },
+    { signal, input: compared.path },
   )
   return { audio, waveform, spectrogram }
 }

@@ -19,7 +19,7 @@ export interface LateReportOptions {
  */
 export async function reportLate(
   output: string,
-  { path, durationSec }: Pick<MediaInfo, 'path' | 'durationSec'>,
+  before: Pick<MediaInfo, 'path' | 'readOptions' | 'durationSec'>,
   { jobId, stateDir, signal }: LateReportOptions,
 ): Promise<void> {
   const report = reportPath(output)
@@ -29,7 +29,8 @@ export async function reportLate(
   const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)
   try {
     const reported = { ...receipt, report }
-    await buildReport(reported, part, { before: path, after: output, durationSec, workFolder, signal })
+    const { durationSec } = before
+    await buildReport(reported, part, { before, after: { path: output }, durationSec, workFolder, signal })
     await publishReport(part, output)
     await writeReceipt(receiptPath(output), reported, receiptPartPath(output, jobId))
   } finally {
