@@ -18,7 +18,7 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <title>${name}: before and after</title>
 <style>${REPORT_STYLE}</style></head><body>
 <header><h1>${name}</h1>
-<p class="quiet">from <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(receipt.createdAt)}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
+<p class="quiet">from <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(readableTime(receipt.createdAt))}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
 <main>
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
 <h2>What was regenerated</h2>
@@ -97,12 +97,18 @@ function pictures(label: string, { waveform, spectrogram }: Side): string {
   return `<figure><img src="${waveform}" alt="${label}: waveform"><img src="${spectrogram}" alt="${label}: spectrogram up to 12 kHz"><figcaption>${label}: waveform, and spectrogram up to 12 kHz</figcaption></figure>`
 }
 
+/** `2026-01-02T03:04:05.678Z` to the minute. */
+function readableTime(isoTime: string): string {
+  return `${isoTime.slice(0, 16).replace('T', ' ')} UTC`
+}
+
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
-  const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)} ${unit}`)
+  const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`)
   return [`${audioIndex}`, when, figure(integratedLufs, 'LUFS'), figure(rangeLu, 'LU'), figure(truePeakDbtp, 'dBTP')]
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '<p>Not measured.</p>'
   const line = (tag: 'td' | 'th', cells: readonly string[]) =>
     `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
   const body = rows.map((cells) => line('td', cells)).join('\n')

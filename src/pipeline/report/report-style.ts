@@ -18,7 +18,16 @@ figure { margin: 0 } img { display: block; width: 100%; height: auto; border-rad
 .scroll { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
 th, td { text-align: left; padding: .35rem 1rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
 code { font-size: .85em; overflow-wrap: anywhere }
-@media (max-width: 40rem) { .pictures { grid-template-columns: 1fr } }
+@media (max-width: 40rem) {
+  .pictures { grid-template-columns: 1fr }
+  table { font-size: .9rem } th, td { padding-right: .6rem }
+  /* Of six columns the last goes below the others. */
+  table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
+  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3rem 3.5rem 1fr 1.4fr 1.2fr; border-top: 1px solid var(--line) }
+  table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
+  table:has(th:nth-child(6)) :is(th, td):last-child { grid-column: 1 / -1; padding-top: 0; font-size: .8rem }
+  table:has(th:nth-child(6)) td:empty { display: none }
+}
 `
 
 /** One switch for two players: the other goes on where the one was. */
