@@ -93,7 +93,7 @@ function dataPassage(stream: OtherStreamInfo, container: string, profile: Contai
       if (stream.codecTag === 'tmcd') return { kind: 'remake', reason: 'the timecode track is written anew' }
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'transport':
-      return stream.codec === 'smpte_klv' || stream.codec === 'timed_id3'
+      return stream.codec === 'klv' || stream.codec === 'timed_id3'
         ? COPY
         : drop(`ffmpeg cannot write ${stream.codec ?? 'this'} data into .${container}`)
     default:

@@ -97,3 +97,38 @@ export function inLanguages(movie: Buffer, languages: readonly string[]): Buffer
     return box('mdhd', body)
   })
 }
+
+/**
+ * A transport stream whose nameless data (of the type 6 and without a word on it) are called KLV, as a drone's camera
+ * does: ffmpeg can copy such a stream and not name one.
+ */
+export function withNamedKlv(stream: Buffer): Buffer {
+  const made = Buffer.from(stream)
+  for (let at = 0; at + 188 <= made.length; at += 188) {
+    const table = made.subarray(at + 5, at + 188)
+    const isTable = made.readUInt16BE(at + 1) === 0x5000 && table[0] === 2
+    if (isTable) nameKlv(table)
+  }
+  return made
+}
+
+/** Of a program map (ISO 13818-1, 2.4.4.9): the entry of the last stream gets a registration. */
+function nameKlv(table: Buffer): void {
+  const length = table.readUInt16BE(1) & 0x0fff
+  const end = 3 + length - 4
+  const registration = Buffer.concat([bytes(5, 4), Buffer.from('KLVA')])
+  table.writeUInt16BE(0xf000 | registration.length, end - 2)
+  registration.copy(table, end)
+  table.writeUInt16BE((table.readUInt16BE(1) & 0xf000) | (length + registration.length), 1)
+  table.writeUInt32BE(sectionSum(table.subarray(0, end + registration.length)), end + registration.length)
+}
+
+/** CRC of 32 bits as tables of transport streams have it. */
+function sectionSum(section: Buffer): number {
+  let sum = 0xffff_ffff
+  for (const byte of section) {
+    sum ^= byte << 24
+    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
+  }
+  return sum >>> 0
+}

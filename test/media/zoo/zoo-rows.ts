@@ -1,4 +1,4 @@
-import { asMp4, inLanguages, mirrored, withProductionChunks } from './zoo-bytes.js'
+import { asMp4, inLanguages, mirrored, withNamedKlv, withProductionChunks } from './zoo-bytes.js'
 import {
   bluray,
   commented,
@@ -209,6 +209,12 @@ export const ZOO: readonly ZooRow[] = [
     args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-output_ts_offset', '95441.7'],
     // The new file's clock begins at zero: no muxer writes the negative times that ffmpeg reads here.
     keeps: ['picture', 'picture times', 'other sound', 'order', 'languages'],
+  },
+  {
+    ...{ container: 'ts', name: 'drone.ts', offsetSamples: LOSSY },
+    args: [...everySound(telemetry), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-c:d', 'copy'],
+    finish: withNamedKlv,
+    keeps: [...FILM, 'languages', 'telemetry'],
   },
   {
     ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY },
