@@ -7,6 +7,7 @@ export { type ChunkLengths, findSilences, type LoudnessOverTime, planChunkCuts }
 export { type ContainerProfile, containerProfile } from './container-profile.js'
 export { type CutOptions, cutVoice } from './cut.js'
 export { cutCommand, planCuts } from './cut-command.js'
+export { cutEncoding } from './cut-encoding.js'
 export { type DecodePcmOptions, decodePcm } from './decode-pcm.js'
 export {
   type FfmpegCommand,
@@ -33,7 +34,6 @@ export {
   type StreamInfo,
   type VideoStreamInfo,
 } from './media-info.js'
-export { isLossless } from './media-info-of.js'
 export { type MuxedVoice, type MuxResult, type MuxRunOptions, mux } from './mux.js'
 export { type MuxSetting, muxCommand, replacedStreams, type VoiceInput } from './mux-command.js'
 export type { MuxLoss } from './mux-losses.js'

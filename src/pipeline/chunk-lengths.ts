@@ -1,3 +1,4 @@
+import { cutEncoding } from '../media/index.js'
 import type { AudioStreamInfo } from '../media/media-info.js'
 import type { Limits } from '../precheck/index.js'
 
@@ -31,7 +32,7 @@ export function chunkLengths(
   { stream, channels }: { readonly stream: AudioStreamInfo; readonly channels: number },
 ): ChunkLengths | null {
   // Uncompressed: how much FLAC saves is not known before.
-  const bytesPerSec = stream.sampleRate * channels * ((stream.bitsPerSample ?? 24) / 8)
+  const bytesPerSec = (stream.sampleRate * channels * cutEncoding(stream, channels).bits) / 8
   const bounds = [chunkSec, maxDurationSec, maxSizeBytes === undefined ? undefined : maxSizeBytes / bytesPerSec]
   const mostSec = Math.min(...bounds.map((bound) => bound ?? Number.POSITIVE_INFINITY))
   if (!Number.isFinite(mostSec)) return null

@@ -1,5 +1,5 @@
-import { isLossless } from '../media/index.js'
-import type { AudioStreamInfo, MediaInfo } from '../media/media-info.js'
+import { cutEncoding } from '../media/index.js'
+import type { MediaInfo } from '../media/media-info.js'
 import { type Limits, runRules, subjectOfMedia, subjectOfVoice, subjectTrack, type Verdict } from '../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
@@ -34,7 +34,7 @@ function voices(media: MediaInfo, tracks: readonly TrackPlan[], limits: Limits):
         channels,
         channelLayout: channels === stream.channels ? stream.channelLayout : null,
         durationSec: longestSec(pieceSec(media, stream, piece), piece),
-        format: sentFormat(stream),
+        encoding: cutEncoding(stream, channels),
       })
       return runRules(subject, limits)
     }),
@@ -44,13 +44,6 @@ function voices(media: MediaInfo, tracks: readonly TrackPlan[], limits: Limits):
 /** What is too long goes in parts. */
 function longestSec(sec: number | null, { chunks }: PiecePlan): number | null {
   return sec === null ? null : chunkForecast(sec, chunks).longestSec
-}
-
-/** FLAC keeps up to 24 bits: wider and floating samples travel as WAV. */
-export function sentFormat(stream: AudioStreamInfo): 'flac' | 'wav' {
-  if (!isLossless(stream.codec)) return 'flac'
-  const float = stream.sampleFormat === 'flt' || stream.sampleFormat === 'dbl'
-  return float || (stream.bitsPerSample ?? 16) > 24 ? 'wav' : 'flac'
 }
 
 function unique(verdicts: readonly Verdict[]): readonly Verdict[] {

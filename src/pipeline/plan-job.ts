@@ -1,7 +1,7 @@
 import { extname, join, resolve } from 'node:path'
 import { PrecheckError } from '../core/errors.js'
 import { formatTime } from '../core/time.js'
-import { type MuxOptions, type MuxPlan, planMux, probe } from '../media/index.js'
+import { cutEncoding, type MuxOptions, type MuxPlan, planMux, probe } from '../media/index.js'
 import type { MediaInfo } from '../media/media-info.js'
 import type { Limits } from '../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
@@ -148,10 +148,10 @@ function addKnown(sum: number | null, sec: number | null): number | null {
 
 /** As much as the voices take uncompressed; FLAC makes it about half. */
 function voiceBytes(media: MediaInfo, { stream, pieces }: TrackPlan): number {
-  const bytesPerSample = (stream.bitsPerSample ?? 24) / 8
   return pieces.reduce((sum, piece) => {
     const sec = pieceSec(media, stream, piece) ?? 0
-    return sum + Math.ceil(sec * stream.sampleRate * bytesPerSample * pickedChannels(piece.channels, stream))
+    const channels = pickedChannels(piece.channels, stream)
+    return sum + Math.ceil((sec * stream.sampleRate * channels * cutEncoding(stream, channels).bits) / 8)
   }, 0)
 }
 

@@ -81,11 +81,12 @@ export function subjectOfVoice(voice: {
   readonly channels: number
   readonly channelLayout: string | null
   readonly durationSec: number | null
-  readonly format: 'flac' | 'wav'
+  /** How it is stored on its way. */
+  readonly encoding: { readonly format: 'flac' | 'wav'; readonly bits: number }
   readonly voicedSec?: number | null
 }): Subject {
-  const { track, channels, channelLayout, durationSec, format } = voice
-  const bitDepth = format === 'flac' ? Math.min(track.bitDepth ?? 24, 24) : (track.bitDepth ?? 32)
+  const { track, channels, channelLayout, durationSec } = voice
+  const { format, bits: bitDepth } = voice.encoding
   // A track that cannot be decoded, or of which nothing is known, stays what it is: no cut can mend it.
   const codec = track.codec === null ? null : format === 'flac' ? 'flac' : `pcm_s${bitDepth}le`
   return {

@@ -114,7 +114,9 @@ describe('a long file', () => {
 })
 
 describe('the plan of parts', () => {
-  const stream = { sampleRate: 48_000, bitsPerSample: 16 } as Parameters<typeof chunkLengths>[2]['stream']
+  const stream = { codec: 'pcm_s16le', sampleFormat: 's16', sampleRate: 48_000, bitsPerSample: 16 } as Parameters<
+    typeof chunkLengths
+  >[2]['stream']
 
   it('takes the shortest of what the person and the service say', () => {
     const voice = { stream, channels: 1 }
@@ -122,6 +124,9 @@ describe('the plan of parts', () => {
     expect(chunkLengths({ chunkSec: 600 }, { maxDurationSec: 60 }, voice)?.mostSec).toBe(60)
     expect(chunkLengths({ chunkSec: 60 }, { maxDurationSec: 600 }, voice)?.mostSec).toBe(60)
     expect(chunkLengths({ chunkSec: null }, { maxSizeBytes: 96_000 * 30 }, voice)?.mostSec).toBe(30)
+    // What a lossy codec decodes to is sent in 16 bits as well.
+    const lossy = { stream: { ...stream, codec: 'aac', sampleFormat: 'flt', bitsPerSample: null }, channels: 1 }
+    expect(chunkLengths({ chunkSec: null }, { maxSizeBytes: 96_000 * 30 }, lossy)?.mostSec).toBe(30)
   })
 
   it('keeps every part short enough, and lets each overlap the next round its join', () => {

@@ -107,7 +107,8 @@ describe('runRules', () => {
 describe('subjectOfVoice', () => {
   it('is taken by the embedded service whatever the file around it was', () => {
     const source = { ...track, bitDepth: 32, codec: 'pcm_s32le' }
-    const voice = subjectOfVoice({ track: source, channels: 1, channelLayout: 'mono', durationSec: 9, format: 'wav' })
+    const encoding = { format: 'wav', bits: 32 } as const
+    const voice = subjectOfVoice({ track: source, channels: 1, channelLayout: 'mono', durationSec: 9, encoding })
     expect(voice.tracks[0]).toMatchObject({ codec: 'pcm_s32le', bitDepth: 32, channels: 1 })
     expect(runRules(voice, DEFAULT_SERVICE_LIMITS)).toEqual([])
   })

@@ -63,6 +63,14 @@ export const font = [
   ...attached(2, 'cover.png', 'image/png'),
 ]
 
+/** Pictures of high range, with what a screen has to know of them. */
+export const HDR = [
+  ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+  ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params'],
+  'log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,400:' +
+    'master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)',
+]
+
 /** Pictures at their own times: some left out, some moved. */
 export const jumpy = String.raw`select=gt(mod(n\,5)\,1),setpts=PTS+0.013*mod(N\,3)/TB`
 

@@ -6,6 +6,7 @@ import {
   everySound,
   film,
   font,
+  HDR,
   jumpy,
   onlySound,
   stereo,
@@ -60,13 +61,6 @@ const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2']
 const FILM: readonly Feature[] = ['picture', 'picture times', 'other sound', 'start time', 'order', 'dispositions']
 const NAMED: readonly Feature[] = ['languages', 'titles']
 const BT709 = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709', '-color_range', 'tv']
-const HDR = [
-  ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
-  ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params'],
-  'log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:max-cll=1000,400:' +
-    'master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)',
-]
-
 /** Every container of the house, each with what it can hold. */
 export const ZOO: readonly ZooRow[] = [
   {
