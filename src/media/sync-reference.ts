@@ -85,7 +85,9 @@ export class SyncReference {
     const at = NAMES[Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))] as SyncPlaceName
     const energy = energyOf(bytes, this.#format, STRIDE)
     if (energy <= (this.#best.get(at)?.energy ?? 0)) return
-    this.#best.set(at, { energy, sample: { at, atSample, values: monoOf(bytes, this.#format) } })
+    const values = monoOf(bytes, this.#format)
+    // Broken floats (NaN, infinities) resemble nothing, not even themselves.
+    if (values.every(Number.isFinite)) this.#best.set(at, { energy, sample: { at, atSample, values } })
   }
 }
 

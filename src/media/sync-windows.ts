@@ -25,7 +25,11 @@ export class SyncWindows {
     for (const { from, values } of this.#windows) {
       const first = Math.max(from, this.sampleCount)
       const end = Math.min(from + values.length, this.sampleCount + count)
-      for (let at = first; at < end; at++) values[at - from] = bytes.readFloatLE((at - this.sampleCount) * 4)
+      for (let at = first; at < end; at++) {
+        const value = bytes.readFloatLE((at - this.sampleCount) * 4)
+        // One broken float (NaN, infinity) beside what is listened for would spoil all that is reckoned with it.
+        values[at - from] = Number.isFinite(value) ? value : 0
+      }
     }
     this.sampleCount += count
     this.#rest = bytes.subarray(count * 4)
