@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../src/media/decode-pcm.js'
 import { probe } from '../../src/media/probe.js'
+import { compareTracks } from '../../src/pipeline/report/comparison.js'
 import {
   ffmpeg,
   ffmpegOutput,
@@ -105,6 +106,24 @@ describe('what a movie file can say of itself', () => {
     const facts = (packets: unknown) =>
       (packets as Record<string, string>[]).map(({ pts_time, size, data_hash }) => [pts_time, size, data_hash])
     expect(facts(await seen(output))).toEqual(facts(await seen(folder.file('plain.mov'))))
+  })
+
+  it('is read for the page of a report as it is for everything else', async () => {
+    const path = await withEdits('compared.mov', [[700, 0.3, 1]])
+    const readOptions = ['-ignore_editlist', '1']
+    const kept = { index: 1, outputIndex: 1, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
+    const [compared] = await compareTracks(
+      { streams: [{ ...kept, reason: null }], segments: [] },
+      {
+        ...{ before: { path, readOptions }, after: { path: folder.file('plain.mov') }, durationSec: 1 },
+        ...{ workFolder: folder.path, signal: new AbortController().signal },
+      },
+    )
+    const [before, after] = await Promise.all(
+      [compared?.before, compared?.after].map((side) => ffmpegOutput('-i', side?.audio ?? '', '-f', 's16le', 'pipe:1')),
+    )
+    expect(before?.length).toBeGreaterThan(0)
+    expect(before?.equals(after ?? Buffer.alloc(0))).toBe(true)
   })
 
   it('opens nothing that a track refers to', async () => {
