@@ -12,8 +12,8 @@ export interface FolderEventsOptions {
 /**
  * The events of a tree of folders, one watch a folder: hints, of which any may be missing.
  *
- * `fs.watch` itself, since a watching library reads a folder again upon its events, to tell what they mean. Scans do
- * that here; measured with a file growing among 2000 others, it cost more than a processor.
+ * `fs.watch` itself: chokidar reads a folder again upon its events, to tell what they mean, which scans do here. While
+ * one file grows among 2000 that costs most of a processor (`npm run bench folder-events`).
  */
 export class FolderEvents {
   readonly #options: FolderEventsOptions

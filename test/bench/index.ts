@@ -2,6 +2,7 @@
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'engine-memory': () => import('./engine-memory.js'),
   farm: () => import('./farm.js'),
+  'folder-events': () => import('./folder-events.js'),
   'hook-return': () => import('./hook-return.js'),
   'many-steps': () => import('./many-steps.js'),
   overhead: () => import('./overhead.js'),

@@ -1,4 +1,3 @@
-import { unwatchFile, watchFile } from 'node:fs'
 import { join } from 'node:path'
 import type { OperatorSide, WatchDaemon, WatchedFolder } from 'voxmux/plugins/watch-folder'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
@@ -70,9 +69,9 @@ export const command = defineCommand({
       const { env } = context
       side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
       await daemon.watch(folders)
+      const stopReloading = await reloading(daemon, config, args, context, logger)
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
-      const stopReloading = reloading(daemon, config, args, context, logger)
       await (args.once ? workedOff(daemon, folders, pipeline.context.jobs, args, signal) : interrupted(signal))
       stopReloading()
       await side.stopping()
@@ -110,20 +109,18 @@ function shown({ path, out, failed, settings }: WatchedFolder) {
   return { path, out, failed, preset: settings.preset }
 }
 
-/** Configuration files are looked at so often: a saved one is in force within seconds. */
-const RELOAD_MS = 1000
-
 /**
  * Reads the configuration anew at a hang-up (SIGHUP) and when one of its files is saved; folders that it does not
  * change go on undisturbed, and one that cannot be read changes nothing. @returns how to end that
  */
-function reloading(
+async function reloading(
   daemon: WatchDaemon,
   config: Config,
   args: WatchArguments,
   context: CommandContext,
   logger: Logger,
-): () => void {
+): Promise<() => void> {
+  const { onSaved } = await import('voxmux/plugins/watch-folder')
   let running = Promise.resolve()
   const reload = () => {
     running = running.then(async () => {
@@ -138,12 +135,10 @@ function reloading(
     })
   }
   context.answerHangUp(reload)
-  const paths = config.files.map(({ path }) => path)
-  const listener = () => reload()
-  for (const path of paths) watchFile(path, { interval: RELOAD_MS, persistent: false }, listener)
-  return () => {
-    for (const path of paths) unwatchFile(path, listener)
-  }
+  return onSaved(
+    config.files.map(({ path }) => path),
+    reload,
+  )
 }
 
 /** How often `--once` looks whether all is done. */

@@ -14,6 +14,8 @@ export interface WatchBench {
   file(path: string): string
   /** Starts the daemon, impatient: settles in 0.3 s, patience of 1.5 s, scans each 0.3 s. */
   watch(...more: readonly string[]): RunningCli
+  /** The same for the folders of a configuration, as impatient. */
+  watchConfigured(config: string): RunningCli
   /** Names below a folder of the watched one, receipts and all, sorted; files only. */
   names(folder: string): readonly string[]
   /** The report of a source; undefined where there is none. */
@@ -41,6 +43,14 @@ export function watchBench(): WatchBench {
     await server.close()
   })
   const file = (path: string) => join(workshop.dir, 'in', path)
+  const start = (...args: readonly string[]) => {
+    const started = startCli(['watch', ...args, ...IMPATIENT, '--json'], {
+      cwd: workshop.dir,
+      env: { ...workshop.env, ...server.env },
+    })
+    running.push(started)
+    return started
+  }
   return {
     get server() {
       return server
@@ -49,14 +59,8 @@ export function watchBench(): WatchBench {
       return workshop
     },
     file,
-    watch(...more) {
-      const started = startCli(['watch', 'in', ...IMPATIENT, ...more, '--json'], {
-        cwd: workshop.dir,
-        env: { ...workshop.env, ...server.env },
-      })
-      running.push(started)
-      return started
-    },
+    watch: (...more) => start('in', ...more),
+    watchConfigured: (config) => start('--config', config),
     names: (folder) => filesBelow(file(folder)),
     report(source) {
       const path = file(`failed/${source}.json`)

@@ -1,0 +1,37 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { watchBench } from './watch-bench.js'
+
+describe('voxmux watch, while its configuration changes', () => {
+  const bench = watchBench()
+
+  const configure = (folders: readonly string[], name = 'voxmux.json') => {
+    for (const folder of folders) mkdirSync(bench.file(folder), { recursive: true })
+    const path = bench.workshop.path(name)
+    writeFileSync(path, JSON.stringify({ watch: { folders: folders.map((folder) => ({ path: bench.file(folder) })) } }))
+    return path
+  }
+
+  it('watches a folder more once a configuration is saved in the place of the old one', async () => {
+    const config = configure(['one'])
+    const daemon = bench.watchConfigured(config)
+    await daemon.until(/"event":"watching"/)
+    renameSync(configure(['one', 'two'], 'new.json'), config)
+    await daemon.until(/Read the configuration again/)
+    writeFileSync(bench.file('two/bad.wav'), 'no sound')
+    await daemon.until(/"rejected"/)
+    expect(bench.report('nothing')).toBeUndefined()
+  })
+
+  it('reads it again at a hang-up, and keeps what it has where it is wrong', async () => {
+    const config = configure(['one'])
+    const daemon = bench.watchConfigured(config)
+    await daemon.until(/"event":"watching"/)
+    daemon.child.kill('SIGHUP')
+    await daemon.until(/Read the configuration again/)
+    writeFileSync(config, '{"watch": {"folders": 7}}')
+    await daemon.until(/The configuration stays as it was/)
+    writeFileSync(bench.file('one/bad.wav'), 'no sound')
+    await daemon.until(/"rejected"/)
+  })
+})
