@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { TransientError, type VoxmuxError } from '../core/errors.js'
+import { dirname } from 'node:path'
+import { storageAway, TransientError, type VoxmuxError } from '../core/errors.js'
 import { endFor, type Job, type JobEnd, type RetryDelay } from '../jobs/index.js'
 import { isWebAddress } from './expand-inputs.js'
 import { concernsAccount } from './job-outcome.js'
@@ -23,7 +24,9 @@ export async function faultOfDaemon(error: VoxmuxError, { input }: Job): Promise
     () => true,
     () => false,
   )
-  return isThere ? error : missingInput(input, error)
+  if (!isThere) return missingInput(input, error)
+  // It came back between the fault and this look at it.
+  return error.code === 'ERR_INPUT_MISSING' ? storageAway(dirname(input), { cause: error, input }) : error
 }
 
 /** How a worker ends a job that stopped with a fault. */

@@ -37,6 +37,8 @@ describe('the contents of the tarball', () => {
     ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
     ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
+    'plugins/blender/voxmux_blender.py',
+    'plugins/tdarr/flow-plugin.cjs',
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
     ...['dist/plugins/script-step/index.js', 'plugins/script-step/examples/Makefile'],
   ]

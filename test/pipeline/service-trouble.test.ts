@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
 import { runJob } from '../../src/pipeline/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -89,18 +90,18 @@ describe('a service in trouble', () => {
 })
 
 describe('a preset that requires a voice', () => {
+  const wantingVoice = (input: string) =>
+    requestFor(input, { recipe: { voice: { ...DEFAULT_RECIPE.voice, requireVoice: true } } })
+
   it('refuses silence before anything is sent', async () => {
-    const input = await bench.take('silence.wav')
-    const context = { ...bench.pipeline.context, limits: { requireVoice: true } }
-    const outcome = await runJob(requestFor(input), context)
+    const outcome = await runJob(wantingVoice(await bench.take('silence.wav')), bench.pipeline.context)
     expect(outcome.error).toMatchObject({ errorCode: -3, exitCode: 5 })
     expect(bench.server.calls.registerFile).toBe(0)
   })
 
   it('lets speech through', async () => {
-    const input = await bench.take('speech.wav')
-    const context = { ...bench.pipeline.context, limits: { requireVoice: true } }
-    expect((await runJob(requestFor(input), context)).event.status).toBe('done')
+    const request = wantingVoice(await bench.take('speech.wav'))
+    expect((await runJob(request, bench.pipeline.context)).event.status).toBe('done')
   })
 })
 

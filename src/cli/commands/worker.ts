@@ -8,6 +8,7 @@ import { Spool } from '../../pipeline/spool.js'
 import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
+import { folderHooksOf } from '../folder-hooks-of.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -49,6 +50,7 @@ export const command = defineCommand({
     try {
       const worker = openJobWorker(pipeline.context, {
         concurrency: config.workerConcurrency,
+        hooks: await folderHooksOf(config, cwd, logger),
         onEvent: reporter.report,
         logger,
       })

@@ -15,7 +15,7 @@ export interface WatchBench {
   /** Starts the daemon, impatient: settles in 0.3 s, patience of 1.5 s, scans each 0.3 s. */
   watch(...more: readonly string[]): RunningCli
   /** The same for the folders of a configuration, as impatient. */
-  watchConfigured(config: string): RunningCli
+  watchConfigured(config: string, ...more: readonly string[]): RunningCli
   /** Names below a folder of the watched one, receipts and all, sorted; files only. */
   names(folder: string): readonly string[]
   /** The report of a source; undefined where there is none. */
@@ -60,7 +60,7 @@ export function watchBench(): WatchBench {
     },
     file,
     watch: (...more) => start('in', ...more),
-    watchConfigured: (config) => start('--config', config),
+    watchConfigured: (config, ...more) => start('--config', config, ...more),
     names: (folder) => filesBelow(file(folder)),
     report(source) {
       const path = file(`failed/${source}.json`)
