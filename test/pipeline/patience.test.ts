@@ -84,7 +84,7 @@ describe('a job that waits for a while', () => {
     bench.server.behaviour.states = IN_PROGRESS
     const outcome = await runJob(requestFor(input), bench.pipeline.context, { waitUntilMs: Date.now() + 1500 })
     expect(outcome.error?.exitCode).toBe(3)
-    expect(bench.server.calls.getFilesStatus).toBeGreaterThan(0)
+    expect(bench.server.calls).toMatchObject({ startProcess: 1, download: 0 })
   })
 
   it('is done where the service is quick enough', async () => {
