@@ -12,7 +12,7 @@ export function isLossless(codec: string | null): boolean {
 /** Translates ffprobe's answer into {@link MediaInfo}. */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
-  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions'>,
+  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness'>,
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer

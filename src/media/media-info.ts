@@ -15,6 +15,8 @@ export interface MediaInfo {
   readonly durationSec: number | null
   readonly bitRate: number | null
   readonly tags: Readonly<Record<string, string>>
+  /** Set where a Broadcast WAV says how loud its sound is. */
+  readonly statesLoudness?: boolean
   /** In file order: `streams[n].index === n`. */
   readonly streams: readonly StreamInfo[]
   readonly chapters: readonly ChapterInfo[]

@@ -205,8 +205,12 @@ function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): Planne
 function notes(media: MediaInfo, container: string, streams: readonly PlannedStream[]): readonly string[] {
   const moved =
     media.container === container ? [] : [`The output is .${container}: .${media.container} is not written.`]
+  const loudness = media.statesLoudness
+    ? ['The loudness figures of its bext chunk tell of the old sound and are left out.']
+    : []
   return [
     ...moved,
+    ...loudness,
     ...streams.flatMap((stream) => {
       if (stream.fate !== 'replaced') return []
       const where = `Audio track ${stream.input.audioIndex}`

@@ -10,6 +10,7 @@ import { ffprobe } from './ffprobe.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import type { MediaInfo } from './media-info.js'
 import { mediaInfoOf } from './media-info-of.js'
+import { statesLoudness } from './stated-loudness.js'
 
 const HEAD_BYTES = 4096
 
@@ -43,7 +44,8 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (answer.streams.length === 0) throw unreadable(`${path} holds no sound and no picture`, { input: path })
     const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
     if (jump) throw jumping(path, jump)
-    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions })
+    const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
+    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions, ...loudness })
   } finally {
     await file.close()
   }
