@@ -24,13 +24,30 @@ export function cacheFileName({ key, sizeBytes, sha256, extension }: CacheName):
   return name
 }
 
-/** The files of a cache folder, in no order; other names there are left alone. */
-export async function cacheEntries(folder: string): Promise<CacheEntry[]> {
-  const names = await readdir(folder)
+/** Name of the folder of a key within the cache: to find one voice among a million, few names have to be read. */
+export function cacheShard(key: string): string {
+  return key.slice(0, 2)
+}
+
+/** The files of one key, the latest answer among older ones. */
+export async function entriesOfKey(folder: string, key: string): Promise<CacheEntry[]> {
+  return (await entriesIn(join(folder, cacheShard(key)))).filter((entry) => entry.key === key)
+}
+
+/** All files of a cache folder, in no order, a shard at a time; other names there are left alone. */
+export async function* cacheEntries(folder: string): AsyncGenerator<CacheEntry[]> {
+  for (const name of await readdir(folder)) if (name.length <= 2) yield await entriesIn(join(folder, name))
+}
+
+async function entriesIn(shard: string): Promise<CacheEntry[]> {
+  const names = await readdir(shard).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
   return names.flatMap((name) => {
     const [, key, size, sha256, extension = ''] = NAME.exec(name) ?? []
     if (key === undefined || sha256 === undefined) return []
-    return [{ key, sizeBytes: Number(size), sha256, extension, path: join(folder, name) }]
+    return [{ key, sizeBytes: Number(size), sha256, extension, path: join(shard, name) }]
   })
 }
 

@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { copyFile, link, mkdir, rename, rm, stat, utimes } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { toVoxmuxError } from '../core/errors.js'
-import { type CacheEntry, cacheEntries, cacheFileName, lastUsedMs } from './cache-entries.js'
+import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
 import { partName, sweepParts } from './part-files.js'
 
 export interface VoiceCacheOptions {
-  /** Beyond this the voices unused for longest go. */
+  /**
+   * Beyond this the voices unused for longest go, and a twentieth more, so that the next ones find room. Looked after
+   * from time to time: the cache may hold somewhat more for a while, the more so the more processes fill it.
+   */
   readonly maxBytes: number
 }
+
+/** What stays, of the limit, where something has to go. */
+const KEPT_SHARE = 0.95
+/** The folder is looked through again when one process has filled so much of the room that there was. */
+const ROOM_SHARE = 0.25
 
 /** A regenerated voice that the cache has, unharmed. */
 export interface CachedVoice {
@@ -27,6 +35,9 @@ export class VoiceCache {
   readonly #folder: string
   readonly #maxBytes: number
   #ready: Promise<void> | undefined
+  /** Bytes that may be put before the folder is looked through again. */
+  #room = 0
+  #clearing: Promise<void> | undefined
 
   constructor(folder: string, { maxBytes }: VoiceCacheOptions) {
     this.#folder = folder
@@ -48,10 +59,14 @@ export class VoiceCache {
         const { size: sizeBytes } = await stat(part)
         const sha256 = await sha256Of(part)
         const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
-        const path = join(this.#folder, name)
+        const path = join(this.#folder, cacheShard(key), name)
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
         await rename(part, path)
         await touch(path)
-        await this.#evict({ path, key, sizeBytes })
+        for (const older of await entriesOfKey(this.#folder, key))
+          if (older.path !== path) await rm(older.path, { force: true })
+        this.#room -= sizeBytes
+        if (this.#room < 0) await this.#makeRoom(path)
         return { path, sizeBytes, sha256 }
       } finally {
         // POSIX lets rename do nothing where both names are one file already.
@@ -63,8 +78,7 @@ export class VoiceCache {
   /** Finds a voice, proves size and SHA-256 and marks it as used now; a damaged one is deleted and not found. */
   get(key: string): Promise<CachedVoice | null> {
     return this.#attempt(async () => {
-      for (const entry of await cacheEntries(this.#folder)) {
-        if (entry.key !== key) continue
+      for (const entry of await entriesOfKey(this.#folder, key)) {
         const { path, sizeBytes, sha256 } = entry
         if (await isWhole(path, sizeBytes, sha256)) {
           await touch(path)
@@ -96,30 +110,44 @@ export class VoiceCache {
   /** Throws a voice away. */
   forget(key: string): Promise<void> {
     return this.#attempt(async () => {
-      for (const entry of await cacheEntries(this.#folder)) if (entry.key === key) await rm(entry.path, { force: true })
+      for (const { path } of await entriesOfKey(this.#folder, key)) await rm(path, { force: true })
     })
   }
 
   /** Bytes in the cache. */
   sizeBytes(): Promise<number> {
     return this.#attempt(async () => {
-      const entries = await cacheEntries(this.#folder)
-      return entries.reduce((sum, entry) => sum + entry.sizeBytes, 0)
+      let sum = 0
+      for await (const entries of cacheEntries(this.#folder)) for (const { sizeBytes } of entries) sum += sizeBytes
+      return sum
     })
   }
 
-  /** Deletes what an older answer left for the key, then the voices unused for longest until the rest fits. */
-  async #evict({ path, key, sizeBytes }: Pick<CacheEntry, 'path' | 'key' | 'sizeBytes'>): Promise<void> {
-    const entries = (await cacheEntries(this.#folder)).filter((entry) => entry.path !== path)
-    const aged = await Promise.all(
-      entries.map(async (entry) => ({ ...entry, usedMs: entry.key === key ? 0 : await lastUsedMs(entry.path) })),
-    )
-    let total = entries.reduce((sum, entry) => sum + entry.sizeBytes, sizeBytes)
-    for (const entry of aged.sort((a, b) => (a.usedMs ?? 0) - (b.usedMs ?? 0))) {
-      if (entry.key !== key && total <= this.#maxBytes) return
-      await rm(entry.path, { force: true })
-      total -= entry.sizeBytes
+  /** Deletes the voices unused for longest until the rest fits; one at a time, who comes meanwhile waits for it. */
+  #makeRoom(keptPath: string): Promise<void> {
+    this.#clearing ??= this.#clear(keptPath).finally(() => {
+      this.#clearing = undefined
+    })
+    return this.#clearing
+  }
+
+  async #clear(keptPath: string): Promise<void> {
+    const aged: (Pick<CacheEntry, 'path' | 'sizeBytes'> & { readonly usedMs: number })[] = []
+    let total = 0
+    for await (const entries of cacheEntries(this.#folder)) {
+      for (const { path, sizeBytes } of entries) {
+        total += sizeBytes
+        if (path !== keptPath) aged.push({ path, sizeBytes, usedMs: (await lastUsedMs(path)) ?? 0 })
+      }
     }
+    if (total > this.#maxBytes) {
+      for (const { path, sizeBytes } of aged.sort((a, b) => a.usedMs - b.usedMs)) {
+        if (total <= this.#maxBytes * KEPT_SHARE) break
+        await rm(path, { force: true })
+        total -= sizeBytes
+      }
+    }
+    this.#room = (this.#maxBytes - total) * ROOM_SHARE
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -1,31 +1,49 @@
 /**
- * `npm run bench farm`: jobs a second with 1, 2 and 4 workers over one Redis, on a service that answers at once, as
- * ratios of one worker. Jobs are those of the farm's tests: all but ffmpeg.
+ * `npm run bench farm [jobs]`: jobs a second with 1, 2 and 4 workers over one Redis, on a service that answers at once,
+ * as ratios of one worker, and how many processors each part kept busy meanwhile. Jobs are those of the farm's tests:
+ * all but ffmpeg. Where the sum comes near the number of processors, more workers cannot do more on this machine.
  */
 import { availableParallelism } from 'node:os'
 import { openSharedLedger } from '../../src/jobs/index.js'
 import { startWorker } from '../farm/farm.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
-import { until } from '../helpers/until.js'
 import { startRedis } from '../jobs/redis-fixture.js'
+import { processorSec } from './processor-use.js'
 
-const JOBS = 400
+const JOBS = Number(process.argv[3] ?? 2000)
+/** Not more often than this, or asking would be work of its own. */
+const LOOK_MS = 100
 
-/** Jobs a second from the first that is done to the last, so that the start of the processes does not count. */
-async function jobsPerSec(workers: number): Promise<number> {
-  const [redis, server, folder] = [await startRedis(), await FaultServer.start(), await testFolder()]
+interface Rate {
+  readonly jobsPerSec: number
+  /** Processors kept busy by workers, Redis, and by the service (with this program). */
+  readonly busy: readonly [workers: number, redis: number, service: number]
+}
+
+/** From when the jobs are there to the last that is done, so that the start of the processes does not count. */
+async function rateOf(workers: number): Promise<Rate> {
+  const [redis, server, folder] = [await startRedis(), await FaultServer.start(ANSWERS_AT_ONCE), await testFolder()]
   const ledger = await openSharedLedger(redis.url)
-  const client = server.clientOptions
-  const settings = { store: redis.url, client, folder: folder.path, concurrency: 4, leaseMs: 60_000 }
-  const running = Array.from({ length: workers }, () => startWorker({ ...settings, kind: 'light' }))
+  const settings = { store: redis.url, client: server.clientOptions, folder: folder.path, concurrency: 4 }
+  const running = Array.from({ length: workers }, () => startWorker({ ...settings, leaseMs: 60_000, kind: 'light' }))
+  const used = () => [
+    running.reduce((sum, { child }) => sum + processorSec(child.pid ?? 0), 0),
+    processorSec(redis.pid),
+    processorSec(process.pid),
+  ]
   try {
     await Promise.all(running.map((worker) => worker.saying(/ready/)))
+    await ledger.jobs.pause(null, 'all of them are to wait first')
     const requests = Array.from({ length: JOBS }, (_, n) => ({ key: `j${n}`, group: `g${n % 4}`, input: `/in/${n}` }))
     await ledger.jobs.enqueueAll(requests)
-    const began = performance.now()
-    await until(async () => (await ledger.jobs.counts()).every(({ status }) => status === 'done'))
-    return (1000 * JOBS) / (performance.now() - began)
+    const [began, before] = [performance.now(), used()]
+    await ledger.jobs.resume(null)
+    while (!(await ledger.jobs.counts()).every(({ status }) => status === 'done'))
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const sec = (performance.now() - began) / 1000
+    const [ofWorkers = 0, ofRedis = 0, ofService = 0] = used().map((value, part) => (value - (before[part] ?? 0)) / sec)
+    return { jobsPerSec: JOBS / sec, busy: [ofWorkers, ofRedis, ofService] }
   } finally {
     for (const worker of running) await worker.kill()
     await ledger.close()
@@ -35,12 +53,22 @@ async function jobsPerSec(workers: number): Promise<number> {
   }
 }
 
+const ANSWERS_AT_ONCE = { states: [{ status: 'Succeeded', errorCode: 0, progress: 100 }] } as const
+
+const cores = availableParallelism()
 process.stdout.write(
-  `${availableParallelism()} cores, Redis with appendfsync always\n| workers | jobs a second | ratio |\n|---|---|---|\n`,
+  `${cores} processors, ${JOBS} jobs, Redis with appendfsync always\n` +
+    '| workers | jobs a second | ratio | processors busy: workers + Redis + service | jobs a second of a busy processor |\n' +
+    '|---|---|---|---|---|\n',
 )
 let one = 0
 for (const workers of [1, 2, 4]) {
-  const rate = await jobsPerSec(workers)
-  one ||= rate
-  process.stdout.write(`| ${workers} | ${rate.toFixed(1)} | ${(rate / one).toFixed(2)} |\n`)
+  const { jobsPerSec, busy } = await rateOf(workers)
+  one ||= jobsPerSec
+  const sum = busy.reduce((a, b) => a + b, 0)
+  process.stdout.write(
+    `| ${workers} | ${jobsPerSec.toFixed(1)} | ${(jobsPerSec / one).toFixed(2)} ` +
+      `| ${busy.map((part) => part.toFixed(2)).join(' + ')} = ${sum.toFixed(2)} of ${cores} ` +
+      `| ${(jobsPerSec / sum).toFixed(1)} |\n`,
+  )
 }

@@ -62,7 +62,7 @@ it.each([
 })
 
 it('throws out what was unused for longest, and what was just used last', async () => {
-  const { cache, file } = made(25)
+  const { cache, file } = made(27)
   for (const [n, key] of ['a', 'b', 'c'].entries()) {
     const { path } = await cache.put(key, file(`${key}.wav`, `${key}`.repeat(8)))
     age(path, 60 - n)
@@ -74,6 +74,19 @@ it('throws out what was unused for longest, and what was just used last', async 
   await cache.put('big', file('big.wav', 'x'.repeat(100)))
   expect(await cache.get('big')).not.toBeNull()
   expect(await cache.sizeBytes()).toBe(100)
+})
+
+it('makes room for the next ones too, whichever process filled it', async () => {
+  const { cache, file, folder } = made(400)
+  const other = new VoiceCache(folder, { maxBytes: 400 })
+  for (let n = 0; n < 60; n += 1) {
+    const { path } = await (n % 2 ? cache : other).put(`k${n}`, file(`${n}.wav`, 'x'.repeat(10)))
+    age(path, 60 - n)
+    // Two that each fill a quarter of the room that they found.
+    expect(await cache.sizeBytes()).toBeLessThanOrEqual(600)
+  }
+  expect(await cache.get('k59')).not.toBeNull()
+  expect(await cache.get('k0')).toBeNull()
 })
 
 it('gives a link of its own to work with, which outlives the cached file', async () => {
