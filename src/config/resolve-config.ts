@@ -54,6 +54,8 @@ export interface Config {
   /** null: no limit. */
   readonly maxSecondsPerDay: number | null
   readonly cacheMaxBytes: number
+  /** After so many days unused a voice is forgotten, unless something is under way for it. */
+  readonly keepVoicesDays: number
   /** Absolute; null: in the state folder. */
   readonly cacheDir: string | null
   /** Absolute. It is not made before `ensureStateFolder`. */
@@ -99,6 +101,7 @@ export const DEFAULT_SETTINGS = {
   report: false,
   concurrency: 2,
   cacheMaxBytes: 5 * 1024 ** 3,
+  keepVoicesDays: 90,
   plugins: [] as PluginSetting[],
 } satisfies Settings
 
@@ -157,6 +160,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     limits: { ...known, ...settings.limits, requireVoice: recipe.voice.requireVoice },
     maxSecondsPerDay: settings.maxSecondsPerDay ?? null,
     cacheMaxBytes: settings.cacheMaxBytes,
+    keepVoicesDays: settings.keepVoicesDays,
     cacheDir: settings.cacheDir ?? null,
     stateDir: String(settings.stateDir),
     ledger: settings.ledger ?? null,

@@ -108,6 +108,9 @@ export const settingsSchema = recipePartSchema.extend({
     .optional()
     .meta({ description: 'What the service takes; what is not set is not checked here.' }),
   cacheMaxBytes: z.int().min(0).optional().meta({ description: 'Size of the cache of regenerated voice.' }),
+  keepVoicesDays: z.number().min(1).max(36_500).optional().meta({
+    description: 'Days after its last use that the ledger forgets what a voice was paid for.',
+  }),
   cacheDir: file('Folder of that cache, where it is not in the state folder: a share, for the machines of one store.'),
   stateDir: file('State folder: ledger, cache, and the data of the embedded service.'),
   ledger: file('SQLite file of the ledger, where it is not in the state folder.'),

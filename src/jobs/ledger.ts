@@ -27,6 +27,8 @@ export interface LedgerOptions {
   readonly now?: () => number
   /** Whose leases are made; default this process. */
   readonly holder?: Holder
+  /** Voices unused for longer are forgotten; default {@link KEEP_VOICES_MS}. */
+  readonly keepVoicesMs?: number
 }
 
 /** Of a ledger on Redis; see `openSharedLedger`. */

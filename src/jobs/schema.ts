@@ -100,4 +100,8 @@ export const LEDGER_MIGRATIONS: readonly string[] = [
     PRIMARY KEY (service, error_code, property, relation, value)
   );
   `,
+  `
+  -- Voices that may be forgotten once they were not used for long.
+  CREATE INDEX voices_at_rest ON voices (updated_ms) WHERE status NOT IN ('starting', 'started', 'succeeded');
+  `,
 ]

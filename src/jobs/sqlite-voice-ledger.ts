@@ -3,7 +3,7 @@ import { type Holder, thisHolder } from './holder.js'
 import { DEFAULT_LEASE_MS } from './job-store.js'
 import { freeLostLeases, leaseLost, newLease } from './leases.js'
 import type { StoreContext } from './sqlite-job-store.js'
-import { VOICE_MOVES, type Voice, type VoiceStep } from './voice.js'
+import { KEEP_VOICES_MS, VOICE_MOVES, type Voice, type VoiceStep } from './voice.js'
 import type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'
 import { attemptOf, voiceOf } from './voice-row.js'
 
@@ -12,11 +12,18 @@ export class SqliteVoiceLedger implements VoiceLedger {
   readonly #database: Database
   readonly #now: () => number
   readonly #holder: Holder
+  readonly #keepMs: number
 
-  constructor({ database, now = Date.now, holder = thisHolder() }: StoreContext) {
+  constructor({
+    database,
+    now = Date.now,
+    holder = thisHolder(),
+    keepVoicesMs = KEEP_VOICES_MS,
+  }: StoreContext & { readonly keepVoicesMs?: number | undefined }) {
     this.#database = database
     this.#now = now
     this.#holder = holder
+    this.#keepMs = keepVoicesMs
   }
 
   async claim(key: string, leaseMs: number = DEFAULT_LEASE_MS): Promise<VoiceClaim> {
@@ -30,9 +37,11 @@ export class SqliteVoiceLedger implements VoiceLedger {
       ])
       const lease = newLease(this.#database, this.#holder, now + leaseMs)
       const { changes } = this.#database.run(
-        `UPDATE voices SET lease_token = ?, lease_holder = ?, lease_expires_ms = ? WHERE key = ? AND lease_token IS NULL`,
-        [lease.token, lease.holderId, lease.expiresMs, key],
+        `UPDATE voices SET lease_token = ?, lease_holder = ?, lease_expires_ms = ?, updated_ms = ?
+         WHERE key = ? AND lease_token IS NULL`,
+        [lease.token, lease.holderId, lease.expiresMs, now, key],
       )
+      this.#database.run(FORGET_UNUSED, [now - this.#keepMs])
       const voice = this.#one(key)
       if (changes === 0) return { outcome: 'held', voice }
       return { outcome: 'claimed', voice, lease: { key, token: lease.token, expiresMs: lease.expiresMs } }
@@ -125,6 +134,14 @@ export class SqliteVoiceLedger implements VoiceLedger {
     return voice
   }
 }
+
+/** A claim adds one voice at most: two that go are enough to become fewer. */
+const FORGET_UNUSED = `
+  DELETE FROM voices WHERE key IN (
+    SELECT key FROM voices INDEXED BY voices_at_rest
+    WHERE status NOT IN ('starting', 'started', 'succeeded') AND updated_ms < ? AND lease_token IS NULL
+    ORDER BY updated_ms LIMIT 2
+  )`
 
 /** What a step changes in the attempt that runs. */
 function attemptChange(step: VoiceStep, nowMs: number): { set: string; values: SqlValue[] } {

@@ -17,7 +17,11 @@ export type VoiceClaim =
  * voice's lease talks to the service about it, and writes each step down around doing it (see `VOICE_STATUSES`).
  */
 export interface VoiceLedger {
-  /** Claims a voice, new or known, whatever its status: the caller goes on from `voice.status`. */
+  /**
+   * Claims a voice, new or known, whatever its status: the caller goes on from `voice.status`. Each claim forgets two
+   * others at most, those that are at rest (see `isAtRest`) and were not used for longer than voices are kept: so the
+   * ledger does not grow for ever, and nobody has to come and sweep it.
+   */
   claim(key: string, leaseMs?: number): Promise<VoiceClaim>
   heartbeat(lease: VoiceLease, leaseMs?: number): Promise<VoiceLease>
   /**

@@ -21,6 +21,14 @@ export const VOICE_STATUSES = [
 ] as const
 export type VoiceStatus = (typeof VOICE_STATUSES)[number]
 
+/** True where nothing is under way that may be charged for, or has been paid for and is yet to be fetched. */
+export function isAtRest(status: VoiceStatus): boolean {
+  return status !== 'starting' && status !== 'started' && status !== 'succeeded'
+}
+
+/** How long a voice that is at rest is remembered after its last use, where nobody says otherwise: 90 days. */
+export const KEEP_VOICES_MS = 90 * 24 * 3600 * 1000
+
 /** One file id and what became of it. */
 export interface VoiceAttempt {
   /** From 1. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { holdVoice, VOICE_MOVES, type VoiceLedger, type VoiceStatus, type VoiceStep } from '../../src/jobs/index.js'
+import { KEEP_VOICES_MS } from '../../src/jobs/voice.js'
 import { eachWith, type Shared } from './store-fixture.js'
 
 async function claimed(voices: VoiceLedger, key: string) {
@@ -110,6 +111,37 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       await other.release(taken.lease)
       expect(await one.forget('v')).toBe(true)
       expect(await one.get('v')).toBeNull()
+    })
+
+    it('forgets voices that nobody used for long, a few at each claim, and none that is paid for and not fetched', async () => {
+      const { one, other } = fixture
+      const use = async (key: string, steps: readonly VoiceStep[]) => {
+        const { lease } = await claimed(one, key)
+        for (const step of steps) await one.advance(lease, step)
+        await one.release(lease)
+      }
+      const cached = (fileId: string): VoiceStep[] => [
+        ...PAID.map((step) => (step.status === 'registered' ? { ...step, fileId } : step)),
+        { status: 'succeeded' },
+        { status: 'cached', path: `/c/${fileId}` },
+      ]
+      await use('unused', cached('f-unused'))
+      await use('failed', [{ status: 'registering' }, { status: 'failed', errorCode: -2 }])
+      await use('under way', PAID)
+      await use('used again', cached('f-used'))
+      const held = await claimed(other, 'held')
+      fixture.advance(KEEP_VOICES_MS - 1000)
+      await other.heartbeat(held.lease)
+      await use('used again', [])
+      fixture.advance(2000)
+      await use('new', [])
+      await use('newer', [])
+      for (const key of ['unused', 'failed']) expect(await one.get(key)).toBeNull()
+      expect(await one.getByFileId('f-unused')).toBeNull()
+      expect(await one.get('under way')).toMatchObject({ status: 'started' })
+      expect(await one.get('used again')).toMatchObject({ status: 'cached', paidSec: 30 })
+      expect(await one.get('held')).toMatchObject({ status: 'new' })
+      await other.release(held.lease)
     })
 
     it('never starts a file id that may have been started, whatever is tried in whatever order', async () => {

@@ -15,7 +15,7 @@ const PATIENCE_MS = 600_000
 
 /** Opens the ledger of a farm; see `openSharedLedger`, which loads this file only where it is wanted. */
 export async function openRedisLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
-  const { prefix: name = 'voxmux', patienceMs = PATIENCE_MS, now, holder = thisHolder() } = options
+  const { prefix: name = 'voxmux', patienceMs = PATIENCE_MS, now, holder = thisHolder(), keepVoicesMs } = options
   // Braced: a Redis Cluster then keeps all of it on one node, which scripts over several keys need.
   const prefix = `{${name}}`
   const client = await connectRedis(address)
@@ -26,7 +26,7 @@ export async function openRedisLedger(address: string, options: SharedLedgerOpti
     const context = { client, bull, scripts, prefix, holder }
     return {
       jobs: new RedisJobStore(context),
-      voices: new RedisVoiceLedger(context),
+      voices: new RedisVoiceLedger({ ...context, keepVoicesMs }),
       spending: new RedisSpendingLog(context),
       limits: new RedisLimitsLearned(context),
       news: new RedisFileNews(context),

@@ -3,6 +3,8 @@ import { type Holder, isCertainlyDead } from '../holder.js'
 import { DEFAULT_LEASE_MS } from '../job-store.js'
 import { leaseLost } from '../leases.js'
 import {
+  isAtRest,
+  KEEP_VOICES_MS,
   VOICE_MOVES,
   VOICE_STATUSES,
   type Voice,
@@ -19,15 +21,25 @@ import { VOICE_SCRIPTS } from './voice-scripts.js'
 export class RedisVoiceLedger implements VoiceLedger {
   readonly #scripts: RedisScripts
   readonly #holder: string
+  readonly #keepMs: number
 
-  constructor({ scripts, holder }: { readonly scripts: RedisScripts; readonly holder: Holder }) {
+  constructor({
+    scripts,
+    holder,
+    keepVoicesMs = KEEP_VOICES_MS,
+  }: {
+    readonly scripts: RedisScripts
+    readonly holder: Holder
+    readonly keepVoicesMs?: number | undefined
+  }) {
     this.#scripts = scripts
     this.#holder = JSON.stringify(holder)
+    this.#keepMs = keepVoicesMs
   }
 
   async claim(key: string, leaseMs: number = DEFAULT_LEASE_MS): Promise<VoiceClaim> {
     const token = randomUUID()
-    const claim = (dead: string) => this.#run('claim', [key, dead, token, this.#holder, leaseMs])
+    const claim = (dead: string) => this.#run('claim', [key, dead, token, this.#holder, leaseMs, this.#keepMs])
     let answer = await claim('')
     const dead = answer[0] === 'held' ? deadHolder(answer[2]) : ''
     if (dead) answer = await claim(dead)
@@ -44,7 +56,7 @@ export class RedisVoiceLedger implements VoiceLedger {
   async advance(lease: VoiceLease, step: VoiceStep): Promise<Voice> {
     const from = VOICE_STATUSES.filter((status) => VOICE_MOVES[status].includes(step.status))
     const answer = await this.#leased('advance', lease, [
-      ...[step.status, `,${from.join(',')},`],
+      ...[step.status, `,${from.join(',')},`, isAtRest(step.status) ? '1' : ''],
       step.status === 'registered' ? step.fileId : '',
       step.status === 'cached' ? step.path : '',
       ...attemptChange(step),

@@ -2,15 +2,34 @@ import type { StoreScript } from './redis-scripts.js'
 
 /**
  * A voice is one hash, `own:voice:<key>`: status, times and lease, `attempts` (how many) and for each of them fields
- * `<name>:<number>`; `own:files` tells the voice of a file id. A[1] is the voice's key throughout.
+ * `<name>:<number>`; `own:files` tells the voice of a file id, and `own:voices` when each voice that is at rest was last
+ * used (a sorted set). A[1] is the voice's key throughout.
  */
 const VOICE = `
 local key = own .. 'voice:' .. A[1]
 -- Held, unless the time is up or the holder, A[2], is known to be dead.
-local function isHeld(dead)
+local function isHeldIn(key, dead)
   if redis.call('HEXISTS', key, 'token') == 0 then return false end
   if tonumber(redis.call('HGET', key, 'expires')) <= now then return false end
   return dead == '' or redis.call('HGET', key, 'holder') ~= dead
+end
+local function isHeld(dead) return isHeldIn(key, dead) end
+local function forget(name)
+  local key = own .. 'voice:' .. name
+  for attempt = 1, tonumber(redis.call('HGET', key, 'attempts') or 0) do
+    local fileId = redis.call('HGET', key, 'fileId:' .. attempt)
+    if fileId then redis.call('HDEL', own .. 'files', fileId) end
+  end
+  redis.call('ZREM', own .. 'voices', name)
+  return redis.call('DEL', key)
+end
+-- A claim adds one voice at most: two that go are enough to become fewer.
+local function forgetUnused(keepMs)
+  local before = string.format('(%.0f', now - keepMs)
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', own .. 'voices', '-inf', before, 'LIMIT', 0, 2)) do
+    if isHeldIn(own .. 'voice:' .. name, '') then redis.call('ZADD', own .. 'voices', nowText, name)
+    else forget(name) end
+  end
 end
 local function release() redis.call('HDEL', key, 'token', 'holder', 'expires') end
 `
@@ -23,14 +42,19 @@ if redis.call('HGET', key, 'token') ~= A[2] then return { 'lost' } end
 
 /** Our scripts over voices. */
 export const VOICE_SCRIPTS = {
-  /** A[2] dead holder or '', A[3] token, A[4] holder, A[5] lease in ms. */
+  /** A[2] dead holder or '', A[3] token, A[4] holder, A[5] lease in ms, A[6] how long voices are kept, in ms. */
   claim: {
     lua: `${VOICE}
 if redis.call('HGET', key, 'token') ~= A[3] and isHeld(A[2]) then return { 'held', nowText, read(key) } end
 if redis.call('HSETNX', key, 'status', 'new') == 1 then
-  redis.call('HSET', key, 'key', A[1], 'created', nowText, 'updated', nowText, 'attempts', 0)
+  redis.call('HSET', key, 'key', A[1], 'created', nowText, 'attempts', 0)
+  redis.call('ZADD', own .. 'voices', nowText, A[1])
+else
+  redis.call('ZADD', own .. 'voices', 'XX', nowText, A[1])
 end
-redis.call('HSET', key, 'token', A[3], 'holder', A[4], 'expires', string.format('%.0f', now + tonumber(A[5])))
+redis.call('HSET', key, 'token', A[3], 'holder', A[4], 'expires', string.format('%.0f', now + tonumber(A[5])),
+  'updated', nowText)
+forgetUnused(tonumber(A[6]))
 return { 'claimed', nowText, read(key) }`,
   },
 
@@ -42,8 +66,8 @@ return { 'ok', nowText, read(key) }`,
   },
 
   /**
-   * A[4] the status to be, A[5] the statuses it may come from, between commas, A[6] file id or '', A[7] cache path or
-   * '', then changes of the attempt: how (\`set\`, \`once\` where nothing is yet, \`clear\`), which field, value (\`now\`
+   * A[4] the status to be, A[5] the statuses it may come from, between commas, A[6] '1' where it is at
+   * rest then, A[7] file id or '', A[8] cache path or '', then changes of the attempt: how (\`set\`, \`once\` where nothing is yet, \`clear\`), which field, value (\`now\`
    * for the time).
    */
   advance: {
@@ -51,7 +75,7 @@ return { 'ok', nowText, read(key) }`,
 local status = redis.call('HGET', key, 'status')
 if not string.find(A[5], ',' .. status .. ',', 1, true) then return { 'wrong', status } end
 local attempt = A[4] == 'registering' and redis.call('HINCRBY', key, 'attempts', 1) or redis.call('HGET', key, 'attempts')
-for i = 8, #A, 3 do
+for i = 9, #A, 3 do
   local field = A[i + 1] .. ':' .. attempt
   local value = A[i + 2] == 'now' and nowText or A[i + 2]
   if A[i] == 'set' then redis.call('HSET', key, field, value)
@@ -59,8 +83,10 @@ for i = 8, #A, 3 do
   else redis.call('HDEL', key, field) end
 end
 redis.call('HSET', key, 'status', A[4], 'status:' .. attempt, A[4], 'updated', nowText, 'call', A[3])
-if A[6] ~= '' then redis.call('HSET', own .. 'files', A[6], A[1]) end
-if A[7] ~= '' then redis.call('HSET', key, 'cachePath', A[7]) end
+if A[6] == '1' then redis.call('ZADD', own .. 'voices', nowText, A[1])
+else redis.call('ZREM', own .. 'voices', A[1]) end
+if A[7] ~= '' then redis.call('HSET', own .. 'files', A[7], A[1]) end
+if A[8] ~= '' then redis.call('HSET', key, 'cachePath', A[8]) end
 return { 'ok', nowText, read(key) }`,
   },
 
@@ -82,10 +108,6 @@ return key and read(own .. 'voice:' .. key) or {}`,
   forget: {
     lua: `${VOICE}
 if isHeld(A[2]) then return 0 end
-for attempt = 1, tonumber(redis.call('HGET', key, 'attempts') or 0) do
-  local fileId = redis.call('HGET', key, 'fileId:' .. attempt)
-  if fileId then redis.call('HDEL', own .. 'files', fileId) end
-end
-return redis.call('DEL', key)`,
+return forget(A[1])`,
   },
 } as const satisfies Record<string, StoreScript>
