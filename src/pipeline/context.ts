@@ -3,8 +3,8 @@ import type { JobStore, LimitsLearned } from '../jobs/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
 import type { JobHooks } from './job-hooks.js'
-import type { VoiceServiceContext } from './regenerate-voice.js'
 import type { StageSlots } from './stage-slots.js'
+import type { VoiceServiceContext } from './voice-service.js'
 
 /** What any number of jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {

@@ -6,8 +6,9 @@ import type { JobSettings } from './job-settings.js'
 import type { PartProgress } from './joint-progress.js'
 import { learnFrom, warnOfLearned } from './learned-limits.js'
 import type { JobPlan } from './plan-job.js'
-import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
+import { regenerateVoice } from './regenerate-voice.js'
 import { cutOrder } from './voice-orders.js'
+import type { RegeneratedVoice } from './voice-service.js'
 
 /** A voice file from cut to answer. */
 export interface ObtainedChunk {

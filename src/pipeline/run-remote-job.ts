@@ -16,8 +16,9 @@ import { partPath, receiptPartPath, requireWritableFolder } from './part-file.js
 import type { PlanRequest } from './plan-job.js'
 import { outputExists, publish } from './publish.js'
 import { type Receipt, writeReceipt } from './receipt.js'
-import { type RegeneratedVoice, regenerateVoice } from './regenerate-voice.js'
+import { regenerateVoice } from './regenerate-voice.js'
 import { addressOrder } from './voice-orders.js'
+import type { RegeneratedVoice } from './voice-service.js'
 import { makeWorkFolder } from './work-folder.js'
 
 /**

@@ -4,7 +4,7 @@ import type { OutputType } from '../contract/index.js'
 import { formatTime } from '../core/time.js'
 import type { VoiceCut } from '../media/voice-cut.js'
 import { valueSha256 } from './file-identity.js'
-import type { VoiceOrder } from './regenerate-voice.js'
+import type { VoiceOrder } from './voice-service.js'
 
 interface OrderOptions {
   readonly model: string
