@@ -27,6 +27,7 @@ export {
   type Pause,
 } from './job-store.js'
 export { isLeaseLost } from './lease-keeper.js'
+export { leaseLost } from './leases.js'
 export { type Ledger, type LedgerOptions, openLedger, type SharedLedgerOptions } from './ledger.js'
 export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './limits-learned.js'
 export { MappedJobStore } from './mapped-job-store.js'

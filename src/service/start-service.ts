@@ -1,8 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { silentLogger } from '../core/logger.js'
-import { openLedger } from '../jobs/index.js'
 import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
 import { buildApp } from './app.js'
 import { listenAt, listenServer } from './http/listen.js'
@@ -16,13 +14,9 @@ import type { RunningService, ServiceOptions } from './service-handle.js'
 import { serviceSettingsSchema } from './service-settings.js'
 import { azureStorage } from './storage/azure-storage.js'
 import { localStorage } from './storage/local-storage.js'
-import { Accounts } from './store/accounts.js'
-import { Files } from './store/files.js'
-import { openServiceDatabase } from './store/service-database.js'
-import { DeliveryLog } from './webhooks/delivery-log.js'
-import { Outbox } from './webhooks/outbox.js'
+import { openNodeStore } from './store/open-node-store.js'
+import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
-import { WebhookTargets } from './webhooks/webhook-target.js'
 import { defaultEngine } from './work/default-engine.js'
 import { FileLife } from './work/file-life.js'
 import { FileQueue } from './work/file-queue.js'
@@ -39,20 +33,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { dataDir, host = '127.0.0.1', port = 0, allowPrivateUrls = false, logger = silentLogger } = options
   const settings = serviceSettingsSchema.parse(options.settings ?? {})
   const limits = options.limits ?? DEFAULT_SERVICE_LIMITS
-  const { database, identity } = openServiceDatabase(dataDir)
-  const closers: (() => Promise<unknown> | unknown)[] = [() => database.close()]
+  const nodeStore = await openNodeStore({ dataDir })
+  const { store, workStore } = nodeStore
+  const closers: (() => Promise<unknown> | unknown)[] = [() => nodeStore.close()]
   const closeAll = async () => {
+    nodeStore.hurry()
     for (const close of closers.splice(0).reverse()) await close()
   }
 
   try {
-    const files = new Files(database)
-    const outbox = new Outbox(database)
-    const life = new FileLife(database, files, outbox)
-    const log = new DeliveryLog(database)
-    const apiKeys = new ApiKeys(database)
-    const accounts = new Accounts(database)
-    const signingKeys = new SigningKeys(database, settings.identity.keyRotationSec * 1000)
+    const identity = await readIdentity(store)
+    const { files, accounts } = store
+    const workLife = new FileLife(workStore.files)
+    const apiKeys = new ApiKeys(store.keys)
+    const signingKeys = new SigningKeys(store.signingKeys, settings.identity.keyRotationSec * 1000)
     const tokens = new AccessTokens(identity, signingKeys)
     const { outside } = settings.identity
     const authenticator = outside
@@ -63,7 +57,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const engines = { made: undefined as ReturnType<typeof engine> | undefined }
     closers.push(async () => (await engines.made)?.close?.())
 
-    const mayUpload = (fileId: string) => files.byId(fileId)?.state === 'registered'
+    const mayUpload = async (fileId: string) => (await files.byId(fileId))?.state === 'registered'
     const { links } = settings
     const { azure } = options
     const local = azure ? null : localStorage({ dataDir, linkSecret: identity.linkSecret, links, mayUpload, logger })
@@ -76,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
     const suspects = new PQueue({ concurrency: 1 })
     const queue = new FileQueue({
-      store: (await openLedger(join(dataDir, 'jobs.db'))).jobs,
+      store: await nodeStore.jobs(),
       files,
       concurrency: settings.work.concurrency ?? availableParallelism(),
       pollMs: settings.work.pollMs,
@@ -84,8 +78,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       logger,
       work: (held) =>
         workOnFile(held, {
-          files,
-          life,
+          files: workStore.files,
+          life: workLife,
           storage,
           suspects,
           settings,
@@ -101,9 +95,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
     const trusted = new Set<string>()
     const sender = new WebhookSender({
-      outbox,
-      targets: new WebhookTargets(database),
-      log,
+      outbox: workStore.outbox,
+      targets: workStore.targets,
       settings: settings.webhooks,
       allowPrivateUrls,
       ownReceivers: () => [...trusted],
@@ -114,7 +107,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const address = { baseUrl: '' }
     const authUrl = () => `${address.baseUrl}/identity`
     const app = buildApp({
-      service: new FileService(files, life, storage, queue),
+      service: new FileService(files, new FileLife(files), storage, queue),
       authenticator,
       endpoints: { identity, apiKeys, signingKeys, tokens, authUrl },
       limits,
@@ -124,9 +117,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const listening = await listenAt(app, host, port)
     address.baseUrl = options.publicUrl ?? listening
 
-    const nodeKeys = new NodeKeys(apiKeys, accounts)
+    const nodeKeys = new NodeKeys(apiKeys, accounts, logger)
     closers.push(() => nodeKeys.close())
-    closers.push(keepSweeping({ database, storage, life, log, settings, logger }))
+    closers.push(keepSweeping({ store: workStore, storage, life: workLife, queue, settings, logger }))
     sender.start()
     if (!options.serveOnly) {
       await queue.recover()
@@ -139,9 +132,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       tenantId: identity.tenantId,
       scope: identity.scope,
       serviceId: identity.serviceId,
-      createKey: async (name) => nodeKeys.create(name),
+      createKey: (name) => nodeKeys.create(name),
       trustReceiver: (origin) => void trusted.add(new URL(origin).origin),
-      onFileEnd: (listener) => life.onEnd(listener),
+      onFileEnd: (listener) => workLife.onEnd(listener),
       close: closeAll,
     }
   } catch (error) {

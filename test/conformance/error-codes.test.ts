@@ -64,9 +64,9 @@ const CAUSES: readonly Cause[] = [
     errorCode: -10,
     why: 'no credits left',
     async bring(client, dataDir) {
-      const portal = openPortal(dataDir)
-      portal.accounts.setCredits(portal.accounts.ensure('local').id, 0)
-      portal.close()
+      const portal = await openPortal({ dataDir })
+      await portal.accounts.setCredits((await portal.accounts.ensure('local')).id, 0)
+      await portal.close()
       return uploaded(client, await fixture('speech.wav'))
     },
   },

@@ -82,10 +82,10 @@ describe('a run hears of the end of its file', () => {
     ended.push(() => service.close())
     const listen = `127.0.0.1:${await freePort()}`
     service.trustReceiver(`http://${listen}`)
-    const portal = openPortal(folder.file('service'))
-    ended.push(async () => portal.close())
+    const portal = await openPortal({ dataDir: folder.file('service') })
+    ended.push(() => portal.close())
     const target = { url: `http://${listen}/`, method: 'POST', secretPosition: 'header', secret: 'another' } as const
-    portal.webhooks.set(portal.accounts.ensure('local').id, target)
+    await portal.webhooks.set((await portal.accounts.ensure('local')).id, target)
     const config = await configOf({
       ...(await environmentOf(service)),
       VOXMUX_WEBHOOK_LISTEN: listen,
@@ -95,7 +95,7 @@ describe('a run hears of the end of its file', () => {
     ended.push(() => pipeline.close())
     const { event } = await runReleasedByFirstAnswer(pipeline, release)
     expect(event).toMatchObject({ status: 'done', error: null })
-    const outcomes = portal.deliveries.latest(50).map(({ outcome }) => outcome)
+    const outcomes = (await portal.deliveries.latest(50)).map(({ outcome }) => outcome)
     expect(new Set(outcomes)).toEqual(new Set(['delivered']))
   })
 
@@ -111,9 +111,9 @@ describe('a run hears of the end of its file', () => {
     ended.push(() => pipeline.close())
     const { event } = await runReleasedByFirstAnswer(pipeline, release)
     expect(event).toMatchObject({ status: 'done', error: null })
-    const portal = openPortal(folder.file('service'))
-    ended.push(async () => portal.close())
-    expect(portal.webhooks.of(portal.accounts.ensure('local').id)).toBeUndefined()
+    const portal = await openPortal({ dataDir: folder.file('service') })
+    ended.push(() => portal.close())
+    expect(await portal.webhooks.of((await portal.accounts.ensure('local')).id)).toBeUndefined()
   })
 
   it('by asking, where another process receives at the address', async () => {

@@ -8,15 +8,15 @@ import { type Arrived, webhookReceiver } from './support/webhook-receiver.js'
 import { freshFolder, withService } from './support/with-service.js'
 
 /** Waits as long as a loaded machine may need. */
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 45_000, interval: 50 })
+const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 45_000, interval: 50 })
 
 const settings = { webhooks: { baseDelayMs: 20, maxDelayMs: 50, pollMs: 20, attempts: 3 } }
 
-function setWebhook(dataDir: string, target: Partial<WebhookTarget> & { url: string }): void {
-  const portal = openPortal(dataDir)
-  const user = portal.accounts.ensure('local')
-  portal.webhooks.set(user.id, { method: 'POST', secretPosition: 'header', secret: null, ...target })
-  portal.close()
+async function setWebhook(dataDir: string, target: Partial<WebhookTarget> & { url: string }): Promise<void> {
+  const portal = await openPortal({ dataDir })
+  const user = await portal.accounts.ensure('local')
+  await portal.webhooks.set(user.id, { method: 'POST', secretPosition: 'header', secret: null, ...target })
+  await portal.close()
 }
 
 async function processed(service: RunningService, options: object) {
@@ -42,7 +42,7 @@ describe('webhooks', () => {
   it.each(['POST', 'PUT', 'GET'] as const)('tell a file’s life in order by %s', async (method) => {
     const receiver = await webhookReceiver()
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
-    setWebhook(service.dataDir, { url: `${receiver.url}/hook?mine=1`, method })
+    await setWebhook(service.dataDir, { url: `${receiver.url}/hook?mine=1`, method })
     const { id } = await processed(service, {})
     await eventually(() => expect(told(receiver.arrived)).toEqual(GOOD))
     for (const { event, query } of receiver.arrived) {
@@ -55,7 +55,7 @@ describe('webhooks', () => {
   it('are not sent unless asked for', async () => {
     const receiver = await webhookReceiver()
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
-    setWebhook(service.dataDir, { url: receiver.url })
+    await setWebhook(service.dataDir, { url: receiver.url })
     await processed(service, { webhook: false })
     await processed(service, {})
     await eventually(() => expect(receiver.arrived).toHaveLength(GOOD.length))
@@ -73,7 +73,7 @@ describe('webhooks', () => {
       },
     })
     const service = await withService({ engine, settings, allowPrivateUrls: true })
-    setWebhook(service.dataDir, { url: receiver.url })
+    await setWebhook(service.dataDir, { url: receiver.url })
     await processed(service, {})
     await eventually(() =>
       expect(told(receiver.arrived).slice(-2)).toEqual([
@@ -86,15 +86,16 @@ describe('webhooks', () => {
   it('are tried again, in order, until they are acknowledged or given up, and all that is in the log', async () => {
     const receiver = await webhookReceiver((index) => (index === 0 ? 500 : index >= 2 && index <= 4 ? 503 : 200))
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
-    setWebhook(service.dataDir, { url: receiver.url })
+    await setWebhook(service.dataDir, { url: receiver.url })
     await processed(service, {})
     const [ready, queued, begun, progress, done] = GOOD
     const expected = [ready, ready, queued, queued, queued, begun, progress, done]
     await eventually(() => expect(told(receiver.arrived)).toEqual(expected))
-    const portal = openPortal(service.dataDir)
-    const outcomes = () => portal.deliveries.latest(50).map(({ outcome, attempt }) => `${outcome} ${attempt}`)
-    await eventually(() =>
-      expect(outcomes().reverse()).toEqual([
+    const portal = await openPortal({ dataDir: service.dataDir })
+    const outcomes = async () =>
+      (await portal.deliveries.latest(50)).map(({ outcome, attempt }) => `${outcome} ${attempt}`)
+    await eventually(async () =>
+      expect((await outcomes()).reverse()).toEqual([
         'failed 1',
         'delivered 2',
         'failed 1',
@@ -105,7 +106,7 @@ describe('webhooks', () => {
         'delivered 1',
       ]),
     )
-    portal.close()
+    await portal.close()
   })
 
   it('outlive the node that queued them', async () => {
@@ -113,7 +114,7 @@ describe('webhooks', () => {
     const dataDir = await freshFolder()
     const slow = { webhooks: { ...settings.webhooks, pollMs: 3_600_000 } }
     const first = await withService({ dataDir, engine: plainEngine, settings: slow, allowPrivateUrls: true })
-    setWebhook(dataDir, { url: receiver.url })
+    await setWebhook(dataDir, { url: receiver.url })
     await processed(first, {})
     await first.close()
     expect(receiver.arrived).toEqual([])
@@ -124,13 +125,13 @@ describe('webhooks', () => {
   it('never reach loopback, except for a receiver that this process opened', async () => {
     const receiver = await webhookReceiver()
     const service = await withService({ engine: plainEngine, settings })
-    setWebhook(service.dataDir, { url: receiver.url })
+    await setWebhook(service.dataDir, { url: receiver.url })
     await processed(service, {})
-    const portal = openPortal(service.dataDir)
-    await eventually(() =>
-      expect(portal.deliveries.latest(9).map(({ outcome }) => outcome)).toEqual(Array(5).fill('given-up')),
+    const portal = await openPortal({ dataDir: service.dataDir })
+    await eventually(async () =>
+      expect((await portal.deliveries.latest(9)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('given-up')),
     )
-    portal.close()
+    await portal.close()
     expect(receiver.arrived).toEqual([])
     service.trustReceiver(receiver.url)
     await processed(service, {})
@@ -140,7 +141,7 @@ describe('webhooks', () => {
   it('carry startProcess’s secret rather than the portal’s', async () => {
     const receiver = await webhookReceiver()
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
-    setWebhook(service.dataDir, { url: receiver.url, secret: 'portal' })
+    await setWebhook(service.dataDir, { url: receiver.url, secret: 'portal' })
     await processed(service, { webhook_secret: 'start' })
     await processed(service, {})
     await eventually(() => expect(receiver.arrived).toHaveLength(2 * GOOD.length))
@@ -180,9 +181,9 @@ describe('the place of the secret', () => {
 
   it('cannot be the body of a GET', async () => {
     const dataDir = await freshFolder()
-    expect(() => setWebhook(dataDir, { url: 'https://a.example', method: 'GET', secretPosition: 'body' })).toThrow(
-      /no body/,
-    )
-    expect(() => setWebhook(dataDir, { url: 'ftp://a.example' })).toThrow(/http/)
+    await expect(
+      setWebhook(dataDir, { url: 'https://a.example', method: 'GET', secretPosition: 'body' }),
+    ).rejects.toThrow(/no body/)
+    await expect(setWebhook(dataDir, { url: 'ftp://a.example' })).rejects.toThrow(/http/)
   })
 })

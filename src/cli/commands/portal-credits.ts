@@ -3,18 +3,18 @@ import { type PortalAction, required, userOf } from './portal-action.js'
 
 /** `voxmux portal credits …` and `voxmux portal account …` */
 export const CREDIT_ACTIONS: Readonly<Record<string, PortalAction>> = {
-  'credits set': (request) => {
+  'credits set': async (request) => {
     const { portal, output, account } = request
     const creditsSec = credits(required(request.subject, 'The number of seconds (or "unlimited")'))
-    portal.accounts.setCredits(userOf(request).id, creditsSec)
+    await portal.accounts.setCredits((await userOf(request)).id, creditsSec)
     output.event({ event: 'credits', account, creditsSec })
     output.print(
       `${account}: ${creditsSec === null ? 'unlimited' : `${creditsSec} s of audio may still be processed`}.`,
     )
   },
 
-  'account create': ({ portal, output, name }) => {
-    const user = portal.accounts.create(required(name, '--name'))
+  'account create': async ({ portal, output, name }) => {
+    const user = await portal.accounts.create(required(name, '--name'))
     output.event({ event: 'account', name: user.name, accountId: user.accountId, userId: user.id })
     output.print(
       `The account ${user.name} is there. Its first key: voxmux portal keys create --account ${user.name} --name NAME`,

@@ -3,12 +3,14 @@ import { dayOf, type PortalAction, type PortalRequest, required, table, userOf }
 
 /** `voxmux portal keys …` */
 export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
-  'keys create': (request) =>
-    tellSecret(request, request.portal.keys.create(userOf(request).id, required(request.name, '--name'))),
+  'keys create': async (request) => {
+    const name = required(request.name, '--name')
+    tellSecret(request, await request.portal.keys.create((await userOf(request)).id, name))
+  },
 
-  'keys list': ({ portal, output }) => {
-    const keys = portal.keys.list()
-    const names = new Map(portal.accounts.list().map((user) => [user.id, user.name]))
+  'keys list': async ({ portal, output }) => {
+    const keys = await portal.keys.list()
+    const names = new Map((await portal.accounts.list()).map((user) => [user.id, user.name]))
     for (const key of keys) output.event({ event: 'key', ...shown(key), account: names.get(key.userId) ?? null })
     const rows = keys.map((key) => [
       key.clientId,
@@ -21,11 +23,11 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
     output.print(rows.length === 0 ? none : table([['client id', 'name', 'account', 'created', 'good until'], ...rows]))
   },
 
-  'keys regenerate': (request) =>
-    tellSecret(request, request.portal.keys.regenerate(required(request.subject, 'The client id'))),
+  'keys regenerate': async (request) =>
+    tellSecret(request, await request.portal.keys.regenerate(required(request.subject, 'The client id'))),
 
-  'keys revoke': ({ portal, output, subject }) => {
-    const key = portal.keys.revoke(required(subject, 'The client id'))
+  'keys revoke': async ({ portal, output, subject }) => {
+    const key = await portal.keys.revoke(required(subject, 'The client id'))
     output.event({ event: 'key', ...shown(key) })
     output.print(`${key.name} (${key.clientId}) is revoked: neither it nor its tokens are good any more.`)
   },

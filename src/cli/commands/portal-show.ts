@@ -2,12 +2,12 @@ import { type PortalAction, table, userOf } from './portal-action.js'
 
 /** `voxmux portal show` */
 export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {
-  show: (request) => {
+  show: async (request) => {
     const { portal, output, account } = request
-    const user = userOf(request)
+    const user = await userOf(request)
     const { tenantId, scope, serviceId } = portal.identity
-    const keys = portal.keys.list().filter((key) => key.userId === user.id && key.revokedMs === null)
-    const webhook = portal.webhooks.of(user.id)
+    const keys = (await portal.keys.list()).filter((key) => key.userId === user.id && key.revokedMs === null)
+    const webhook = await portal.webhooks.of(user.id)
     const target = webhook && {
       url: webhook.url,
       method: webhook.method,

@@ -16,21 +16,21 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       // Never a flag: the list of processes shows those to everybody.
       secret: request.secretStdin ? await secretFromStdin() : null,
     }
-    portal.webhooks.set(userOf(request).id, target)
+    await portal.webhooks.set((await userOf(request)).id, target)
     const hasSecret = target.secret !== null
     output.event({ event: 'webhook', url: target.url, method, secretPosition, hasSecret })
     const secret = hasSecret ? `, with the secret in the ${secretPosition}` : ', without a secret'
     output.print(`Events go to ${method} ${redactUrl(target.url)}${secret}.`)
   },
 
-  'webhook clear': (request) => {
-    request.portal.webhooks.set(userOf(request).id, null)
+  'webhook clear': async (request) => {
+    await request.portal.webhooks.set((await userOf(request)).id, null)
     request.output.event({ event: 'webhook', url: null })
     request.output.print('No webhooks any more.')
   },
 
-  'webhook log': ({ portal, output, limit }) => {
-    const entries = portal.deliveries.latest(count(limit))
+  'webhook log': async ({ portal, output, limit }) => {
+    const entries = await portal.deliveries.latest(count(limit))
     for (const entry of entries) output.event({ ...entry, event: 'delivery' })
     const rows = entries.map((entry) => [
       new Date(entry.atMs).toISOString(),

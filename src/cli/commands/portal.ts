@@ -53,12 +53,12 @@ export const command = defineCommand({
     const words = args.topic === 'show' ? 'show' : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]
     if (!act) throw unknownAction(words)
-    const portal = openPortal(await serviceFolder(args.data, { cwd, env }))
+    const portal = await openPortal({ dataDir: await serviceFolder(args.data, { cwd, env }) })
     try {
       await act({ portal, output, ...args, secretPosition: args['secret-position'], secretStdin: args['secret-stdin'] })
       return 0
     } finally {
-      portal.close()
+      await portal.close()
     }
   },
 })

@@ -53,7 +53,7 @@ export const command = defineCommand({
       ...serviceOptions(file, env),
     })
     try {
-      const key = firstKey(dataDir)
+      const key = await firstKey(dataDir)
       output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
       output.print(welcome(service, key, dataDir))
       await interrupted(signal)
@@ -75,17 +75,17 @@ interface ShownKey {
 }
 
 /** The newest key that is good, or the first one of a new folder, whose secret is shown this once. */
-function firstKey(dataDir: string): ShownKey {
-  const portal = openPortal(dataDir)
+async function firstKey(dataDir: string): Promise<ShownKey> {
+  const portal = await openPortal({ dataDir })
   try {
-    const user = portal.accounts.ensure('local')
+    const user = await portal.accounts.ensure('local')
     const good = ({ userId, revokedMs, expiresMs }: ApiKey) =>
       userId === user.id && revokedMs === null && expiresMs > Date.now()
-    const known = portal.keys.list().findLast(good)
+    const known = (await portal.keys.list()).findLast(good)
     if (known) return { clientId: known.clientId, clientSecret: null }
-    return portal.keys.create(user.id, FIRST_KEY)
+    return await portal.keys.create(user.id, FIRST_KEY)
   } finally {
-    portal.close()
+    await portal.close()
   }
 }
 

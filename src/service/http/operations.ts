@@ -19,7 +19,7 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
     { schema: { body: registerFile.request, response: { 200: registerFile.answer, ...errors } } },
     async (request) => {
       const asked = request.body.file_to_register
-      const file = service.register(userOf(request), { ...asked, ...checkedPart(asked) })
+      const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
       const link = await service.uploadLink(file)
       return {
         registered_file: {
@@ -36,7 +36,8 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
     { schema: { body: registerFileFromUrl.request, response: { 200: registerFileFromUrl.answer, ...errors } } },
     async (request) => {
       const asked = request.body.file_to_register
-      return { registered_file: registered(service.register(userOf(request), { ...asked, ...checkedPart(asked) })) }
+      const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
+      return { registered_file: registered(file) }
     },
   )
 
@@ -58,11 +59,14 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
   app.post(
     getFilesStatus.path,
     { schema: { body: getFilesStatus.request, response: { 200: getFilesStatus.answer, ...errors } } },
-    async (request) =>
-      request.body.fileIds.map((id) => {
-        const file = service.file(userOf(request), id)
+    async (request) => {
+      const { fileIds } = request.body
+      const files = await service.listed(userOf(request), fileIds)
+      return fileIds.map((id, index) => {
+        const file = files[index]
         return file ? toStatusEntry(file) : notFoundEntry(id)
-      }),
+      })
+    },
   )
 
   app.post(

@@ -3,7 +3,7 @@ import { LIMITS, type TokenAnswer } from '../../contract/index.js'
 import type { AccessTokens } from '../identity/access-tokens.js'
 import type { ApiKeys } from '../identity/api-keys.js'
 import type { SigningKeys } from '../identity/signing-keys.js'
-import type { ServiceIdentity } from '../store/service-database.js'
+import type { ServiceIdentity } from '../store/service-store.js'
 
 export interface IdentityEndpoints {
   readonly identity: ServiceIdentity
@@ -44,7 +44,7 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     const { clientId, clientSecret } = credentials(request.headers.authorization, form)
     if (!clientId || !clientSecret)
       return refuse(reply, 400, 'invalid_request', 'client_id and client_secret are required.')
-    const key = apiKeys.authenticate(clientId, clientSecret)
+    const key = await apiKeys.authenticate(clientId, clientSecret)
     if (!key) return refuse(reply, 401, 'invalid_client', 'The client id or its secret is wrong, revoked or expired.')
     if (form.get('scope') !== identity.scope)
       return refuse(reply, 400, 'invalid_scope', `scope must be ${identity.scope}.`)

@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { LIMITS } from '../../contract/index.js'
-import type { ServiceIdentity } from '../store/service-database.js'
-import type { ApiKey } from './api-keys.js'
+import type { ApiKey } from '../store/key-records.js'
+import type { ServiceIdentity } from '../store/service-store.js'
 import type { SigningKeys } from './signing-keys.js'
 
 /** Who a token stands for: the key it was issued to and that key's user. */

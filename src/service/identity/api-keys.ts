@@ -1,16 +1,6 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { UsageError } from '../../core/errors.js'
-import type { Database, Row } from '../../jobs/index.js'
-
-/** An API key as it may be shown: everything but the secret. Times are Unix milliseconds. */
-export interface ApiKey {
-  readonly clientId: string
-  readonly userId: string
-  readonly name: string
-  readonly createdMs: number
-  readonly expiresMs: number
-  readonly revokedMs: number | null
-}
+import type { ApiKey, KeyRecord, KeyRecords } from '../store/key-records.js'
 
 /** A key at the one moment at which its secret is known. */
 export interface NewApiKey extends ApiKey {
@@ -22,87 +12,77 @@ const SECRET_LIFETIME_MS = 2 * 365 * 24 * 3600_000
 
 /** The API keys of a service's users. */
 export class ApiKeys {
-  constructor(private readonly database: Database) {}
+  constructor(private readonly records: KeyRecords) {}
 
   /** A key of two years. */
-  create(userId: string, name: string): NewApiKey {
+  create(userId: string, name: string): Promise<NewApiKey> {
     return this.insert(userId, name, SECRET_LIFETIME_MS, true)
   }
 
   /** A key of a process for itself, which renews it while it runs; people do not see it. */
-  createPassing(userId: string, name: string, lifetimeMs: number): NewApiKey {
+  createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
     return this.insert(userId, name, lifetimeMs, false)
   }
 
   /** The keys that people made, oldest first. */
-  list(): ApiKey[] {
-    return this.database.all('SELECT * FROM api_key WHERE lasting = 1 ORDER BY created_ms, client_id').map(toKey)
+  async list(): Promise<ApiKey[]> {
+    return (await this.records.list()).map(shown)
   }
 
   /** Gives the key a new secret, good for two years; the old one is refused from now on. */
-  regenerate(clientId: string): NewApiKey {
+  async regenerate(clientId: string): Promise<NewApiKey> {
     const clientSecret = freshSecret()
-    return this.database.transaction(() => {
-      const key = this.known(clientId)
-      const [createdMs, expiresMs] = [Date.now(), Date.now() + SECRET_LIFETIME_MS]
-      this.database.run(
-        'UPDATE api_key SET secret_hash = ?, created_ms = ?, expires_ms = ?, revoked_ms = NULL WHERE client_id = ?',
-        [hashSecret(clientSecret), createdMs, expiresMs, clientId],
-      )
-      return { ...key, createdMs, expiresMs, revokedMs: null, clientSecret }
-    })
+    const key = await this.known(clientId)
+    const [createdMs, expiresMs] = [Date.now(), Date.now() + SECRET_LIFETIME_MS]
+    const renewed = { createdMs, expiresMs, revokedMs: null }
+    await this.records.change(clientId, { ...renewed, secretHash: hashSecret(clientSecret) })
+    return { ...shown(key), ...renewed, clientSecret }
   }
 
   /** From now on neither the key nor the tokens it got are good. */
-  revoke(clientId: string): ApiKey {
-    return this.database.transaction(() => {
-      const key = this.known(clientId)
-      const revokedMs = key.revokedMs ?? Date.now()
-      this.database.run('UPDATE api_key SET revoked_ms = ? WHERE client_id = ?', [revokedMs, clientId])
-      return { ...key, revokedMs }
-    })
+  async revoke(clientId: string): Promise<ApiKey> {
+    const key = await this.known(clientId)
+    const revokedMs = key.revokedMs ?? Date.now()
+    await this.records.change(clientId, { revokedMs })
+    return { ...shown(key), revokedMs }
   }
 
   /** Moves the end of a key that is not revoked. */
-  extend(clientId: string, expiresMs: number): void {
-    this.database.run('UPDATE api_key SET expires_ms = ? WHERE client_id = ?', [expiresMs, clientId])
+  extend(clientId: string, expiresMs: number): Promise<void> {
+    return this.records.change(clientId, { expiresMs })
   }
 
   /** Removes a key that nobody will need again: that of a process which ends. */
-  forget(clientId: string): void {
-    this.database.run('DELETE FROM api_key WHERE client_id = ?', [clientId])
+  forget(clientId: string): Promise<void> {
+    return this.records.forget(clientId)
   }
 
   /** The key, if these credentials open it now. */
-  authenticate(clientId: string, clientSecret: string): ApiKey | undefined {
-    const row = this.database.get('SELECT * FROM api_key WHERE client_id = ?', [clientId])
+  async authenticate(clientId: string, clientSecret: string): Promise<ApiKey | undefined> {
+    const key = await this.records.get(clientId)
     // The comparison is made for an unknown id too, so that time does not tell which ids there are.
-    const stored = Buffer.from(String(row?.secret_hash ?? hashSecret('')), 'hex')
+    const stored = Buffer.from(key?.secretHash ?? hashSecret(''), 'hex')
     const matches = timingSafeEqual(stored, Buffer.from(hashSecret(clientSecret), 'hex'))
-    return row && matches ? usable(toKey(row)) : undefined
+    return key && matches ? usable(key) : undefined
   }
 
   /** The key behind a token, if it is still good. */
-  active(clientId: string): ApiKey | undefined {
-    const row = this.database.get('SELECT * FROM api_key WHERE client_id = ?', [clientId])
-    return row ? usable(toKey(row)) : undefined
+  async active(clientId: string): Promise<ApiKey | undefined> {
+    const key = await this.records.get(clientId)
+    return key && usable(key)
   }
 
-  private insert(userId: string, name: string, lifetimeMs: number, lasting: boolean): NewApiKey {
+  private async insert(userId: string, name: string, lifetimeMs: number, isLasting: boolean): Promise<NewApiKey> {
     const clientSecret = freshSecret()
     const createdMs = Date.now()
     const key = { clientId: randomUUID(), userId, name, createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
-    this.database.run(
-      `INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms, lasting)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      [key.clientId, userId, name, hashSecret(clientSecret), createdMs, key.expiresMs, lasting ? 1 : 0],
-    )
+    await this.records.add({ ...key, secretHash: hashSecret(clientSecret), isLasting })
     return { ...key, clientSecret }
   }
 
-  private known(clientId: string): ApiKey {
-    const row = this.database.get('SELECT * FROM api_key WHERE client_id = ?', [clientId])
-    if (row) return toKey(row)
+  private async known(clientId: string): Promise<KeyRecord> {
+    const key = await this.records.get(clientId)
+    if (key) return key
     throw new UsageError('ERR_KEY_UNKNOWN', `There is no API key with the client id ${clientId}.`, {
       remedies: ['See which there are: voxmux portal keys list'],
     })
@@ -122,17 +102,10 @@ function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-function usable(key: ApiKey): ApiKey | undefined {
-  return key.revokedMs === null && key.expiresMs > Date.now() ? key : undefined
+function usable(key: KeyRecord): ApiKey | undefined {
+  return key.revokedMs === null && key.expiresMs > Date.now() ? shown(key) : undefined
 }
 
-function toKey(row: Row): ApiKey {
-  return {
-    clientId: String(row.client_id),
-    userId: String(row.user_id),
-    name: String(row.name),
-    createdMs: Number(row.created_ms),
-    expiresMs: Number(row.expires_ms),
-    revokedMs: row.revoked_ms === null ? null : Number(row.revoked_ms),
-  }
+function shown({ clientId, userId, name, createdMs, expiresMs, revokedMs }: KeyRecord): ApiKey {
+  return { clientId, userId, name, createdMs, expiresMs, revokedMs }
 }

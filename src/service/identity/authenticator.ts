@@ -17,7 +17,7 @@ export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authentic
   return {
     async userOf(token) {
       const { clientId, userId } = await tokens.verify(token)
-      const key = keys.active(clientId)
+      const key = await keys.active(clientId)
       if (key?.userId !== userId) throw new TokenRefused('token', 'The API key of this token is revoked or expired.')
       return userId
     },
@@ -28,7 +28,7 @@ export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authentic
 export function outsideAuthenticator(tokens: OutsideTokens, accounts: Accounts): Authenticator {
   return {
     async userOf(token) {
-      return accounts.ensureSubject(await tokens.verify(token)).id
+      return (await accounts.ensureSubject(await tokens.verify(token))).id
     },
   }
 }

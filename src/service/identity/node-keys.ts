@@ -1,3 +1,4 @@
+import type { Logger } from '../../core/logger.js'
 import { type Accounts, LOCAL_ACCOUNT } from '../store/accounts.js'
 import type { ApiKeys } from './api-keys.js'
 
@@ -13,24 +14,29 @@ export class NodeKeys {
   constructor(
     private readonly keys: ApiKeys,
     private readonly accounts: Accounts,
+    private readonly logger: Logger,
   ) {
     this.timer = setInterval(() => this.renew(), RENEWAL_MS)
     this.timer.unref()
   }
 
-  create(name: string): { clientId: string; clientSecret: string } {
-    const user = this.accounts.ensure(LOCAL_ACCOUNT)
-    const { clientId, clientSecret } = this.keys.createPassing(user.id, name, LIFETIME_MS)
+  async create(name: string): Promise<{ clientId: string; clientSecret: string }> {
+    const user = await this.accounts.ensure(LOCAL_ACCOUNT)
+    const { clientId, clientSecret } = await this.keys.createPassing(user.id, name, LIFETIME_MS)
     this.clientIds.add(clientId)
     return { clientId, clientSecret }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     clearInterval(this.timer)
-    for (const clientId of this.clientIds) this.keys.forget(clientId)
+    for (const clientId of this.clientIds)
+      await this.keys.forget(clientId).catch((err: unknown) => this.logger.warn({ err }, 'A key ends by its time.'))
   }
 
   private renew(): void {
-    for (const clientId of this.clientIds) this.keys.extend(clientId, Date.now() + LIFETIME_MS)
+    for (const clientId of this.clientIds)
+      this.keys
+        .extend(clientId, Date.now() + LIFETIME_MS)
+        .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be renewed; tried again.'))
   }
 }

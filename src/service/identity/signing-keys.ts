@@ -11,7 +11,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 import { LIMITS } from '../../contract/index.js'
-import type { Database, Row } from '../../jobs/index.js'
+import type { SigningKeyRecords, StoredKey } from '../store/signing-key-records.js'
 
 /** A private key and the id under which its public half is published. */
 export interface SigningKey {
@@ -21,13 +21,6 @@ export interface SigningKey {
 
 /** How long what was read is believed: a rotation by another process is seen within this. */
 const FRESH_MS = 2000
-
-/** A key as it is stored. */
-interface StoredKey {
-  readonly kid: string
-  readonly jwk: JWK
-  readonly createdMs: number
-}
 
 /** The stored keys, newest first, as they were at a time. */
 interface Snapshot {
@@ -43,13 +36,13 @@ export class SigningKeys {
   private snapshot: Snapshot | undefined
 
   constructor(
-    private readonly database: Database,
+    private readonly records: SigningKeyRecords,
     private readonly rotationMs: number,
   ) {}
 
   /** The key to sign with; a new one when the last is older than the rotation time. */
   async current(): Promise<SigningKey> {
-    const newest = this.stored().keys[0]
+    const newest = (await this.stored()).keys[0]
     if (newest && newest.createdMs > Date.now() - this.rotationMs) return this.toKey(newest.kid, newest.jwk)
     return this.rotate(newest?.kid)
   }
@@ -59,69 +52,42 @@ export class SigningKeys {
     const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2048 })
     const jwk = await exportJWK(privateKey)
     const kid = await calculateJwkThumbprint(jwk)
-    const signing = this.database.transaction(() => {
-      const newest = this.newest()
-      if (newest && newest.kid !== insteadOf) return newest
-      // Later than the newest in any case, or two rotations in one millisecond would have no order.
-      const createdMs = Math.max(Date.now(), (newest?.createdMs ?? 0) + 1)
-      this.database.run('INSERT INTO signing_key (kid, private_jwk, created_ms) VALUES (?, ?, ?)', [
-        kid,
-        JSON.stringify(jwk),
-        createdMs,
-      ])
-      this.forgetOld(createdMs)
-      return { kid, jwk }
-    })
+    // A key that signs no more is needed for as long as the last token signed with it lives.
+    const signing = await this.records.add({ kid, jwk }, insteadOf, 2 * LIMITS.accessTokenLifetimeSec * 1000)
     this.snapshot = undefined
     return this.toKey(signing.kid, signing.jwk)
   }
 
   /** Rotates whichever key signs now: what an operator does when a key may have leaked. */
   async replace(): Promise<SigningKey> {
-    return this.rotate(this.newest()?.kid)
+    return this.rotate((await this.records.all())[0]?.kid)
   }
 
   /** The public halves, as the JWKS address answers. */
   async published(): Promise<JSONWebKeySet> {
     await this.current()
-    return this.stored().published
+    return (await this.stored()).published
   }
 
   /** Finds the public key of a token, also one that another process began to sign with this instant. */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
     try {
-      return await this.stored().keyOf(header, token)
+      return await (await this.stored()).keyOf(header, token)
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       this.snapshot = undefined
-      return this.stored().keyOf(header, token)
+      return (await this.stored()).keyOf(header, token)
     }
   }
 
-  private stored(): Snapshot {
+  private async stored(): Promise<Snapshot> {
     const { snapshot } = this
     if (snapshot && Date.now() - snapshot.readMs < FRESH_MS) return snapshot
-    const keys = this.database.all('SELECT * FROM signing_key ORDER BY created_ms DESC').map(toStoredKey)
+    const keys = await this.records.all()
     const published = { keys: keys.map(({ kid, jwk }) => publicHalf(kid, jwk)) }
     const fresh = { keys, published, keyOf: createLocalJWKSet(published), readMs: Date.now() }
     this.snapshot = fresh
     return fresh
-  }
-
-  private newest(): StoredKey | undefined {
-    const row = this.database.get('SELECT * FROM signing_key ORDER BY created_ms DESC LIMIT 1')
-    return row && toStoredKey(row)
-  }
-
-  /** A key that signs no more is needed for as long as the last token signed with it lives. */
-  private forgetOld(nowMs: number): void {
-    const endedBeforeMs = nowMs - 2 * LIMITS.accessTokenLifetimeSec * 1000
-    this.database.run(
-      `DELETE FROM signing_key WHERE kid IN (
-         SELECT older.kid FROM signing_key older JOIN signing_key newer ON newer.created_ms > older.created_ms
-         GROUP BY older.kid HAVING MIN(newer.created_ms) < ?)`,
-      [endedBeforeMs],
-    )
   }
 
   private async toKey(kid: string, jwk: JWK): Promise<SigningKey> {
@@ -129,10 +95,6 @@ export class SigningKeys {
     this.imported.set(kid, privateKey)
     return { kid, privateKey }
   }
-}
-
-function toStoredKey(row: Row): StoredKey {
-  return { kid: String(row.kid), jwk: JSON.parse(String(row.private_jwk)), createdMs: Number(row.created_ms) }
 }
 
 function publicHalf(kid: string, jwk: JWK): JWK {

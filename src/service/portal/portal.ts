@@ -1,11 +1,12 @@
 import { ApiKeys } from '../identity/api-keys.js'
 import { SigningKeys } from '../identity/signing-keys.js'
-import { Accounts } from '../store/accounts.js'
-import { openServiceDatabase, type ServiceIdentity } from '../store/service-database.js'
-import { DeliveryLog } from '../webhooks/delivery-log.js'
-import { WebhookTargets } from '../webhooks/webhook-target.js'
+import type { Accounts } from '../store/accounts.js'
+import { openNodeStore, type StorePlace } from '../store/open-node-store.js'
+import { readIdentity, type ServiceIdentity } from '../store/service-store.js'
+import type { DeliveryLog } from '../webhooks/delivery-log.js'
+import type { WebhookTargets } from '../webhooks/webhook-target.js'
 
-/** What an operator sets and sees, on the data folder itself: nodes that run on it notice at once. */
+/** What an operator sets and sees, in the store itself: nodes that run on it notice at once. */
 export interface Portal {
   readonly identity: Pick<ServiceIdentity, 'serviceId' | 'tenantId' | 'scope'>
   readonly accounts: Accounts
@@ -13,19 +14,28 @@ export interface Portal {
   readonly webhooks: WebhookTargets
   readonly deliveries: DeliveryLog
   readonly signingKeys: Pick<SigningKeys, 'replace'>
-  close(): void
+  close(): Promise<void>
 }
 
-/** Opens the portal of a data folder, running or not. @throws what `openDatabase` throws */
-export function openPortal(dataDir: string): Portal {
-  const { database, identity } = openServiceDatabase(dataDir)
-  return {
-    identity,
-    accounts: new Accounts(database),
-    keys: new ApiKeys(database),
-    webhooks: new WebhookTargets(database),
-    deliveries: new DeliveryLog(database),
-    signingKeys: new SigningKeys(database, Number.POSITIVE_INFINITY),
-    close: () => database.close(),
+/**
+ * Opens the portal of a service, running or not.
+ *
+ * @throws what `openNodeStore` throws
+ */
+export async function openPortal(place: StorePlace): Promise<Portal> {
+  const { store, close } = await openNodeStore(place)
+  try {
+    return {
+      identity: await readIdentity(store),
+      accounts: store.accounts,
+      keys: new ApiKeys(store.keys),
+      webhooks: store.targets,
+      deliveries: store.log,
+      signingKeys: new SigningKeys(store.signingKeys, Number.POSITIVE_INFINITY),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +26,6 @@ export async function azureStorage(
   await container.createIfNotExists()
   const permissions = (letters: string) => azure.BlobSASPermissions.parse(letters)
   const { links } = options
-  const work = (fileId: string) => join(options.dataDir, 'work', fileId)
   const input = (fileId: string) => container.getBlockBlobClient(`inputs/${fileId}`)
   const output = (fileId: string, extension: string) => container.getBlockBlobClient(`outputs/${fileId}.${extension}`)
 
@@ -55,21 +55,22 @@ export async function azureStorage(
     async putInput(fileId, source: Readable, signal) {
       await input(fileId).uploadStream(source, 4 * 1024 ** 2, 4, { abortSignal: signal })
     },
-    async takeInput(fileId, signal) {
-      await mkdir(work(fileId), { recursive: true, mode: 0o700 })
-      const path = join(work(fileId), 'input')
+    async workFolder(fileId) {
+      const folder = join(options.dataDir, 'work', `${fileId}-${randomUUID()}`)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      return folder
+    },
+    async takeInput(fileId, workFolder, signal) {
+      const path = join(workFolder, 'input')
       const { readableStreamBody } = await input(fileId).download(0, undefined, {
         abortSignal: signal,
         maxRetryRequests: 5,
       })
       if (!readableStreamBody) throw new Error('The blob store sent no bytes.')
       await pipeline(readableStreamBody, createWriteStream(path, { mode: 0o600 }), { signal })
-      return { path, release: () => rm(work(fileId), { recursive: true, force: true }) }
+      return path
     },
-    async workFolder(fileId) {
-      await mkdir(work(fileId), { recursive: true, mode: 0o700 })
-      return work(fileId)
-    },
+    leaveWorkFolder: (folder) => rm(folder, { recursive: true, force: true }),
     async putOutput(fileId, extension, path, signal) {
       const blobHTTPHeaders = { blobContentType: mediaTypeOf(extension) }
       await output(fileId, extension).uploadFile(path, { abortSignal: signal, blobHTTPHeaders })

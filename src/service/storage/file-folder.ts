@@ -9,6 +9,9 @@ import { makeFolder } from '../../core/make-folder.js'
 /** A part file that nobody has written to for so long belongs to nobody any more. */
 const STALE_MS = 3600_000
 
+/** What the names of work folders begin with. */
+const WORK = 'work'
+
 /**
  * Lays files in a folder: `<id>/input`, `<id>/output.<ext>`, `<id>/blocks/`. What is being written is a part file until
  * it is whole and on the disk, then it is renamed: a broken upload is no upload.
@@ -24,9 +27,9 @@ export class FileFolder {
     return join(this.folder(fileId), `output.${extension}`)
   }
 
-  /** Where the file's output may be made. */
+  /** A new folder in which the file's output may be made. */
   async workFolder(fileId: string): Promise<string> {
-    return this.made(this.folder(fileId), 'work')
+    return this.made(this.folder(fileId), `${WORK}${randomUUID()}`)
   }
 
   /** Writes a stream to the input. `through` counts and checks what flows. */
@@ -66,12 +69,13 @@ export class FileFolder {
   async adoptOutput(fileId: string, extension: string, path: string): Promise<void> {
     await flushed(path)
     await rename(path, this.outputPath(fileId, extension))
-    await rm(join(this.folder(fileId), 'work'), { recursive: true, force: true })
+    await this.clearWork(fileId)
   }
 
   async deleteInput(fileId: string): Promise<void> {
     await rm(this.inputPath(fileId), { force: true })
     await rm(join(this.folder(fileId), 'blocks'), { recursive: true, force: true })
+    await this.clearWork(fileId)
   }
 
   async deleteOutput(fileId: string, extension: string): Promise<void> {
@@ -80,15 +84,24 @@ export class FileFolder {
   }
 
   /** Removes part files that nobody writes any more, and folders whose file is forgotten (an upload came too late). */
-  async sweep(isKnown: (fileId: string) => boolean): Promise<void> {
-    for (const shard of await namesIn(this.root))
-      for (const fileId of await namesIn(join(this.root, shard))) {
+  async sweep(known: (fileIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
+    for (const shard of await namesIn(this.root)) {
+      const fileIds = await namesIn(join(this.root, shard))
+      const there = await known(fileIds)
+      for (const fileId of fileIds) {
         const folder = join(this.root, shard, fileId)
-        if (!isKnown(fileId)) await removeIfStale(folder)
+        if (!there.has(fileId)) await removeIfStale(folder)
         else
           for (const name of await namesIn(folder))
             if (name.startsWith('.part-')) await removeIfStale(join(folder, name))
       }
+    }
+  }
+
+  /** Removes what workers made and did not bring to an end: of this file nobody is at work any more. */
+  private async clearWork(fileId: string): Promise<void> {
+    for (const name of await namesIn(this.folder(fileId)))
+      if (name.startsWith(WORK)) await rm(join(this.folder(fileId), name), { recursive: true, force: true })
   }
 
   private async write(target: string, streams: readonly (Readable | Transform)[], signal?: AbortSignal) {

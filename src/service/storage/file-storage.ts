@@ -7,12 +7,6 @@ export interface SignedLink {
   readonly expirySec: number
 }
 
-/** An input on this machine's disk; `release` gives back what was fetched for it. */
-export interface LocalInput {
-  readonly path: string
-  release(): Promise<void>
-}
-
 /** Where inputs and outputs lie: a local folder or a cloud's blob store. File ids are the service's own UUIDs. */
 export interface FileStorage {
   /** A link to which one PUT brings the input. */
@@ -25,16 +19,18 @@ export interface FileStorage {
   sealInput(fileId: string): Promise<void>
   /** Stores an input that the service fetched itself. All of it or nothing. */
   putInput(fileId: string, source: Readable, signal: AbortSignal): Promise<void>
-  /** The input as a local file. */
-  takeInput(fileId: string, signal: AbortSignal): Promise<LocalInput>
-  /** A folder on this machine in which an output may be made before it is stored. */
+  /** A new folder, of nobody else, in which an output may be made before it is stored. */
   workFolder(fileId: string): Promise<string>
+  /** The input as a local file: where it lies, or fetched into the work folder. */
+  takeInput(fileId: string, workFolder: string, signal: AbortSignal): Promise<string>
+  /** Removes a work folder with all that is in it. */
+  leaveWorkFolder(workFolder: string): Promise<void>
   /** Takes over a finished output, which is gone from `path` afterwards. */
   putOutput(fileId: string, extension: string, path: string, signal: AbortSignal): Promise<void>
   deleteInput(fileId: string): Promise<void>
   deleteOutput(fileId: string, extension: string): Promise<void>
   /** Removes what broken uploads and dead processes left behind, and what belongs to no file any more. */
-  sweep(isKnown: (fileId: string) => boolean): Promise<void>
+  sweep(known: (fileIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>
   close(): Promise<void>
 }
 

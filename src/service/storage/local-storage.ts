@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { TransientError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { FileFolder } from './file-folder.js'
@@ -14,7 +16,7 @@ export interface LocalStorageOptions {
   readonly linkSecret: string
   readonly links: ServiceSettings['links']
   /** Whether the input of a file may still be replaced. */
-  readonly mayUpload: (fileId: string) => boolean
+  readonly mayUpload: (fileId: string) => Promise<boolean>
   readonly logger: Logger
 }
 
@@ -61,12 +63,13 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
     // The server of the links asks `mayUpload`, which a start answers with no.
     sealInput: async () => {},
     putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], signal),
-    takeInput: async (fileId) => ({ path: folder.inputPath(fileId), release: async () => {} }),
     workFolder: (fileId) => folder.workFolder(fileId),
+    takeInput: async (fileId) => folder.inputPath(fileId),
+    leaveWorkFolder: (path) => rm(path, { recursive: true, force: true }),
     putOutput: (fileId, extension, path) => folder.adoptOutput(fileId, extension, path),
     deleteInput: (fileId) => folder.deleteInput(fileId),
     deleteOutput: (fileId, extension) => folder.deleteOutput(fileId, extension),
-    sweep: (isKnown) => folder.sweep(isKnown),
+    sweep: (known) => folder.sweep(known),
     close: () => closeServer(server),
   }
 }
@@ -121,6 +124,8 @@ async function answerLink(
 /** A connection that the other side broke is not a fault of ours. */
 function faultOf(error: unknown, request: IncomingMessage): StorageFaultCode {
   if (error instanceof StorageFault) return error.code
+  // The store is away: whether the upload is still allowed cannot be told now.
+  if (error instanceof TransientError) return 'ServerBusy'
   return request.destroyed || request.errored ? 'IncompleteBody' : 'InternalError'
 }
 

@@ -13,7 +13,7 @@ export interface UploadTarget {
   readonly fileId: string
   readonly maxBytes: number
   /** Whether the input may still be replaced; asked again when the last byte is there. */
-  readonly mayUpload: (fileId: string) => boolean
+  readonly mayUpload: (fileId: string) => Promise<boolean>
 }
 
 /**
@@ -29,10 +29,10 @@ export async function receiveUpload(
   target: UploadTarget,
 ): Promise<void> {
   const { folder, fileId, maxBytes } = target
-  const assertOpen = () => {
-    if (!target.mayUpload(fileId)) throw new StorageFault('BlobImmutableDueToPolicy')
+  const assertOpen = async () => {
+    if (!(await target.mayUpload(fileId))) throw new StorageFault('BlobImmutableDueToPolicy')
   }
-  assertOpen()
+  await assertOpen()
   const sizeBytes = contentLength(request)
   if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
   const checked = () => [guard(request, sizeBytes, assertOpen)]
@@ -53,7 +53,7 @@ export async function receiveUpload(
       const sizes = await folder.blockSizes(fileId, blockIds)
       if (!sizes) throw new StorageFault('InvalidBlockList')
       if (sizes.reduce((sum, size) => sum + size, 0) > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      assertOpen()
+      await assertOpen()
       await folder.joinBlocks(fileId, blockIds)
       break
     }
@@ -78,7 +78,7 @@ function contentLength(request: IncomingMessage): number {
 }
 
 /** Lets bytes through and fails, at their end, if they are not what was announced. */
-function guard(request: IncomingMessage, sizeBytes: number, assertOpen: () => void): Transform {
+function guard(request: IncomingMessage, sizeBytes: number, assertOpen: () => Promise<void>): Transform {
   const md5 = createHash('md5')
   const announced = request.headers['content-md5']
   let seen = 0
@@ -92,7 +92,7 @@ function guard(request: IncomingMessage, sizeBytes: number, assertOpen: () => vo
       const right = announced === undefined || md5.digest('base64') === announced
       if (seen !== sizeBytes) done(new StorageFault('IncompleteBody'))
       else if (!right) done(new StorageFault('Md5Mismatch'))
-      else done(thrownBy(assertOpen))
+      else assertOpen().then(() => done(), done)
     },
   })
 }
@@ -107,13 +107,4 @@ async function readBlockList(request: IncomingMessage, sizeBytes: number): Promi
   return [...xml.matchAll(/<(Latest|Uncommitted|Committed)>\s*([A-Za-z0-9+/=_-]+)\s*<\/\1>/g)].map(
     ([, , id = '']) => id,
   )
-}
-
-function thrownBy(check: () => void): Error | null {
-  try {
-    check()
-    return null
-  } catch (error) {
-    return error as Error
-  }
 }

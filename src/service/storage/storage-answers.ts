@@ -18,6 +18,7 @@ const FAULTS = {
   MissingRequiredHeader: [400, 'An upload needs the header x-ms-blob-type: BlockBlob.'],
   RequestBodyTooLarge: [413, 'The file is larger than this service takes.'],
   UnsupportedHttpVerb: [405, 'The link does not allow this method.'],
+  ServerBusy: [503, 'The service is not available at the moment.'],
   InternalError: [500, 'The file could not be stored.'],
   IncompleteBody: [400, 'The upload ended before its Content-Length.'],
 } as const satisfies Record<string, readonly [number, string]>
@@ -51,6 +52,7 @@ export function sendFault(response: ServerResponse, code: StorageFaultCode, isHe
     'x-ms-error-code': code,
     'content-type': 'application/xml',
     'content-length': Buffer.byteLength(body),
+    ...(code === 'ServerBusy' && { 'retry-after': '5' }),
     // What is left of a refused upload is not worth reading.
     ...(status >= 400 && !isHead && { connection: 'close' }),
   })

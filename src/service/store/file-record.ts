@@ -1,11 +1,4 @@
-import {
-  type FileErrorCode,
-  type FileProcessingStatus,
-  fileErrorCodeSchema,
-  type OutputType,
-  outputTypeSchema,
-} from '../../contract/index.js'
-import type { Row } from '../../jobs/index.js'
+import type { FileErrorCode, FileProcessingStatus, OutputType } from '../../contract/index.js'
 
 /** Life of a file: `registered` until it is started, then forward only; the last two are ends. */
 export const FILE_STATES = ['registered', 'pending', 'in-progress', 'succeeded', 'failed'] as const
@@ -34,6 +27,10 @@ export interface FileRecord {
   readonly faults: number
   /** Nodes that died, or lost hold of it, with this file in work since it was started. */
   readonly crashes: number
+  /** Claim of whoever has it in work; null where nobody has. */
+  readonly claim: number | null
+  /** Whether it was seen in the queue of work since it was started. */
+  readonly isQueued: boolean
   /** Without a dot; null while there is no output. */
   readonly outputExtension: string | null
   readonly inputDeletedMs: number | null
@@ -41,34 +38,6 @@ export interface FileRecord {
   readonly createdMs: number
   readonly updatedMs: number
   readonly endedMs: number | null
-}
-
-/** A row of the table `file`. */
-export function toFileRecord(row: Row): FileRecord {
-  return {
-    id: String(row.id),
-    userId: String(row.user_id),
-    clientFileId: String(row.client_file_id),
-    fileName: String(row.file_name),
-    sourceUrl: textOrNull(row.source_url),
-    startSec: numberOrNull(row.start_sec),
-    endSec: numberOrNull(row.end_sec),
-    webhook: row.webhook === 1,
-    webhookSecret: textOrNull(row.webhook_secret),
-    outputType: row.output_type === null ? null : outputTypeSchema.parse(row.output_type),
-    state: FILE_STATES.find((state) => state === row.state) ?? 'failed',
-    errorCode: fileErrorCodeSchema.parse(row.error_code),
-    progress: Number(row.progress),
-    chargedSec: Number(row.charged_sec),
-    faults: Number(row.faults),
-    crashes: Number(row.crashes),
-    outputExtension: textOrNull(row.output_extension),
-    inputDeletedMs: numberOrNull(row.input_deleted_ms),
-    outputDeletedMs: numberOrNull(row.output_deleted_ms),
-    createdMs: Number(row.created_ms),
-    updatedMs: Number(row.updated_ms),
-    endedMs: numberOrNull(row.ended_ms),
-  }
 }
 
 /** The status entry of a file. */
@@ -100,12 +69,4 @@ function processingState(state: FileState): FileProcessingStatus['status'] {
     default:
       return state satisfies never
   }
-}
-
-function textOrNull(value: Row[string] | undefined): string | null {
-  return typeof value === 'string' ? value : null
-}
-
-function numberOrNull(value: Row[string] | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value)
 }

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import type { FileErrorCode, OutputType } from '../../contract/index.js'
-import type { Database } from '../../jobs/index.js'
-import { type FileRecord, fileNameOf, toFileRecord } from './file-record.js'
+import type { FileErrorCode, OutputType, WebhookStatus, WebhookType } from '../../contract/index.js'
+import type { FileRecord } from './file-record.js'
 
 /** What a client says when it registers a file. */
 export interface Registration {
@@ -19,153 +17,93 @@ export interface StartOptions {
   readonly outputType: OutputType | null
 }
 
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** A file in the hands of one worker: whoever takes it up later has another claim, and this one may write no more. */
+export interface TakenFile {
+  readonly id: string
+  /** A random whole number. */
+  readonly claim: number
+}
+
+/** What happens to a file. Each moves it forward or, where it does not fit its state, changes nothing. */
+export type FileChange =
+  /** Of a file that was never started, or that failed through no fault of its own. */
+  | { readonly kind: 'start'; readonly options: StartOptions }
+  /** From pending into progress. */
+  | { readonly kind: 'begin'; readonly claim: number }
+  /** Progress never falls, however often a file is tried. */
+  | { readonly kind: 'progress'; readonly claim: number; readonly percent: number }
+  | { readonly kind: 'succeed'; readonly claim: number; readonly outputExtension: string }
+  /** Gives the credits back. */
+  | { readonly kind: 'fail'; readonly claim: number; readonly errorCode: FileErrorCode }
+  /** Nothing but that something is told of it. */
+  | { readonly kind: 'tell'; readonly claim: number }
+  /** The input of a file that has ended goes: it cannot be started again. */
+  | { readonly kind: 'input-deleted' }
+  /** Its output goes as well. */
+  | { readonly kind: 'output-deleted' }
+
+/** An event that goes out with a change, where the file was started with webhooks and its user has set an address. */
+export interface Notice {
+  readonly type: WebhookType
+  readonly status: WebhookStatus
+}
+
+/** What became of a change. */
+export interface Changed {
+  readonly changed: boolean
+  /** The file as it is now; undefined for one that is not there. */
+  readonly file: FileRecord | undefined
+}
+
+/** What has outlived its time. */
+export type Outlived = 'input' | 'output' | 'unused'
+
+/** An id that can be one of ours: a UUID. What it names is only asked for then. */
+export const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Failures after which the same file may be started once more: webhooks call them "Retry Needed". */
 export const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -12]
 
-/** The registered files and their life. Every change of state is one guarded update: it moves forward or not at all. */
-export class Files {
-  constructor(private readonly database: Database) {}
+/** The registered files and their life. */
+export interface Files {
+  /** @param id a new one: done again with the same, it changes nothing */
+  register(id: string, registration: Registration): Promise<FileRecord>
+  /** The files with these ids that are this user's, in the order asked: one user's ids do not exist for another. */
+  ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]>
+  byId(id: string): Promise<FileRecord | undefined>
+  /** Which of these ids are there. */
+  known(ids: readonly string[]): Promise<ReadonlySet<string>>
 
-  register(registration: Registration): FileRecord {
-    const [id, now] = [randomUUID(), Date.now()]
-    const { userId, clientFileId, sourceUrl, startSec, endSec } = registration
-    this.database.run(
-      `INSERT INTO file (id, user_id, client_file_id, file_name, source_url, start_sec, end_sec, state, created_ms, updated_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'registered', ?, ?)`,
-      [
-        id,
-        userId,
-        clientFileId,
-        fileNameOf(clientFileId),
-        sourceUrl ?? null,
-        startSec ?? null,
-        endSec ?? null,
-        now,
-        now,
-      ],
-    )
-    return this.known(id)
-  }
-
-  /** The file, if it is this user's: one user's ids do not exist for another. */
-  ofUser(userId: string, id: string): FileRecord | undefined {
-    // Checked before SQLite sees it: a text with a NUL inside would be compared only up to there.
-    if (!ID.test(id)) return undefined
-    const row = this.database.get('SELECT * FROM file WHERE id = ? AND user_id = ?', [id, userId])
-    return row && toFileRecord(row)
-  }
-
-  byId(id: string): FileRecord | undefined {
-    const row = this.database.get('SELECT * FROM file WHERE id = ?', [id])
-    return row && toFileRecord(row)
-  }
-
-  /**
-   * Accepts a start: of a file that was never started, or that failed through no fault of its own.
-   *
-   * @returns false for a repeated start, which changes nothing
-   */
-  start(id: string, options: StartOptions): boolean {
-    const { changes } = this.database.run(
-      `UPDATE file SET state = 'pending', error_code = 0, ended_ms = NULL, faults = 0, crashes = 0, webhook = ?, webhook_secret = ?, output_type = ?, updated_ms = ?
-       WHERE id = ? AND (state = 'registered' OR (state = 'failed' AND input_deleted_ms IS NULL AND error_code IN (${RETRYABLE_CODES.join(', ')})))`,
-      [options.webhook ? 1 : 0, options.webhookSecret, options.outputType, Date.now(), id],
-    )
-    return changes === 1
-  }
+  /** Changes a file and queues what is told of it, in one step. */
+  change(id: string, change: FileChange, notices?: readonly Notice[]): Promise<Changed>
 
   /** Counts a crash where whoever took the file up last never put it down. @returns the file as it is now */
-  findAgain(id: string): FileRecord | undefined {
-    this.update('crashes = crashes + 1, working_claim = NULL', [], id, 'working_claim IS NOT NULL')
-    return this.byId(id)
-  }
-
-  /** Marks a file as in work. @param claim number of the claim of its job: a later one is another worker's */
-  takeUp(id: string, claim: number): void {
-    this.update('working_claim = ?', [claim], id, 'TRUE')
-  }
-
+  findAgain(id: string): Promise<FileRecord | undefined>
+  /** Marks a file as in work. @returns false where it has ended */
+  takeUp(taken: TakenFile): Promise<boolean>
   /** The work on a file came to an orderly end, whichever: it was no crash. */
-  putDown(id: string, claim: number): void {
-    this.update('working_claim = NULL', [], id, 'working_claim = ?', [claim])
-  }
-
-  /** Counts a fault of the service. @returns how many there were since the start */
-  countFault(id: string): number {
-    this.update('faults = faults + 1', [], id, 'TRUE')
-    return this.known(id).faults
-  }
-
-  /** @returns false where the file is in progress already (another attempt) or has ended */
-  beginProgress(id: string): boolean {
-    return this.update("state = 'in-progress'", [], id, "state = 'pending'")
-  }
-
-  /** @returns false where the file was at least there already: progress never falls, however often it is tried */
-  setProgress(id: string, percent: number): boolean {
-    return this.update('progress = ?', [percent], id, "state = 'in-progress' AND progress < ?", [percent])
-  }
-
-  /** @returns false where the file had ended already */
-  succeed(id: string, outputExtension: string): boolean {
-    const set = "state = 'succeeded', progress = 100, error_code = 0, output_extension = ?, ended_ms = ?"
-    return this.update(set, [outputExtension, Date.now()], id, "state IN ('pending', 'in-progress')")
-  }
-
-  /** Ends the file and gives its credits back. @returns false where it had ended already */
-  fail(id: string, errorCode: FileErrorCode): boolean {
-    return this.database.transaction(() => {
-      const set = "state = 'failed', error_code = ?, ended_ms = ?"
-      const changed = this.update(set, [errorCode, Date.now()], id, "state IN ('pending', 'in-progress')")
-      if (changed) this.refund(id)
-      return changed
-    })
-  }
-
+  putDown(taken: TakenFile): Promise<void>
+  /** Counts a fault of the service, one a claim. @returns how many there were since the start; undefined where it is another's */
+  countFault(taken: TakenFile): Promise<number | undefined>
   /**
    * Takes a file's seconds from its user's credits, once however often the file is tried.
    *
-   * @returns false where the credits do not suffice; nothing is taken then
+   * @returns 'short' where the credits do not suffice, 'lost' where it is another's; nothing is taken then
    */
-  charge(id: string, durationSec: number): boolean {
-    return this.database.transaction(() => {
-      const file = this.known(id)
-      if (file.chargedSec > 0) return true
-      const { changes } = this.database.run(
-        'UPDATE user SET credits_sec = credits_sec - ? WHERE id = ? AND (credits_sec IS NULL OR credits_sec >= ?)',
-        [durationSec, file.userId, durationSec],
-      )
-      if (changes === 0) return false
-      return this.update('charged_sec = ?', [durationSec], id, 'TRUE')
-    })
-  }
+  charge(taken: TakenFile, durationSec: number): Promise<'charged' | 'short' | 'lost'>
 
-  /** Ids of the files that were accepted and have not ended, oldest first. */
-  unfinished(): string[] {
-    return this.database
-      .all("SELECT id FROM file WHERE state IN ('pending', 'in-progress') ORDER BY created_ms")
-      .map((row) => String(row.id))
-  }
+  /** Ids of the files that were accepted but not seen in the queue of work, oldest first. */
+  unqueued(): Promise<string[]>
+  /** The file was seen in the queue of work. */
+  markQueued(id: string): Promise<void>
 
-  private refund(id: string): void {
-    this.database.run(
-      `UPDATE user SET credits_sec = credits_sec + (SELECT charged_sec FROM file WHERE id = ?)
-       WHERE id = (SELECT user_id FROM file WHERE id = ?)`,
-      [id, id],
-    )
-    this.database.run('UPDATE file SET charged_sec = 0 WHERE id = ?', [id])
-  }
-
-  private update(set: string, values: (string | number)[], id: string, when: string, bound: number[] = []): boolean {
-    const sql = `UPDATE file SET ${set}, updated_ms = ? WHERE id = ? AND ${when}`
-    return this.database.run(sql, [...values, Date.now(), id, ...bound]).changes === 1
-  }
-
-  private known(id: string): FileRecord {
-    const file = this.byId(id)
-    if (!file) throw new Error(`File ${id} is not there.`)
-    return file
-  }
+  /** Some of the files whose input or output is so old, counted from their end; or that were registered so long ago and never started. */
+  outlived(what: Outlived, forMs: number): Promise<FileRecord[]>
+  /** Forgets a file that was never started. @returns false where it is none */
+  forgetUnused(id: string): Promise<boolean>
+  /** Forgets the files whose output was deleted so long ago. */
+  forgetDeleted(forMs: number): Promise<void>
 }
+
+/** Files that {@link Files.outlived} answers at once, at most. */
+export const OUTLIVED_PAGE = 500

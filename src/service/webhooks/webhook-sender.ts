@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../core/logger.js'
+import { redactUrl } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'
 import { PrivateAddressError } from '../download/address-guard.js'
 import { guardedRequest } from '../download/guarded-request.js'
 import type { ServiceSettings } from '../service-settings.js'
-import type { DeliveryLog } from './delivery-log.js'
-import type { Outbox, OutgoingEvent } from './outbox.js'
+import type { Outbox, OutgoingEvent, Settlement } from './outbox.js'
 import { type WebhookTarget, type WebhookTargets, webhookRequest } from './webhook-target.js'
 
 /** Deliveries under way at once on this node. */
@@ -14,7 +14,6 @@ const PARALLEL = 16
 export interface WebhookSenderOptions {
   readonly outbox: Outbox
   readonly targets: WebhookTargets
-  readonly log: DeliveryLog
   readonly settings: ServiceSettings['webhooks']
   readonly allowPrivateUrls: boolean
   /** `http://127.0.0.1:PORT`: receivers that voxmux itself opened, exempt from the address guard. */
@@ -28,6 +27,8 @@ export class WebhookSender {
   private readonly stopping = new AbortController()
   private readonly underWay = new Set<Promise<void>>()
   private timer: NodeJS.Timeout | undefined
+  private claiming: Promise<void> | undefined
+  private wanted = false
 
   constructor(private readonly options: WebhookSenderOptions) {}
 
@@ -39,18 +40,30 @@ export class WebhookSender {
   async stop(): Promise<void> {
     clearInterval(this.timer)
     this.stopping.abort()
+    await this.claiming
     await Promise.all(this.underWay)
   }
 
+  /** One claim at a time; what comes meanwhile asks once more when it is over. */
   private sendDue(): void {
-    if (this.stopping.signal.aborted) return
+    this.wanted = true
+    this.claiming ??= this.claimWanted().finally(() => {
+      this.claiming = undefined
+    })
+  }
+
+  private async claimWanted(): Promise<void> {
     const { outbox, settings, logger } = this.options
-    try {
-      // Longer than a delivery can take: a lease that runs out is that of a dead node.
-      const events = outbox.claim(this.owner, settings.timeoutMs * 2 + 10_000, PARALLEL - this.underWay.size)
-      for (const event of events) this.track(this.deliver(event))
-    } catch (error) {
-      logger.warn({ err: error }, 'The webhooks that are due cannot be read; tried again.')
+    while (this.wanted && !this.stopping.signal.aborted) {
+      this.wanted = false
+      try {
+        // Longer than a delivery can take: a lease that runs out is that of a dead node.
+        const leaseMs = settings.timeoutMs * 2 + 10_000
+        const events = await outbox.claim(this.owner, leaseMs, PARALLEL - this.underWay.size)
+        for (const event of events) this.track(this.deliver(event))
+      } catch (error) {
+        logger.warn({ err: error }, 'The webhooks that are due cannot be read; tried again.')
+      }
     }
   }
 
@@ -66,25 +79,26 @@ export class WebhookSender {
   }
 
   private async deliver(event: OutgoingEvent): Promise<void> {
-    const { outbox, targets, log, settings } = this.options
-    const target = targets.of(event.userId)
-    if (!target) {
-      log.add(event, target, 'given-up', 'No webhook address is set any more.')
-      outbox.delivered(event.id)
-      return
-    }
+    const { outbox, targets, settings } = this.options
+    const target = await targets.of(event.userId)
+    const settle = (settlement: Settlement, detail: string) =>
+      outbox.settle(event, settlement, {
+        fileId: event.fileId,
+        type: event.body.type,
+        status: event.body.message.status,
+        attempt: event.attempt,
+        method: target?.method ?? '',
+        url: target ? redactUrl(target.url) : '',
+        outcome: settlement.outcome,
+        detail,
+      })
+    if (!target) return settle({ outcome: 'given-up' }, 'No webhook address is set any more.')
     const fault = await this.send(event, target)
-    if (fault === undefined) {
-      log.add(event, target, 'delivered', 'Acknowledged.')
-      outbox.delivered(event.id)
-    } else if (this.stopping.signal.aborted) outbox.release(event.id)
-    else if (event.attempt >= settings.attempts || fault.final) {
-      log.add(event, target, 'given-up', fault.reason)
-      outbox.delivered(event.id)
-    } else {
-      log.add(event, target, 'failed', fault.reason)
-      outbox.postpone(event.id, Date.now() + backoffMs(event.attempt - 1, settings.baseDelayMs, settings.maxDelayMs))
-    }
+    if (fault === undefined) return settle({ outcome: 'delivered' }, 'Acknowledged.')
+    if (this.stopping.signal.aborted) return outbox.release(event)
+    if (event.attempt >= settings.attempts || fault.final) return settle({ outcome: 'given-up' }, fault.reason)
+    const againInMs = backoffMs(event.attempt - 1, settings.baseDelayMs, settings.maxDelayMs)
+    return settle({ outcome: 'failed', againInMs }, fault.reason)
   }
 
   /** @returns undefined when the receiver acknowledged with 2xx */

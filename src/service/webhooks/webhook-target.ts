@@ -1,12 +1,5 @@
-import {
-  type SecretPosition,
-  secretPositionSchema,
-  type WebhookBody,
-  type WebhookMethod,
-  webhookMethodSchema,
-} from '../../contract/index.js'
+import type { SecretPosition, WebhookBody, WebhookMethod } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
-import type { Database } from '../../jobs/index.js'
 
 /** Where a user's webhooks go, as set in the portal. */
 export interface WebhookTarget {
@@ -26,31 +19,13 @@ export interface WebhookRequest {
 }
 
 /** The webhook settings of users. */
-export class WebhookTargets {
-  constructor(private readonly database: Database) {}
-
-  of(userId: string): WebhookTarget | undefined {
-    const row = this.database.get('SELECT * FROM user WHERE id = ?', [userId])
-    if (!row?.webhook_url) return undefined
-    return {
-      url: String(row.webhook_url),
-      method: webhookMethodSchema.parse(row.webhook_method),
-      secretPosition: secretPositionSchema.parse(row.webhook_secret_position),
-      secret: typeof row.webhook_secret === 'string' ? row.webhook_secret : null,
-    }
-  }
-
+export interface WebhookTargets {
+  of(userId: string): Promise<WebhookTarget | undefined>
   /**
    * @param target null: no webhooks any more
    * @throws UsageError `ERR_WEBHOOK_SETTINGS`
    */
-  set(userId: string, target: WebhookTarget | null): void {
-    if (target) assertTarget(target)
-    this.database.run(
-      'UPDATE user SET webhook_url = ?, webhook_method = ?, webhook_secret_position = ?, webhook_secret = ? WHERE id = ?',
-      [target?.url ?? null, target?.method ?? null, target?.secretPosition ?? null, target?.secret ?? null, userId],
-    )
-  }
+  set(userId: string, target: WebhookTarget | null): Promise<void>
 }
 
 /** Puts an event into a request: the body or, for GET, the query; the secret where the user wants it. */
@@ -72,7 +47,8 @@ export function webhookRequest(target: WebhookTarget, body: WebhookBody, secret:
   return { method, url, headers, body: json }
 }
 
-function assertTarget(target: WebhookTarget): void {
+/** @throws UsageError `ERR_WEBHOOK_SETTINGS` */
+export function assertTarget(target: WebhookTarget): void {
   const wrong = (message: string, remedy: string) =>
     new UsageError('ERR_WEBHOOK_SETTINGS', message, { remedies: [remedy] })
   const url = URL.canParse(target.url) ? new URL(target.url) : undefined

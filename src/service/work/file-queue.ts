@@ -26,26 +26,32 @@ export class FileQueue {
   }
 
   async enqueue(file: FileRecord): Promise<void> {
-    const { store } = this.options
-    const { job } = await this.queue.enqueue({ key: file.id, group: file.userId, input: file.fileName })
-    // Started once more after a failure that was ours: the job of the first start has ended.
+    const { store, files } = this.options
+    const { job, created } = await this.queue.enqueue({ key: file.id, group: file.userId, input: file.fileName })
+    // Started once more after a failure that was ours: the job of the first start has ended, or is about to.
     if (isEnded(job.status)) {
       await store.requeue(job.id)
       this.queue.wake()
-    }
+    } else if (!created && job.status !== 'queued') return
+    await files.markQueued(file.id)
   }
 
   /** Queues what was accepted but never queued because a process died in between. */
   async recover(): Promise<void> {
-    for (const id of this.options.files.unfinished()) {
-      const file = this.options.files.byId(id)
+    const { files } = this.options
+    for (const id of await files.unqueued()) {
+      const file = await files.byId(id)
       if (file) await this.enqueue(file)
     }
+  }
+
+  /** Forgets the jobs of files that ended so long ago that they cannot be started again. */
+  async forgetEnded(forMs: number): Promise<void> {
+    await this.options.store.forgetEnded(Date.now() - forMs)
   }
 
   /** Takes nothing more and gives back what is in work: another node, or the next start, goes on. */
   async stop(): Promise<void> {
     await this.queue.stop()
-    await this.options.store.close()
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { StartError } from '../../contract/index.js'
 import type { FileStorage, SignedLink } from '../storage/file-storage.js'
 import type { FileRecord } from '../store/file-record.js'
@@ -17,23 +18,24 @@ export class FileService {
   register(
     userId: string,
     asked: { client_file_id: string; source_url?: string; startSec?: number | undefined; endSec?: number | undefined },
-  ): FileRecord {
+  ): Promise<FileRecord> {
     const { client_file_id: clientFileId, source_url: sourceUrl, startSec, endSec } = asked
     const registration: Registration = { userId, clientFileId, sourceUrl, startSec, endSec }
-    return this.files.register(registration)
+    return this.files.register(randomUUID(), registration)
   }
 
   uploadLink(file: FileRecord): Promise<SignedLink> {
     return this.storage.uploadLink(file.id)
   }
 
-  file(userId: string, fileId: string): FileRecord | undefined {
-    return this.files.ofUser(userId, fileId)
+  /** The user's files with these ids, in the order asked; undefined for what is not there. */
+  listed(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
+    return this.files.ofUser(userId, fileIds)
   }
 
   /** @returns null where the file is accepted (or was before), else why not */
   async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
-    const file = this.files.ofUser(userId, fileId)
+    const [file] = await this.files.ofUser(userId, [fileId])
     if (!file) return 'not-found'
     if (file.state === 'registered' && file.sourceUrl === null) {
       if ((await this.storage.inputSize(fileId)) === undefined)
@@ -41,13 +43,14 @@ export class FileService {
       await this.storage.sealInput(fileId)
     }
     // Accepted first: a crash before it is queued is mended by whoever looks for accepted files that are not.
-    if (this.life.accept(fileId, options)) await this.queue.enqueue(file)
+    const accepted = await this.life.accept(file, options)
+    if (accepted?.endedMs === null && !accepted.isQueued) await this.queue.enqueue(accepted)
     return null
   }
 
   /** @returns undefined for an unknown file, and for one whose output is not there (yet, or any more) */
   async outputLink(userId: string, fileId: string): Promise<SignedLink | undefined> {
-    const file = this.files.ofUser(userId, fileId)
+    const [file] = await this.files.ofUser(userId, [fileId])
     if (file?.state !== 'succeeded' || file.outputExtension === null || file.outputDeletedMs !== null) return undefined
     return this.storage.downloadLink(fileId, file.outputExtension, file.fileName)
   }

@@ -1,70 +1,93 @@
+import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../core/logger.js'
-import type { Database } from '../../jobs/index.js'
 import type { ServiceSettings } from '../service-settings.js'
 import type { FileStorage } from '../storage/file-storage.js'
-import { type FileRecord, toFileRecord } from '../store/file-record.js'
-import type { DeliveryLog } from '../webhooks/delivery-log.js'
+import type { FileRecord } from '../store/file-record.js'
+import { type Files, OUTLIVED_PAGE, type Outlived } from '../store/files.js'
+import type { ServiceStore } from '../store/service-store.js'
 import type { FileLife } from './file-life.js'
+import type { FileQueue } from './file-queue.js'
 
 export interface RetentionOptions {
-  readonly database: Database
+  readonly store: Pick<ServiceStore, 'files' | 'keys' | 'log' | 'takeTurn'>
   readonly storage: FileStorage
   readonly life: FileLife
-  readonly log: DeliveryLog
+  readonly queue: FileQueue
   readonly settings: ServiceSettings
   readonly logger: Logger
 }
 
-/** Files looked at in one step of a sweep. */
-const PAGE = 500
+/** Longer than a sweep takes: another node begins only where this one died in the middle of it. */
+const SWEEP_MS = 10 * 60_000
 
 /**
- * Deletes what has outlived its time: inputs, then outputs, then the record of a file. Every step is safe to repeat,
- * so any number of nodes may sweep one folder.
+ * Deletes what has outlived its time: inputs, then outputs, then the record of a file; and queues what a dead node
+ * accepted and did not queue. Every step is safe to repeat, by any node.
  */
-export async function sweepExpired(options: RetentionOptions, nowMs = Date.now()): Promise<void> {
-  const { database, storage, life, log, settings } = options
+async function sweepExpired({ store, storage, life, queue, settings }: RetentionOptions): Promise<void> {
+  const { files, keys, log } = store
   const { inputSec, outputSec, unusedSec, recordSec } = settings.retention
-  const files = (where: string, beforeMs: number): FileRecord[] =>
-    database.all(`SELECT * FROM file WHERE ${where} LIMIT ${PAGE}`, [beforeMs]).map(toFileRecord)
-  const mark = (column: 'input_deleted_ms' | 'output_deleted_ms', id: string) =>
-    database.run(`UPDATE file SET ${column} = ? WHERE id = ? AND ${column} IS NULL`, [nowMs, id]).changes === 1
 
-  for (const file of files('input_deleted_ms IS NULL AND ended_ms < ?', nowMs - inputSec * 1000)) {
+  await queue.recover()
+  await each(files, 'input', inputSec, async (file) => {
     // Marked first: a failed file whose input is going must not be started again.
-    mark('input_deleted_ms', file.id)
-    await storage.deleteInput(file.id)
-  }
-  for (const file of files('output_deleted_ms IS NULL AND ended_ms < ?', nowMs - outputSec * 1000)) {
-    if (mark('output_deleted_ms', file.id)) life.deleted(file.id)
+    const { changed } = await files.change(file.id, { kind: 'input-deleted' })
+    if (changed) await storage.deleteInput(file.id)
+  })
+  await each(files, 'output', outputSec, async (file) => {
+    await life.deleted(file.id)
     await storage.deleteInput(file.id)
     if (file.outputExtension !== null) await storage.deleteOutput(file.id, file.outputExtension)
-  }
-  for (const file of files("state = 'registered' AND created_ms < ?", nowMs - unusedSec * 1000)) {
-    const { changes } = database.run("DELETE FROM file WHERE id = ? AND state = 'registered'", [file.id])
-    if (changes === 1) await storage.deleteInput(file.id)
-  }
-  database.run('DELETE FROM file WHERE output_deleted_ms < ?', [nowMs - recordSec * 1000])
-  database.run('DELETE FROM api_key WHERE expires_ms < ?', [nowMs - recordSec * 1000])
-  log.forgetBefore(nowMs - settings.webhooks.logSec * 1000)
-  await storage.sweep((id) => database.get('SELECT 1 AS known FROM file WHERE id = ?', [id]) !== undefined)
+  })
+  await each(files, 'unused', unusedSec, async (file) => {
+    if (await files.forgetUnused(file.id)) await storage.deleteInput(file.id)
+  })
+  await files.forgetDeleted(recordSec * 1000)
+  await keys.forgetExpired(recordSec * 1000)
+  await log.forgetOld(settings.webhooks.logSec * 1000)
+  await queue.forgetEnded(inputSec * 1000)
+  await storage.sweep((ids) => files.known(ids))
 }
 
-/** Sweeps at a start and then time and again. @returns what stops it */
+/** Every file that has outlived its time, page by page: what is dealt with is not on the next. */
+async function each(files: Files, what: Outlived, forSec: number, deal: (file: FileRecord) => Promise<void>) {
+  const seen = new Set<string>()
+  for (;;) {
+    const page = (await files.outlived(what, forSec * 1000)).filter(({ id }) => !seen.has(id))
+    for (const file of page) {
+      seen.add(file.id)
+      await deal(file)
+    }
+    if (page.length < OUTLIVED_PAGE) return
+  }
+}
+
+/** Sweeps at a start and then time and again, one node at a time. @returns what stops it */
 export function keepSweeping(options: RetentionOptions): () => Promise<void> {
+  const { store, settings, logger } = options
+  const { sweepMs } = settings.retention
+  const node = randomUUID()
+  const stopping = { now: false }
+  const sweep = async () => {
+    if (stopping.now || !(await store.takeTurn('sweep', node, SWEEP_MS))) return
+    await sweepExpired(options)
+    // The rest of the time until the next is nobody's turn: one sweep, however many nodes there are.
+    await store.takeTurn('sweep', node, sweepMs / 2)
+  }
   let running = Promise.resolve()
-  const sweep = () => {
+  const begin = () => {
     running = running.then(() =>
-      sweepExpired(options).catch((error: unknown) =>
-        options.logger.warn({ err: error }, 'What has expired could not all be deleted; tried again.'),
-      ),
+      sweep().catch((err: unknown) => logger.warn({ err }, 'What has expired could not all be deleted; tried again.')),
     )
   }
-  sweep()
-  const timer = setInterval(sweep, options.settings.retention.sweepMs)
+  begin()
+  const timer = setInterval(begin, sweepMs)
   timer.unref()
   return async () => {
+    stopping.now = true
     clearInterval(timer)
     await running
+    // Another node, or the next start, need not wait for what is no turn of anybody any more.
+    await store.takeTurn('sweep', node, 0).catch(() => {})
   }
 }

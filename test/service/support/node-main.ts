@@ -36,9 +36,9 @@ const { close, baseUrl, authUrl, tenantId, scope } = await startService({
   engine: engine === 'mortal' ? mortalEngine : slowEngine,
   settings: { work: { concurrency: 2, pollMs: 50, crashes: 3 } },
 })
-const portal = openPortal(dataDir)
-const { clientId, clientSecret } = portal.keys.create(portal.accounts.ensure('local').id, 'test')
-portal.close()
+const portal = await openPortal({ dataDir })
+const { clientId, clientSecret } = await portal.keys.create((await portal.accounts.ensure('local')).id, 'test')
+await portal.close()
 process.on('SIGTERM', () => close().then(() => process.exit(0)))
 process.stdout.write(
   `${JSON.stringify({ service: { baseUrl, authUrl, tenantId, scope }, key: { clientId, clientSecret } })}\n`,

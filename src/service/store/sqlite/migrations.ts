@@ -97,4 +97,9 @@ ALTER TABLE file ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE file ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE file ADD COLUMN working_claim INTEGER;
 `,
+  // Which claim a fault was counted for, and whether an accepted file was seen in the queue of work.
+  `
+ALTER TABLE file ADD COLUMN fault_claim INTEGER;
+ALTER TABLE file ADD COLUMN queued INTEGER NOT NULL DEFAULT 0;
+`,
 ]
