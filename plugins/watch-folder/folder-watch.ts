@@ -3,7 +3,7 @@ import type PQueue from 'p-queue'
 import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
 import { type Candidate, Candidates } from './candidates.js'
 import type { FolderView } from './daemon-view.js'
-import { fileFacts } from './file-facts.js'
+import { fileFacts, hasChanged } from './file-facts.js'
 import { createFileFilter, type FileFilter } from './file-filter.js'
 import { FolderEvents } from './folder-events.js'
 import type { Intake, Taken } from './intake.js'
@@ -11,6 +11,7 @@ import { KnownFiles } from './known-files.js'
 import { Nap } from './nap.js'
 import { RootWatch } from './root-watch.js'
 import { type PassedOver, scanFolder } from './scan-folder.js'
+import type { Settling } from './settling.js'
 import type { WatchedFolder } from './watched-folder.js'
 import { judgeWholeness, type Wholeness } from './wholeness.js'
 import type { WriterWatch } from './writer-watch.js'
@@ -217,7 +218,7 @@ export class FolderWatch {
       marker: marker === null ? null : join(folder.path, marker),
       writerOf: (key) => writers.writerOf(key),
     })
-    if (wholeness.state === 'waits') return this.#wait(candidate, settling.unchangedSinceMs, wholeness)
+    if (wholeness.state === 'waits') return this.#wait(candidate, settling, wholeness)
     const taken = await intake.take(path, settling.facts, signal)
     if (taken.outcome === 'later') candidate.judgeAtMs = performance.now() + AGAIN_MS
     else {
@@ -229,9 +230,12 @@ export class FolderWatch {
     return taken
   }
 
-  #wait(candidate: Candidate, sinceMs: number, { why, writer }: Wholeness & { state: 'waits' }): undefined {
+  #wait(candidate: Candidate, judged: Settling, { why, writer }: Wholeness & { state: 'waits' }): undefined {
+    // Written to while it was judged: the verdict is of a file that it was, perhaps before its last byte.
+    if (hasChanged(judged.facts, candidate.settling.facts)) return
     const isOfThePatience = why === 'hollow' || why === 'unreadable'
-    candidate.judgeAtMs = isOfThePatience ? sinceMs + this.folder.patienceMs : performance.now() + AGAIN_MS
+    const { unchangedSinceMs } = candidate.settling
+    candidate.judgeAtMs = isOfThePatience ? unchangedSinceMs + this.folder.patienceMs : performance.now() + AGAIN_MS
     if (candidate.why === why) return
     candidate.why = why
     const by = writer ? { pid: writer.pid, command: writer.command } : {}

@@ -21,6 +21,8 @@ export interface CliOptions {
   readonly cwd: string
   /** Everything the command sees besides a minimal PATH: no HOME, nothing of the test's own environment. */
   readonly env?: Readonly<Record<string, string>>
+  /** A program and its arguments that run the command in turn (`unshare …`, `prlimit …`). */
+  readonly through?: readonly string[]
 }
 
 /** A running command, to be interrupted or killed. */
@@ -37,10 +39,11 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
 }
 
 /** Starts the command. */
-export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions): RunningCli {
+export function startCli(args: readonly string[], { cwd, env = {}, through = [] }: CliOptions): RunningCli {
   if (!existsSync(CLI_PATH)) throw new Error(`${CLI_PATH} is missing: run \`npm run build\` first.`)
   const passed = Object.entries(process.env).filter(([name]) => /^VOXMUX_FF(MPEG|PROBE)$/.test(name))
-  const child = spawn(process.execPath, [CLI_PATH, ...args], {
+  const [program = '', ...rest] = [...through, process.execPath, CLI_PATH, ...args]
+  const child = spawn(program, rest, {
     cwd,
     env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

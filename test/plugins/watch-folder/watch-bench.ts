@@ -14,6 +14,8 @@ export interface WatchBench {
   file(path: string): string
   /** Starts the daemon, impatient: settles in 0.3 s, patience of 1.5 s, scans each 0.3 s. */
   watch(...more: readonly string[]): RunningCli
+  /** The same within another program's view of the system (`unshare …`). */
+  watchThrough(program: readonly string[], ...more: readonly string[]): RunningCli
   /** The same for the folders of a configuration, as impatient. */
   watchConfigured(config: string, ...more: readonly string[]): RunningCli
   /** Names below a folder of the watched one, receipts and all, sorted; files only. */
@@ -24,6 +26,11 @@ export interface WatchBench {
 
 /** Flags that make a daemon impatient enough for a test. */
 const IMPATIENT = ['--settle', '0.3', '--patience', '1.5', '--scan', '0.3'] as const
+
+/** Of those, the ones that a test does not set itself. */
+function impatience(flags: readonly string[]): readonly string[] {
+  return IMPATIENT.filter((_, index) => !flags.includes(IMPATIENT[index - (index % 2)] ?? ''))
+}
 
 /** Sets a bench up around each test of the file that calls it; daemons that still run are killed. */
 export function watchBench(): WatchBench {
@@ -43,9 +50,9 @@ export function watchBench(): WatchBench {
     await server.close()
   })
   const file = (path: string) => join(workshop.dir, 'in', path)
-  const start = (...args: readonly string[]) => {
-    const started = startCli(['watch', ...args, ...IMPATIENT, '--json'], {
-      cwd: workshop.dir,
+  const start = (args: readonly string[], more: readonly string[], through: readonly string[] = []) => {
+    const started = startCli(['watch', ...args, ...impatience(more), ...more, '--json'], {
+      ...{ cwd: workshop.dir, through },
       env: { ...workshop.env, ...server.env },
     })
     running.push(started)
@@ -59,8 +66,9 @@ export function watchBench(): WatchBench {
       return workshop
     },
     file,
-    watch: (...more) => start('in', ...more),
-    watchConfigured: (config, ...more) => start('--config', config, ...more),
+    watch: (...more) => start(['in'], more),
+    watchThrough: (program, ...more) => start(['in'], more, program),
+    watchConfigured: (config, ...more) => start(['--config', config], more),
     names: (folder) => filesBelow(file(folder)),
     report(source) {
       const path = file(`failed/${source}.json`)

@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync, utimesSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,6 +89,24 @@ describe('voxmux watch', () => {
     for (const name of ['growing.mov', 'reserved.mov'])
       expect(receiptOf(name).input.sha256).toBe(sha256Of(fixture('timecode.mov')))
     expect(starts()).toBe(1)
+  })
+
+  it('judges a file anew whose last byte came while it was judged', async () => {
+    const whole = bench.workshop.path('whole.mov')
+    copyFileSync(fixture('timecode.mov'), whole)
+    const real = process.env.VOXMUX_FFPROBE ?? execFileSync('which', ['ffprobe'], { encoding: 'utf8' }).trim()
+    // Reads a half file, and answers that once the other half is there and was heard of.
+    const slow = bench.workshop.path('slow-ffprobe')
+    const answered = bench.workshop.path('answered')
+    const rest = `[ -e "${answered}" ] || { : > "${answered}"; cat "${whole}" > "${bench.file('late.mov')}"; sleep 1; }`
+    writeFileSync(slow, `#!/bin/sh\n"${real}" "$@"; code=$?\ncase "$*" in *late.mov*) ${rest};; esac\nexit $code\n`)
+    chmodSync(slow, 0o755)
+    const daemon = bench.watchThrough(['env', `VOXMUX_FFPROBE=${slow}`], '--patience', '3600')
+    await daemon.until(/"event":"watching"/)
+    writeFileSync(bench.file('late.mov'), readFileSync(whole).subarray(0, 300_000))
+    await published('late.mov')
+    expect(existsSync(answered)).toBe(true)
+    expect(receiptOf('late.mov').input.sha256).toBe(sha256Of(whole))
   })
 
   it('makes a new job of a newer version, and none of a touch, a rename or a restart', async () => {
