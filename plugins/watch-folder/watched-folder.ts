@@ -3,7 +3,10 @@ import type { FileFilterOptions } from './file-filter.js'
 
 /** A watched folder with nothing left open. Paths are absolute. */
 export interface WatchedFolder {
-  /** Group of its jobs in the job store. */
+  /**
+   * Group of its jobs in the job store: its path, which a shared store knows by the name that all machines have for it
+   * (see `paths`), so that two that watch or work for one folder mean the same.
+   */
   readonly group: string
   readonly path: string
   readonly out: string
@@ -22,11 +25,6 @@ export interface WatchedFolder {
   readonly poll: boolean
   readonly after: WatchAfter | null
   readonly settings: JobSettings
-}
-
-/** The group of a folder's jobs: two daemons that watch one folder mean the same. */
-export function groupOf(path: string): string {
-  return `watch:${path}`
 }
 
 /** The folders that are never scanned for sources: those that any watched folder fills, and each other's roots. */

@@ -54,13 +54,13 @@ async function watched(
   label: string,
   { flags, watch, cwd, settingsOf }: WatchedFoldersOptions,
 ): Promise<WatchedFolder> {
-  const { DEFAULT_NAME_TEMPLATE, groupOf } = await import('voxmux/plugins/watch-folder')
+  const { DEFAULT_NAME_TEMPLATE } = await import('voxmux/plugins/watch-folder')
   const { path } = folder
   const ms = (key: 'settleSec' | 'patienceSec' | 'scanSec') =>
     1000 * (flags[key] ?? folder[key] ?? watch[key] ?? DEFAULTS[key])
   const shared = (flag: string | undefined) => (flag === undefined ? undefined : join(resolve(cwd, flag), label))
   return {
-    group: groupOf(path),
+    group: path,
     path,
     out: shared(flags.out) ?? folder.out ?? join(path, 'out'),
     failed: shared(flags.failed) ?? folder.failed ?? join(path, 'failed'),
