@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import type { Job } from '../jobs/index.js'
+import type { Job, JobStore } from '../jobs/index.js'
 import { fileSha256, type QuickIdentity } from './file-identity.js'
+import { isMadeOf } from './is-made-of.js'
 import { receiptPath } from './output-path.js'
 import { receiptPartPath } from './part-file.js'
 import { outputExists } from './publish.js'
@@ -33,32 +34,40 @@ export interface WantedOutput {
  * file published just before a crash is adopted, and its receipt written now), or by the receipt beside it.
  *
  * @param job as the ledger has it; null where it knows none
+ * @param jobs that ledger
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` for a file that is not the wanted one, unless it may be replaced
  */
-export async function existingOutput(wanted: WantedOutput, job: Job | null): Promise<ExistingOutput> {
+export async function existingOutput(
+  wanted: WantedOutput,
+  job: Job | null,
+  jobs: Pick<JobStore, 'get'>,
+): Promise<ExistingOutput> {
   const { output, replace, signal } = wanted
   const found = await stat(output).catch(() => undefined)
   if (!found || replace) return { kind: 'none' }
   if (!found.isFile()) throw outputExists(output)
   const receipt = receiptPath(output)
-  const published = publishedReceipt(job)
-  if (published && published.output.sizeBytes === found.size) {
-    // Untouched since it was published: a folder of finished masters is not read again at every start.
-    const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
-    if (untouched || (await fileSha256(output, signal)) === published.output.sha256) {
-      if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
-      return { kind: 'done', receipt }
-    }
-  }
+  if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
-  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size))) return { kind: 'older' }
+  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'older' }
   throw outputExists(output)
 }
 
-/** The receipt that was written into the ledger before publishing; undefined where it never came to that. */
-function publishedReceipt(job: Job | null): Receipt | undefined {
-  return job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
+/**
+ * Whether an output is what this job published, maybe right before a crash: known by the hash and the receipt that the
+ * ledger had before. A receipt that it could not write any more is written now.
+ */
+export async function wasPublishedBy(job: Job | null, output: string, signal?: AbortSignal): Promise<boolean> {
+  const published = job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
+  const found = await stat(output).catch(() => undefined)
+  if (!published || !found || published.output.sizeBytes !== found.size) return false
+  // Untouched since it was published: a folder of finished masters is not read again at every start.
+  const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
+  if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) return false
+  const receipt = receiptPath(output)
+  if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+  return true
 }
 
 /** Cheap comparisons first: the files are read only where everything else agrees. */
@@ -75,7 +84,8 @@ async function isOlder(
   receipt: Receipt,
   { input, output, signal }: WantedOutput,
   outputBytes: number,
+  jobs: Pick<JobStore, 'get'>,
 ): Promise<boolean> {
-  if (receipt.input.path !== input || receipt.output.sizeBytes !== outputBytes) return false
+  if (receipt.output.sizeBytes !== outputBytes || !(await isMadeOf(receipt, input, jobs))) return false
   return (await fileSha256(output, signal)) === receipt.output.sha256
 }

@@ -178,7 +178,7 @@ class OrderWorker implements JobWorker {
   async #carryOutRemotely(held: HeldJob, order: QueuedOrder, teller: JobTeller): Promise<JobOutcome> {
     await teller.beforePlan()
     const outcome = await runRemoteJob(planRequestOf(held.job, order), this.#context, {
-      signal: held.signal,
+      ...{ signal: held.signal, held },
       onEvent: (event) => event.event === 'progress' && teller.progress(event.stage, event.percent),
     })
     if (outcome.error) throw outcome.error

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { TransientError, UsageError } from '../core/errors.js'
-import { isEnded, type Job, type JobRequest } from '../jobs/index.js'
+import { isEnded, type Job, type JobRequest, type JobStore } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
 import { isWebAddress } from './expand-inputs.js'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from './file-identity.js'
+import { isMadeOf } from './is-made-of.js'
 import { recipeHash } from './job-settings.js'
 import { missingInput } from './missing-input.js'
 import { receiptPath } from './output-path.js'
@@ -137,7 +138,7 @@ async function takeUpAgain(
   const isAgain =
     (settings.force && !isSameWish) ||
     (isMoved && job.error?.code === 'ERR_INPUT_MISSING') ||
-    (supersede === true && (await isSuperseded(job)))
+    (supersede === true && (await isSuperseded(job, jobs)))
   if (isEnded(job.status) ? !isAgain : !isMoved) return job
   if (isEnded(job.status)) await jobs.requeue(job.id)
   const claim = await jobs.claim(request.key)
@@ -148,9 +149,9 @@ async function takeUpAgain(
 }
 
 /** Whether what stands in the place of its output was made since of another version of its input. */
-async function isSuperseded({ id, status, input, output }: Job): Promise<boolean> {
+async function isSuperseded({ id, status, input, output }: Job, jobs: JobStore): Promise<boolean> {
   // A skipped job's output is another job's anyway.
   if (status !== 'done' || output === null) return false
   const receipt = await readReceipt(receiptPath(output))
-  return receipt !== undefined && receipt.job !== id && receipt.input.path === input
+  return receipt !== undefined && receipt.job !== id && (await isMadeOf(receipt, input, jobs))
 }

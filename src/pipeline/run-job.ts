@@ -76,7 +76,7 @@ class JobRun {
     const place = { input: sharedPath(input), output: sharedPath(output) }
     const key = valueSha256({ ...place, ...inputIdentity, recipe: recipeHash })
     const known = await jobs.getByKey(key)
-    const existing = await existingOutput(wanted, known)
+    const existing = await existingOutput(wanted, known, jobs)
     // One that was published by a process which died before it could say so is claimed, and ended as it should be.
     if (existing.kind === 'done' && (known === null || isEnded(known.status))) {
       if (known) this.#teller.learn({ id: known.id })
@@ -110,7 +110,10 @@ class JobRun {
           break
         case 'ended':
           // Done by another while this one waited, or in the moment between looking and asking.
-          if (claim.job.status === 'done' && (waited || (await existingOutput(wanted, claim.job)).kind === 'done')) {
+          if (
+            claim.job.status === 'done' &&
+            (waited || (await existingOutput(wanted, claim.job, jobs)).kind === 'done')
+          ) {
             return null
           }
           // Ended before, but its output is gone, it failed, or `--force` was said: once more.

@@ -4,9 +4,11 @@ import { basename, dirname, extname, join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
 import { voxmuxVersion } from '../core/version.js'
+import type { HeldJob } from '../jobs/index.js'
 import { findFfmpeg, probe } from '../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../precheck/index.js'
 import type { JobRunOptions, PipelineContext } from './context.js'
+import { wasPublishedBy } from './existing-output.js'
 import { fileSha256 } from './file-identity.js'
 import { type JobOutcome, outcomeOfError } from './job-outcome.js'
 import { recipeHash } from './job-settings.js'
@@ -15,11 +17,16 @@ import { outputPath, receiptPath } from './output-path.js'
 import { partPath, receiptPartPath, requireWritableFolder } from './part-file.js'
 import type { PlanRequest } from './plan-job.js'
 import { outputExists, publish } from './publish.js'
-import { type Receipt, writeReceipt } from './receipt.js'
+import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
 import { regenerateVoice } from './regenerate-voice.js'
 import { addressOrder } from './voice-orders.js'
 import type { RegeneratedVoice } from './voice-service.js'
 import { makeWorkFolder } from './work-folder.js'
+
+export interface RemoteJobOptions extends JobRunOptions {
+  /** The job in hand, where a store has it: what it publishes is in the ledger first, and known after a crash. */
+  readonly held?: Pick<HeldJob, 'job' | 'checkpoint'> | undefined
+}
 
 /**
  * Runs a job whose input the service fetches by itself (`--remote`): the whole file goes to the service and its
@@ -28,7 +35,7 @@ import { makeWorkFolder } from './work-folder.js'
 export async function runRemoteJob(
   request: PlanRequest,
   context: PipelineContext,
-  options: JobRunOptions = {},
+  options: RemoteJobOptions = {},
 ): Promise<JobOutcome> {
   const input = redactUrl(request.input)
   const id = request.provisionalId
@@ -45,7 +52,11 @@ export async function runRemoteJob(
   }
 }
 
-async function fetchRemotely(request: PlanRequest, context: PipelineContext, options: JobRunOptions) {
+async function fetchRemotely(
+  request: PlanRequest,
+  context: PipelineContext,
+  options: RemoteJobOptions,
+): Promise<{ readonly output: string; readonly receipt: Receipt | null }> {
   const { settings, provisionalId: id } = request
   requireWhole(request)
   const input = redactUrl(request.input)
@@ -63,7 +74,15 @@ async function fetchRemotely(request: PlanRequest, context: PipelineContext, opt
     label: 'regen',
     cwd: request.cwd,
   })
-  if (!settings.force && (await stat(output).catch(() => undefined))) throw outputExists(output)
+  const { held, signal } = options
+  // As the job was claimed: what it writes down from now on is not published yet.
+  const claimed = held?.job ?? null
+  const adopted = async () => {
+    if (await wasPublishedBy(claimed, output, signal))
+      return { output, receipt: (await readReceipt(receiptPath(output))) ?? null }
+    throw outputExists(output)
+  }
+  if (!settings.force && (await stat(output).catch(() => undefined))) return adopted()
   await requireWritableFolder(dirname(output))
   const part = partPath(output, id)
   const workFolder = await makeWorkFolder(context.stateDir, id)
@@ -71,13 +90,20 @@ async function fetchRemotely(request: PlanRequest, context: PipelineContext, opt
     const answerPath = join(workFolder, `answer${extname(name)}`)
     const order = addressOrder(request.input, { model: settings.recipe.voice.model, answerPath })
     const regenerated = await regenerateVoice(order, context, {
-      signal: options.signal,
+      signal,
       onProgress: (stage, percent) =>
         options.onEvent?.({ event: 'progress', id, input, stage, percent: Math.floor(percent) }),
     })
     await copyFile(answerPath, part, constants.COPYFILE_FICLONE)
     const receipt = await remoteReceipt(request, context, { output, part, regenerated })
-    const published = { ...receipt, publish: await publish(part, output, { replace: settings.force }) }
+    const mayPublish = async () =>
+      held?.checkpoint({ output, publishedSha256: receipt.output.sha256, state: { receipt } })
+    const method = await publish(part, output, { replace: settings.force, mayPublish }).catch((error) => {
+      if (error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS') return null
+      throw error
+    })
+    if (method === null) return await adopted()
+    const published = { ...receipt, publish: method }
     await writeReceipt(receiptPath(output), published, receiptPartPath(output, id))
     return { output, receipt: published }
   } finally {

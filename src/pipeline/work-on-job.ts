@@ -36,14 +36,14 @@ export async function workOnJob(
 ): Promise<FinishedJob> {
   const { output } = prepared.plan
   const claimed = held.job
-  const existing = await existingOutput(prepared.wanted, claimed)
+  const existing = await existingOutput(prepared.wanted, claimed, context.jobs)
   const replace = prepared.request.settings.force || existing.kind === 'older'
   const finished =
     existing.kind === 'done'
       ? await found(output, existing)
       : await make(held, prepared, replace, context, teller, waitUntilMs).then(
           (receipt) => ({ status: 'done' as const, output, receipt }),
-          (error) => foundAfterAll(error, prepared, claimed),
+          (error) => foundAfterAll(error, prepared, claimed, context),
         )
   await teller.published({ ...finished, receiptPath: receiptPath(output) })
   await held.complete({ status: isOwn(held, finished) ? 'done' : 'skipped', receipt: receiptPath(output) })
@@ -61,9 +61,14 @@ async function found(output: string, { receipt }: { readonly receipt: string }):
  *
  * @throws the error itself where that file is none of ours
  */
-async function foundAfterAll(error: unknown, { plan, wanted }: PreparedJob, claimed: Job): Promise<FinishedJob> {
+async function foundAfterAll(
+  error: unknown,
+  { plan, wanted }: PreparedJob,
+  claimed: Job,
+  { jobs }: PipelineContext,
+): Promise<FinishedJob> {
   if (!(error instanceof UsageError) || error.code !== 'ERR_OUTPUT_EXISTS') throw error
-  const existing = await existingOutput(wanted, claimed)
+  const existing = await existingOutput(wanted, claimed, jobs)
   if (existing.kind !== 'done') throw error
   return found(plan.output, existing)
 }

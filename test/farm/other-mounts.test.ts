@@ -4,11 +4,12 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/jobs/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
+import { ffmpeg, tone } from '../helpers/media-factory.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 import { describeOnRedis } from '../jobs/redis-fixture.js'
-import { filesBelow } from '../plugins/watch-folder/watch-bench.js'
+import { filesBelow, sha256Of } from '../plugins/watch-folder/watch-bench.js'
 
 describeOnRedis('a share that two machines have mounted in different places', (redis) => {
   /** The share as one machine has it at `mount`, with its configuration and a state folder of its own. */
@@ -48,10 +49,20 @@ describeOnRedis('a share that two machines have mounted in different places', (r
     copyFileSync(fixture('timecode.mov'), workshop.path('share/in/good.mov'))
     writeFileSync(workshop.path('share/in/bad.wav'), 'no sound')
     await daemon.until(/"msg":"queued"[\s\S]*"msg":"queued"/)
-    await start(['worker'], 'elsewhere')
+    const worker = await start(['worker'], 'elsewhere')
     const inShare = (path: string) => workshop.path(`share/in/${path}`)
     await until(() => existsSync(inShare('failed/bad.wav.json')) && existsSync(inShare('done/good.mov')))
     expect(filesBelow(inShare('out'))).toEqual(['good.mov', 'good.mov.voxmux.json'])
+
+    // A newer version of the file, done where the share has its other name: the older output gives way.
+    const firstOutput = sha256Of(inShare('out/good.mov'))
+    worker.child.kill('SIGTERM')
+    await worker.ended
+    await start(['worker'], 'share')
+    await ffmpeg(...tone(1), workshop.path('newer.mov'))
+    copyFileSync(workshop.path('newer.mov'), inShare('good.mov'))
+    await until(() => sha256Of(inShare('out/good.mov')) !== firstOutput)
+    expect(filesBelow(inShare('failed'))).toEqual(['bad.wav.json'])
 
     const ledger = await openSharedLedger(redis().url)
     onTestFinished(() => ledger.close())

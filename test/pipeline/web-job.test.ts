@@ -1,13 +1,17 @@
 import { createReadStream } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { JobHooks } from '../../src/pipeline/job-hooks.js'
+import { openJobWorker } from '../../src/pipeline/job-worker.js'
 import { linkValidSec } from '../../src/pipeline/link-expiry.js'
+import { queueJob } from '../../src/pipeline/queue-job.js'
 import { readReceipt } from '../../src/pipeline/receipt.js'
 import { runJobs } from '../../src/pipeline/run-jobs.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
+import { until } from '../helpers/until.js'
 
 const bench = jobBench()
 let site: Server
@@ -66,6 +70,44 @@ describe('--remote', () => {
     expect(bench.server.calls.upload).toBe(0)
     const receipt = await readReceipt(outcome.event.receipt ?? '')
     expect(receipt?.input).toMatchObject({ path: `${address}/speech.wav`, sha256: null })
+  })
+
+  it('(queued) knows what it published right before a crash, and what another put in its place', async () => {
+    const { context } = bench.pipeline
+    const { settings } = requestFor('unused')
+    const order = { input: `${address}/speech.wav`, output: `${bench.folder.file('out')}/`, settings, group: 'web' }
+    const { job } = await queueJob({ ...order, remote: true }, context)
+    const output = bench.folder.file('out/speech.regen.wav')
+    let isPublished = false
+    const interrupted: JobHooks = {
+      name: 'crash',
+      afterPublish: ({ signal }) => {
+        isPublished = true
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    }
+    const first = openJobWorker(context, { concurrency: 1, pollMs: 20, hooks: [interrupted] })
+    first.start()
+    await until(() => isPublished)
+    await first.stop()
+    await rm(`${output}.voxmux.json`)
+    const before = await stat(output)
+
+    const second = openJobWorker(context, { concurrency: 1, pollMs: 20 })
+    onTestFinished(() => second.stop())
+    second.start()
+    const ended = (status: string) => until(async () => (await context.jobs.get(job.id))?.status === status)
+    await ended('done')
+    expect(await readReceipt(`${output}.voxmux.json`)).toMatchObject({ job: job.id, output: { path: output } })
+    expect((await stat(output)).ino).toBe(before.ino)
+    expect(bench.server.charges).toBe(1)
+
+    await writeFile(output, 'of somebody else')
+    await context.jobs.requeue(job.id)
+    second.wake()
+    await ended('failed')
+    expect((await context.jobs.get(job.id))?.error?.code).toBe('ERR_OUTPUT_EXISTS')
+    expect(await readFile(output, 'utf8')).toBe('of somebody else')
   })
 
   it('refuses a link that is over in less than an hour', async () => {
