@@ -7,6 +7,8 @@ import { makeFolder } from '../core/make-folder.js'
 
 /** Short whatever the output is called: file systems count bytes of a name, and paths can be long already. */
 const PART_NAME = /^\.voxmux-(.+)\.part(?:\..*)?$/
+/** Written to see whether a folder can be written: nobody misses it. */
+const PROBE_NAME = /^\.voxmux-[0-9a-f-]+\.probe$/
 /** A part file of a ledger we do not know (another machine's) is left alone for so long. */
 const FOREIGN_PART_MS = 24 * 3600 * 1000
 
@@ -80,7 +82,7 @@ function megabytes(bytes: number): string {
 }
 
 /**
- * Removes the part files that a killed process left in a folder.
+ * Removes the part files and probes that a killed process left in a folder.
  *
  * @param isLive tells whether somebody works on that job now; undefined where the job is not known here
  */
@@ -90,9 +92,10 @@ export async function clearStaleParts(
 ): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
+    const path = join(folder, name)
+    if (PROBE_NAME.test(name)) await rm(path, { force: true })
     const jobId = PART_NAME.exec(name)?.[1]
     if (jobId === undefined) continue
-    const path = join(folder, name)
     const live = await isLive(jobId)
     if (live === false || (live === undefined && (await ageMs(path)) > FOREIGN_PART_MS)) await rm(path, { force: true })
   }

@@ -7,6 +7,7 @@ import { voxmuxVersion } from '../core/version.js'
 import type { HeldJob } from '../jobs/index.js'
 import { findFfmpeg, probe } from '../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../precheck/index.js'
+import { clearStale } from './clear-stale.js'
 import type { JobRunOptions, PipelineContext } from './context.js'
 import { wasPublishedBy } from './existing-output.js'
 import { fileSha256 } from './file-identity.js'
@@ -84,6 +85,7 @@ async function fetchRemotely(
   }
   if (!settings.force && (await stat(output).catch(() => undefined))) return adopted()
   await requireWritableFolder(dirname(output))
+  await clearStale(output, id, context)
   const part = partPath(output, id)
   const workFolder = await makeWorkFolder(context.stateDir, id)
   try {

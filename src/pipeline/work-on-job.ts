@@ -1,16 +1,17 @@
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError, VerificationError } from '../core/errors.js'
-import { type HeldJob, isEnded, type Job } from '../jobs/index.js'
+import type { HeldJob, Job } from '../jobs/index.js'
+import { clearStale } from './clear-stale.js'
 import type { PipelineContext } from './context.js'
 import { existingOutput } from './existing-output.js'
 import type { JobTeller } from './job-teller.js'
 import { receiptPath } from './output-path.js'
-import { clearStaleParts, partPath, receiptPartPath, reportPartPath, requireFreeSpace } from './part-file.js'
+import { partPath, receiptPartPath, reportPartPath, requireFreeSpace } from './part-file.js'
 import { type PreparedJob, requireBeginnable } from './prepare-job.js'
 import { produce } from './produce.js'
 import { type Receipt, readReceipt } from './receipt.js'
-import { clearStaleWork, keepForInspection, makeWorkFolder } from './work-folder.js'
+import { keepForInspection, makeWorkFolder } from './work-folder.js'
 
 /** A job that has ended well. */
 export interface FinishedJob {
@@ -116,15 +117,4 @@ async function make(
     await rm(reportPartPath(plan.output, job.id), { force: true })
     if (workFolder) await rm(workFolder, { recursive: true, force: true })
   }
-}
-
-/** Removes what killed processes left where this job is going to work. */
-async function clearStale(output: string, ownId: string, { jobs, stateDir }: PipelineContext): Promise<void> {
-  const isLive = async (jobId: string) => {
-    if (jobId === ownId) return false
-    const found = await jobs.get(jobId)
-    return found === null ? undefined : !isEnded(found.status) && found.holder !== null
-  }
-  await clearStaleParts(dirname(output), isLive)
-  await clearStaleWork(stateDir, isLive)
 }

@@ -67,6 +67,7 @@ describe('part files', () => {
       '.voxmux-dead.part.json',
       '.voxmux-live.part',
       '.voxmux-unknown.part',
+      '.voxmux-1865f000-0fa5-46e5-b6cf-de12eee064af.probe',
       'clip.mov',
     ]
     for (const name of names) await writeFile(join(folder, name), '')
