@@ -3,7 +3,7 @@ import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, JobFailedError, TransientError, toVoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
 import type { PollingOptions } from './client-options.js'
-import { dueBatch, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
+import { dueBatch, nextRoundAtMs, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
@@ -14,12 +14,12 @@ export interface WatchOptions {
 /** Asks for the status of 1 to 100 ids, in the order given. */
 export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<FileProcessingStatus[]>
 
-/** Ids due within this time go along with a request that is sent anyway. */
+/** Ids due within this time are as good as due when a request is sent. */
 const BATCH_WINDOW_MS = 50
 
 /**
  * Asks for the status of every file that somebody waits for, from one place: one request at a time, up to 100 ids in
- * each. It runs only while somebody waits.
+ * each, and one in the shortest pause unless a hundred are due. It runs only while somebody waits.
  */
 export class StatusWatcher {
   readonly #ask: AskStatus
@@ -28,6 +28,7 @@ export class StatusWatcher {
   readonly #files = new Map<string, WatchedFile>()
   #timer: NodeJS.Timeout | undefined
   #round: AbortController | undefined
+  #askedAtMs = Number.NEGATIVE_INFINITY
   #failingSinceMs: number | null = null
   #hookedAtMs = Number.NEGATIVE_INFINITY
 
@@ -123,9 +124,8 @@ export class StatusWatcher {
   #schedule(): void {
     if (this.#round || this.#files.size === 0) return
     clearTimeout(this.#timer)
-    let first = Number.POSITIVE_INFINITY
-    for (const file of this.#files.values()) first = Math.min(first, file.nextAtMs)
-    this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, first - Date.now()))
+    const atMs = nextRoundAtMs(this.#files.values(), this.#askedAtMs + this.#polling.minMs, LIMITS.fileIdsMax)
+    this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, atMs - Date.now()))
   }
 
   async #runRound(): Promise<void> {
@@ -133,6 +133,7 @@ export class StatusWatcher {
     if (batch.length > 0) {
       const round = new AbortController()
       this.#round = round
+      this.#askedAtMs = Date.now()
       // So that a poke during the request is not undone by its answer, which may be older.
       for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
       try {
@@ -193,14 +194,22 @@ export class StatusWatcher {
   }
 
   #postpone(file: WatchedFile): void {
-    const pauseMs = this.#failingSinceMs === null ? this.#pauseMs(file) : this.#polling.maxMs
-    file.nextAtMs = Date.now() + pauseMs
-    file.earliestAtMs = file.nextAtMs - pauseMs / 2
+    const now = Date.now()
+    const isFailing = this.#failingSinceMs !== null
+    const pauseMs = isFailing ? this.#polling.maxMs : this.#pauseMs(file)
+    file.nextAtMs = now + pauseMs
+    // Where the service is in trouble, or tells by itself, nobody goes along long before his time.
+    const sparing = isFailing || this.#isHooked(now)
+    file.earliestAtMs = now + (sparing ? pauseMs / 2 : Math.min(pauseMs / 2, this.#polling.minMs))
   }
 
   #pauseMs(file: WatchedFile): number {
     const now = Date.now()
-    return pollPauseMs(file, this.#polling, now, now - this.#hookedAtMs < this.#polling.hooksFreshMs)
+    return pollPauseMs(file, this.#polling, now, this.#isHooked(now))
+  }
+
+  #isHooked(now: number): boolean {
+    return now - this.#hookedAtMs < this.#polling.hooksFreshMs
   }
 }
 

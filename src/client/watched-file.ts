@@ -38,7 +38,26 @@ export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: n
   return Math.round((hooked ? Math.max(bounded, polling.hookedMs) : bounded) * (0.95 + Math.random() / 10))
 }
 
-/** Ids due now, oldest first, at most `max`; one that is asked alone makes a batch of its own. */
+/**
+ * When the next request is due: with the file whose time comes first, but not before `calmMs`, so that files which
+ * were started one after the other are asked for together. A full request waits for nothing, and neither does a file
+ * that is to be asked for at once (`nextAtMs` 0).
+ */
+export function nextRoundAtMs(files: Iterable<WatchedFile>, calmMs: number, max: number): number {
+  let first = Number.POSITIVE_INFINITY
+  let due = 0
+  for (const { nextAtMs } of files) {
+    first = Math.min(first, nextAtMs)
+    if (nextAtMs <= calmMs) due++
+  }
+  return first === 0 || due >= max ? first : Math.max(first, calmMs)
+}
+
+/**
+ * Ids to ask for now, those first whose time came first, at most `max`; one that is asked alone makes a batch of its
+ * own. A request is sent anyway, so whoever may (`earliestAtMs`) goes along before his time: requests are full, and
+ * asking once for every file takes one request a hundred.
+ */
 export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: number): WatchedFile[] {
   const due = [...files].filter((file) => mayAskAtMs(file) <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
   const first = due[0]
@@ -46,10 +65,6 @@ export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: numbe
   return due.filter((file) => !file.alone).slice(0, max)
 }
 
-/**
- * Half of a pause is enough where a request is sent anyway: so files that were started one after the other are soon
- * asked for together, and a round is one request a hundred.
- */
 function mayAskAtMs({ nextAtMs, earliestAtMs = nextAtMs }: WatchedFile): number {
   return Math.min(nextAtMs, earliestAtMs)
 }

@@ -1,9 +1,10 @@
 import { describe, expect } from 'vitest'
 import { resolveClientOptions } from '../../src/client/client-options.js'
-import { dueBatch, pollPauseMs, type WatchedFile } from '../../src/client/watched-file.js'
+import { dueBatch, nextRoundAtMs, pollPauseMs, type WatchedFile } from '../../src/client/watched-file.js'
 import type { FileProcessingStatus } from '../../src/contract/index.js'
 import { AccessError, InterruptedError, TransientError } from '../../src/core/errors.js'
 import type { Fault, ScriptedStatus } from '../helpers/fault-server.js'
+import { until } from '../helpers/until.js'
 import { errorOf, QUICK, test } from './harness.js'
 
 const PENDING: ScriptedStatus = { status: 'Pending', errorCode: 0, progress: 0 }
@@ -88,7 +89,7 @@ describe('one poller', () => {
     const waiting = Array.from({ length: 150 }, (_, index) =>
       errorOf(clients[index % 3]?.waitFor(`id-${index}`, { signal: stop.signal }) ?? Promise.resolve()),
     )
-    await expect.poll(() => server.calls.getFilesStatus).toBeGreaterThan(4)
+    await until(() => server.calls.getFilesStatus > 4)
     stop.abort()
     await Promise.all(waiting)
     const asked = server.requestsOf('getFilesStatus').map(({ body }) => (body as { fileIds: string[] }).fileIds)
@@ -228,5 +229,25 @@ describe('the pause between two questions', () => {
       'at-2',
       'at-3',
     ])
+  })
+
+  test('a request that is sent anyway takes along whoever may, after those who are due', () => {
+    const files = [
+      watched('later', { nextAtMs: 40, earliestAtMs: 5 }),
+      watched('due', { nextAtMs: 4, earliestAtMs: 2 }),
+      watched('asked just now', { nextAtMs: 30, earliestAtMs: 8 }),
+      watched('soon', { nextAtMs: 20, earliestAtMs: 1 }),
+    ]
+    expect(dueBatch(files, 5, 9).map(({ id }) => id)).toEqual(['due', 'soon', 'later'])
+    expect(dueBatch(files, 5, 2).map(({ id }) => id)).toEqual(['due', 'soon'])
+  })
+
+  test('requests keep the shortest pause, unless one is full or somebody is asked for at once', () => {
+    const at = (...times: number[]) => times.map((nextAtMs) => watched(`at-${nextAtMs}`, { nextAtMs }))
+    expect(nextRoundAtMs(at(10, 20, 300), 250, 3)).toBe(250)
+    expect(nextRoundAtMs(at(300, 400), 250, 3)).toBe(300)
+    expect(nextRoundAtMs(at(10, 20, 30, 300), 250, 3)).toBe(10)
+    expect(nextRoundAtMs(at(10, 0, 300), 250, 3)).toBe(0)
+    expect(nextRoundAtMs(at(5), Number.NEGATIVE_INFINITY, 3)).toBe(5)
   })
 })
