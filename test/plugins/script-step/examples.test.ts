@@ -84,7 +84,7 @@ describe('the examples of the script step', () => {
         return JSON.parse(/echo '(\{.*\})' \| voxmux step -/.exec(text)?.[1] ?? 'null')
       }),
     )
-    const { jobRequestSchema } = await import('voxmux')
+    const { jobRequestSchema } = await import('../../../src/pipeline/job-request-schema.js')
     for (const job of jobs) expect(jobRequestSchema.safeParse(job)).toMatchObject({ success: true })
   })
 })
