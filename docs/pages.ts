@@ -1,3 +1,4 @@
+import { jobRequestJsonSchema } from '../src/pipeline/job-request-schema.js'
 import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
@@ -22,6 +23,18 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },
+]
+
+/** A file that is written as a whole from the code. */
+export interface GeneratedFile {
+  /** From the root of the repository. */
+  readonly path: string
+  readonly write: () => string
+}
+
+export const GENERATED_FILES: readonly GeneratedFile[] = [
+  // What `voxmux step --schema` prints, at an address that an editor's "$schema" can name.
+  { path: 'docs/step-job.schema.json', write: () => `${JSON.stringify(jobRequestJsonSchema(), null, 2)}\n` },
 ]
 
 /**

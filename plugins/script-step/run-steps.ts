@@ -13,11 +13,13 @@ import {
   silentLogger,
 } from 'voxmux'
 import { requireOwnOutputs } from './require-own-outputs.js'
-import { inSharedPipeline } from './shared-pipelines.js'
+import { inSharedPipeline, LINGER_MS } from './shared-pipelines.js'
 import type { StepOptions } from './step-options.js'
 
 export interface RunStepsOptions extends Omit<StepOptions, 'onProgress'> {
   readonly onEvent?: ((event: JobEvent) => void) | undefined
+  /** How long what these steps share with others stays open for the next; 0: it is closed before this resolves. */
+  readonly lingerMs?: number | undefined
 }
 
 /** Jobs of scripts take turns with those of watch folders. */
@@ -32,7 +34,7 @@ const AT_ONCE = 100
  * @throws UsageError for a job, a setting or a configuration that is wrong, and for two jobs with one output
  */
 export async function runSteps(jobs: readonly unknown[], options: RunStepsOptions): Promise<readonly JobOutcome[]> {
-  const { cwd = process.cwd(), logger = silentLogger, signal, onEvent, waitSec } = options
+  const { cwd = process.cwd(), logger = silentLogger, signal, onEvent, waitSec, lingerMs = LINGER_MS } = options
   const waitUntilMs = waitSec === undefined ? undefined : Date.now() + waitSec * 1000
   // One signal for any number of steps is what it is for, no leak to warn of.
   if (signal) setMaxListeners(0, signal)
@@ -44,7 +46,7 @@ export async function runSteps(jobs: readonly unknown[], options: RunStepsOption
   const [first] = configs
   if (!first) return []
   const concurrency = first.origins.get('concurrency')?.kind === 'default' ? AT_ONCE : first.concurrency
-  return inSharedPipeline(first, logger, (context) =>
+  return inSharedPipeline(first, logger, lingerMs, (context) =>
     runJobs(requests, context, { signal, onEvent, waitUntilMs, concurrency }),
   )
 }

@@ -8,17 +8,18 @@ interface Shared {
 }
 
 /** One step after another is the rule in a script: the next one finds everything open. Then the process may end. */
-const LINGER_MS = 250
+export const LINGER_MS = 250
 
 const open = new Map<string, Shared>()
 
 /**
  * Does some work in the pipeline of a configuration: opened by the first that needs it, shared by all that do (one
- * token, one status watcher, one transfer pool, one embedded service), closed when nobody has needed it for a moment.
+ * token, one status watcher, one transfer pool, one embedded service), closed when nobody has needed it for `lingerMs`; with 0 before this resolves.
  */
 export async function inSharedPipeline<T>(
   config: Config,
   logger: Logger,
+  lingerMs: number,
   work: (context: PipelineContext) => Promise<T>,
 ): Promise<T> {
   const key = keyOf(config)
@@ -31,16 +32,15 @@ export async function inSharedPipeline<T>(
     return await work({ ...context, logger })
   } finally {
     shared.users--
-    if (shared.users === 0) closeSoon(key, shared)
+    if (shared.users === 0 && lingerMs === 0) await close(key, shared)
+    else if (shared.users === 0) shared.closing = setTimeout(() => void close(key, shared), lingerMs)
   }
 }
 
-function closeSoon(key: string, shared: Shared): void {
-  shared.closing = setTimeout(() => {
-    open.delete(key)
-    // What cannot be closed was never opened: whoever asked for it has heard why.
-    shared.pipeline.then(({ close }) => close()).catch(() => {})
-  }, LINGER_MS)
+async function close(key: string, { pipeline }: Shared): Promise<void> {
+  open.delete(key)
+  // What cannot be closed was never opened: whoever asked for it has heard why.
+  await pipeline.then((opened) => opened.close()).catch(() => {})
 }
 
 function openStepPipeline(config: Config, logger: Logger): Promise<Pipeline> {

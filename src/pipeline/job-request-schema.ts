@@ -20,3 +20,14 @@ export const jobRequestSchema = z.strictObject({
   force: z.boolean().optional().meta({ description: 'Overwrite, and do again what is done.' }),
 })
 export type JobRequestFile = z.infer<typeof jobRequestSchema>
+
+/** A job, or a list of them, in JSON Schema: how editors and other languages check what they write. */
+export function jobRequestJsonSchema(): object {
+  const { $schema, ...job } = z.toJSONSchema(jobRequestSchema, { io: 'input', unrepresentable: 'any' })
+  return {
+    $schema,
+    title: 'A job of `voxmux step`, or a list of them',
+    anyOf: [{ $ref: '#/$defs/job' }, { type: 'array', minItems: 1, items: { $ref: '#/$defs/job' } }],
+    $defs: { job },
+  }
+}

@@ -1,14 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { GENERATED_PAGES, renderPage } from '../../docs/pages.js'
+import { GENERATED_FILES, GENERATED_PAGES, renderPage } from '../../docs/pages.js'
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
 describe('what the documentation says of the code', () => {
   it.each(GENERATED_PAGES.map((page) => [page.path, page] as const))(
     '%s is up to date (npm run docs)',
     (path, page) => {
-      const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+      const text = read(path)
       expect(renderPage(page, text)).toBe(text)
+    },
+  )
+
+  it.each(GENERATED_FILES.map((file) => [file.path, file] as const))(
+    '%s is up to date (npm run docs)',
+    (path, file) => {
+      expect(file.write()).toBe(read(path))
     },
   )
 

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { z } from 'zod'
 import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
-import { jobRequestSchema } from '../../pipeline/job-request-schema.js'
+import { jobRequestJsonSchema } from '../../pipeline/job-request-schema.js'
 import { exitCodeOf } from '../../pipeline/run-jobs.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { createReporter } from '../output/reporter.js'
@@ -44,7 +43,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { cwd, env, signal, output } = context
     if (args.schema) {
-      process.stdout.write(`${JSON.stringify(jobSchema(), null, 2)}\n`)
+      process.stdout.write(`${JSON.stringify(jobRequestJsonSchema(), null, 2)}\n`)
       return 0
     }
     const jobs = await readJobs(args.job, context)
@@ -53,6 +52,8 @@ export const command = defineCommand({
     try {
       const outcomes = await runSteps(Array.isArray(jobs) ? jobs : [jobs], {
         ...{ cwd, env, signal, config: args.config, settings: flagsOf(args), waitSec: waitSecOf(args.wait) },
+        // The command ends with it, and the process does not wait for what stayed open.
+        lingerMs: 0,
         logger: {
           ...silentLogger,
           info: (_fields, message) => reporter.note(message),
@@ -68,18 +69,6 @@ export const command = defineCommand({
     }
   },
 })
-
-/** A job, or a list of them, as editors and other languages check it. */
-function jobSchema(): object {
-  const job = z.toJSONSchema(jobRequestSchema, { io: 'input', unrepresentable: 'any' })
-  const { $schema, ...properties } = job
-  return {
-    $schema,
-    title: 'A job of `voxmux step`, or a list of them',
-    anyOf: [{ $ref: '#/$defs/job' }, { type: 'array', minItems: 1, items: { $ref: '#/$defs/job' } }],
-    $defs: { job: properties },
-  }
-}
 
 async function readJobs(job: string | undefined, { cwd, signal }: CommandContext): Promise<unknown> {
   // The parser makes nothing of a lone hyphen.
