@@ -7,10 +7,11 @@ import {
   runJobs,
   type VoxmuxError,
 } from 'voxmux'
+import { relocateAddresses } from './relocate-addresses.js'
 import type { RelinkedMedia } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
 import { verifyRelinked } from './verify-relinked.js'
-import { type NewTimeline, standsAlready, writeTimeline } from './write-timeline.js'
+import { type NewTimeline, relocationOf, standsAlready, writeTimeline } from './write-timeline.js'
 
 export interface RegenerateOptions {
   /** Files that are worked on at the same time. */
@@ -43,7 +44,7 @@ export async function regenerateTimeline(
   const made: NewTimeline = {
     file: plan.file,
     output: plan.output,
-    text: plan.timeline.relink(media),
+    text: textOf(plan, media),
     replace: plan.request.settings.force,
   }
   const isThere = await standsAlready(made)
@@ -63,6 +64,11 @@ export async function regenerateTimeline(
   if (isThere) return end('skipped', null)
   await writeTimeline(made)
   return end('done', null)
+}
+
+/** The timeline over the new files, for the folder that it goes to. */
+function textOf({ timeline, file, output }: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): string {
+  return relocateAddresses(timeline.relink(media), file.extension, relocationOf(file, output))
 }
 
 /** The new files by the timeline's ids of the old ones. */

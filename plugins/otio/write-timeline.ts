@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promis
 import { basename, dirname, join } from 'node:path'
 import { publish, UsageError } from 'voxmux'
 import type { TimelineFile } from './read-timeline.js'
+import type { Relocation } from './relocate-addresses.js'
 
 /** A timeline that is about to be written. */
 export interface NewTimeline {
@@ -58,6 +59,11 @@ async function writeBundle({ file, output, text, replace }: NewTimeline): Promis
   } finally {
     await rm(part, { recursive: true, force: true })
   }
+}
+
+/** From where the relative addresses of a timeline count when it is written to `output`. */
+export function relocationOf(file: TimelineFile, output: string): Relocation {
+  return { from: dirname(file.textPath), to: dirname(textPathOf(file, output)), isBundle: isBundle(file) }
 }
 
 function isBundle({ path, textPath }: TimelineFile): boolean {

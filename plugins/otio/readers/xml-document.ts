@@ -131,6 +131,12 @@ export function attributeRemoval(document: string, element: XmlElement, name: st
   return undefined
 }
 
+/** The edit that gives an element an attribute that it does not have. */
+export function attributeInsertion(document: string, element: XmlElement, name: string, value: string): TextEdit {
+  const at = element.start + (/^<[^\s/>]+/.exec(startTag(document, element))?.[0].length ?? 0)
+  return { start: at, end: at, text: ` ${name}="${escapeXml(value)}"` }
+}
+
 /** The edit that gives an element of text alone another text. */
 export function textEdit(document: string, element: XmlElement, value: string): TextEdit {
   const tag = startTag(document, element)
