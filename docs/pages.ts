@@ -3,6 +3,7 @@ import { presetTable as recipeTable, settingsTable } from './sections/configurat
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
+import { manifestJson, PLUGIN_MANIFESTS, pluginSettings } from './sections/plugin-manifests.js'
 import { presetTable } from './sections/presets.js'
 import { serviceSettingsTable } from './sections/service-settings.js'
 
@@ -23,6 +24,10 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },
+  ...PLUGIN_MANIFESTS.map((manifest) => ({
+    path: `plugins/${manifest.name}/README.md`,
+    sections: { settings: () => pluginSettings(manifest) },
+  })),
 ]
 
 /** A file that is written as a whole from the code. */
@@ -35,6 +40,10 @@ export interface GeneratedFile {
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   // What `voxmux step --schema` prints, at an address that an editor's "$schema" can name.
   { path: 'docs/step-job.schema.json', write: () => `${JSON.stringify(jobRequestJsonSchema(), null, 2)}\n` },
+  ...PLUGIN_MANIFESTS.map((manifest) => ({
+    path: `plugins/${manifest.name}/plugin.json`,
+    write: () => manifestJson(manifest),
+  })),
 ]
 
 /**

@@ -22,7 +22,7 @@ export {
   type WebhookReceiverOptions,
 } from './client/index.js'
 export { type Config, type Flags, resolveConfig } from './config/resolve-config.js'
-export type { WatchAfter } from './config/watch-schema.js'
+export { type WatchAfter, watchSchema } from './config/watch-schema.js'
 export {
   FILE_ERROR_CODES,
   type FileErrorCode,
@@ -81,7 +81,7 @@ export type { FileEvent, JobEvent, ProgressEvent, Stage } from './pipeline/event
 export { isMediaName } from './pipeline/expand-inputs.js'
 export type { FailedJob, JobFacts, JobHooks, PublishedJob, Veto } from './pipeline/job-hooks.js'
 export type { JobOutcome } from './pipeline/job-outcome.js'
-export type { JobRequestFile } from './pipeline/job-request-schema.js'
+export { type JobRequestFile, jobRequestSchema } from './pipeline/job-request-schema.js'
 export type { JobSettings } from './pipeline/job-settings.js'
 export { type JobWorker, type JobWorkerOptions, openJobWorker } from './pipeline/job-worker.js'
 export type { EmbeddedServiceHandle, OpenPipelineOptions, Pipeline } from './pipeline/open-pipeline.js'
@@ -98,6 +98,7 @@ export type { Segment } from './pipeline/segments.js'
 export { startTimecodeOf, timecodeFrames } from './pipeline/timecode.js'
 export {
   definePlugin,
+  type HostedPlugin,
   openPipelineWithPlugins as openPipeline,
   type PluginHost,
   type PluginOptionsSchema,

@@ -19,6 +19,7 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/mediamtx\/segment-complete\.sh$/,
   /^plugins\/blender\/voxmux_blender\.py$/,
   /^plugins\/tdarr\/flow-plugin\.cjs$/,
+  /^plugins\/obs\/plugin\.json$/,
 ]
 const ALLOWED: readonly RegExp[] = [
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
@@ -27,7 +28,7 @@ const ALLOWED: readonly RegExp[] = [
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,
-  /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs|d\.cts)$/,
+  /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]
 
