@@ -1,29 +1,29 @@
 import { join } from 'node:path'
+import { type Logger, silentLogger } from '../../core/logger.js'
 import { type JobStore, openLedger } from '../../jobs/index.js'
-import type { ServiceStore } from './service-store.js'
+import type { NodeStore } from './node-store.js'
 import { openSqliteStore } from './sqlite/open-sqlite-store.js'
 
 /** Where a service keeps what its nodes share. */
 export interface StorePlace {
-  /** Its folder. */
+  /** Its folder: of the store itself, unless that is on Redis, and of the files, unless those are in a blob store. */
   readonly dataDir: string
+  /** `redis://…` or `rediss://…`: the store that nodes of several machines share. */
+  readonly store?: string | undefined
 }
 
-/** A node's access to the store. */
-export interface NodeStore {
-  /** For whoever waits for an answer: where the store is away, it says so soon. */
-  readonly store: ServiceStore
-  /** For work that has come far: it waits for a store that is away. */
-  readonly workStore: ServiceStore
-  /** The queue of the files that were accepted, opened when it is first asked for. */
-  jobs(): Promise<JobStore>
-  /** From now on nobody waits long. */
-  hurry(): void
-  close(): Promise<void>
+/**
+ * Opens the store of a service; makes what is not there.
+ *
+ * @throws what `openDatabase` throws, or `openSharedLedger`
+ */
+export async function openNodeStore({ dataDir, store }: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
+  if (store === undefined) return openFolderStore(dataDir)
+  const { openRedisNodeStore } = await import('./redis/open-redis-node-store.js')
+  return openRedisNodeStore(store, { logger })
 }
 
-/** Opens the store of a service; makes what is not there. @throws what `openDatabase` throws */
-export async function openNodeStore({ dataDir }: StorePlace): Promise<NodeStore> {
+function openFolderStore(dataDir: string): NodeStore {
   const store = openSqliteStore(dataDir)
   let jobs: Promise<JobStore> | undefined
   return {

@@ -47,8 +47,8 @@ function takeTurn({ database, now }: SqliteContext, name: string, owner: string,
   return database.transaction(() => {
     const key = `turn:${name}`
     const held = String(database.get('SELECT value FROM setting WHERE name = ?', [key])?.value ?? '')
-    const [untilMs = '0', holder] = held.split(' ')
-    if (holder !== owner && Number(untilMs) > now()) return false
+    const [, untilMs, holder] = /^(\S+) (.*)$/.exec(held) ?? []
+    if (holder !== owner && Number(untilMs ?? 0) > now()) return false
     database.run('INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)', [key, `${now() + forMs} ${owner}`])
     return true
   })

@@ -1,0 +1,26 @@
+import { silentLogger } from '../../core/logger.js'
+import type { SharedScripts, SharedScriptsOptions } from '../shared-scripts.js'
+import type { Bull } from './bull-recorder.js'
+import { connectRedis, disconnectRedis } from './redis-client.js'
+import { RedisScripts } from './redis-scripts.js'
+
+/** Scripts that contain none of BullMQ's. */
+const NO_BULL: Bull = {
+  scripts: new Map(),
+  queue: () => {
+    throw new Error('There is no queue on this connection.')
+  },
+}
+
+/** Connects for scripts alone; see `openSharedScripts`, which loads this file only where it is wanted. */
+export async function openRedisScripts(address: string, options: SharedScriptsOptions): Promise<SharedScripts> {
+  const { prefix, now, logger = silentLogger } = options
+  const client = await connectRedis(address)
+  return {
+    runner(patienceMs) {
+      const scripts = new RedisScripts({ client, bull: NO_BULL, prefix: `{${prefix}}`, now, logger, patienceMs })
+      return { run: (name, lua, values) => scripts.run(name, { lua }, values) }
+    },
+    close: () => disconnectRedis(client),
+  }
+}

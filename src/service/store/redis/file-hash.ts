@@ -1,0 +1,78 @@
+import { fileErrorCodeSchema, outputTypeSchema } from '../../../contract/index.js'
+import { FILE_STATES, type FileRecord } from '../file-record.js'
+import type { FileChange, Outlived } from '../files.js'
+import { fieldsOf, numberOf } from './service-scripts.js'
+
+/** A file's hash as a record. */
+export function toFileRecord(hash: ReadonlyMap<string, string>): FileRecord {
+  const text = (name: string) => hash.get(name) ?? ''
+  const outputType = hash.get('outputType')
+  return {
+    id: text('id'),
+    userId: text('userId'),
+    clientFileId: text('clientFileId'),
+    fileName: text('fileName'),
+    sourceUrl: hash.get('sourceUrl') ?? null,
+    startSec: numberOf(hash, 'startSec'),
+    endSec: numberOf(hash, 'endSec'),
+    webhook: hash.get('webhook') === '1',
+    webhookSecret: hash.get('webhookSecret') ?? null,
+    outputType: outputType === undefined ? null : outputTypeSchema.parse(outputType),
+    state: FILE_STATES.find((state) => state === hash.get('state')) ?? 'failed',
+    errorCode: fileErrorCodeSchema.parse(Number(text('errorCode'))),
+    progress: Number(text('progress')),
+    chargedSec: Number(text('chargedSec')),
+    faults: Number(text('faults')),
+    crashes: Number(text('crashes')),
+    claim: numberOf(hash, 'claim'),
+    isQueued: hash.get('isQueued') === '1',
+    outputExtension: hash.get('outputExtension') ?? null,
+    inputDeletedMs: numberOf(hash, 'inputDeletedMs'),
+    outputDeletedMs: numberOf(hash, 'outputDeletedMs'),
+    createdMs: Number(text('createdMs')),
+    updatedMs: Number(text('updatedMs')),
+    endedMs: numberOf(hash, 'endedMs'),
+  }
+}
+
+/** Fields of a file that is not started. */
+export const FRESH_FIELDS = {
+  state: 'registered',
+  errorCode: 0,
+  progress: 0,
+  chargedSec: 0,
+  faults: 0,
+  crashes: 0,
+} as const
+
+/** Fields that a change writes by itself; the rest is in its script. */
+export function changedFields(change: FileChange): (string | number)[] {
+  switch (change.kind) {
+    case 'start': {
+      const { webhook, webhookSecret, outputType } = change.options
+      const begun = { state: 'pending', errorCode: 0, faults: 0, crashes: 0, isQueued: 0 }
+      return fieldsOf({ ...begun, webhook: webhook ? 1 : 0, webhookSecret, outputType })
+    }
+    case 'begin':
+      return fieldsOf({ state: 'in-progress' })
+    case 'progress':
+      return fieldsOf({ progress: change.percent })
+    case 'succeed':
+      return fieldsOf({ state: 'succeeded', progress: 100, errorCode: 0, outputExtension: change.outputExtension })
+    case 'fail':
+      return fieldsOf({ state: 'failed', errorCode: change.errorCode })
+    case 'tell':
+    case 'input-deleted':
+    case 'output-deleted':
+      return []
+    default:
+      return change satisfies never
+  }
+}
+
+/** The sorted set in which what may outlive its time waits. */
+export const OUTLIVED_INDEX: Readonly<Record<Outlived, string>> = {
+  input: 'inputs',
+  output: 'outputs',
+  unused: 'unused',
+}
