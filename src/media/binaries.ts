@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
-import { UsageError } from '../core/errors.js'
+import { UsageError, VoxmuxError } from '../core/errors.js'
 import { startChild } from './child-process.js'
 
 /** A media tool that was run once and answered. */
@@ -88,7 +88,9 @@ async function tryBinary(path: string): Promise<MediaBinary | undefined> {
     if (exitCode !== 0 || !version) return undefined
     const major = /^n?(\d+)\./.exec(version)?.[1]
     return major !== undefined && Number(major) < OLDEST_MAJOR ? undefined : { path, version }
-  } catch {
+  } catch (error) {
+    // Says nothing of the binary.
+    if (error instanceof VoxmuxError && error.code === 'ERR_TOO_MANY_FILES') throw error
     return undefined
   }
 }

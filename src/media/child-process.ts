@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import type { Readable } from 'node:stream'
-import { InterruptedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
+import { InterruptedError, TransientError, toVoxmuxError, UsageError, type VoxmuxError } from '../core/errors.js'
 import { childEnvironment } from './child-environment.js'
 import { LineReader, LineTail } from './line-reader.js'
 
@@ -44,13 +45,29 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/** Starts a tool without a shell, in a scrubbed environment, and watches over it until its end. */
+let doToolsYield = false
+
+/**
+ * From now on tools get the processor after everything else: for a process that answers others while they work, and
+ * whose loop must not wait for their turn.
+ */
+export function letToolsYield(): void {
+  doToolsYield = true
+}
+
+/**
+ * Starts a tool without a shell, in a scrubbed environment, and watches over it until its end.
+ *
+ * @throws TransientError `ERR_TOO_MANY_FILES`: there is no handle left for its pipes
+ */
 export function startChild(options: ChildOptions): RunningChild {
   const child = spawn(options.path, options.args, {
     stdio: [options.stdin, options.stdout, 'pipe', options.onFactLine ? 'pipe' : 'ignore'],
     env: childEnvironment(),
     windowsHide: true,
   })
+  if (!hasPipes(child)) throw outOfHandles(child)
+  if (doToolsYield) yieldToOthers(child)
   living.add(child)
   const tail = new LineTail(TAIL_LINES)
   const reader = new LineReader((line) => {
@@ -151,7 +168,32 @@ class ChildWatch {
   }
 }
 
-function notStarted(path: string, cause: Error): UsageError {
+/** At once, since the threads that it begins have the priority of the one that began them. */
+function yieldToOthers({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It has ended, or the system does not have it so: then it works like any other.
+  }
+}
+
+/** Node makes none where it has run out of handles, whatever its types say. */
+function hasPipes(child: ChildProcess): boolean {
+  return (child.stdio as unknown) !== undefined
+}
+
+/** The child says so as well, by an event that ends the process where nobody listens. */
+function outOfHandles(child: ChildProcess): VoxmuxError {
+  child.once('error', () => {})
+  return toVoxmuxError(Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' }))
+}
+
+function notStarted(path: string, cause: NodeJS.ErrnoException): VoxmuxError {
+  if (cause.code === 'EAGAIN' || cause.code === 'ENOMEM')
+    return new TransientError('ERR_TOO_MANY_PROCESSES', `The system does not start ${path} now (${cause.code}).`, {
+      cause,
+      remedies: ['Raise the limit of processes (ulimit -u), or lower --concurrency.'],
+    })
   return new UsageError('ERR_FFMPEG_MISSING', `Cannot start ${path}.`, {
     cause,
     remedies: ['Run `voxmux doctor --install`, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to working binaries.'],

@@ -140,17 +140,22 @@ function runFluent(
   return new Promise((resolve, reject) => {
     let result: FfmpegResult | undefined
     internals(command)._spawnFfmpeg = (args, _options, started, ended) => {
-      const child = startChild({
-        path,
-        args,
-        stdin: args.includes('pipe:0') ? 'pipe' : 'ignore',
-        stdout: args.includes('pipe:1') ? 'pipe' : 'ignore',
-        onFactLine: args.includes(FACTS_URL) ? (options.onFactLine ?? (() => {})) : undefined,
-        signal: options.signal,
-        timeoutMs: options.timeoutMs,
-        stallMs: options.stallMs,
-        onStderrLine: (line) => takeLine(line, options),
-      })
+      let child: RunningChild
+      try {
+        child = startChild({
+          path,
+          args,
+          stdin: args.includes('pipe:0') ? 'pipe' : 'ignore',
+          stdout: args.includes('pipe:1') ? 'pipe' : 'ignore',
+          onFactLine: args.includes(FACTS_URL) ? (options.onFactLine ?? (() => {})) : undefined,
+          signal: options.signal,
+          timeoutMs: options.timeoutMs,
+          stallMs: options.stallMs,
+          onStderrLine: (line) => takeLine(line, options),
+        })
+      } catch (error) {
+        return ended(error as Error, EMPTY_RING, EMPTY_RING)
+      }
       started(child.process)
       onStarted(child)
       child.ended.then(

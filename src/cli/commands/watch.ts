@@ -5,6 +5,7 @@ import { toVoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
 import type { JobStore } from '../../jobs/index.js'
+import { letToolsYield } from '../../media/index.js'
 import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
@@ -42,6 +43,7 @@ export const command = defineCommand({
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
+    letToolsYield()
     const { Metrics, WatchDaemon } = await import('voxmux/plugins/watch-folder')
     const metrics = new Metrics()
     const pipeline = await openPipelineWithPlugins(config, {

@@ -1,0 +1,66 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { fixture } from '../../helpers/job-bench.js'
+import { tinyWave } from '../../helpers/tiny-wave.js'
+import { until } from '../../helpers/until.js'
+import { watchBench } from './watch-bench.js'
+
+/** In a user namespace of its own the daemon may be given as few of these as one likes. */
+const limited = (limit: string, count: number) => [
+  ...['unshare', '--user', '--map-root-user'],
+  ...['sh', '-c', `echo ${count} > /proc/sys/user/${limit} && exec "$@"`, 'sh'],
+]
+const tries = (program: readonly string[]) => {
+  const [name = '', ...args] = [...program, 'true']
+  return spawnSync(name, args).status === 0
+}
+const NO_NAMESPACE = tries(limited('max_inotify_watches', 1)) ? null : 'no user namespace'
+const NO_LIMIT = tries(['prlimit', '--nofile=256']) ? null : 'no prlimit'
+/** Handles beside those that it has open when nothing happens. */
+const FEW_HANDLES = 12
+const FILES = 10
+
+describe('a daemon that runs out', () => {
+  const bench = watchBench()
+  const isPublished = (name: string) => existsSync(bench.file(`out/${name}.voxmux.json`))
+
+  it.skipIf(NO_NAMESPACE).each([
+    ['watches, over its sub-folders', limited('max_inotify_watches', 2), 'ENOSPC'],
+    ['handles for watches', limited('max_inotify_instances', 0), 'EMFILE'],
+  ])(
+    `of %s says so, and finds files by scans${NO_NAMESPACE ? ` (skipped: ${NO_NAMESPACE})` : ''}`,
+    async (_what, few, code) => {
+      for (let day = 1; day <= 4; day++) mkdirSync(bench.file(`day ${day}`))
+      const config = bench.workshop.path('voxmux.json')
+      writeFileSync(config, JSON.stringify({ watch: { folders: [{ path: bench.workshop.path('in') }] } }))
+      const daemon = bench.watchThrough(few, '--config', config, '--port', '0')
+      await daemon.until(new RegExp(`"code":"${code}","msg":"No events for .*: it is searched every 0.3 s instead`))
+      await daemon.until(/"event":"watching"/)
+      copyFileSync(fixture('speech.wav'), bench.file('day 4/a.wav'))
+      await until(() => isPublished('day 4/a.wav'))
+      // Said once, however often it is searched.
+      await sleep(1000)
+      daemon.child.kill('SIGTERM')
+      expect((await daemon.ended).stderr.match(/No events for/g)).toHaveLength(1)
+    },
+  )
+
+  it.skipIf(NO_LIMIT)(
+    `of file handles fails no file, and goes on when there are more${NO_LIMIT ? ` (skipped: ${NO_LIMIT})` : ''}`,
+    async () => {
+      const daemon = bench.watch('--concurrency', '8')
+      await daemon.until(/"event":"watching"/)
+      const { pid } = daemon.child
+      const allow = (handles: number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${handles}:4096`])
+      allow(readdirSync(`/proc/${pid}/fd`).length + FEW_HANDLES)
+      for (let n = 0; n < FILES; n++) writeFileSync(bench.file(`${n}.wav`), tinyWave(n))
+      await daemon.until(/is tried again later: Too many files are open/)
+      allow(4096)
+      await until(() => Array.from({ length: FILES }, (_, n) => `${n}.wav`).every(isPublished))
+      expect(bench.names('failed')).toEqual([])
+      expect(bench.server.charges).toBe(FILES)
+    },
+  )
+})
