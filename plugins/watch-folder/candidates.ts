@@ -22,6 +22,12 @@ const LOOK_MS_PER_FILE = 0.5
 /** The files of a folder that are not taken yet, and when each is to be looked at again. */
 export class Candidates {
   readonly #all = new Map<string, Candidate>()
+  readonly #settleMs: number
+
+  /** @param settleMs how long a file must be unchanged: a look falls on the end of that */
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs
+  }
 
   get size(): number {
     return this.#all.size
@@ -33,15 +39,14 @@ export class Candidates {
 
   /** Notes how a file was found. @param nowMs monotonic */
   see(path: string, facts: FileFacts, nowMs: number): Candidate {
-    const lookAtMs = nowMs + LOOK_MS + this.#all.size * LOOK_MS_PER_FILE
     const known = this.#all.get(path)
+    const settling = settle(known?.settling, facts, nowMs)
+    const lookAtMs = this.#nextLookMs(settling, nowMs)
     if (!known) {
-      const settling = settle(undefined, facts, nowMs)
       const fresh = { path, settling, lookAtMs, judgeAtMs: nowMs, isBeingJudged: false, why: null }
       this.#all.set(path, fresh)
       return fresh
     }
-    const settling = settle(known.settling, facts, nowMs)
     if (settling.unchangedSinceMs === nowMs) {
       known.judgeAtMs = nowMs
       known.why = null
@@ -61,7 +66,9 @@ export class Candidates {
     this.#all.delete(path)
   }
 
-  clear(): void {
-    this.#all.clear()
+  #nextLookMs({ unchangedSinceMs }: Settling, nowMs: number): number {
+    const regularMs = nowMs + LOOK_MS + this.#all.size * LOOK_MS_PER_FILE
+    const settledMs = unchangedSinceMs + this.#settleMs
+    return settledMs > nowMs ? Math.min(regularMs, settledMs) : regularMs
   }
 }

@@ -32,8 +32,9 @@ export interface FolderWatchOptions {
   readonly onChange: () => void
 }
 
-/** The looks at candidates follow each other so fast while there are any, and while there are none. */
-const LOOK_MS = 50
+/** The looks at candidates follow each other so fast while there are any, with many more seldom, and while there are none. */
+const LOOK_MS = 20
+const LOOK_MS_PER_FILE = 0.01
 const IDLE_MS = 1000
 /** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
 const MOST_JUDGED = 4
@@ -47,7 +48,7 @@ export class FolderWatch {
   readonly root: RootWatch
   readonly #options: FolderWatchOptions
   readonly #filter: FileFilter
-  readonly #candidates = new Candidates()
+  readonly #candidates: Candidates
   readonly #known: KnownFiles
   readonly #events: FolderEvents | null
   readonly #hints = new Set<string>()
@@ -64,6 +65,7 @@ export class FolderWatch {
     const { folder, jobs, seen, logger, onChange } = options
     this.#options = options
     this.#filter = createFileFilter(folder.filter)
+    this.#candidates = new Candidates(folder.settleMs)
     this.root = new RootWatch({ folder, jobs, seen, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#events = folder.poll
@@ -163,7 +165,8 @@ export class FolderWatch {
         if (signal.aborted) return
         await this.#lookAgain(candidate.path)
       }
-      await this.#lookNap.take(this.#candidates.size > 0 ? LOOK_MS : IDLE_MS)
+      const { size } = this.#candidates
+      await this.#lookNap.take(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
     }
   }
 

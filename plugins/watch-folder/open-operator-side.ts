@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Job, JobStore, Logger } from 'voxmux'
 import type { DaemonView } from './daemon-view.js'
+import type { DaemonPhase } from './dashboard/operator-view.js'
 import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
@@ -28,6 +29,8 @@ export interface OperatorSideOptions {
 export interface OperatorSide {
   /** Address of the page; null without one. */
   readonly url: string | null
+  /** The configuration is read again; to be followed by `ready`, also where it cannot be. */
+  reloading(): Promise<void>
   /** The folders are watched, for the first time or after a reload. */
   ready(): Promise<void>
   /** To be called first of all when the daemon ends. */
@@ -39,12 +42,13 @@ export interface OperatorSide {
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { daemon, jobs, sourcesOf, metrics, version, stateDir, env, logger } = options
   const manager = new ServiceManager({ env, logger })
+  let phase: DaemonPhase = 'starting'
   metrics.follow({ version, jobs, daemon })
   const dashboard: Dashboard | null =
     options.dashboard &&
     (await startDashboard({
       ...options.dashboard,
-      view: { daemon, jobs, sourcesOf, onRetry: () => daemon.wake() },
+      view: { daemon, jobs, sourcesOf, onRetry: () => daemon.wake(), phase: () => phase },
       metrics: { contentType: metrics.registry.contentType, metrics: () => metrics.registry.metrics() },
       comparisonFolder: join(stateDir, 'dashboard'),
       logger,
@@ -52,8 +56,15 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   if (dashboard) logger.info({ url: dashboard.url }, `The dashboard is at ${dashboard.url}`)
   return {
     url: dashboard?.url ?? null,
-    ready: () => manager.ready(`Watching ${daemon.folders.map(({ path }) => path).join(', ')}`),
-    stopping: () => manager.stopping(),
+    reloading: () => manager.reloading(),
+    ready: () => {
+      phase = 'watching'
+      return manager.ready(`Watching ${daemon.folders.map(({ path }) => path).join(', ')}`)
+    },
+    stopping: () => {
+      phase = 'stopping'
+      return manager.stopping()
+    },
     close: async () => {
       await dashboard?.close()
       metrics.close()

@@ -27,9 +27,10 @@ export class ServiceManager {
     this.#isSilent = !options.env.NOTIFY_SOCKET
   }
 
-  /** All folders are looked after: what waits for this unit may start. Begins to feed the watchdog. */
+  /** All folders are looked after, for the first time or after a reload. Begins to feed the watchdog. */
   async ready(status: string): Promise<void> {
     await this.#tell('READY=1', `STATUS=${status}`)
+    clearInterval(this.#watchdog)
     const everyMs = this.#watchdogMs() / 2
     // From the loop that does the work: where that hangs, systemd hears nothing and starts the daemon anew.
     if (everyMs > 0 && !this.#isSilent) {
@@ -38,14 +39,10 @@ export class ServiceManager {
     }
   }
 
-  /** Shown by `systemctl status`. */
-  async status(status: string): Promise<void> {
-    await this.#tell(`STATUS=${status}`)
-  }
-
-  /** The configuration is read again; to be followed by {@link ready}. */
+  /** The configuration is read again; to be followed by {@link ready}, also where it cannot be. */
   async reloading(): Promise<void> {
-    await this.#tell('RELOADING=1')
+    // The time tells systemd (`Type=notify-reload`) that this answers the hang-up it has sent, and no earlier one.
+    await this.#tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)
   }
 
   async stopping(): Promise<void> {

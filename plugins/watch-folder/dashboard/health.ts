@@ -11,15 +11,30 @@ export interface HealthCheck {
 /** How long a look may take: a dead network share answers after minutes, if at all. */
 const PATIENCE_MS = 2000
 
-/** Whether files that arrive now would be worked on: the store answers, folders are there, nothing is paused. */
+const NOT_WATCHING = {
+  starting: 'starting: the folders are not watched yet',
+  stopping: 'stopping: nothing more is taken',
+} as const
+
+/**
+ * Whether files that arrive now would be worked on: the daemon watches, the store answers, every folder is there, and
+ * nothing of this daemon is paused.
+ */
 export async function examineReadiness(view: OperatorView): Promise<readonly HealthCheck[]> {
-  const checks = await Promise.all([
+  const groups = new Set(view.daemon.folders.map(({ group }) => group))
+  return Promise.all([
+    checked('daemon', async () => {
+      const phase = view.phase()
+      if (phase !== 'watching') throw new Error(NOT_WATCHING[phase])
+      return phase
+    }),
     checked('job store', async () => {
       await view.jobs.counts()
       return 'answers'
     }),
     checked('intake', async () => {
-      const [pause] = await view.jobs.pauses()
+      // A folder of another daemon on the same store is not ours to wait for.
+      const pause = (await view.jobs.pauses()).find(({ group }) => group === null || groups.has(group))
       if (pause) throw new Error(`paused: ${pause.reason}`)
       return 'open'
     }),
@@ -31,7 +46,6 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
       }),
     ),
   ])
-  return checks
 }
 
 async function checked(check: string, look: () => Promise<string>): Promise<HealthCheck> {

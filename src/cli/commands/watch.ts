@@ -71,11 +71,11 @@ export const command = defineCommand({
       const { env } = context
       side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
       await daemon.watch(folders)
-      const stopReloading = await reloading(daemon, config, args, context, logger)
+      const stopReloading = await reloading(daemon, side, config, args, context, logger)
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
       await (args.once ? workedOff(daemon, folders, pipeline.context.jobs, args, signal) : interrupted(signal))
-      stopReloading()
+      await stopReloading()
       await side.stopping()
       await withinSeconds(daemon.stop())
       reporter.stop()
@@ -117,15 +117,18 @@ function shown({ path, out, failed, settings }: WatchedFolder) {
  */
 async function reloading(
   daemon: WatchDaemon,
+  side: OperatorSide,
   config: Config,
   args: WatchArguments,
   context: CommandContext,
   logger: Logger,
-): Promise<() => void> {
+): Promise<() => Promise<void>> {
   const { onSaved } = await import('voxmux/plugins/watch-folder')
   let running = Promise.resolve()
   const reload = () => {
     running = running.then(async () => {
+      if (context.signal.aborted) return
+      await side.reloading()
       try {
         const { cwd, env } = context
         const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
@@ -134,13 +137,16 @@ async function reloading(
       } catch (thrown) {
         logger.error({}, `The configuration stays as it was: ${toVoxmuxError(thrown).message}`)
       }
+      await side.ready()
     })
   }
   context.answerHangUp(reload)
-  return onSaved(
-    config.files.map(({ path }) => path),
-    reload,
-  )
+  const paths = config.files.map(({ path }) => path)
+  const stopWatching = await onSaved(paths, reload)
+  return async () => {
+    stopWatching()
+    await running
+  }
 }
 
 /** How often `--once` looks whether all is done. */

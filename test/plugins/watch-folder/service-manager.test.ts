@@ -1,70 +1,57 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface, type Interface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ServiceManager } from '../../../plugins/watch-folder/service-manager.js'
 import { silentLogger } from '../../../src/core/logger.js'
+import { listenAsSystemd, NO_SYSTEMD_NOTIFY, type SystemdListener } from '../../helpers/systemd-listener.js'
+import { watchBench } from './watch-bench.js'
 
-const has = (program: string) => spawnSync(program, ['--version']).status === 0
-const MISSING = ['systemd-notify', 'python3'].find((program) => !has(program))
+describe.skipIf(NO_SYSTEMD_NOTIFY)(
+  `the word to systemd${NO_SYSTEMD_NOTIFY ? ` (skipped: ${NO_SYSTEMD_NOTIFY})` : ''}`,
+  () => {
+    const bench = watchBench()
+    let systemd: SystemdListener
+    beforeEach(async () => {
+      systemd = await listenAsSystemd()
+    })
+    afterEach(() => systemd.close())
 
-/** The end of systemd: a datagram socket, of which Node has none, that prints what it is told. */
-const LISTENER = `
-import socket, sys
-end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-end.bind(sys.argv[1])
-print("listening", flush=True)
-while True: print(end.recv(4096).decode().replace("\\n", " "), flush=True)
-`
+    const env = (more: NodeJS.ProcessEnv = {}) => ({ PATH: process.env.PATH, NOTIFY_SOCKET: systemd.socket, ...more })
+    const heard = (pattern: RegExp) => systemd.heard(pattern)
 
-describe.skipIf(MISSING)(`the word to systemd${MISSING ? ` (skipped: no ${MISSING})` : ''}`, () => {
-  let folder: string
-  let listener: ChildProcess
-  let lines: Interface
-  const said: string[] = []
+    it('says ready, feeds the watchdog from the loop, and says when it stops', async () => {
+      const manager = new ServiceManager({ env: env({ WATCHDOG_USEC: '100000' }) })
+      await manager.ready('2 folders')
+      await heard(/READY=1/)
+      await heard(/STATUS=2 folders/)
+      await heard(/WATCHDOG=1.*WATCHDOG=1/)
+      await manager.stopping()
+      await heard(/STOPPING=1/)
+    })
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'voxmux-notify-'))
-    listener = spawn('python3', ['-c', LISTENER, join(folder, 'socket')], { stdio: ['ignore', 'pipe', 'inherit'] })
-    if (!listener.stdout) throw new Error('no pipe')
-    lines = createInterface(listener.stdout)
-    await once(lines, 'line')
-    said.length = 0
-    lines.on('line', (line) => said.push(line))
-  })
-  afterEach(async () => {
-    listener.kill('SIGKILL')
-    await rm(folder, { recursive: true, force: true })
-  })
+    it('leaves a watchdog alone that is of another process', async () => {
+      const manager = new ServiceManager({ env: env({ WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }) })
+      await manager.ready('x')
+      await manager.stopping()
+      await heard(/STOPPING=1/)
+      expect(systemd.said.join()).not.toContain('WATCHDOG')
+    })
 
-  const env = (more: NodeJS.ProcessEnv = {}) => ({
-    PATH: process.env.PATH,
-    NOTIFY_SOCKET: join(folder, 'socket'),
-    ...more,
-  })
-  const heard = (pattern: RegExp) => vi.waitFor(() => expect(said.join('|')).toMatch(pattern), { timeout: 30_000 })
-
-  it('says ready, feeds the watchdog from the loop, and says when it stops', async () => {
-    const manager = new ServiceManager({ env: env({ WATCHDOG_USEC: '100000' }) })
-    await manager.ready('2 folders')
-    await heard(/READY=1/)
-    await heard(/STATUS=2 folders/)
-    await heard(/WATCHDOG=1.*WATCHDOG=1/)
-    await manager.stopping()
-    await heard(/STOPPING=1/)
-  })
-
-  it('leaves a watchdog alone that is of another process', async () => {
-    const manager = new ServiceManager({ env: env({ WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }) })
-    await manager.ready('x')
-    await manager.stopping()
-    await heard(/STOPPING=1/)
-    expect(said.join()).not.toContain('WATCHDOG')
-  })
-})
+    it('is that of the daemon: ready, reloading and ready again, right or wrong, and stopping', async () => {
+      const config = bench.workshop.path('voxmux.json')
+      writeFileSync(config, JSON.stringify({ watch: { folders: [{ path: bench.workshop.path('in') }] } }))
+      const daemon = bench.watchThrough(['env', `NOTIFY_SOCKET=${systemd.socket}`], '--config', config)
+      await heard(/READY=1 STATUS=Watching \S+\/in/)
+      daemon.child.kill('SIGHUP')
+      await heard(/RELOADING=1 MONOTONIC_USEC=\d+\|READY=1/)
+      writeFileSync(config, 'no configuration')
+      await daemon.until(/The configuration stays as it was/)
+      await heard(/RELOADING=1.*RELOADING=1 MONOTONIC_USEC=\d+\|READY=1/)
+      daemon.child.kill('SIGTERM')
+      expect((await daemon.ended).exitCode).toBe(0)
+      expect(systemd.said.at(-1)).toBe('STOPPING=1')
+    })
+  },
+)
 
 describe('without systemd', () => {
   it('tells nobody', async () => {

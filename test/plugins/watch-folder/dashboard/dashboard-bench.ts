@@ -42,7 +42,10 @@ export async function stageDashboard(
   const daemon = new StagedDaemon()
   const retried: Job[] = []
   const dashboard = await startDashboard({
-    view: { daemon, jobs, sourcesOf: ({ input }) => [input], onRetry: (job) => void retried.push(job) },
+    view: {
+      ...{ daemon, jobs, sourcesOf: ({ input }) => [input], phase: () => 'watching' },
+      onRetry: (job) => void retried.push(job),
+    },
     metrics: { contentType: 'text/plain', metrics: async () => 'voxmux_up 1\n' },
     comparisonFolder: join(folder, 'comparisons'),
     port: 0,

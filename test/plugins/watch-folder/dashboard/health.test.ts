@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
+import { type OperatorSide, openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
+import { silentLogger } from '../../../../src/core/logger.js'
+import { type Ledger, openLedger } from '../../../../src/jobs/index.js'
+import { folderView, StagedDaemon } from './dashboard-bench.js'
+
+let folder: string
+let ledger: Ledger
+let daemon: StagedDaemon
+let side: OperatorSide
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'voxmux-health-'))
+  ledger = await openLedger(join(folder, 'ledger.sqlite'))
+  daemon = new StagedDaemon()
+  side = await openOperatorSide({
+    ...{ daemon: Object.assign(daemon, { wake() {} }), jobs: ledger.jobs, sourcesOf: () => [], metrics: new Metrics() },
+    ...{ dashboard: { port: 0 }, stateDir: folder, version: '1.2.3', env: {}, logger: silentLogger },
+  })
+})
+afterEach(async () => {
+  await side.close()
+  await ledger.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Status of the answer, and the checks that are not fulfilled. */
+async function readiness() {
+  const response = await fetch(`${side.url}readyz`)
+  const { status, checks } = (await response.json()) as {
+    status: string
+    checks: readonly { check: string; ok: boolean; detail: string }[]
+  }
+  expect(status).toBe(response.status === 200 ? 'ready' : 'not ready')
+  return [response.status, ...checks.filter(({ ok }) => !ok).map(({ check, detail }) => `${check}: ${detail}`)]
+}
+
+const watched = async (name: string, more = {}) => {
+  await mkdir(join(folder, name), { recursive: true })
+  return folderView(join(folder, name), more)
+}
+
+describe('/readyz', () => {
+  it('answers 503 until the folders are watched, 200 then, and 503 again when the daemon stops', async () => {
+    expect(await readiness()).toEqual([503, 'daemon: starting: the folders are not watched yet'])
+    daemon.folders = [await watched('in')]
+    await side.ready()
+    expect(await readiness()).toEqual([200])
+    await side.reloading()
+    expect(await readiness()).toEqual([200])
+    await side.stopping()
+    expect(await readiness()).toEqual([503, 'daemon: stopping: nothing more is taken'])
+  })
+
+  it('answers 503 while a folder is offline, or cannot be read', async () => {
+    const [there, gone, away] = [await watched('in'), await watched('gone'), await watched('away')]
+    daemon.folders = [there, { ...away, state: 'offline', reason: 'Is the share mounted?' }, gone]
+    await rm(gone.path, { recursive: true })
+    await side.ready()
+    expect(await readiness()).toEqual([
+      503,
+      `${away.path}: Is the share mounted?`,
+      expect.stringMatching(`^${gone.path}: ENOENT`),
+    ])
+  })
+
+  it('answers 503 while the intake is paused, of all or of a folder of its own', async () => {
+    daemon.folders = [await watched('in', { group: 'own' })]
+    await side.ready()
+    await ledger.jobs.pause('another daemon’s', 'offline: not ours')
+    expect(await readiness()).toEqual([200])
+    await ledger.jobs.pause('own', 'offline: ours')
+    expect(await readiness()).toEqual([503, 'intake: paused: offline: ours'])
+    await ledger.jobs.resume('own')
+    await ledger.jobs.pause(null, 'The account has no credits left (-10).')
+    expect(await readiness()).toEqual([503, 'intake: paused: The account has no credits left (-10).'])
+  })
+
+  it('answers 503 where the job store does not', async () => {
+    daemon.folders = [await watched('in')]
+    await side.ready()
+    await ledger.jobs.close()
+    expect((await readiness())[0]).toBe(503)
+    ledger = await openLedger(join(folder, 'ledger.sqlite'))
+  })
+
+  it('is not asked for life: /healthz answers 200 in all of these', async () => {
+    await side.stopping()
+    expect((await fetch(`${side.url}healthz`)).status).toBe(200)
+  })
+})
