@@ -4,7 +4,7 @@ import type { Ledger, SharedLedgerOptions } from './ledger.js'
 /**
  * Opens a ledger on Redis that any number of machines share. BullMQ and ioredis are loaded only here.
  *
- * @param address `redis://[user:password@]host[:port][/number]` or `rediss://…`
+ * @param address `redis://[user:password@]host[:port][/number]`, `rediss://…`; for sentinels and replicas see `parseRedisAddress`
  * @throws UsageError `ERR_STORE_NOT_INSTALLED`, `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`; TransientError
  *   `ERR_STORE_UNREACHABLE`. Later calls throw `ERR_STORE_FULL` and `ERR_STORE_UNREACHABLE` once their patience is over
  */

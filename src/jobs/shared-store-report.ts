@@ -10,5 +10,10 @@ export interface SharedStoreReport {
   readonly usedBytes: number
   /** Null: no limit. */
   readonly maxBytes: number | null
+  /** That are connected now. */
   readonly replicas: number
+  /** With fewer than these the server refuses writes; null where it does not tell. */
+  readonly requiredReplicas: number | null
+  /** So many are waited for at each write, as the address says. */
+  readonly awaitedReplicas: number
 }

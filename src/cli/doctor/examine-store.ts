@@ -17,7 +17,7 @@ export async function examineStore({ store }: Pick<Config, 'store'>): Promise<re
     const memory = `${describeBytes(usedBytes)}${maxBytes === null ? '' : ` of ${describeBytes(maxBytes)}`} used`
     return `Redis ${version}, ${memory}, ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`
   })
-  return report ? [reached, durability(report), eviction(report), ...memory(report)] : [reached]
+  return report ? [reached, durability(report), eviction(report), ...copies(report), ...memory(report)] : [reached]
 }
 
 function durability({ isAppendOnly, appendSync }: SharedStoreReport): Finding {
@@ -43,6 +43,31 @@ function eviction({ evictionPolicy }: SharedStoreReport): Finding {
       remedies: ['Set `maxmemory-policy noeviction`.'],
     }),
   )
+}
+
+/** What a failover would take with it: nothing is said of a server that has no replicas. */
+function copies({ replicas, requiredReplicas, awaitedReplicas }: SharedStoreReport): readonly Finding[] {
+  const check = 'store copies'
+  if (replicas < Math.max(awaitedReplicas, requiredReplicas ?? 0))
+    return [
+      fault(
+        check,
+        new UsageError('ERR_STORE_COPIES', `Writes wait for more replicas than there are (${replicas}).`, {
+          remedies: ['Start the replicas, or ask for fewer: `?replicas=` in the address, `min-replicas-to-write`.'],
+        }),
+      ),
+    ]
+  if (awaitedReplicas > 0) return [fine(check, `each write is on ${awaitedReplicas} more before it counts as done`)]
+  if (replicas === 0) return []
+  if ((requiredReplicas ?? 0) === 0)
+    return [
+      remark(check, 'a failover can take with it whatever the replicas did not have yet', [
+        'Set `min-replicas-to-write 1`, and add `?replicas=1` to the address to lose nothing.',
+      ]),
+    ]
+  return [
+    remark(check, 'a failover can take the last moment with it: `?replicas=1` in the address waits for a replica'),
+  ]
 }
 
 function memory({ usedBytes, maxBytes }: SharedStoreReport): readonly Finding[] {

@@ -1,4 +1,5 @@
 import type { SharedStoreReport } from '../shared-store-report.js'
+import { parseRedisAddress } from './redis-address.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 
 /** What a Redis says of itself; see `inspectSharedStore`, which loads this file only where it is wanted. */
@@ -12,15 +13,21 @@ export async function inspectRedis(address: string): Promise<SharedStoreReport> 
       }),
     )
     // Managed services refuse CONFIG: what is not known is not held against them.
-    const [, sync] = (await client.config('GET', 'appendfsync').catch(() => [])) as (string | undefined)[]
+    const setting = async (name: string) => {
+      const [, value] = (await client.config('GET', name).catch(() => [])) as (string | undefined)[]
+      return value ?? null
+    }
+    const required = await setting('min-replicas-to-write')
     return {
       version: info.get('redis_version') ?? 'unknown',
       isAppendOnly: info.get('aof_enabled') === '1',
-      appendSync: sync ?? null,
+      appendSync: await setting('appendfsync'),
       evictionPolicy: info.get('maxmemory_policy') ?? 'unknown',
       usedBytes: Number(info.get('used_memory') ?? 0),
       maxBytes: Number(info.get('maxmemory') ?? 0) || null,
       replicas: Number(info.get('connected_slaves') ?? 0),
+      requiredReplicas: required === null ? null : Number(required),
+      awaitedReplicas: parseRedisAddress(address).replicas,
     }
   } finally {
     await disconnectRedis(client)

@@ -50,7 +50,10 @@ return number`,
 local known = redis.call('HGET', own .. 'keys', A[1])
 if known then
   local _, _, key = locate(known)
-  if key and redis.call('EXISTS', key) == 1 then return { 'known', nowText, read(key) } end
+  if key and redis.call('EXISTS', key) == 1 then
+    -- The same id: this very call, sent again because its answer was not heard.
+    return { known == A[2] and 'created' or 'known', nowText, read(key) }
+  end
 end
 local id = A[2]
 local number, base, key = locate(id)

@@ -1,6 +1,6 @@
 import type { Redis as RedisClient } from 'ioredis'
 import { Redis } from 'ioredis'
-import { UsageError } from '../../core/errors.js'
+import { parseRedisAddress } from './redis-address.js'
 import { storeError } from './store-errors.js'
 
 /** How long the first connection may take. */
@@ -10,12 +10,13 @@ const CONNECT_MS = 20_000
  * Connects to Redis. Later on a lost connection is sought again for as long as the process lives, and what was asked
  * meanwhile is sent then.
  *
- * @param address `redis://[user:password@]host[:port][/number]`, `rediss://…`, or the path of a Unix socket
+ * @param address see `parseRedisAddress`
  * @throws UsageError `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`; TransientError `ERR_STORE_UNREACHABLE`
  */
 export async function connectRedis(address: string): Promise<RedisClient> {
   let lastError: unknown
-  const client = new Redis(requireAddress(address), {
+  const client = new Redis({
+    ...parseRedisAddress(address).target,
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableReadyCheck: true,
@@ -55,14 +56,6 @@ async function connected(client: RedisClient, reason: () => unknown): Promise<vo
     if (Date.now() > until) throw error ?? new Error('Connection is closed.')
     await pause(20)
   }
-}
-
-function requireAddress(address: string): string {
-  if (address.startsWith('/') || /^rediss?:$/.test(URL.canParse(address) ? new URL(address).protocol : ''))
-    return address
-  throw new UsageError('ERR_STORE_ADDRESS', 'The job store is not an address of Redis.', {
-    remedies: ['Give --store redis://host:6379; a password belongs into VOXMUX_STORE.'],
-  })
 }
 
 function pause(ms: number): Promise<void> {

@@ -18,6 +18,8 @@ export interface RedisScriptsOptions {
   readonly prefix: string
   /** Unix milliseconds, for tests; default the clock of Redis. */
   readonly now?: (() => number) | undefined
+  /** So many replicas must have a write before it counts as done. */
+  readonly replicas: number
   readonly logger: Logger
   /** How long a call waits for a Redis that is away, full or failing over before it is given up. */
   readonly patienceMs: number
@@ -25,6 +27,8 @@ export interface RedisScriptsOptions {
 
 type Callable = (...values: (string | number | Buffer)[]) => Promise<unknown>
 
+/** How long a replica may take before the write is tried again. */
+const REPLICA_WAIT_MS = 5000
 /** Pauses between two tries of a call. */
 const FIRST_WAIT_MS = 100
 const LAST_WAIT_MS = 5000
@@ -62,8 +66,21 @@ export class RedisScripts {
     const keys = [`${prefix}:own:keys`, ...(call?.values.slice(0, numberOfKeys) ?? [])]
     const head = [prefix, now ? now() : '', own.length]
     return this.#patiently(() =>
-      command(keys.length, ...keys, ...head, ...own, ...(call?.values.slice(numberOfKeys) ?? [])),
+      this.#replicated(command(keys.length, ...keys, ...head, ...own, ...(call?.values.slice(numberOfKeys) ?? []))),
     )
+  }
+
+  /**
+   * The answer, once the replicas have what led to it. Where they do not get it in time, the whole call is made again:
+   * the server may have failed since, and each call knows its own repetition.
+   */
+  async #replicated(answer: Promise<unknown>): Promise<unknown> {
+    const { replicas, client } = this.#options
+    if (replicas === 0) return answer
+    // On the same connection: Redis counts for what was written there before.
+    const [answered, count] = await Promise.all([answer, client.wait(replicas, REPLICA_WAIT_MS)])
+    if (count >= replicas) return answered
+    throw new Error(`NOREPLICAS ${count} of ${replicas} replicas have this write.`)
   }
 
   async #patiently(work: () => Promise<unknown>): Promise<unknown> {

@@ -4,7 +4,7 @@ import { TransientError, UsageError, VoxmuxError } from '../../core/errors.js'
 const BUSY = /^(LOADING|READONLY|MASTERDOWN|BUSY|TRYAGAIN|CLUSTERDOWN|NOREPLICAS|MISCONF|UNBLOCKED)\b/
 const FULL = /\bOOM command not allowed|^OOM\b/
 const AWAY =
-  /Connection is closed|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|max retries per request|Stream isn't writeable/i
+  /Connection is closed|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|max retries per request|sentinels are unreachable|Stream isn't writeable/i
 const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM)\b|ERR invalid password|ERR (AUTH|Client sent AUTH)/
 
 /** True where waiting helps. */

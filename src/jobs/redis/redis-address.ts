@@ -1,0 +1,66 @@
+import type { RedisOptions } from 'ioredis'
+import { UsageError } from '../../core/errors.js'
+
+/** What the address of a store says. */
+export interface RedisAddress {
+  /** Where to connect to, and as whom. */
+  readonly target: RedisOptions
+  /** So many replicas must have a write before it counts as done; 0: the server itself is enough. */
+  readonly replicas: number
+}
+
+const SENTINEL_PORT = 26_379
+/** How soon to ask the sentinels again when none of them answers. */
+const SENTINEL_WAIT_MS = 500
+
+/**
+ * Reads an address:
+ *
+ * - `redis://[user:password@]host[:port][/number]`, with `rediss:` for TLS, or the path of a Unix socket;
+ * - with `?sentinel=NAME` the host is a sentinel (and `also=host:port,…` are others): they are asked where the server
+ *   NAME is, before each connection. User, password and number are those of that server;
+ * - with `?replicas=N` a write is done when so many replicas have it, too.
+ *
+ * @throws UsageError `ERR_STORE_ADDRESS`
+ */
+export function parseRedisAddress(address: string): RedisAddress {
+  if (address.startsWith('/')) return { target: { path: address }, replicas: 0 }
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '') throw wrongAddress()
+  const replicas = Number(url.searchParams.get('replicas') ?? 0)
+  if (!Number.isInteger(replicas) || replicas < 0) throw wrongAddress()
+  const db = Number(url.pathname.slice(1) || 0)
+  if (!Number.isInteger(db)) throw wrongAddress()
+  const access = {
+    db,
+    ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
+    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
+    ...(url.protocol === 'rediss:' && { tls: {} }),
+  }
+  const name = url.searchParams.get('sentinel')
+  if (name === null) return { target: { ...hostOf(url.host, 6379), ...access }, replicas }
+  const others = url.searchParams.get('also')?.split(',') ?? []
+  const sentinels = [url.host, ...others].map((host) => hostOf(host, SENTINEL_PORT))
+  return {
+    target: {
+      ...{ sentinels, name, ...access, sentinelRetryStrategy: () => SENTINEL_WAIT_MS },
+      ...(url.protocol === 'rediss:' && { enableTLSForSentinelMode: true }),
+    },
+    replicas,
+  }
+}
+
+function hostOf(text: string, defaultPort: number): { readonly host: string; readonly port: number } {
+  const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : null
+  if (url === null || url.hostname === '') throw wrongAddress()
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) }
+}
+
+function wrongAddress(): UsageError {
+  return new UsageError('ERR_STORE_ADDRESS', 'The job store is not an address of Redis.', {
+    remedies: [
+      'Give --store redis://host:6379; a password belongs into VOXMUX_STORE.',
+      'Of a server that sentinels look after: redis://sentinel-1:26379?sentinel=NAME&also=sentinel-2:26379',
+    ],
+  })
+}
