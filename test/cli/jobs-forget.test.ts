@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openLedger, openSharedLedger } from '../../src/jobs/index.js'
+import { runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop } from '../helpers/workshop.js'
+import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { claimed, report, request } from '../jobs/store-fixture.js'
+
+const DAY_MS = 24 * 3600 * 1000
+
+describeOnRedis('voxmux jobs forget --ended-days', (redis) => {
+  it.each(['SQLite', 'Redis'])('(%s) forgets what ended so long ago, and nothing else', async (kind) => {
+    const workshop = openWorkshop()
+    const file = join(workshop.dir, 'ledger.sqlite')
+    let nowMs = Date.now() - 10 * DAY_MS
+    const now = () => nowMs
+    const { jobs, close } = await (kind === 'SQLite'
+      ? openLedger(file, { now })
+      : openSharedLedger(redis().url, { now }))
+    onTestFinished(async () => {
+      await close()
+      workshop.remove()
+    })
+    await jobs.enqueueAll(['done', 'failed', 'waits', 'done lately'].map((key) => request(key)))
+    await jobs.complete((await claimed(jobs, 'done')).lease, { status: 'done' })
+    await jobs.fail((await claimed(jobs, 'failed')).lease, { status: 'failed', error: report })
+    nowMs += 9 * DAY_MS
+    await jobs.complete((await claimed(jobs, 'done lately')).lease, { status: 'done' })
+
+    const store = kind === 'SQLite' ? ['--ledger', file] : ['--store', redis().url]
+    const forget = (days: string) =>
+      runCli(['jobs', 'forget', '--ended-days', days, ...store, '--json'], { cwd: workshop.dir, env: workshop.env })
+    const forgotten = await forget('3')
+    expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"count":2') })
+    expect((await jobs.list()).map(({ key }) => key).sort()).toEqual(['done lately', 'waits'])
+    expect((await forget('3')).stdout).toContain('"count":0')
+    expect((await forget('0.5')).stdout).toContain('"count":1')
+    expect((await jobs.list()).map(({ key }) => key)).toEqual(['waits'])
+  })
+})
