@@ -1,6 +1,7 @@
 import { silentLogger } from '../../core/logger.js'
 import type { SharedScripts, SharedScriptsOptions } from '../shared-scripts.js'
 import type { Bull } from './bull-recorder.js'
+import { parseRedisAddress } from './redis-address.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 import { RedisScripts } from './redis-scripts.js'
 
@@ -15,10 +16,12 @@ const NO_BULL: Bull = {
 /** Connects for scripts alone; see `openSharedScripts`, which loads this file only where it is wanted. */
 export async function openRedisScripts(address: string, options: SharedScriptsOptions): Promise<SharedScripts> {
   const { prefix, now, logger = silentLogger } = options
+  const { replicas } = parseRedisAddress(address)
   const client = await connectRedis(address)
+  const common = { client, bull: NO_BULL, prefix: `{${prefix}}`, now, replicas, logger }
   return {
     runner(patienceMs) {
-      const scripts = new RedisScripts({ client, bull: NO_BULL, prefix: `{${prefix}}`, now, logger, patienceMs })
+      const scripts = new RedisScripts({ ...common, patienceMs })
       return { run: (name, lua, values) => scripts.run(name, { lua }, values) }
     },
     close: () => disconnectRedis(client),
