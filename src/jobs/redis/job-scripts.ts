@@ -1,3 +1,4 @@
+import { JOB_READS } from './job-reads.js'
 import type { StoreScript } from './redis-scripts.js'
 
 /** Checks the lease of a write. A call that was answered but not heard, and is sent again, has been done already. */
@@ -29,6 +30,8 @@ return { 'ok', nowText, read(key) }`
 
 /** Our scripts over jobs. */
 export const JOB_SCRIPTS = {
+  ...JOB_READS,
+
   /** A group's number: A[1] its name, A[2] its queue. */
   group: {
     lua: `
@@ -157,64 +160,6 @@ return { 'ok', nowText, read(key) }`,
   delay: { bull: ['moveToDelayed'], lua: LEAVE },
   giveBack: { bull: ['moveJobFromActiveToWait'], lua: LEAVE },
 
-  get: { lua: `local _, _, key = locate(A[1])\nreturn key and read(key) or {}` },
-  getByKey: {
-    lua: `
-local id = redis.call('HGET', own .. 'keys', A[1])
-if not id then return {} end
-local _, _, key = locate(id)
-return key and read(key) or {}`,
-  },
-
-  /** A[1] group or '', with A[2] '1' where it counts; with A[3] '1' by the input A[4]; A[5] id before or ''; A[6] limit; statuses. */
-  list: {
-    lua: `
-local numbers = {}
-if A[2] == '1' then numbers[1] = redis.call('HGET', own .. 'numbers', A[1]) or nil
-else numbers = redis.call('HKEYS', own .. 'groups') end
-local limit = tonumber(A[6])
-local before = A[5] == '' and '+' or '(' .. A[5]
-local wanted, ids = {}, {}
-for i = 7, #A do wanted[A[i]] = true end
-if A[3] ~= '' then
-  local index = inputIndex(A[4])
-  local from = A[5] == '' and '(' .. index .. ';' or '(' .. index .. ':' .. A[5]
-  for _, entry in ipairs(redis.call('ZREVRANGEBYLEX', own .. 'inputs', from, '[' .. index .. ':')) do
-    local id = string.sub(entry, #index + 2)
-    local number, _, key = locate(id)
-    if number and wanted[redis.call('HGET', key, '_status')] and (A[2] == '' or number == numbers[1]) then
-      ids[#ids + 1] = id
-    end
-  end
-else
-  for _, number in ipairs(numbers) do
-    for i = 7, #A do
-      local index = own .. 'index:' .. number .. ':' .. A[i]
-      for _, id in ipairs(redis.call('ZREVRANGEBYLEX', index, before, '-', 'LIMIT', 0, limit)) do ids[#ids + 1] = id end
-    end
-  end
-end
-table.sort(ids, function(a, b) return a > b end)
-local jobs = {}
-for i = 1, math.min(limit, #ids) do
-  local _, _, key = locate(ids[i])
-  jobs[i] = read(key)
-end
-return jobs`,
-  },
-
-  counts: {
-    lua: `
-local counts = {}
-for _, number in ipairs(redis.call('HKEYS', own .. 'groups')) do
-  for i = 1, #A do
-    local n = redis.call('ZCARD', own .. 'index:' .. number .. ':' .. A[i])
-    if n > 0 then counts[#counts + 1] = { redis.call('HGET', own .. 'groups', number), A[i], n } end
-  end
-end
-return counts`,
-  },
-
   setPriority: {
     bull: ['changePriority'],
     lua: `
@@ -264,22 +209,6 @@ redis.call('HDEL', own .. 'keys', A[2])
 redis.call('ZREM', own .. 'inputs', entry)
 redis.call('ZREM', own .. 'index:' .. number .. ':' .. status, id)
 return 1`,
-  },
-
-  /** Some of what ended before A[1]. */
-  endedBefore: {
-    lua: `
-local jobs = {}
-for _, number in ipairs(redis.call('HKEYS', own .. 'groups')) do
-  local base = P .. ':' .. redis.call('HGET', own .. 'queues', number) .. ':'
-  for _, set in ipairs({ 'completed', 'failed' }) do
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', base .. set, '-inf', '(' .. A[1], 'LIMIT', 0, 200)) do
-      jobs[#jobs + 1] = read(base .. id)
-      if #jobs >= 200 then return jobs end
-    end
-  end
-end
-return jobs`,
   },
 
   pause: {
