@@ -42,6 +42,22 @@ async function raw(...indices: readonly number[]): Promise<void> {
   }
 }
 
+/** Runs a `run` of a workflow as GitHub's runner does where it says `shell: bash`. */
+async function runnerStep(script: string) {
+  const path = bench.folder.file('step-of-runner.sh')
+  await writeFile(path, script.replaceAll(/^ {10}/gm, ''))
+  return run(
+    'env',
+    `GITHUB_OUTPUT=${bench.folder.file('github-output')}`,
+    'bash',
+    '--noprofile',
+    '--norc',
+    '-eo',
+    'pipefail',
+    path,
+  )
+}
+
 describe('the examples of the script step', () => {
   it.skipIf(missing('bash') !== undefined)('step.sh says what became of a file, by its status', async () => {
     await raw(1)
@@ -76,6 +92,32 @@ describe('the examples of the script step', () => {
     expect((await make()).stdout).toContain('Nothing to be done')
     expect(bench.server.charges).toBe(2)
   })
+
+  it.skipIf(missing('jq') !== undefined)(
+    'github-actions.yml runs as a runner runs it, and keeps both files',
+    async () => {
+      const workflow = await readFile(join(EXAMPLES, 'github-actions.yml'), 'utf8')
+      await mkdir(bench.folder.file('recordings'))
+      await writeFile(bench.folder.file('recordings/take.wav'), await secondOfSpeech(1))
+      const install = /- run: npm install --global voxmux && (.+)/.exec(workflow)?.[1] ?? ''
+      expect(await runnerStep(install)).not.toHaveProperty('code')
+      const step = /- name: regenerate\n.*?run: \|\n(.*?)(?=\n {6}- )/s.exec(workflow)?.[1] ?? ''
+      expect(await runnerStep(step)).not.toHaveProperty('code')
+      const outputs = (await readFile(bench.folder.file('github-output'), 'utf8')).trimEnd().split('\n')
+      expect(outputs).toEqual([
+        `output=${bench.folder.file('clean/take.regen.wav')}`,
+        `receipt=${bench.folder.file('clean/take.regen.wav.voxmux.json')}`,
+      ])
+      for (const line of outputs) expect((await stat(line.slice(line.indexOf('=') + 1))).size).toBeGreaterThan(100)
+      expect(workflow.match(/steps\.voice\.outputs\.\w+/g)).toEqual([
+        'steps.voice.outputs.output',
+        'steps.voice.outputs.receipt',
+      ])
+      // A file that cannot be done ends the job there: nothing is kept of it.
+      await writeFile(bench.folder.file('recordings/take.wav'), 'no sound')
+      expect(await runnerStep(step)).toMatchObject({ code: 5 })
+    },
+  )
 
   it('Snakefile and github-actions.yml say the jobs that voxmux takes', async () => {
     const jobs = await Promise.all(
