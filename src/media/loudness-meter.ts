@@ -20,6 +20,12 @@ const MOMENTARY_HOPS = 4
 const SHORT_TERM_HOPS = 30
 
 /**
+ * Room for one chunk, for all meters: new arrays would cost more than the measuring, and a meter that has ended but is
+ * still held for its result (by a job that waits for its turn) must hold none. Used within one call, never across two.
+ */
+const room = { values: new Float64Array(0), joined: new Float64Array(0) }
+
+/**
  * Measures PCM as it flows by. Its own, not ffmpeg's filter: one pass of two small filters costs a fraction of
  * ffmpeg's ebur128 with peaks and no second process. Keeps eight bytes for each 100 ms.
  */
@@ -34,9 +40,6 @@ export class LoudnessMeter {
   #hopFill = 0
   #tail: Float64Array
   #peak = 0
-  /** Used again for each chunk: new arrays would cost more than the measuring. */
-  #values = new Float64Array(0)
-  #joined = new Float64Array(0)
 
   constructor(format: PcmFormat) {
     this.#format = format
@@ -50,8 +53,8 @@ export class LoudnessMeter {
   /** Takes the next samples: whole frames of the meter's format. */
   push(bytes: Buffer): void {
     const count = bytes.length / sampleBytes(this.#format.sample)
-    if (this.#values.length < count) this.#values = new Float64Array(count)
-    const values = readSamples(bytes, this.#format.sample, this.#values)
+    if (room.values.length < count) room.values = new Float64Array(count)
+    const values = readSamples(bytes, this.#format.sample, room.values)
     this.#takePeak(values)
     const frames = bytes.length / frameBytes(this.#format)
     for (let from = 0; from < frames; ) {
@@ -110,8 +113,8 @@ export class LoudnessMeter {
   #takePeak(values: Float64Array): void {
     const { channels } = this.#format
     const count = this.#tail.length + values.length
-    if (this.#joined.length < count) this.#joined = new Float64Array(count)
-    const joined = this.#joined.subarray(0, count)
+    if (room.joined.length < count) room.joined = new Float64Array(count)
+    const joined = room.joined.subarray(0, count)
     joined.set(this.#tail)
     joined.set(values, this.#tail.length)
     const last = joined.length / channels - PEAK_REACH
