@@ -78,4 +78,35 @@ describe('voxmux timeline', () => {
     ])
     expect(bench.server.calls.token).toBe(0)
   })
+
+  it('names a file of many channels before anything is sent, and takes it when it is told how', async () => {
+    await bench.take('surround.wav')
+    await writeCut('cut.otio', 'surround.wav')
+    const refused = await voxmux('cut.otio', '--json')
+    expect(refused.exitCode).toBe(5)
+    expect(eventsOf(refused).find(({ event }) => event === 'file')).toMatchObject({
+      status: 'rejected',
+      error: { errorCode: -4, remedies: expect.arrayContaining([expect.stringContaining('--channels')]) },
+    })
+    expect([bench.server.charges, existsSync(bench.folder.file('cut.regen.otio'))]).toEqual([0, false])
+    const taken = await voxmux('cut.otio', '--json', '--channels', 'center')
+    expect(taken.exitCode).toBe(0)
+    expect(bench.server.charges).toBe(1)
+    expect(existsSync(bench.folder.file('cut.regen.otio'))).toBe(true)
+  })
+
+  it('leaves a timeline whose clips an editor can switch back, each by one key', async () => {
+    await bench.take('speech.wav')
+    await writeCut('cut.otio', 'speech.wav')
+    expect((await voxmux('cut.otio')).exitCode).toBe(0)
+    const made = await readFile(bench.folder.file('cut.regen.otio'), 'utf8')
+    const plan = async (text: string) => {
+      await writeFile(bench.folder.file('switched.otio'), text)
+      const [planned] = eventsOf(await voxmux('switched.otio', '--dry-run', '--json'))
+      return ((planned?.sources ?? []) as { input: string }[]).map(({ input }) => input)
+    }
+    expect(await plan(made)).toEqual([bench.folder.file('speech.regen.wav')])
+    const back = made.replace('"active_media_reference_key": "voxmux"', '"active_media_reference_key": "DEFAULT_MEDIA"')
+    expect(await plan(back)).toEqual([bench.folder.file('speech.wav')])
+  })
 })

@@ -95,6 +95,33 @@ describe('a timeline at', () => {
   })
 })
 
+/** One event of an EDL, over an hour of timecode. */
+function oneEvent(mode: string, from: string, to: string, rate: string): Timeline {
+  const text = `TITLE: T\nFCM: ${mode}\n\n001  A001 A C ${from} ${to} ${from} ${to}\n* FROM CLIP NAME: A001.MOV\n`
+  return readTimeline(
+    { path: 'x.edl', textPath: 'x.edl', text, extension: '.edl', needsFrameRate: true },
+    frameRate(rate) as Rational,
+  )
+}
+
+// Frames since the hour, by hand, times samples a frame; an hour in, so that any drift would show.
+describe('an event an hour in, to the sample', () => {
+  it.each([
+    // 107 892 frames of drop frame are an hour; of non-drop frame 108 000, which takes 3603.6 s.
+    ['29.97', 'DROP FRAME', '02:00:10;00', '02:00:12;00', '01:00:00;00', 1601.6, 107_892 + 300, 107_892 + 360],
+    ['29.97', 'NON-DROP FRAME', '02:00:10:00', '02:00:12:00', '01:00:00:00', 1601.6, 108_000 + 300, 108_000 + 360],
+    ['59.94', 'DROP FRAME', '02:00:59;59', '02:01:00;06', '01:00:00;00', 800.8, 215_784 + 3599, 215_784 + 3602],
+    ['59.94', 'NON-DROP FRAME', '02:00:59:59', '02:01:00:06', '01:00:00:00', 800.8, 216_000 + 3599, 216_000 + 3606],
+    ['23.976', 'NON-DROP FRAME', '02:00:10:00', '02:00:12:01', '01:00:00:00', 2002, 86_400 + 240, 86_400 + 289],
+  ] as const)('%s %s', (rate, mode, from, to, zero, samplesAFrame, first, end) => {
+    const origin = timecodeTime(zero, frameRate(rate) as Rational) as Rational
+    const [ranges] = Object.values(samplesByFile(oneEvent(mode, from, to, rate), origin))
+    // Rounded first: 1601.6 is no binary number.
+    const samples = (frames: number) => Math.round(frames * samplesAFrame * 10) / 10
+    expect(ranges).toEqual([`${Math.floor(samples(first))}-${Math.ceil(samples(end))}`])
+  })
+})
+
 describe('frame rates', () => {
   it.each([
     ['23.976', '24000/1001'],
