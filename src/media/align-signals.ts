@@ -69,6 +69,9 @@ function withoutRumble(mono: Float64Array, sampleRate: number): Float64Array {
   return out
 }
 
+/** Room for one signal, for all: two of them a stretch would be most of what a short file leaves to be collected. */
+let room = new Float64Array(0)
+
 /** Low-pass (windowed sinc, centred: no delay) and every `factor`-th sample. */
 function decimated(signal: Float64Array, factor: number): Float64Array {
   if (factor === 1) return signal
@@ -79,8 +82,11 @@ function decimated(signal: Float64Array, factor: number): Float64Array {
     return (sinc * (0.5 + 0.5 * Math.cos((Math.PI * at) / (reach + 1)))) / factor
   })
   // Silence on both sides spares the innermost loop its bounds: it runs a hundred million times an hour of sound.
-  const padded = new Float64Array(signal.length + 2 * reach + factor)
-  padded.set(signal, reach)
+  const length = signal.length + 2 * reach + factor
+  if (room.length < length) room = new Float64Array(length)
+  const padded = room.subarray(0, length)
+  padded.fill(0, 0, reach).set(signal, reach)
+  padded.fill(0, reach + signal.length)
   const out = new Float64Array(Math.ceil(signal.length / factor))
   for (let index = 0; index < out.length; index++) {
     const from = index * factor
