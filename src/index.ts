@@ -73,6 +73,7 @@ export {
   encodeAdts,
   type MediaInfo,
   probe,
+  soundLag,
   type VideoStreamInfo,
 } from './media/index.js'
 export type { JobRunOptions, PipelineContext } from './pipeline/context.js'

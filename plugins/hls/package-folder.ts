@@ -7,7 +7,7 @@ const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
 
 /**
  * The folder in which a package lies. What a playlist names is only ever looked for in here: no address of another
- * host, no absolute path, no `..`, and no symlink that leads out.
+ * host, no absolute path, no way up that leaves it, and no symlink that leads out.
  */
 export class PackageFolder {
   /** Absolute, without symlinks. */
@@ -52,10 +52,11 @@ export class PackageFolder {
     if (/^[a-z][a-z0-9+.-]*:/i.test(plain) || plain.startsWith('//')) throw outside(uri, playlist, 'is elsewhere')
     if (/[\\?#]|\{\$/.test(plain) || [...plain].some((sign) => sign < ' '))
       throw outside(uri, playlist, 'is no plain path')
-    if (plain === '' || plain.startsWith('/') || plain.split('/').includes('..')) {
-      throw outside(uri, playlist, 'does not lie below the playlist')
+    const path = posix.join(posix.dirname(playlist), plain)
+    if (plain === '' || plain.startsWith('/') || path === '..' || path.startsWith('../')) {
+      throw outside(uri, playlist, 'does not lie below the master playlist')
     }
-    return posix.join(posix.dirname(playlist), plain)
+    return path
   }
 
   /**

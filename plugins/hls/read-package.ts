@@ -17,6 +17,10 @@ export interface Rendition {
   /** What people call it: the first NAME in the master, else its path. */
   readonly name: string
   readonly language: string | null
+  /** The same for renditions that may be one programme at several bit rates: of one language and kind. */
+  readonly programme: string
+  /** Members of one group are never the same programme (RFC 8216, 4.3.4.1); null for a variant of sound alone. */
+  readonly group: string | null
   readonly playlist: MediaPlaylist
 }
 
@@ -52,7 +56,7 @@ export async function readPackage(folder: PackageFolder, master: string): Promis
   const masterPlaylist = parseMaster(text, master)
   const sounds = soundEntries(masterPlaylist, master)
   const renditions = new Map<string, Rendition>()
-  for (const { uri, attributes } of sounds) {
+  for (const { uri, tag, attributes } of sounds) {
     const path = folder.locate(uri, master)
     if (renditions.has(path)) continue
     const playlist = parseMedia(await folder.text(path), path)
@@ -60,6 +64,8 @@ export async function readPackage(folder: PackageFolder, master: string): Promis
       path,
       name: attributes.get('NAME') ?? path,
       language: attributes.get('LANGUAGE') ?? null,
+      programme: programmeOf(tag, attributes),
+      group: attributes.get('GROUP-ID') ?? null,
       playlist,
     })
   }
@@ -76,6 +82,13 @@ export async function readPackage(folder: PackageFolder, master: string): Promis
     for (const uri of urisOf(await folder.text(path), path)) addMedia(folder.locate(uri, path), path)
   }
   return { master, masterPlaylist, renditions: [...renditions.values()], playlists: [...playlists], media }
+}
+
+/** What encodings of one programme have in common. Their names should be, but packagers number them. */
+const OF_PROGRAMME = ['LANGUAGE', 'ASSOC-LANGUAGE', 'CHARACTERISTICS']
+
+function programmeOf(tag: string, attributes: MasterEntry['attributes']): string {
+  return JSON.stringify([tag, ...OF_PROGRAMME.map((name) => attributes.get(name) ?? null)])
 }
 
 /** The entries of a master that are sound in segments of its own. */

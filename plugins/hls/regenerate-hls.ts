@@ -7,9 +7,11 @@ import { type Logger, PrecheckError, UsageError } from 'voxmux'
 import type { StepJob } from 'voxmux/step'
 import { PackageFolder } from './package-folder.js'
 import { makePartFolder } from './part-folder.js'
-import { type HlsPackage, readPackage } from './read-package.js'
+import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
+import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
 import { rewriteMaster } from './rewrite-master.js'
-import { type RegenerateWave, type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
+import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
+import { soundBytes } from './sound-run.js'
 
 export interface RegenerateHlsOptions {
   /** What the step of each rendition is given besides its files: a preset, channels of a 5.1 rendition, … */
@@ -41,13 +43,15 @@ export interface HlsResult {
     /** As many as before. */
     readonly frameCount: number
     readonly durationSec: number
+    /** True where another encoding of the same sound was regenerated, and paid for, in its place. */
+    readonly isShared: boolean
   }[]
   readonly files: readonly HlsFile[]
 }
 
 /**
- * Regenerates the voice in an HLS package for video on demand: each playlist of sound once, its segments cut at the
- * boundaries they had. Every other file that a playlist names is copied byte for byte; files that none names are left
+ * Regenerates the voice in an HLS package for video on demand: each programme of sound once, whatever the number of bit
+ * rates it is there in, segments cut at the boundaries they had. Every other file that a playlist names is copied byte for byte; files that none names are left
  * behind. The new package appears whole, or not at all.
  *
  * @param masterPath the master playlist
@@ -69,12 +73,16 @@ export async function regenerateHls(
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
     const rewritten: RewrittenRendition[] = []
-    for (const [place, rendition] of source.renditions.entries()) {
-      const work = join(workFolder, String(place))
-      await mkdir(work, { recursive: true })
-      rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, regenerate, signal }))
-      await rm(work, { recursive: true })
+    for (const programme of await programmesOf(source.renditions, folder)) {
+      const voices = new ProgrammeVoices(regenerate, signal)
+      for (const [place, rendition] of programme.entries()) {
+        const work = join(workFolder, String(place))
+        await mkdir(work, { recursive: true })
+        rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, voices, signal }))
+      }
+      await rm(workFolder, { recursive: true })
     }
+    rewritten.sort((a, b) => source.renditions.indexOf(a.rendition) - source.renditions.indexOf(b.rendition))
     const files = await writeRest(source, folder, target, rewritten, signal)
     const result = resultOf(source, rewritten, files, out)
     const receipt = join(part, 'receipt.json')
@@ -97,6 +105,21 @@ function stepWith({ job, signal, logger }: RegenerateHlsOptions): RegenerateWave
     const { scriptStep } = await import('voxmux/step')
     await scriptStep({ ...job, input, output }, { signal, logger })
   }
+}
+
+/** The renditions by programme, of each the one with the most bytes first: its voice serves the others. */
+async function programmesOf(
+  renditions: readonly Rendition[],
+  folder: PackageFolder,
+): Promise<readonly (readonly Rendition[])[]> {
+  const programmes = new Map<string, { rendition: Rendition; bytes: number }[]>()
+  for (const rendition of renditions) {
+    const measured = { rendition, bytes: await soundBytes(folder, rendition) }
+    programmes.set(rendition.programme, [...(programmes.get(rendition.programme) ?? []), measured])
+  }
+  return [...programmes.values()].map((members) =>
+    members.sort((a, b) => b.bytes - a.bytes).map(({ rendition }) => rendition),
+  )
 }
 
 /** Copies what stays, writes the playlists, and hashes all of it. */
@@ -136,13 +159,14 @@ function resultOf(
   return {
     master: join(out, source.master),
     receipt: `${out}.voxmux.json`,
-    renditions: rewritten.map(({ rendition, frameCount, durationSec }) => ({
+    renditions: rewritten.map(({ rendition, frameCount, durationSec, isShared }) => ({
       path: rendition.path,
       name: rendition.name,
       language: rendition.language,
       segmentCount: rendition.playlist.segments.length,
       frameCount,
       durationSec,
+      isShared,
     })),
     files,
   }

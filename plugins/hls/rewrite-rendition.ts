@@ -3,20 +3,19 @@ import { decodeAdts, encodeAdts, JobFailedError, probe } from 'voxmux'
 import { FRAME_SAMPLES } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
+import type { ProgrammeVoices } from './programme-voices.js'
 import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
-
-/** Regenerates the voice of one WAV into another of the same length. */
-export type RegenerateWave = (input: string, output: string) => Promise<void>
 
 export interface RewriteOptions {
   readonly folder: PackageFolder
   /** Folder of the new package. */
   readonly target: string
-  /** An empty folder for what is needed on the way. */
+  /** An empty folder for what is needed on the way, also by other renditions of the programme. */
   readonly workFolder: string
-  readonly regenerate: RegenerateWave
+  /** Of its programme. */
+  readonly voices: ProgrammeVoices
   readonly signal?: AbortSignal | undefined
 }
 
@@ -35,6 +34,8 @@ export interface RewrittenRendition {
   readonly files: readonly string[]
   readonly frameCount: number
   readonly durationSec: number
+  /** True where another rendition of the programme was regenerated for it. */
+  readonly isShared: boolean
   readonly before: SegmentRates
   readonly after: SegmentRates
 }
@@ -49,11 +50,12 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
   const { folder, target } = options
   const files = new Map<string, RewrittenFile>()
   const sizes: { before: number; after: number }[] = []
-  let [frameCount, durationSec] = [0, 0]
+  let [frameCount, durationSec, isShared] = [0, 0, true]
   try {
     for (const [place, run] of (await runsOf(folder, rendition)).entries()) {
       const work = join(options.workFolder, `run-${place}`)
-      const facts = await regenerateRun(rendition, run, work, options)
+      const facts = await regenerateRun(rendition, run, place, work, options)
+      isShared &&= facts.isShared
       frameCount += facts.frameCount
       durationSec += (facts.frameCount * FRAME_SAMPLES) / facts.sampleRate
       const [format, reader] = [run.openFormat(), await FrameReader.open(`${work}.new.aac`)]
@@ -81,7 +83,7 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
         sizes.map((size) => size[side]),
       )
     const [before, after] = [rates('before'), rates('after')]
-    return { rendition, lines, files: [...files.keys()], frameCount, durationSec, before, after }
+    return { rendition, lines, files: [...files.keys()], frameCount, durationSec, isShared, before, after }
   } catch (error) {
     await Promise.allSettled([...files.values()].map((file) => file.close()))
     throw error
@@ -92,8 +94,9 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
 async function regenerateRun(
   rendition: Rendition,
   run: SoundRun,
+  place: number,
   work: string,
-  { folder, regenerate, signal }: RewriteOptions,
+  { folder, voices, signal }: RewriteOptions,
 ) {
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
   const facts = await writeFrames(folder, rendition, run, frames)
@@ -109,12 +112,12 @@ async function regenerateRun(
       },
     )
   }
-  await regenerate(wave, voice)
-  const [stream] = (await probe(voice)).streams
-  if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${voice} holds no sound.`)
+  const { path, delaySamples, isShared } = await voices.voiceOf(rendition.group, place, wave, voice)
+  const [stream] = (await probe(path)).streams
+  if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${path} holds no sound.`)
   const { sampleRate, bitRate } = facts
-  const encoding = { sampleRate, bitRate, channels: stream.channels }
-  return { ...facts, ...(await encodeAdts(voice, `${work}.new.aac`, encoding, { signal })) }
+  const encoding = { sampleRate, bitRate, channels: stream.channels, delaySamples, sampleCount }
+  return { ...facts, isShared, ...(await encodeAdts(path, `${work}.new.aac`, encoding, { signal })) }
 }
 
 /** The playlist's lines, with byte ranges where the new bytes lie. */

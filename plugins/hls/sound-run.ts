@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError } from 'voxmux'
@@ -73,6 +73,15 @@ export async function writeFrames(
   if (format === null) throw notAacLc(rendition.path)
   const sampleRate = sampleRateOf(format)
   return { format, sampleRate, frameCount, bitRate: (payloadBytes * 8 * sampleRate) / (frameCount * FRAME_SAMPLES) }
+}
+
+/** Bytes of all segments of a rendition. */
+export async function soundBytes(folder: PackageFolder, { path, playlist }: Rendition): Promise<number> {
+  let bytes = 0
+  for (const { uri, range } of playlist.segments) {
+    bytes += range?.length ?? (await stat(await folder.file(folder.locate(uri, path)))).size
+  }
+  return bytes
 }
 
 /** Bytes of a segment or of an initialization section. */

@@ -43,6 +43,10 @@ export interface AdtsEncoding {
   readonly channels: number
   /** Bits a second. */
   readonly bitRate: number
+  /** Samples by which the sound comes later than in the WAV (negative: earlier); default 0. */
+  readonly delaySamples?: number | undefined
+  /** Samples that are wanted; where the WAV has fewer, silence follows. Default: what it has. */
+  readonly sampleCount?: number | undefined
 }
 
 /**
@@ -55,7 +59,7 @@ export interface AdtsEncoding {
 export async function encodeAdts(
   wavePath: string,
   path: string,
-  { bitRate, ...feed }: AdtsEncoding,
+  { bitRate, delaySamples = 0, sampleCount = 0, ...feed }: AdtsEncoding,
   options: AdtsOptions = {},
 ): Promise<{ leadFrames: number }> {
   const rate = String(Math.round(bitRate))
@@ -63,7 +67,12 @@ export async function encodeAdts(
   const primingSamples = await encoderPriming(encoding, feed, options.signal)
   const leadFrames = Math.ceil(primingSamples / FRAME_SAMPLES)
   // An encoder that begins in the middle of a frame is fed silence up to its end.
-  const padSamples = leadFrames * FRAME_SAMPLES - primingSamples
+  const padSamples = leadFrames * FRAME_SAMPLES - primingSamples + delaySamples
+  const filters = [
+    ...(padSamples > 0 ? [`adelay=delays=${padSamples}S:all=1`] : []),
+    ...(padSamples < 0 ? [`atrim=start_sample=${-padSamples}`, 'asetpts=N/SR/TB'] : []),
+    ...(sampleCount > 0 ? [`apad=whole_len=${sampleCount + leadFrames * FRAME_SAMPLES - primingSamples}`] : []),
+  ]
   await runFfmpeg(
     {
       inputs: [{ url: fileUrl(wavePath), options: safeInputOptions() }],
@@ -72,7 +81,7 @@ export async function encodeAdts(
           url: fileUrl(path),
           options: [
             ...['-map', '0:a:0', '-map_metadata', '-1'],
-            ...(padSamples > 0 ? ['-af', `adelay=delays=${padSamples}S:all=1`] : []),
+            ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
             ...['-c:a', encoding.encoder, '-b:a', rate, '-f', 'adts'],
           ],
         },

@@ -11,7 +11,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from './media-info
 import { frameBytes, type PcmFormat } from './pcm.js'
 import { PcmReader } from './pcm-reader.js'
 import { probe } from './probe.js'
-import type { Alignment, SampleRange, VoiceCut } from './voice-cut.js'
+import type { Alignment, CutSound, SampleRange } from './voice-cut.js'
 
 /** How an answer lies against its cut, and how it is to be read. */
 export interface VoiceAlignment extends Alignment {
@@ -50,7 +50,7 @@ export const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 
  *   differs between places), `ERR_ANSWER_CHANNELS`, `ERR_ANSWER_UNREADABLE`
  */
 export async function alignVoice(
-  cut: VoiceCut,
+  cut: CutSound,
   answerPath: string,
   { signal }: AlignVoiceOptions = {},
 ): Promise<VoiceAlignment> {
@@ -87,7 +87,7 @@ interface Sounds {
   readonly answer: FilteredAudio
 }
 
-async function judge(cut: VoiceCut, sound: Sounds, startSample: number): Promise<AlignmentVerdict> {
+async function judge(cut: CutSound, sound: Sounds, startSample: number): Promise<AlignmentVerdict> {
   const planned = planStretches(cut.sampleCount, cut.sampleRate)
   const verdict = await judgeStretches(cut, sound, startSample, planned)
   if (verdict.kind !== 'silent') return verdict
@@ -96,7 +96,7 @@ async function judge(cut: VoiceCut, sound: Sounds, startSample: number): Promise
 }
 
 async function judgeStretches(
-  cut: VoiceCut,
+  cut: CutSound,
   sound: Sounds,
   startSample: number,
   ranges: readonly SampleRange[],
@@ -115,7 +115,7 @@ async function judgeStretches(
 
 /** Reads both files side by side, a stretch at a time. */
 async function* stretches(
-  cut: VoiceCut,
+  cut: CutSound,
   sound: Sounds,
   startSample: number,
   ranges: readonly SampleRange[],
@@ -143,14 +143,14 @@ async function* stretches(
 }
 
 /** Where in the answer the cut's part may begin: at its start, or, where the whole file came back, at its own place. */
-function possibleStarts({ range, sampleCount, sampleRate }: VoiceCut, answerSamples: number | null): readonly number[] {
+function possibleStarts({ range, sampleCount, sampleRate }: CutSound, answerSamples: number | null): readonly number[] {
   const slack = MOST_LAG_SEC * sampleRate
   const own = range.startSample
   if (own === 0 || answerSamples === null || answerSamples < own + sampleCount - slack) return [0]
   return Math.abs(answerSamples - sampleCount) <= slack ? [0, own] : [own, 0]
 }
 
-function checkLength(cut: VoiceCut, answerPath: string, available: number) {
+function checkLength(cut: CutSound, answerPath: string, available: number) {
   const missingSec = (cut.sampleCount - available) / cut.sampleRate
   if (missingSec > MOST_MISSING_SEC) throw notAligned(answerPath, `its last ${missingSec.toFixed(2)} s are missing`)
 }

@@ -1,6 +1,6 @@
 import { VerificationError } from '../core/errors.js'
 import type { AudioStreamInfo } from './media-info.js'
-import type { VoiceCut } from './voice-cut.js'
+import type { CutSound } from './voice-cut.js'
 
 /**
  * The filters that bring a service's answer to the cut's rate and channels: resampled back, a mono answer laid on
@@ -9,14 +9,14 @@ import type { VoiceCut } from './voice-cut.js'
  *
  * @throws {VerificationError} `ERR_ANSWER_CHANNELS` where neither count is one and they differ
  */
-export function conformFilters(cut: VoiceCut, answer: AudioStreamInfo, answerPath: string): readonly string[] {
+export function conformFilters(cut: CutSound, answer: AudioStreamInfo, answerPath: string): readonly string[] {
   return [
     ...(answer.sampleRate === cut.sampleRate ? [] : [`aresample=${cut.sampleRate}`]),
     ...channelFilters(cut, answer.channels, answerPath),
   ]
 }
 
-function channelFilters(cut: VoiceCut, channels: number, answerPath: string): readonly string[] {
+function channelFilters(cut: CutSound, channels: number, answerPath: string): readonly string[] {
   if (channels === cut.channels) return []
   // ffmpeg's own up-mix would lower mono by 3 dB, its down-mix depends on the layout's name.
   const all = (count: number) => Array.from({ length: count }, (_, channel) => channel)

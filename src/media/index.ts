@@ -42,6 +42,7 @@ export { describeStream, type MuxOptions, type MuxPlan, type PlannedStream, plan
 export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType } from './pcm.js'
 export { pcmFromBuffer, silentPcm, slicePcm } from './pcm-streams.js'
 export { type ProbeOptions, probe } from './probe.js'
+export { soundLag } from './sound-lag.js'
 export { type SplicePiece, splice } from './splice.js'
 export type { PacketHashes } from './stream-hash.js'
 export type { SyncPlace, SyncPlaceName } from './sync-reference.js'

@@ -52,6 +52,9 @@ export interface VoiceCut {
   readonly loudness: Loudness | null
 }
 
+/** What is measured against an answer: the sound of a cut, whatever it was cut from. */
+export type CutSound = Pick<VoiceCut, 'path' | 'sampleRate' | 'channels' | 'channelLayout' | 'range' | 'sampleCount'>
+
 /** How what came back lies against what was sent. */
 export interface Alignment {
   /** Samples by which the answer is late against what was sent (negative: early), at the cut's rate. Taken out. */

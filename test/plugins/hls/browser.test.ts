@@ -10,7 +10,7 @@ import { runJob } from '../../../src/pipeline/run-job.js'
 import { NO_CHROMIUM, openChromium } from '../../helpers/chromium.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
-import { makePackage } from './made-package.js'
+import { makeTwoRatePackage } from './made-package.js'
 
 if (NO_CHROMIUM) process.stderr.write(`Packages are not played: ${NO_CHROMIUM}.\n`)
 
@@ -33,7 +33,7 @@ const PAGE = `<!doctype html><video muted></video><script src="/hls.js"></script
 
 describe.skipIf(NO_CHROMIUM)('a regenerated package plays in a browser', () => {
   it.each(['fmp4', 'mpegts'] as const)('as %s, with hls.js', async (type) => {
-    const before = await makePackage(bench.folder.file('in'), { type, durationSec: 5, segmentSec: 2 })
+    const before = await makeTwoRatePackage(bench.folder.file('in'), type)
     const regenerate = (input: string, output: string) =>
       runJob(requestFor(input, { output }), bench.pipeline.context).then(() => {})
     await regenerateHls(before, bench.folder.file('out'), { regenerate })

@@ -41,11 +41,15 @@ describe('a master playlist', () => {
     const masterPlaylist = parseMaster(text, 'master.m3u8')
     const rewritten = (path: string, before: number, after: number) => ({
       ...{
-        rendition: { path, name: path, language: null, playlist: { lines: [], segments: [] } },
+        rendition: {
+          ...{ path, name: path, language: null, programme: '', group: null },
+          playlist: { lines: [], segments: [] },
+        },
         lines: [],
         files: [],
       },
-      ...{ frameCount: 1, durationSec: 1, before: { peak: before, mean: before }, after: { peak: after, mean: after } },
+      ...{ frameCount: 1, durationSec: 1, isShared: false },
+      ...{ before: { peak: before, mean: before }, after: { peak: after, mean: after } },
     })
     const source = { master: 'master.m3u8', masterPlaylist, renditions: [], playlists: [], media: new Map() }
     const items = [rewritten('eng.m3u8', 100, 130.2), rewritten('deu.m3u8', 100, 80)]

@@ -7,7 +7,7 @@ import { regenerateHls } from 'voxmux/plugins/hls'
 import { runJob } from '../../../src/pipeline/run-job.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
-import { makePackage, type PackageMaking } from './made-package.js'
+import { makePackage, makeTwoRatePackage, type PackageMaking } from './made-package.js'
 import { compareSounds, differingFiles, frameTimes, linesWithoutBytes, soundOf } from './package-facts.js'
 
 const bench = jobBench()
@@ -58,6 +58,51 @@ describe('an HLS package', () => {
     expect(result.files.filter(({ fate }) => fate === 'copied').map(({ path }) => path)).not.toContain('eng/part000.ts')
     expect(JSON.parse(await readFile(result.receipt, 'utf8'))).toMatchObject({ renditions: result.renditions })
     expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.'))).toEqual([])
+  })
+
+  it.each(['fmp4', 'mpegts'] as const)('with one sound at two bit rates (%s) pays for it once', async (type) => {
+    const before = await makeTwoRatePackage(bench.folder.file('in'), type)
+    bench.answerWith('-af', 'volume=0.5')
+    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
+    expect(bench.server.charges).toBe(1)
+    expect(result.renditions.map(({ path, isShared }) => [path, isShared])).toEqual([
+      ['high/stream.m3u8', false],
+      ['low/stream.m3u8', true],
+    ])
+    for (const name of ['high', 'low']) {
+      const [old, fresh] = ['in', 'out'].map((side) => bench.folder.file(`${side}/${name}/stream.m3u8`)) as [
+        string,
+        string,
+      ]
+      expect(await frameTimes(fresh)).toEqual(await frameTimes(old))
+      const { lagSamples, gain } = compareSounds(await soundOf(old), await soundOf(fresh))
+      expect(lagSamples).toBe(0)
+      expect(gain).toBeCloseTo(0.5, 1)
+    }
+    // Each at the bit rate that it had: a tone does not spend all of it, but the one more than the other.
+    const part = type === 'fmp4' ? 'part001.m4s' : 'part001.ts'
+    const bytes = async (name: string) => (await readFile(bench.folder.file(`${name}/${part}`))).length
+    expect(await bytes('out/low')).toBeLessThan((await bytes('out/high')) * 0.75)
+    expect(await bytes('out/low')).toBeLessThan((await bytes('in/low')) * 1.25)
+  })
+
+  it('with a commentary over the same sound regenerates both', async () => {
+    const comment = "volume='if(between(t,2.2,3.4),0,1)':eval=frame"
+    const before = await makeTwoRatePackage(bench.folder.file('in'), 'mpegts', comment)
+    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
+    expect(result.renditions.map(({ isShared }) => isShared)).toEqual([false, false])
+    expect(bench.server.charges).toBe(2)
+  })
+
+  it('names its files by ways up that stay in it', async () => {
+    const before = await makePackage(bench.folder.file('in'), { type: 'fmp4', durationSec: 2, segmentSec: 1 })
+    const playlist = bench.folder.file('in/eng/stream.m3u8')
+    await writeFile(playlist, (await readFile(playlist, 'utf8')).replaceAll('part0', '../eng/part0'))
+    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
+    expect(result.files.find(({ path }) => path === 'eng/part000.m4s')?.fate).toBe('regenerated')
+    const made = bench.folder.file('out/eng/stream.m3u8')
+    expect(await readFile(made, 'utf8')).toContain('../eng/part000.m4s')
+    expect(await frameTimes(made)).toEqual(await frameTimes(playlist))
   })
 
   it('with a discontinuity keeps the clock of each side, and is encoded apart', async () => {

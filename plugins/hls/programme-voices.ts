@@ -1,0 +1,46 @@
+import { soundLag } from 'voxmux'
+
+/** Regenerates the voice of one WAV into another of the same length. */
+export type RegenerateWave = (input: string, output: string) => Promise<void>
+
+/** A voice for a sound. */
+export interface FoundVoice {
+  readonly path: string
+  /** Samples by which it must come later to fit. */
+  readonly delaySamples: number
+  /** True where another encoding of the same sound was regenerated. */
+  readonly isShared: boolean
+}
+
+/**
+ * The voices of the renditions of one programme. What the package holds at several bit rates is regenerated once, from
+ * the first that comes: the others get its voice, where they prove to hold the same sound.
+ */
+export class ProgrammeVoices {
+  readonly #regenerate: RegenerateWave
+  readonly #signal: AbortSignal | undefined
+  /** By the place of the run in its playlist. */
+  readonly #made = new Map<number, { readonly group: string | null; readonly wave: string; readonly voice: string }[]>()
+
+  constructor(regenerate: RegenerateWave, signal: AbortSignal | undefined) {
+    this.#regenerate = regenerate
+    this.#signal = signal
+  }
+
+  /**
+   * @param group of the rendition
+   * @param place of the run: parts of a playlist between discontinuities
+   * @param wave the sound; it must stay where it is as long as this is used
+   * @param voice where a voice of its own is to lie, if it needs one
+   */
+  async voiceOf(group: string | null, place: number, wave: string, voice: string): Promise<FoundVoice> {
+    const made = this.#made.get(place) ?? []
+    for (const known of made.filter((one) => one.group === null || one.group !== group)) {
+      const lag = await soundLag(known.wave, wave, { signal: this.#signal })
+      if (lag !== null) return { path: known.voice, delaySamples: lag, isShared: true }
+    }
+    await this.#regenerate(wave, voice)
+    this.#made.set(place, [...made, { group, wave, voice }])
+    return { path: voice, delaySamples: 0, isShared: false }
+  }
+}
