@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { type Config, ensureStateFolder } from '../config/index.js'
-import { UsageError } from '../core/errors.js'
+import { type Config, ensureStateFolder, refuseShownPassword } from '../config/index.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import { type Ledger, MappedJobStore, openLedger, openSharedLedger, PathRoots } from '../jobs/index.js'
 
@@ -18,16 +17,7 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
     const file = config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite')
     return openLedger(file, { keepVoicesMs })
   }
-  refuseShownPassword(config.store, config)
+  if (config.origins.get('store')?.kind === 'flag') refuseShownPassword(config.store)
   const ledger = await openSharedLedger(config.store, { logger, keepVoicesMs })
   return { ...ledger, jobs: new MappedJobStore(ledger.jobs, new PathRoots(config.paths), { logger }) }
-}
-
-/** A command line stands in the list of processes, for every user of the machine to read. */
-function refuseShownPassword(store: string, { origins }: Config): void {
-  const { password } = new URL(store)
-  if (password === '' || origins.get('store')?.kind !== 'flag') return
-  throw new UsageError('ERR_STORE_PASSWORD_SHOWN', 'A password in --store can be read by every user of this machine.', {
-    remedies: ['Put the address into VOXMUX_STORE, or into a configuration file that only you can read.'],
-  })
 }

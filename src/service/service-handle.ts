@@ -6,8 +6,16 @@ import type { VoiceEngine } from './work/voice-engine.js'
 
 /** What a node of the service is started with; all but the folder has a default. */
 export interface ServiceOptions {
-  /** Folder of everything the service keeps; made 0700. Nodes that are given the same one are one service. */
+  /**
+   * Folder of everything the service keeps; made 0700. Processes of one machine that are given the same one are one
+   * service.
+   */
   readonly dataDir: string
+  /**
+   * `redis://…`: keeps everything but the files there, for nodes on several machines. The folder is then one that all of
+   * them share, or with Azure each node's own. Needs the packages bullmq and ioredis.
+   */
+  readonly store?: string
   /** Default 127.0.0.1. */
   readonly host?: string
   /** Default 0: any. */
@@ -40,7 +48,7 @@ export interface RunningService {
   readonly storageUrl: string
   readonly tenantId: string
   readonly scope: string
-  /** Id of the data folder: the same for every node of it, whatever its port. */
+  /** Id of the service: the same for every node of it, whatever its port. */
   readonly serviceId: string
   /** A key of the local account that is good for as long as this node runs. */
   createKey(name: string): Promise<ServiceCredentials>

@@ -14,6 +14,7 @@ import type { RunningService, ServiceOptions } from './service-handle.js'
 import { serviceSettingsSchema } from './service-settings.js'
 import { azureStorage } from './storage/azure-storage.js'
 import { localStorage } from './storage/local-storage.js'
+import { requireSharedFolder } from './storage/shared-folder.js'
 import { openNodeStore } from './store/open-node-store.js'
 import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
@@ -27,13 +28,15 @@ import { keepSweeping } from './work/retention.js'
 /**
  * Starts a node of the service: API, identity provider and storage address, and the work behind them.
  *
- * @throws UsageError `ERR_PORT_TAKEN`, `ERR_DATABASE_…`; what the settings' schema says of wrong settings
+ * @throws UsageError `ERR_PORT_TAKEN`, `ERR_DATABASE_…`, `ERR_STORE_…`, `ERR_STORAGE_NOT_SHARED`; what the settings'
+ * schema says of wrong settings
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { dataDir, host = '127.0.0.1', port = 0, allowPrivateUrls = false, logger = silentLogger } = options
   const settings = serviceSettingsSchema.parse(options.settings ?? {})
   const limits = options.limits ?? DEFAULT_SERVICE_LIMITS
-  const nodeStore = await openNodeStore({ dataDir })
+  const place = options.store === undefined ? { dataDir } : { store: options.store }
+  const nodeStore = await openNodeStore(place, logger)
   const { store, workStore } = nodeStore
   const closers: (() => Promise<unknown> | unknown)[] = [() => nodeStore.close()]
   const closeAll = async () => {
@@ -60,6 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const mayUpload = async (fileId: string) => (await files.byId(fileId))?.state === 'registered'
     const { links } = settings
     const { azure } = options
+    if (options.store !== undefined && !azure) await requireSharedFolder(dataDir, store)
     const local = azure ? null : localStorage({ dataDir, linkSecret: identity.linkSecret, links, mayUpload, logger })
     const storage = azure ? await azureStorage({ ...azure, dataDir, links }) : local
     if (!storage) throw new Error('There is no storage.')

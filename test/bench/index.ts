@@ -8,6 +8,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   overhead: () => import('./overhead.js'),
   startup: () => import('./startup.js'),
   timeline: () => import('./timeline.js'),
+  'service-memory': () => import('./service-memory.js'),
   'store-memory': () => import('./store-memory.js'),
   voice: () => import('./voice.js'),
   'watch-latency': () => import('./watch-latency.js'),

@@ -1,30 +1,9 @@
-import { afterAll, beforeAll, describe, it } from 'vitest'
-import { FILE_ROWS } from './file-rows.js'
-import { REQUEST_ROWS } from './request-rows.js'
-import { openTarget, type Target } from './target.js'
+import { describe } from 'vitest'
+import { interfaceSuite } from './interface-suite.js'
+import { openTarget } from './target.js'
 
 /**
  * Every testable sentence of the interface, against our own service or, with VOXMUX_BASE_URL, VOXMUX_AUTH_URL,
  * VOXMUX_TENANT_ID, VOXMUX_CLIENT_ID, VOXMUX_CLIENT_SECRET and VOXMUX_SCOPE set, against any other.
  */
-describe('the interface', () => {
-  let target: Target
-  const kept = new Map<string, boolean>()
-
-  beforeAll(async () => {
-    target = await openTarget()
-  })
-
-  afterAll(async () => {
-    await target.close()
-    const lines = [...kept].map(([line, isKept]) => `${isKept ? 'kept  ' : 'BROKEN'}  ${line}`)
-    process.stdout.write(`\nThe interface, as kept by ${target.name}:\n${lines.join('\n')}\n`)
-  })
-
-  it.each([...REQUEST_ROWS, ...FILE_ROWS])('$section: $sentence', async ({ section, sentence, check }) => {
-    const line = `${section.padEnd(20)} ${sentence}`
-    kept.set(line, false)
-    await check(target)
-    kept.set(line, true)
-  })
-})
+describe('the interface', () => interfaceSuite(() => openTarget()))

@@ -46,14 +46,33 @@ export async function openTarget(env: NodeJS.ProcessEnv = process.env): Promise<
   return target(access, access.baseUrl, async () => {})
 }
 
-/** `voxmux serve` in a process of its own: reached by its address alone, like anybody's. */
+/** One node, with a folder of its own. */
 async function ownTarget(): Promise<Target> {
   const folder = await freshFolder()
+  const node = await serveProcess(['--data', folder.path])
+  return {
+    ...node,
+    async close() {
+      await node.close()
+      await folder.remove()
+    },
+  }
+}
+
+/**
+ * `voxmux serve` in a process of its own: reached by its address alone, like anybody's.
+ *
+ * @param key of an earlier node, where this one is not the first and tells none
+ */
+export async function serveProcess(
+  flags: readonly string[],
+  key: Readonly<Record<string, string>> = {},
+): Promise<Target & { readonly listening: Readonly<Record<string, string>> }> {
   const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-  const command = ['--import', 'tsx', main, 'serve', '--json', '--data', folder.path]
+  const command = ['--import', 'tsx', main, 'serve', '--json', ...flags]
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
   const line = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
-  const listening = JSON.parse(line.value ?? '{}') as Record<string, string>
+  const listening = { ...(JSON.parse(line.value ?? '{}') as Record<string, string>), ...key }
   const env = Object.fromEntries(
     ['base_url', 'auth_url', 'tenant_id', 'client_id', 'client_secret', 'scope'].map((name) => [
       `VOXMUX_${name.toUpperCase()}`,
@@ -63,10 +82,10 @@ async function ownTarget(): Promise<Target> {
   return {
     ...(await openTarget(env)),
     name: 'voxmux serve',
+    listening,
     async close() {
       child.kill('SIGTERM')
       await once(child, 'exit')
-      await folder.remove()
     },
   }
 }

@@ -3,6 +3,7 @@ import { UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/index.js'
 import { defineCommand } from '../command.js'
 import { serviceFolder } from '../service-folder.js'
+import { sharedStore } from '../service-place.js'
 import type { PortalAction } from './portal-action.js'
 import { CREDIT_ACTIONS } from './portal-credits.js'
 import { KEY_ACTIONS } from './portal-keys.js'
@@ -36,6 +37,7 @@ export const command = defineCommand({
       .positional('action', { type: 'string', describe: 'What to do' })
       .positional('subject', { type: 'string', describe: 'Client id, or seconds' })
       .option('data', { type: 'string', describe: "The service's folder; default: the embedded service's" })
+      .option('store', { type: 'string', requiresArg: true, describe: 'The store of its nodes (redis://…)' })
       .option('account', { type: 'string', default: 'local', describe: 'Whose keys, credits or webhooks' })
       .option('name', { type: 'string', describe: 'Name of the new key or account' })
       .option('url', { type: 'string', describe: 'Where webhooks go' })
@@ -53,7 +55,9 @@ export const command = defineCommand({
     const words = args.topic === 'show' ? 'show' : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]
     if (!act) throw unknownAction(words)
-    const portal = await openPortal({ dataDir: await serviceFolder(args.data, { cwd, env }) })
+    const store = sharedStore(args, env)
+    const place = store === undefined ? { dataDir: await serviceFolder(args.data, { cwd, env }) } : { store }
+    const portal = await openPortal(place)
     try {
       await act({ portal, output, ...args, secretPosition: args['secret-position'], secretStdin: args['secret-stdin'] })
       return 0

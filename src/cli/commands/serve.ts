@@ -8,6 +8,7 @@ import {
   openPortal,
   type RunningService,
   type ServeFile,
+  type StorePlace,
   serveFileSchema,
   startService,
 } from '../../service/index.js'
@@ -15,7 +16,7 @@ import { onnxModelSchema } from '../../voice/onnx-model.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
 import { portNumber } from '../port-number.js'
-import { serviceFolder } from '../service-folder.js'
+import { nodeFolder, sharedStore } from '../service-place.js'
 
 /** Name of the key that a first start makes. */
 const FIRST_KEY = 'serve'
@@ -26,6 +27,7 @@ export const command = defineCommand({
   examples: [
     ['', 'serve on loopback, on any free port'],
     ['--host 0.0.0.0 --port 8080 --data /srv/voxmux', 'serve a network; storage is at the next port'],
+    ['--store redis://jobs.example --data /mnt/nas/voxmux', 'one of several nodes over one store and one share'],
     ['--json', 'say address and key as one JSON line, for a script'],
   ],
   build: (parser) =>
@@ -33,6 +35,11 @@ export const command = defineCommand({
       .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen at' })
       .option('port', { type: 'string', default: '0', describe: 'Port; 0 takes any' })
       .option('data', { type: 'string', describe: 'Folder of all that the service keeps' })
+      .option('store', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Store that nodes on several machines share (redis://…)',
+      })
       .option('settings', { type: 'string', describe: 'JSON file with limits, retention and the rest' })
       .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to work with' })
       .option('allow-private-urls', {
@@ -42,10 +49,13 @@ export const command = defineCommand({
       })
       .option('json', { type: 'boolean', describe: 'Events on stdout' }),
   run: async (args, { cwd, env, signal, output }) => {
-    const dataDir = await serviceFolder(args.data, { cwd, env })
+    const store = sharedStore(args, env)
     const file = await withEngine(await readServeFile(args.settings, cwd), args.engine, cwd)
+    const isShared = store !== undefined && file.azureContainer === undefined
+    const dataDir = await nodeFolder(args, { isShared, around: { cwd, env } })
     const service = await startService({
       dataDir,
+      ...(store !== undefined && { store }),
       host: args.host,
       port: portNumber(args.port),
       allowPrivateUrls: args['allow-private-urls'],
@@ -53,7 +63,7 @@ export const command = defineCommand({
       ...serviceOptions(file, env),
     })
     try {
-      const key = await firstKey(dataDir)
+      const key = await firstKey(store === undefined ? { dataDir } : { store })
       output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
       output.print(welcome(service, key, dataDir))
       await interrupted(signal)
@@ -74,9 +84,9 @@ interface ShownKey {
   readonly clientSecret: string | null
 }
 
-/** The newest key that is good, or the first one of a new folder, whose secret is shown this once. */
-async function firstKey(dataDir: string): Promise<ShownKey> {
-  const portal = await openPortal({ dataDir })
+/** The newest key that is good, or the first one of a new service, whose secret is shown this once. */
+async function firstKey(place: StorePlace): Promise<ShownKey> {
+  const portal = await openPortal(place)
   try {
     const user = await portal.accounts.ensure('local')
     const good = ({ userId, revokedMs, expiresMs }: ApiKey) =>

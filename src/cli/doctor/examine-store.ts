@@ -7,7 +7,7 @@ import { type Finding, fault, finding, fine, remark } from './finding.js'
 /** Above this share of its memory a Redis is soon full. */
 const NEARLY_FULL = 0.8
 
-/** The shared job store, where one is configured: reachable, and losing nothing that it acknowledged. */
+/** The shared store of jobs and of the service, where one is configured: reachable, and losing nothing that it acknowledged. */
 export async function examineStore({ store }: Pick<Config, 'store'>): Promise<readonly Finding[]> {
   if (store === null) return []
   let report: SharedStoreReport | undefined
@@ -24,7 +24,7 @@ function durability({ isAppendOnly, appendSync }: SharedStoreReport): Finding {
   if (!isAppendOnly)
     return fault(
       'store on disk',
-      new UsageError('ERR_STORE_NOT_DURABLE', 'Redis keeps no log on disk: after a crash jobs and payments are gone.', {
+      new UsageError('ERR_STORE_NOT_DURABLE', 'Redis keeps no log on disk: after a crash jobs, payments and keys are gone.', {
         remedies: ['Set `appendonly yes` (and `appendfsync always`, or `everysec` to risk one second).'],
       }),
     )

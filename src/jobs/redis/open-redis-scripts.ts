@@ -22,8 +22,14 @@ export async function openRedisScripts(address: string, options: SharedScriptsOp
   return {
     runner(patienceMs) {
       const scripts = new RedisScripts({ ...common, patienceMs })
-      return { run: (name, lua, values) => scripts.run(name, { lua }, values) }
+      return { run: (name, lua, values) => scripts.run(name, { lua }, values).catch(withoutValues) }
     },
     close: () => disconnectRedis(client),
   }
+}
+
+/** An error of Redis carries the call with its values, which may be secrets: no log is to show them. */
+function withoutValues(error: unknown): never {
+  if (error instanceof Error) Reflect.deleteProperty(error, 'command')
+  throw error
 }

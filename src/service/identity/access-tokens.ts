@@ -1,5 +1,6 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { LIMITS } from '../../contract/index.js'
+import { TransientError } from '../../core/errors.js'
 import type { ApiKey } from '../store/key-records.js'
 import type { ServiceIdentity } from '../store/service-store.js'
 import type { SigningKeys } from './signing-keys.js'
@@ -63,6 +64,8 @@ export class AccessTokens {
       })
       return payload
     } catch (error) {
+      // The store is away: that says nothing of the token.
+      if (error instanceof TransientError) throw error
       throw new TokenRefused('token', tokenFault(error))
     }
   }

@@ -5,22 +5,21 @@ import type { NodeStore } from './node-store.js'
 import { openSqliteStore } from './sqlite/open-sqlite-store.js'
 
 /** Where a service keeps what its nodes share. */
-export interface StorePlace {
-  /** Its folder: of the store itself, unless that is on Redis, and of the files, unless those are in a blob store. */
-  readonly dataDir: string
-  /** `redis://…` or `rediss://…`: the store that nodes of several machines share. */
-  readonly store?: string | undefined
-}
+export type StorePlace =
+  /** In its folder, for the processes of one machine. */
+  | { readonly dataDir: string; readonly store?: undefined }
+  /** On Redis (`redis://…` or `rediss://…`), for nodes of several machines. */
+  | { readonly store: string }
 
 /**
  * Opens the store of a service; makes what is not there.
  *
  * @throws what `openDatabase` throws, or `openSharedLedger`
  */
-export async function openNodeStore({ dataDir, store }: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
-  if (store === undefined) return openFolderStore(dataDir)
+export async function openNodeStore(place: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
+  if (place.store === undefined) return openFolderStore(place.dataDir)
   const { openRedisNodeStore } = await import('./redis/open-redis-node-store.js')
-  return openRedisNodeStore(store, { logger })
+  return openRedisNodeStore(place.store, { logger })
 }
 
 function openFolderStore(dataDir: string): NodeStore {

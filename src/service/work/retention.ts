@@ -17,6 +17,9 @@ export interface RetentionOptions {
   readonly logger: Logger
 }
 
+/** How often all folders are looked through: on a share that is slow, and what is found there has lain for an hour. */
+const FOLDERS_MS = 15 * 60_000
+
 /** Longer than a sweep takes: another node begins only where this one died in the middle of it. */
 const SWEEP_MS = 10 * 60_000
 
@@ -46,7 +49,7 @@ async function sweepExpired({ store, storage, life, queue, settings }: Retention
   await keys.forgetExpired(recordSec * 1000)
   await log.forgetOld(settings.webhooks.logSec * 1000)
   await queue.forgetEnded(inputSec * 1000)
-  await storage.sweep((ids) => files.known(ids))
+  if (await store.takeTurn('sweep of folders', randomUUID(), FOLDERS_MS)) await storage.sweep((ids) => files.known(ids))
 }
 
 /** Every file that has outlived its time, page by page: what is dealt with is not on the next. */

@@ -30,13 +30,15 @@ const mortalEngine = async (): Promise<VoiceEngine> => {
   }
 }
 
-const [, , dataDir = '', engine = 'slow'] = process.argv
+const [, , dataDir = '', engine = 'slow', store = ''] = process.argv
 const { close, baseUrl, authUrl, tenantId, scope } = await startService({
   dataDir,
+  ...(store !== '' && { store }),
+  allowPrivateUrls: true,
   engine: engine === 'mortal' ? mortalEngine : slowEngine,
-  settings: { work: { concurrency: 2, pollMs: 50, crashes: 3 } },
+  settings: { work: { concurrency: 2, pollMs: 50, crashes: 3, leaseMs: 5000 }, webhooks: { pollMs: 50 } },
 })
-const portal = await openPortal({ dataDir })
+const portal = await openPortal(store === '' ? { dataDir } : { store })
 const { clientId, clientSecret } = await portal.keys.create((await portal.accounts.ensure('local')).id, 'test')
 await portal.close()
 process.on('SIGTERM', () => close().then(() => process.exit(0)))

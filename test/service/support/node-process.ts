@@ -9,6 +9,7 @@ import type { RunningService } from '../../../src/service/index.js'
 export async function nodeProcess(
   dataDir: string,
   engine: 'slow' | 'mortal' = 'slow',
+  store = '',
 ): Promise<{
   readonly service: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'>
   readonly key: { readonly clientId: string; readonly clientSecret: string }
@@ -17,7 +18,7 @@ export async function nodeProcess(
   readonly gone: Promise<void>
 }> {
   const script = fileURLToPath(new URL('./node-main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine], {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine, store], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -13,8 +13,8 @@ const ANSWER_PATIENCE_MS = 3000
 /** A file that is nearly done waits so long for a store that is away. */
 const WORK_PATIENCE_MS = 600_000
 
-/** The queue need not wait longer than a lease lives. */
-const QUEUE_PATIENCE_MS = 30_000
+/** The queue asks again by itself; and what it cannot write is found by the next who looks. */
+const QUEUE_PATIENCE_MS = 10_000
 
 /** What is under way at the end of a node may take so long. */
 const LAST_PATIENCE_MS = 3000

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { UsageError } from '../../core/errors.js'
+import { makeFolder } from '../../core/make-folder.js'
+import type { ServiceStore } from '../store/service-store.js'
+
+/** Lies in the folder of the files and says which folder it is. */
+const MARK = 'storage-id'
+
+/**
+ * Makes sure that this folder is the one that the other nodes of the store share: where a share is not mounted, its
+ * place is an empty folder, and uploads to this node would be seen by no other.
+ *
+ * @throws UsageError `ERR_STORAGE_NOT_SHARED`
+ */
+export async function requireSharedFolder(dataDir: string, store: Pick<ServiceStore, 'keepFirst'>): Promise<void> {
+  makeFolder(dataDir, 0o700)
+  const path = join(dataDir, MARK)
+  const own = randomUUID()
+  const isNew = await writeFile(path, own, { flag: 'wx', mode: 0o600 }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+      return false
+    },
+  )
+  const here = isNew ? own : await written(path)
+  if ((await store.keepFirst('storage', here)) === here) return
+  if (isNew) await rm(path, { force: true })
+  throw new UsageError('ERR_STORAGE_NOT_SHARED', `${dataDir} is not the folder that the other nodes share.`, {
+    remedies: [
+      'Mount the share, or name it with --data.',
+      `Where the files moved, bring the file ${MARK} along with them.`,
+    ],
+  })
+}
+
+/** What another node may be writing this instant. */
+async function written(path: string): Promise<string> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const text = (await readFile(path, 'utf8')).trim()
+    if (text !== '') return text
+    await delay(50)
+  }
+  return ''
+}

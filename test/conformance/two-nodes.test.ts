@@ -1,0 +1,55 @@
+import { describe } from 'vitest'
+import { describeOnRedis, type OwnRedis } from '../jobs/redis-fixture.js'
+import { freshFolder } from './folder.js'
+import { interfaceSuite } from './interface-suite.js'
+import { serveProcess, type Target } from './target.js'
+
+type Node = Awaited<ReturnType<typeof serveProcess>>
+
+/** Two nodes as one target: each request goes to the other one than the request before, and so does each link. */
+async function alternating(nodes: readonly [Node, Node], close: () => Promise<void>): Promise<Target> {
+  const storage = await Promise.all(nodes.map(storageOrigin))
+  let turn = 0
+  const next = () => {
+    turn = 1 - turn
+    return turn as 0 | 1
+  }
+  return {
+    baseUrl: nodes[0].baseUrl,
+    name: 'two nodes of voxmux serve',
+    voice: nodes[0].voice,
+    token: (...form) => nodes[next()].token(...form),
+    async post(...request) {
+      const at = next()
+      const answer = await nodes[at].post(...request)
+      const text = (await answer.text()).replaceAll(String(storage[at]), String(storage[1 - at]))
+      return new Response(text, { status: answer.status, headers: answer.headers })
+    },
+    async close() {
+      await Promise.all(nodes.map((node) => node.close()))
+      await close()
+    },
+  }
+}
+
+async function storageOrigin(node: Node): Promise<string> {
+  const answer = await node.post('registerFile', { file_to_register: { client_file_id: 'first.wav' } })
+  const { registered_file } = (await answer.json()) as { registered_file: { file_upload_link: string } }
+  return new URL(registered_file.file_upload_link).origin
+}
+
+async function twoNodes(redis: OwnRedis, flags: readonly string[], close: () => Promise<void>): Promise<Target> {
+  const shared = ['--store', redis.url, ...flags]
+  const first = await serveProcess(shared)
+  // The key that the first one made: the second tells which there is, and not its secret.
+  const second = await serveProcess(shared, { client_secret: String(first.listening.client_secret) })
+  return alternating([first, second], close)
+}
+
+describeOnRedis('the interface, by two nodes over one Redis', (redis) => {
+  describe('and one shared folder', () =>
+    interfaceSuite(async () => {
+      const folder = await freshFolder()
+      return twoNodes(redis(), ['--data', folder.path], folder.remove)
+    }))
+})
