@@ -24,9 +24,13 @@ function durability({ isAppendOnly, appendSync }: SharedStoreReport): Finding {
   if (!isAppendOnly)
     return fault(
       'store on disk',
-      new UsageError('ERR_STORE_NOT_DURABLE', 'Redis keeps no log on disk: after a crash jobs, payments and keys are gone.', {
-        remedies: ['Set `appendonly yes` (and `appendfsync always`, or `everysec` to risk one second).'],
-      }),
+      new UsageError(
+        'ERR_STORE_NOT_DURABLE',
+        'Redis keeps no log on disk: after a crash jobs, payments and keys are gone.',
+        {
+          remedies: ['Set `appendonly yes` (and `appendfsync always`, or `everysec` to risk one second).'],
+        },
+      ),
     )
   if (appendSync === 'always') return fine('store on disk', 'every write is on disk before it is acknowledged')
   if (appendSync === null) return remark('store on disk', 'logged; Redis does not tell when the log is synced')
