@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FaultServer } from '../helpers/fault-server.js'
 import { startWatch } from '../helpers/watch-cli.js'
+import { WAVE_HEADER_BYTES, waveHeader } from '../helpers/wave-header.js'
 import { median } from './measure.js'
 
 const ROUNDS = 5
@@ -49,8 +50,8 @@ try {
 async function copyIn(path: string, seed: number): Promise<number> {
   const file = await open(path, 'w')
   try {
-    await file.write(header(bytes))
-    for (let written = 44; written < bytes; written += CHUNK_BYTES) {
+    await file.write(waveHeader(2, 48_000, bytes - WAVE_HEADER_BYTES))
+    for (let written = WAVE_HEADER_BYTES; written < bytes; written += CHUNK_BYTES) {
       await writeNoise(file, Math.min(CHUNK_BYTES, bytes - written), seed * 1000 + written)
       await delay(5)
     }
@@ -68,22 +69,4 @@ async function writeNoise(file: FileHandle, length: number, seed: number): Promi
     noise.writeInt16LE(state >> 19, at)
   }
   await file.write(noise)
-}
-
-/** Of a WAV of 48 kHz, two channels, 16 bits. */
-function header(length: number): Buffer {
-  const wave = Buffer.alloc(44)
-  wave.write('RIFF', 0)
-  wave.writeUInt32LE(length - 8, 4)
-  wave.write('WAVEfmt ', 8)
-  wave.writeUInt32LE(16, 16)
-  wave.writeUInt16LE(1, 20)
-  wave.writeUInt16LE(2, 22)
-  wave.writeUInt32LE(48_000, 24)
-  wave.writeUInt32LE(192_000, 28)
-  wave.writeUInt16LE(4, 32)
-  wave.writeUInt16LE(16, 34)
-  wave.write('data', 36)
-  wave.writeUInt32LE(length - 44, 40)
-  return wave
 }

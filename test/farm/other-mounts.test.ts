@@ -42,7 +42,7 @@ describeOnRedis('a share that two machines have mounted in different places', (r
     }
   }
 
-  it('is worked off, with its aftercare, by a worker that has it elsewhere', async () => {
+  it('is worked off, with its aftercare, by a worker that has it elsewhere', { timeout: 240_000 }, async () => {
     const { workshop, start } = machines()
     const daemon = await start(['watch', '--ingest-only'], 'share')
     await daemon.until(/"event":"watching"/)

@@ -1,25 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { waveHeader } from './wave-header.js'
 
 /** A 16-bit WAV of interleaved samples in full scale ±1. */
 export function makeWav(path: string, samples: Float32Array, { rate = 48_000, channels = 1 } = {}): void {
-  const bytes = Buffer.alloc(44 + samples.length * 2)
-  bytes.write('RIFF', 0)
-  bytes.writeUInt32LE(bytes.length - 8, 4)
-  bytes.write('WAVEfmt ', 8)
-  bytes.writeUInt32LE(16, 16)
-  bytes.writeUInt16LE(1, 20)
-  bytes.writeUInt16LE(channels, 22)
-  bytes.writeUInt32LE(rate, 24)
-  bytes.writeUInt32LE(rate * channels * 2, 28)
-  bytes.writeUInt16LE(channels * 2, 32)
-  bytes.writeUInt16LE(16, 34)
-  bytes.write('data', 36)
-  bytes.writeUInt32LE(samples.length * 2, 40)
+  const bytes = Buffer.alloc(samples.length * 2)
   for (const [i, value] of samples.entries()) {
-    bytes.writeInt16LE(Math.round(Math.max(-1, Math.min(32_767 / 32_768, value)) * 32_768), 44 + 2 * i)
+    bytes.writeInt16LE(Math.round(Math.max(-1, Math.min(32_767 / 32_768, value)) * 32_768), 2 * i)
   }
-  writeFileSync(path, bytes)
+  writeFileSync(path, Buffer.concat([waveHeader(channels, rate, bytes.length), bytes]))
 }
 
 /** A file's sound by plain ffmpeg, a late start filled with silence, interleaved, full scale ±1. */

@@ -15,6 +15,8 @@ export interface JobView {
   readonly attempts: number
   readonly error: ErrorReport | null
   readonly hasReceipt: boolean
+  /** The process that has it in hand, on whichever machine of the store. */
+  readonly holder: Job['holder']
   /** Unix milliseconds. */
   readonly createdMs: number
   readonly updatedMs: number
@@ -30,7 +32,7 @@ export function jobView(job: Job, progress?: JobProgress): JobView {
   const { id, input, output, group, preset, status, attempts, error, createdMs, updatedMs, notBeforeMs } = job
   return {
     ...{ id, name: basename(input), input, output, group, preset, status, attempts, error },
-    hasReceipt: job.receipt !== null,
+    ...{ hasReceipt: job.receipt !== null, holder: job.holder },
     ...{ createdMs, updatedMs, notBeforeMs },
     stage: progress?.stage ?? null,
     percent: progress?.percent ?? null,

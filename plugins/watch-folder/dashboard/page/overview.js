@@ -118,11 +118,13 @@ function createLive(job) {
   )
 }
 
-function updateLive(row, { status, stage, percent }) {
+function updateLive(row, { status, stage, percent, holder }) {
   const [, text, bar] = row.children
   if (stage === null) {
     bar.removeAttribute('value')
-    setText(text, status === 'waiting-remote' ? 'At the service' : 'In work')
+    // Another process of the store tells nobody how far it is.
+    const where = holder === null ? '' : ` on ${holder.host}`
+    setText(text, status === 'waiting-remote' ? 'At the service' : `In work${where}`)
     return
   }
   bar.value = overallPercent(stage, percent)
