@@ -68,6 +68,22 @@ describe('the folder of a plugin', () => {
   })
 })
 
+describe('a manifest', () => {
+  it('looks as docs/plugins.md shows it to a stranger', () => {
+    const page = readFileSync(join(ROOT, 'docs/plugins.md'), 'utf8')
+    const [, example = ''] = /```json\n(\{\s+"name"[\s\S]*?)```/.exec(page) ?? []
+    expect(manifestSchema.parse(JSON.parse(example)).name).toBe('my-encoder')
+  })
+
+  it.each(['mediamtx', 'nexrender', 'obs', 'resolve', 'tdarr'])(
+    '%s: its host does not run in a test, and the page says so',
+    (folder) =>
+      expect(read(folder, 'README.md').replaceAll('\n', ' ')).toMatch(
+        /(not run|cannot record|could be run|not from a running)/,
+      ),
+  )
+})
+
 /** Settings of a manifest: the names, and the defaults of those that have one. */
 function settingsOf(folder: string): Readonly<Record<string, unknown>> {
   const { properties = {} } = manifestOf(folder).options ?? {}
