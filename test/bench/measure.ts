@@ -17,6 +17,12 @@ export async function median(rounds: number, measure: () => Promise<number>): Pr
   return values[Math.floor(rounds / 2)] ?? Number.NaN
 }
 
+/** Resident memory of a process now, in MB (Linux). */
+export function memoryMb(child: ChildProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) / 1024)
+}
+
 /** Highest resident memory of a process over its life, in MB (the kernel's own high-water mark; Linux). */
 export function peakMemoryMb(child: ChildProcess): Promise<number> {
   let peakKb = 0
