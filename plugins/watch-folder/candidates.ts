@@ -22,11 +22,11 @@ const LOOK_MS_PER_FILE = 0.5
 /** The files of a folder that are not taken yet, and when each is to be looked at again. */
 export class Candidates {
   readonly #all = new Map<string, Candidate>()
-  readonly #settleMs: number
+  readonly #judgeMs: number
 
-  /** @param settleMs how long a file must be unchanged: a look falls on the end of that */
-  constructor(settleMs: number) {
-    this.#settleMs = settleMs
+  /** @param judgeMs how long a file must be unchanged to be judged: a look falls on the end of that */
+  constructor(judgeMs: number) {
+    this.#judgeMs = judgeMs
   }
 
   get size(): number {
@@ -68,7 +68,7 @@ export class Candidates {
 
   #nextLookMs({ unchangedSinceMs }: Settling, nowMs: number): number {
     const regularMs = nowMs + LOOK_MS + this.#all.size * LOOK_MS_PER_FILE
-    const settledMs = unchangedSinceMs + this.#settleMs
-    return settledMs > nowMs ? Math.min(regularMs, settledMs) : regularMs
+    const judgedMs = unchangedSinceMs + this.#judgeMs
+    return judgedMs > nowMs ? Math.min(regularMs, judgedMs) : regularMs
   }
 }

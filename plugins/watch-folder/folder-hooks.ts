@@ -10,11 +10,11 @@ import {
   TransientError,
 } from 'voxmux'
 import { type AfterFacts, callAfter } from './after-command.js'
-import { contentId } from './content-id.js'
+import { contentId, wholeSha256 } from './content-id.js'
 import { FailureReports } from './failure-reports.js'
 import { fileFacts } from './file-facts.js'
 import { lookAtRoot } from './folder-root.js'
-import { moveSource } from './move-source.js'
+import { moveSource, type ReadSource } from './move-source.js'
 import { isStill, type TakenFile, takenFileOf } from './taken-file.js'
 import type { WatchedFolder } from './watched-folder.js'
 
@@ -79,7 +79,7 @@ export function folderHooks({ folderOf, knownDev, logger }: FolderHooksOptions):
       const place = placeOf(job)
       if (!place) return
       await new FailureReports(place.folder.failed).remove(place.taken.path)
-      const source = await settledSource(place)
+      const source = await settledSource(place, job)
       if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
       await after(place, factsOf(job, job.output, source), job.signal)
     },
@@ -126,9 +126,17 @@ async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): 
 }
 
 /** Moves the source where the folder wants that. @returns where it lies now */
-async function settledSource({ folder, taken }: Place): Promise<string> {
+async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
   const { path, done, source } = folder
-  return source === 'move' ? moveSource(path, taken.path, done, taken) : join(path, taken.path)
+  if (source !== 'move') return join(path, taken.path)
+  return moveSource(path, taken.path, done, await asItIsNow(join(path, taken.path), taken, job))
+}
+
+/** The times of a file that was only touched while its job ran: by its bytes it is still the one that was read. */
+async function asItIsNow(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
+  const facts = await fileFacts(source)
+  if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
+  return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken
 }
 
 function factsOf(job: PublishedJob | FailedJob, output: string | null, source: string): AfterFacts {

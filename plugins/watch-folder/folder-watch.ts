@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
 import { type Candidate, Candidates } from './candidates.js'
@@ -9,6 +10,8 @@ import { FolderEvents } from './folder-events.js'
 import type { Intake, Taken } from './intake.js'
 import { KnownFiles } from './known-files.js'
 import { Nap } from './nap.js'
+import { fileKey } from './open-writers.js'
+import { PASSED_OVER, WAITS } from './reasons.js'
 import { RootWatch } from './root-watch.js'
 import { type PassedOver, scanFolder } from './scan-folder.js'
 import type { Settling } from './settling.js'
@@ -38,6 +41,8 @@ const LOOK_MS_PER_FILE = 0.01
 const IDLE_MS = 1000
 /** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
 const MOST_JUDGED = 4
+/** So long before the end of the settle time a file is read, so that it is taken when that ends. */
+const AHEAD_MS = 400
 /** What is to be judged again although it did not change. */
 const AGAIN_MS = 500
 /** A scan that an event asks for follows the last one no sooner. */
@@ -48,6 +53,7 @@ export class FolderWatch {
   readonly root: RootWatch
   readonly #options: FolderWatchOptions
   readonly #filter: FileFilter
+  readonly #judgeMs: number
   readonly #candidates: Candidates
   readonly #known: KnownFiles
   readonly #events: FolderEvents | null
@@ -65,7 +71,8 @@ export class FolderWatch {
     const { folder, jobs, seen, logger, onChange } = options
     this.#options = options
     this.#filter = createFileFilter(folder.filter)
-    this.#candidates = new Candidates(folder.settleMs)
+    this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
+    this.#candidates = new Candidates(this.#judgeMs)
     this.root = new RootWatch({ folder, jobs, seen, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#events = folder.poll
@@ -185,8 +192,8 @@ export class FolderWatch {
     if (facts === undefined || this.#known.has(path, facts)) return this.#candidates.remove(path)
     const nowMs = performance.now()
     const candidate = this.#candidates.see(path, facts, nowMs)
-    const isSettled = nowMs - candidate.settling.unchangedSinceMs >= folder.settleMs
-    if (!isSettled || candidate.isBeingJudged || nowMs < candidate.judgeAtMs || this.#judged >= MOST_JUDGED) return
+    const isStill = nowMs - candidate.settling.unchangedSinceMs >= this.#judgeMs
+    if (!isStill || candidate.isBeingJudged || nowMs < candidate.judgeAtMs || this.#judged >= MOST_JUDGED) return
     if (this.root.reason === null) void this.#judge(candidate)
   }
 
@@ -222,6 +229,13 @@ export class FolderWatch {
       writerOf: (key) => writers.writerOf(key),
     })
     if (wholeness.state === 'waits') return this.#wait(candidate, settling, wholeness)
+    const restMs = settling.unchangedSinceMs + folder.settleMs - performance.now()
+    if (restMs > 0) {
+      await sleep(restMs, undefined, { signal })
+      const writer = await writers.writerOf(fileKey(settling.facts))
+      if (writer) return this.#wait(candidate, settling, { state: 'waits', why: 'open', writer })
+    }
+    // Where it has changed meanwhile, it is not taken.
     const taken = await intake.take(path, settling.facts, signal)
     if (taken.outcome === 'later') candidate.judgeAtMs = performance.now() + AGAIN_MS
     else {
@@ -266,17 +280,4 @@ export class FolderWatch {
     this.#said.add(key)
     this.#options.logger.warn({ folder: this.folder.path }, text)
   }
-}
-
-const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
-  link: 'links are not followed',
-  name: 'its name is no UTF-8',
-  unreadable: 'it cannot be read',
-}
-
-const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {
-  marker: 'waits for its marker',
-  open: 'waits: a process has it open for writing',
-  hollow: 'waits: part of it is nothing but zeros',
-  unreadable: 'waits: it cannot be read to its end',
 }

@@ -6,7 +6,10 @@ import { outputPlace } from './output-place.js'
 import { takenData } from './taken-file.js'
 import type { WatchedFolder } from './watched-folder.js'
 
-/** What became of a whole file. `later`: it changed meanwhile, or its job is in hand under another name: ask again. */
+/**
+ * What became of a whole file. `later`: it changed meanwhile, or its job is in hand under another name, or that of its
+ * version before: ask again.
+ */
 export type Taken =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
   | { readonly outcome: 'later' }
@@ -45,7 +48,7 @@ export class Intake {
     if (moved && !(await this.#letGo(moved, path))) return { outcome: 'later' }
     const movedJob = moved && (await this.#context.jobs.get(moved.jobId))
     if (movedJob && isEnded(movedJob.status) && !isPassing(movedJob)) return this.#known(path, facts, id, movedJob)
-    if (before && before.contentId !== id) await this.#dropUnbegun(before)
+    if (before && before.contentId !== id && !(await this.#dropUnbegun(before))) return { outcome: 'later' }
     return this.#queue(path, facts, id, before !== null && before.contentId !== id)
   }
 
@@ -123,10 +126,16 @@ export class Intake {
     return true
   }
 
-  /** The version before is not there any more: its job could only fail. */
-  async #dropUnbegun(before: SeenFile): Promise<void> {
-    const job = await this.#context.jobs.get(before.jobId)
-    if (job && !isEnded(job.status) && job.holder === null) await this.#context.jobs.forget(job.id)
+  /**
+   * The version before is not there any more: its job could only fail.
+   *
+   * @returns false while a worker has it in hand: the newer version is one of two that would publish under one name
+   */
+  async #dropUnbegun(before: SeenFile): Promise<boolean> {
+    const { jobs } = this.#context
+    const job = await jobs.get(before.jobId)
+    if (!job || isEnded(job.status)) return true
+    return job.holder === null && (await jobs.forget(job.id))
   }
 }
 

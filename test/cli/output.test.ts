@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { createDaemonReporter } from '../../src/cli/output/daemon-reporter.js'
 import { createOutput } from '../../src/cli/output/output.js'
 import { overallPercent } from '../../src/cli/output/overall-progress.js'
 import { fitCells } from '../../src/cli/output/progress-bars.js'
@@ -82,6 +84,40 @@ describe('the reporter', () => {
 
   it('takes its bars away in a terminal', () => {
     expect(told('auto', false, true)).toMatch(/clip\.mov → .*clip\.regen\.mov\n$/)
+  })
+})
+
+describe('the reporter of a daemon', () => {
+  const begun = (json: boolean, isTTY: boolean) => {
+    const { output, err } = opened(json, isTTY)
+    return { reporter: createDaemonReporter(output), err }
+  }
+
+  it('tells a person in a terminal what happens in sentences, each once, and nothing that the bars show', () => {
+    const { reporter, err } = begun(false, true)
+    const { logger } = reporter
+    const job = { job: '01J', input: '/in/clip.mov' }
+    logger.info({ folder: '/in', out: '/in/out', preset: 'podcast' }, 'watching')
+    logger.info({ url: 'http://127.0.0.1:8780/' }, 'The dashboard is at http://127.0.0.1:8780/')
+    logger.info({ input: '/in/half\u001b[2J.mov', why: 'hollow' }, 'waits: part of it is nothing but zeros')
+    logger.info({ ...job, folder: '/in' }, 'queued')
+    logger.info({ ...job, group: 'g', attempt: 1 }, 'job begins')
+    logger.info({ job: '01J', stage: 'mux' }, 'stage done')
+    logger.warn({ ...job, code: 'ERR_X' }, '/in/clip.mov is tried again later: The service is away.')
+    const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: 'It is away.', remedies: [] }
+    reporter.report({ ...file, input: '/in/clip.mov', status: 'pending', error })
+    reporter.report({ ...file, input: '/in/clip.mov', status: 'pending', error: { ...error, code: 'ERR_INTERRUPTED' } })
+    logger.warn({ folder: '/in' }, '/in is not there. Its files wait until it is back.')
+    reporter.stop()
+    expect(stripVTControlCharacters(err()).split('\n')).toEqual([
+      'watching /in → /in/out (podcast)',
+      'The dashboard is at http://127.0.0.1:8780/',
+      'half.mov: waits: part of it is nothing but zeros',
+      '… clip.mov waits, and is tried again by itself. It is away.',
+      '… clip.mov goes on with the next start.',
+      '! /in is not there. Its files wait until it is back.',
+      '',
+    ])
   })
 })
 

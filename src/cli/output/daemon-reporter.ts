@@ -2,6 +2,8 @@ import pino from 'pino'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
+import { daemonFileLine } from './file-line.js'
+import { logLine } from './log-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
@@ -19,7 +21,7 @@ export interface DaemonReporter extends Reporter {
 export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
   const counts: Partial<Record<FileStatus, number>> = {}
   const isForPeople = output.stderr.isTTY === true || style !== 'auto'
-  const people = createReporter(output, isForPeople ? style : 'none')
+  const people = createReporter(output, isForPeople ? style : 'none', daemonFileLine)
   const logger = isForPeople
     ? notes(people)
     : pino({ base: null, serializers: { cause: causeText } }, pino.destination({ dest: 2, sync: true }))
@@ -43,9 +45,9 @@ function causeText(cause: unknown): string | undefined {
 }
 
 function notes({ note }: Reporter): Logger {
-  return {
-    ...silentLogger,
-    warn: (_fields, message) => note(`! ${message}`),
-    error: (_fields, message) => note(`! ${message}`),
+  const say = (mark: string) => (fields: object, message: string) => {
+    const line = logLine(fields, message)
+    if (line !== null) note(mark + line)
   }
+  return { ...silentLogger, info: say(''), warn: say('! '), error: say('! ') }
 }

@@ -1,11 +1,15 @@
 import { basename, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import type { Colors } from 'picocolors/types.js'
 import type { FileEvent } from '../../pipeline/events.js'
 
+/** The line of an input that ended, or was put off; a daemon has other words for the latter. */
+export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string
+
 /** How an input ended, for people: one line, and under a failure what can be done. */
 export function fileLine({ input, status, output, error }: FileEvent, colors: Colors, cwd: string): string {
-  const name = basename(input)
-  const why = error ? ownWords(error.message, input) : ''
+  const name = harmless(basename(input))
+  const why = error ? harmless(ownWords(error.message, input)) : ''
   const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${remedy}`).join('')
   switch (status) {
     case 'done':
@@ -23,6 +27,20 @@ export function fileLine({ input, status, output, error }: FileEvent, colors: Co
   }
 }
 
+/** The same for what runs for months: what is put off is tried again by itself. */
+export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): string {
+  const { input, status, error } = event
+  if (status !== 'pending') return fileLine(event, colors, cwd)
+  const name = `${colors.cyan('…')} ${harmless(basename(input))}`
+  if (error?.code === 'ERR_INTERRUPTED') return `${name} goes on with the next start.`
+  return `${name} waits, and is tried again by itself.${error ? ` ${harmless(ownWords(error.message, input))}` : ''}`
+}
+
+/** A file may be named with line breaks and control characters; a terminal obeys them. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replace(/\p{Cc}/gu, '�')
+}
+
 /** The message without the file's name, which the line begins with. */
 function ownWords(message: string, input: string): string {
   return message.startsWith(`${input}: `) ? message.slice(input.length + 2) : message
@@ -31,5 +49,5 @@ function ownWords(message: string, input: string): string {
 function shortPath(path: string | null, cwd: string): string {
   if (path === null) return ''
   const short = relative(cwd, path)
-  return short.startsWith('..') ? path : short
+  return harmless(short.startsWith('..') ? path : short)
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import picocolors from 'picocolors'
 import type { FileEvent, JobEvent, ProgressEvent } from '../../pipeline/events.js'
-import { fileLine } from './file-line.js'
+import { type FileLine, fileLine } from './file-line.js'
 import type { Output } from './output.js'
 import { overallPercent, STAGE_LABELS } from './overall-progress.js'
 import { fitCells, ProgressBars } from './progress-bars.js'
@@ -26,9 +26,9 @@ interface People {
   readonly stop: () => void
 }
 
-/** Opens the reporter of a command that works on files. */
-export function createReporter(output: Output, style: ProgressStyle = 'auto'): Reporter {
-  const people = peopleReporter(output, style)
+/** Opens the reporter of a command that works on files. @param line the words for how a file ended */
+export function createReporter(output: Output, style: ProgressStyle = 'auto', line: FileLine = fileLine): Reporter {
+  const people = peopleReporter(output, style, (event) => line(event, colorsOf(output), process.cwd()))
   return {
     report: (event) => {
       output.event(event)
@@ -46,23 +46,25 @@ export function createReporter(output: Output, style: ProgressStyle = 'auto'): R
   }
 }
 
-function peopleReporter(output: Output, style: ProgressStyle): People {
+type LineOf = (event: FileEvent) => string
+
+function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf): People {
   const isTerminal = output.stderr.isTTY === true
   // With --json in a terminal, bars and events would be painted over each other.
-  if (style === 'none' || (style === 'auto' && output.json)) return quiet(output)
-  return style === 'auto' && isTerminal ? bars(output) : plain(output)
+  if (style === 'none' || (style === 'auto' && output.json)) return quiet(output, lineOf)
+  return style === 'auto' && isTerminal ? bars(output, lineOf) : plain(output, lineOf)
 }
 
 /** Only how each file ended, and with `--json` not even that: the events say it. */
-function quiet(output: Output): People {
+function quiet(output: Output, lineOf: LineOf): People {
   const file = (event: FileEvent) => {
-    if (!output.json) output.note(lineOf(output, event))
+    if (!output.json) output.note(lineOf(event))
   }
   return { progress: () => {}, file, note: output.note, stop: () => {} }
 }
 
 /** A line when a stage begins: for logs. */
-function plain(output: Output): People {
+function plain(output: Output, lineOf: LineOf): People {
   const stages = new Map<string, string>()
   return {
     progress: ({ id, input, stage }) => {
@@ -70,13 +72,13 @@ function plain(output: Output): People {
       stages.set(id, stage)
       output.note(`${fitCells(basename(input), 120)}: ${STAGE_LABELS[stage]}`)
     },
-    file: (event) => output.note(lineOf(output, event)),
+    file: (event) => output.note(lineOf(event)),
     note: output.note,
     stop: () => {},
   }
 }
 
-function bars(output: Output): People {
+function bars(output: Output, lineOf: LineOf): People {
   const painted = new ProgressBars(output.stderr)
   return {
     progress: (event) => {
@@ -85,14 +87,13 @@ function bars(output: Output): People {
     },
     file: (event) => {
       painted.remove(event.id)
-      painted.write(lineOf(output, event))
+      painted.write(lineOf(event))
     },
     note: (text) => painted.write(text),
     stop: () => painted.stop(),
   }
 }
 
-function lineOf(output: Output, event: FileEvent): string {
-  const colors = picocolors.createColors(output.stderr.isTTY === true && picocolors.isColorSupported)
-  return fileLine(event, colors, process.cwd())
+function colorsOf({ stderr }: Output) {
+  return picocolors.createColors(stderr.isTTY === true && picocolors.isColorSupported)
 }

@@ -1,0 +1,17 @@
+import type { PassedOver } from './scan-folder.js'
+import type { Wholeness } from './wholeness.js'
+
+/** Why something in the folder is passed over. */
+export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
+  link: 'links are not followed',
+  name: 'its name is no UTF-8',
+  unreadable: 'it cannot be read',
+}
+
+/** Why a file is not taken yet. */
+export const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {
+  marker: 'waits for its marker',
+  open: 'waits: a process has it open for writing',
+  hollow: 'waits: part of it is nothing but zeros',
+  unreadable: 'waits: it cannot be read to its end',
+}

@@ -1,0 +1,16 @@
+import { basename } from 'node:path'
+import { harmless } from './file-line.js'
+
+/**
+ * A step of the log in a person's words; null for the steps of jobs, which the bars show, and for their failures, which
+ * the lines of the files tell.
+ */
+export function logLine(fields: object, message: string): string | null {
+  const { job, code, stage, status, group, folder, out, preset, input, to } = fields as Readonly<
+    Record<string, unknown>
+  >
+  if (job !== undefined && [code, stage, status, group, folder].some((field) => field !== undefined)) return null
+  if (typeof out === 'string') return harmless(`${message} ${folder} → ${out} (${preset})`)
+  if (typeof to === 'string') return harmless(`${message} to ${to}`)
+  return harmless(typeof input === 'string' ? `${basename(input)}: ${message}` : message)
+}

@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { WatchFolderSettings } from '../../../src/config/watch-schema.js'
+import { tinyWave } from '../../helpers/tiny-wave.js'
+import { until } from '../../helpers/until.js'
+import type { RunningCli } from '../../helpers/voxmux-cli.js'
+import { sha256Of, watchBench } from './watch-bench.js'
+
+const MANY = 50
+/** In so many of them a file is put. */
+const FILLED = 10
+/** Many jobs on a machine that has other tests to run. */
+const LONG_MS = 180_000
+
+/** Puts the clock of the daemon back by a day once a file is there. */
+const CLOCK = (trigger: string) => `
+import { existsSync } from 'node:fs'
+const real = Date.now
+let backMs = 0
+setInterval(() => { if (existsSync(${JSON.stringify(trigger)})) backMs = 86_400_000 }, 20).unref()
+globalThis.Date = class extends Date {
+  constructor(...args) { super(...(args.length === 0 ? [real() - backMs] : args)) }
+  static now() { return real() - backMs }
+}
+`
+
+describe('voxmux watch, as it is configured', () => {
+  const bench = watchBench()
+  const isPublished = (name: string) => existsSync(bench.file(`${name}.voxmux.json`))
+
+  /** Starts a daemon over folders below the watched one. */
+  const watch = async (folders: Readonly<Record<string, Omit<WatchFolderSettings, 'path'>>>): Promise<RunningCli> => {
+    const config = bench.workshop.path('voxmux.json')
+    for (const name of Object.keys(folders)) mkdirSync(bench.file(name), { recursive: true })
+    const listed = Object.entries(folders).map(([name, settings]) => ({ path: bench.file(name), ...settings }))
+    writeFileSync(config, JSON.stringify({ watch: { folders: listed } }))
+    const daemon = bench.watchConfigured(config)
+    await daemon.until(/"event":"watching"/)
+    return daemon
+  }
+
+  it('moves the source that was read, touched meanwhile or not, and never a newer version', {
+    timeout: LONG_MS,
+  }, async () => {
+    bench.server.fail('registerFile', { kind: 'status', status: 503 }, Number.POSITIVE_INFINITY)
+    const daemon = await watch({ in: { source: 'move' } })
+    for (const [index, name] of ['plain.wav', 'touched.wav', 'newer.wav'].entries())
+      writeFileSync(bench.file(`in/${name}`), tinyWave(index))
+    // In hand, and read: they only wait for the service.
+    await daemon.until(/("stage":"cut"[\s\S]*){3}/)
+    utimesSync(bench.file('in/touched.wav'), new Date(), new Date(1e12))
+    writeFileSync(bench.file('in/newer.part'), tinyWave(3))
+    renameSync(bench.file('in/newer.part'), bench.file('in/newer.wav'))
+    bench.server.heal()
+    await until(() => bench.names('in').every((name) => name.includes('/')))
+    expect(bench.names('in/done')).toEqual(['newer.wav', 'plain.wav', 'touched.wav'])
+    expect(readFileSync(bench.file('in/done/newer.wav')).equals(tinyWave(3))).toBe(true)
+    // The newer version has taken the place of the older one.
+    const receipt = JSON.parse(readFileSync(bench.file('in/out/newer.wav.voxmux.json'), 'utf8'))
+    expect(receipt.input.sha256).toBe(sha256Of(bench.file('in/done/newer.wav')))
+    expect(bench.server.charges).toBe(4)
+    expect(bench.names('in/failed')).toEqual([])
+  })
+
+  it('names outputs by the template, and calls command and webhook after done and failed files', async () => {
+    const posted: Record<string, unknown>[] = []
+    const hooks = createServer(async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      posted.push(JSON.parse(text))
+      response.writeHead(204).end()
+    })
+    await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve))
+    try {
+      const told = bench.workshop.path('told')
+      const command = ['/bin/sh', '-c', `printf '%s|' "$@" $VOXMUX_STATUS >> '${told}'; echo >> '${told}'`, 'sh']
+      const webhook = `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/hook`
+      await watch({ in: { name: '{preset}/{name}.clean{ext}', after: { command, webhook } } })
+      writeFileSync(bench.file('in/a.wav'), tinyWave(1))
+      writeFileSync(bench.file('in/bad.wav'), 'no sound')
+      await until(() => posted.length === 2)
+      const [output, a, bad] = ['out/transparent/a.clean.wav', 'a.wav', 'bad.wav'].map((name) =>
+        bench.file(`in/${name}`),
+      )
+      expect(isPublished('in/out/transparent/a.clean.wav')).toBe(true)
+      expect(readFileSync(told, 'utf8').split('\n').filter(Boolean).sort()).toEqual([
+        `done|${output}|${a}|transparent|done|`,
+        `rejected||${bad}|transparent|rejected|`,
+      ])
+      expect(posted.sort((one, other) => String(one.status).localeCompare(String(other.status)))).toMatchObject([
+        { status: 'done', output, source: a, preset: 'transparent' },
+        { status: 'rejected', output: null, source: bad, preset: 'transparent' },
+      ])
+    } finally {
+      hooks.closeAllConnections()
+      hooks.close()
+    }
+  })
+
+  it(`looks after ${MANY} folders, nested ones too, each with its own outputs`, { timeout: LONG_MS }, async () => {
+    const names = Array.from({ length: MANY }, (_, n) => (n % 10 === 9 ? `f${n - 1}/nested` : `f${n}`))
+    await watch(Object.fromEntries(names.map((name, n) => [name, { priority: n % 3 }])))
+    const filled = names.filter((_, n) => n % (MANY / FILLED) === MANY / FILLED - 1)
+    for (const [n, name] of filled.entries()) writeFileSync(bench.file(`${name}/clip.wav`), tinyWave(n))
+    await until(() => filled.every((name) => isPublished(`${name}/out/clip.wav`)))
+    expect(bench.server.charges).toBe(FILLED)
+    expect(bench.names('').filter((path) => path.endsWith('.voxmux.json'))).toHaveLength(FILLED)
+  })
+
+  it('goes on by its own clock where that of the system is set back by a day', async () => {
+    const [trigger, hook] = [bench.workshop.path('set-back'), bench.workshop.path('clock.mjs')]
+    writeFileSync(hook, CLOCK(trigger))
+    const daemon = bench.watchThrough(['env', `NODE_OPTIONS=--import=${hook}`])
+    await daemon.until(/"event":"watching"/)
+    bench.server.fail('registerFile', { kind: 'status', status: 503 }, 12)
+    writeFileSync(bench.file('before.wav'), tinyWave(1))
+    await daemon.until(/"job begins"/)
+    writeFileSync(trigger, '')
+    writeFileSync(bench.file('after.wav'), tinyWave(2))
+    await until(() => isPublished('out/after.wav') && isPublished('out/before.wav'))
+    expect(bench.server.charges).toBe(2)
+    expect(bench.names('failed')).toEqual([])
+  })
+})
