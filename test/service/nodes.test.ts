@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -105,6 +105,37 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
     await portal.close()
     await second.kill('SIGTERM')
   }, 180_000)
+
+  it('take over from one that is frozen, who changes nothing when it goes on, and works again', async () => {
+    const { url: store } = await withRedis()
+    const dataDir = await freshFolder()
+    const portal = await openPortal({ store })
+    const user = await portal.accounts.ensure('local')
+    await portal.accounts.setCredits(user.id, CREDITS_SEC)
+    const frozen = await nodeProcess(dataDir, 'slow', store)
+    const other = await apiClient(await withService({ dataDir, store, serveOnly: true }))
+    const ids = [await started(other, other), await started(other, other)]
+    while ((await other.status(...ids)).some(({ progress }) => progress === 0)) await delay(5)
+    frozen.send('SIGSTOP')
+
+    const second = await nodeProcess(dataDir, 'slow', store)
+    for (const id of ids) expect(await other.ended(id)).toMatchObject({ status: 'Succeeded', progress: 100 })
+    const outputs = () =>
+      Promise.all(ids.map(async (id) => (await stat(join(dataDir, 'files', id.slice(0, 2), id, 'output.wav'))).mtimeMs))
+    const before = await outputs()
+    await second.kill('SIGTERM')
+    frozen.send('SIGCONT')
+    // It does what comes next, after what it held before.
+    const next = await started(other, other)
+    expect(await other.ended(next)).toMatchObject({ status: 'Succeeded' })
+    expect(await outputs()).toEqual(before)
+    for (const id of [...ids, next])
+      await vi.waitFor(async () =>
+        expect((await readdir(join(dataDir, 'files', id.slice(0, 2), id))).sort()).toEqual(['input', 'output.wav']),
+      )
+    expect((await portal.accounts.byId(user.id))?.creditsSec).toBeCloseTo(CREDITS_SEC - 3 * VOICE_SEC, 1)
+    await portal.close()
+  }, 120_000)
 
   it('answer 503 and when to ask again while Redis is away, and go on when it is back', async () => {
     const own = await withRedis()

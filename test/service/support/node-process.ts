@@ -14,6 +14,8 @@ export async function nodeProcess(
   readonly service: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'>
   readonly key: { readonly clientId: string; readonly clientSecret: string }
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Lets it stand still, or go on. */
+  send(signal: 'SIGSTOP' | 'SIGCONT'): void
   /** Resolves when the process is gone. */
   readonly gone: Promise<void>
 }> {
@@ -27,6 +29,7 @@ export async function nodeProcess(
   return {
     ...JSON.parse(line),
     gone,
+    send: (signal) => void child.kill(signal),
     async kill(signal) {
       child.kill(signal)
       await gone
