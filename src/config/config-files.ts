@@ -97,7 +97,8 @@ function absoluteModule(module: string, folder: string): string {
 }
 
 function configFile(kind: ConfigFile['kind'], path: string, content: unknown): ConfigFile {
-  const settings = flatten(checkSchema(settingsSchema, content, path))
+  const { jobs, ...read } = checkSchema(settingsSchema, content, path)
+  const settings = flatten(jobs?.store === undefined ? read : { store: jobs.store, ...read })
   return { path, kind, settings: absolutePaths(settings, dirname(path)) }
 }
 

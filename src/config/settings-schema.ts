@@ -66,6 +66,8 @@ export const stagesSchema = z.strictObject({
 
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
+const storeAddress = z.string().regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address')
+
 /** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
 export const settingsSchema = recipePartSchema.extend({
   $schema: z.string().optional().meta({ description: 'For editors; not read.' }),
@@ -114,11 +116,11 @@ export const settingsSchema = recipePartSchema.extend({
   cacheDir: file('Folder of that cache, where it is not in the state folder: a share, for the machines of one store.'),
   stateDir: file('State folder: ledger, cache, and the data of the embedded service.'),
   ledger: file('SQLite file of the ledger, where it is not in the state folder.'),
-  store: z
-    .string()
-    .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address')
+  store: storeAddress.optional().meta({ description: 'Shared job store, instead of the ledger.' }),
+  jobs: z
+    .strictObject({ store: storeAddress.optional().meta({ description: 'The same as `store`.' }) })
     .optional()
-    .meta({ description: 'Shared job store, instead of the ledger.' }),
+    .meta({ description: 'Where the jobs are kept.' }),
   paths: z.array(pathRootSchema).optional().meta({
     description: 'Folders that the machines of a shared store have in different places.',
   }),

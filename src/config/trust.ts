@@ -11,6 +11,7 @@ const TRUSTED_ONLY = [
   'webhook',
   'profiles',
   'store',
+  'jobs',
   'cacheDir',
   'paths',
   'stateDir',

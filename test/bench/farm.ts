@@ -4,6 +4,7 @@
  * all but ffmpeg. Where the sum comes near the number of processors, more workers cannot do more on this machine.
  */
 import { availableParallelism } from 'node:os'
+import { Redis } from 'ioredis'
 import { openSharedLedger } from '../../src/jobs/index.js'
 import { startWorker } from '../farm/farm.js'
 import { FaultServer } from '../helpers/fault-server.js'
@@ -19,6 +20,8 @@ interface Rate {
   readonly jobsPerSec: number
   /** Processors kept busy by workers, Redis, and by the service (with this program). */
   readonly busy: readonly [workers: number, redis: number, service: number]
+  /** What Redis was asked for, claims that found nothing and the looks of this program with it. */
+  readonly scriptsPerJob: number
 }
 
 /** From when the jobs are there to the last that is done, so that the start of the processes does not count. */
@@ -37,13 +40,15 @@ async function rateOf(workers: number): Promise<Rate> {
     await ledger.jobs.pause(null, 'all of them are to wait first')
     const requests = Array.from({ length: JOBS }, (_, n) => ({ key: `j${n}`, group: `g${n % 4}`, input: `/in/${n}` }))
     await ledger.jobs.enqueueAll(requests)
+    const scriptsBefore = await scriptsRun(redis.url)
     const [began, before] = [performance.now(), used()]
     await ledger.jobs.resume(null)
     while (!(await ledger.jobs.counts()).every(({ status }) => status === 'done'))
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     const sec = (performance.now() - began) / 1000
     const [ofWorkers = 0, ofRedis = 0, ofService = 0] = used().map((value, part) => (value - (before[part] ?? 0)) / sec)
-    return { jobsPerSec: JOBS / sec, busy: [ofWorkers, ofRedis, ofService] }
+    const scriptsPerJob = ((await scriptsRun(redis.url)) - scriptsBefore) / JOBS
+    return { jobsPerSec: JOBS / sec, busy: [ofWorkers, ofRedis, ofService], scriptsPerJob }
   } finally {
     for (const worker of running) await worker.kill()
     await ledger.close()
@@ -53,22 +58,29 @@ async function rateOf(workers: number): Promise<Rate> {
   }
 }
 
+async function scriptsRun(url: string): Promise<number> {
+  const client = new Redis(url)
+  const calls = [...(await client.info('commandstats')).matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)]
+  client.disconnect()
+  return calls.reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
 const ANSWERS_AT_ONCE = { states: [{ status: 'Succeeded', errorCode: 0, progress: 100 }] } as const
 
 const cores = availableParallelism()
 process.stdout.write(
   `${cores} processors, ${JOBS} jobs, Redis with appendfsync always\n` +
-    '| workers | jobs a second | ratio | processors busy: workers + Redis + service | jobs a second of a busy processor |\n' +
-    '|---|---|---|---|---|\n',
+    '| workers | jobs a second | ratio | processors busy: workers + Redis + service | jobs a second of a busy processor | scripts a job |\n' +
+    '|---|---|---|---|---|---|\n',
 )
 let one = 0
 for (const workers of [1, 2, 4]) {
-  const { jobsPerSec, busy } = await rateOf(workers)
+  const { jobsPerSec, busy, scriptsPerJob } = await rateOf(workers)
   one ||= jobsPerSec
   const sum = busy.reduce((a, b) => a + b, 0)
   process.stdout.write(
     `| ${workers} | ${jobsPerSec.toFixed(1)} | ${(jobsPerSec / one).toFixed(2)} ` +
       `| ${busy.map((part) => part.toFixed(2)).join(' + ')} = ${sum.toFixed(2)} of ${cores} ` +
-      `| ${(jobsPerSec / sum).toFixed(1)} |\n`,
+      `| ${(jobsPerSec / sum).toFixed(1)} | ${scriptsPerJob.toFixed(1)} |\n`,
   )
 }

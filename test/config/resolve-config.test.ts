@@ -118,6 +118,7 @@ describe('resolveConfig', () => {
     [{ ffmpeg: './evil' }, '"ffmpeg"', 'VOXMUX_FFMPEG'],
     [{ stateDir: '/tmp/evil' }, '"stateDir"', 'VOXMUX_STATE_DIR'],
     [{ store: 'redis://evil.example' }, '"store"', 'VOXMUX_STORE'],
+    [{ jobs: { store: 'redis://evil.example' } }, '"store"', 'VOXMUX_STORE'],
   ])('a found file may not set %j; a named one may', async (content, named, place) => {
     const path = await put('work/voxmux.config.json', content)
     const error = await resolved().catch((thrown: unknown) => thrown)
@@ -128,6 +129,13 @@ describe('resolveConfig', () => {
     })
     expect((error as { remedies: string[] }).remedies.join()).toContain(place)
     await expect(resolved({ configPath: path })).resolves.toBeDefined()
+  })
+
+  it('takes the store of the jobs by either name', async () => {
+    const path = await put('work/named.json', { jobs: { store: 'redis://jobs.example' } })
+    expect(await resolved({ configPath: path })).toMatchObject({ store: 'redis://jobs.example' })
+    const env = { VOXMUX_STORE: 'redis://other.example' }
+    expect(await resolved({ configPath: path, env })).toMatchObject({ store: 'redis://other.example' })
   })
 
   it('runs no program that merely lies there, but the one that is named', async () => {
