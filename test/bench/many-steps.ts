@@ -21,6 +21,8 @@ import { memoryMb, peakMemoryMb, timedSec } from './measure.js'
 
 /** The package finds itself by its name from here: what runs is what is built. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Taken while all wait, a tenth of a second apart: what was thrown away on the way there is no matter of waiting. */
+const LOOKS = 40
 const PROGRAM = `
   import { scriptStep } from 'voxmux/step'
   const [cwd, jobs] = [process.argv[1], Number(process.argv[2])]
@@ -57,10 +59,11 @@ async function measure(count: number) {
       const args = ['--input-type=module', '-e', PROGRAM, dir, String(count)]
       const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] })
       const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+      const looks: number[] = []
       const waiting = setInterval(() => {
-        if (!isAllStarted()) return
+        if (!isAllStarted() || looks.push(memoryMb(child)) < LOOKS) return
         clearInterval(waiting)
-        waitingMb = memoryMb(child)
+        waitingMb = Math.min(...looks)
         isReleased = true
       }, 100)
       peakMb = await peakMemoryMb(child)
