@@ -4,9 +4,9 @@ import {
   cutCommand,
   type FfmpegCommand,
   ffmpegArguments,
+  forecastVoice,
   type MuxPlan,
   muxCommand,
-  pcmFormatFor,
   planCuts,
   replacedStreams,
 } from '../media/index.js'
@@ -83,15 +83,17 @@ const WORK_FOLDER = '/WORK'
 
 function commands({ media, mux, ...plan }: JobPlan): readonly (readonly string[])[] {
   const cuts = planCuts(media, cutRequests({ media, mux, ...plan }, WORK_FOLDER))
-  return [ffmpegArguments(cutCommand(media, cuts)), ffmpegArguments(muxPreview(mux))]
+  return [cutCommand(media, cuts), ...muxPreview(mux)].map(ffmpegArguments)
 }
 
 /** The mux with what only the voices that came back will tell left at its usual value. */
-function muxPreview(plan: MuxPlan): FfmpegCommand {
-  const voices = replacedStreams(plan).map((stream) => ({
-    ...{ stream, source: 'pipe:0', format: pcmFormatFor(stream.input), skipSamples: 0, delaySamples: 0 },
-  }))
-  return muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart: false, copiedOpusDelayMs: 0 })
+function muxPreview(plan: MuxPlan): readonly FfmpegCommand[] {
+  const previews = replacedStreams(plan).map((stream) => forecastVoice(plan, stream))
+  const voices = previews.map(({ voice }) => voice)
+  return [
+    ...previews.flatMap(({ commands }) => commands),
+    muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart: false, copiedOpusDelayMs: 0 }),
+  ]
 }
 
 function planText(plan: JobPlan): string {

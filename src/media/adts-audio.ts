@@ -1,13 +1,11 @@
 import { open } from 'node:fs/promises'
 import { JobFailedError } from '../core/errors.js'
+import { AAC_FRAME_SAMPLES } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
 import { encoderPriming } from './encoder-priming.js'
 import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import { waveSampleCount } from './wave-length.js'
-
-/** Samples of a frame of AAC-LC. */
-const FRAME_SAMPLES = 1024
 
 export type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
 
@@ -65,13 +63,13 @@ export async function encodeAdts(
   const rate = String(Math.round(bitRate))
   const encoding: AudioEncoding = { codec: 'aac', encoder: 'aac', lossless: false, bitRate, options: ['-b:{s}', rate] }
   const primingSamples = await encoderPriming(encoding, feed, options.signal)
-  const leadFrames = Math.ceil(primingSamples / FRAME_SAMPLES)
+  const leadFrames = Math.ceil(primingSamples / AAC_FRAME_SAMPLES)
   // An encoder that begins in the middle of a frame is fed silence up to its end.
-  const padSamples = leadFrames * FRAME_SAMPLES - primingSamples + delaySamples
+  const padSamples = leadFrames * AAC_FRAME_SAMPLES - primingSamples + delaySamples
   const filters = [
     ...(padSamples > 0 ? [`adelay=delays=${padSamples}S:all=1`] : []),
     ...(padSamples < 0 ? [`atrim=start_sample=${-padSamples}`, 'asetpts=N/SR/TB'] : []),
-    ...(sampleCount > 0 ? [`apad=whole_len=${sampleCount + leadFrames * FRAME_SAMPLES - primingSamples}`] : []),
+    ...(sampleCount > 0 ? [`apad=whole_len=${sampleCount + leadFrames * AAC_FRAME_SAMPLES - primingSamples}`] : []),
   ]
   await runFfmpeg(
     {

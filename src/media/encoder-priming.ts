@@ -19,8 +19,13 @@ const measured = new Map<string, Promise<number>>()
  * Samples that a lossy encoder puts before the first one it is given (AAC 1024, MP3 1105, AC-3 256, …), measured
  * with the ffmpeg that will do the work, once a process and setting.
  */
-export function encoderPriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+export function encoderPriming(
+  encoding: AudioEncoding,
+  { sampleRate, channels }: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<number> {
   if (encoding.lossless) return Promise.resolve(0)
+  const feed = { sampleRate, channels }
   return once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
 }
 

@@ -1,13 +1,15 @@
 import { dirname } from 'node:path'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
+import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encoded-voice.js'
 import type { FfmpegCommand, FfmpegInput } from './ffmpeg.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from './file-clock.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
 import { timesOutput } from './packet-times.js'
-import { defaultChannelLayout, type PcmFormat, rawFormatName } from './pcm.js'
+import type { PcmFormat } from './pcm.js'
+import { layoutFilters, rawInputOptions } from './raw-input.js'
 import { hashOutput } from './stream-hash.js'
 
 export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
@@ -15,8 +17,10 @@ export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
 /** A new voice as the command takes it in. */
 export interface VoiceInput {
   readonly stream: ReplacedStream
-  /** Where its raw PCM comes from: stdin (`pipe:0` in previews) or a temp file. */
+  /** Where it comes from: stdin (`pipe:0` in previews) or a temp file. */
   readonly source: FfmpegInput['url']
+  /** Null: as raw PCM, which the mux encodes. */
+  readonly encoded: EncodedVoice | null
   readonly format: PcmFormat
   /** Samples left out at the beginning: the track starts late, or a lead-in that cannot be signalled takes their place. */
   readonly skipSamples: number
@@ -57,9 +61,9 @@ export function muxCommand(
   return {
     inputs: [
       { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] },
-      ...voices.map(({ source, format }) => ({ url: source, options: rawInputOptions(format) })),
+      ...voices.map((voice) => ({ url: voice.source, options: voiceInputOptions(plan, voice) })),
     ],
-    filterComplex: voices.map((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
+    filterComplex: voices.flatMap((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
     outputs: [
       {
         url: fileUrl(partPath),
@@ -71,7 +75,7 @@ export function muxCommand(
           // Codecs that muxers call experimental (FLAC, Opus, TrueHD in MP4) and side data they call unofficial.
           '-strict',
           '-2',
-          ...streams.flatMap(codecOptions),
+          ...streams.flatMap((stream) => codecOptions(stream, voices)),
           ...copiedOpusOptions(plan, copiedOpusDelayMs),
           ...exactStartOptions(plan, voices),
           '-map_metadata',
@@ -122,42 +126,42 @@ function exactStartOptions({ profile }: MuxPlan, voices: readonly VoiceInput[]):
     : []
 }
 
-function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {
-  return [
-    // Read ahead, so that the encoder never waits for whoever feeds it: its default holds a third of a second.
-    ...['-thread_queue_size', '1024'],
-    ...['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
-  ]
+function voiceInputOptions(plan: MuxPlan, voice: VoiceInput): readonly string[] {
+  const { encoded, format, skipSamples } = voice
+  if (!encoded) return rawInputOptions(format)
+  return encodedInputOptions(encoded, zeroSample(plan, voice) + skipSamples, format.sampleRate)
 }
 
-function voiceGraph({ media }: MuxPlan, voice: VoiceInput, inputIndex: number): string {
-  const { format, skipSamples, delaySamples, stream } = voice
-  const zero = Math.round(media.startSec * format.sampleRate) + delaySamples
-  return `[${inputIndex}:a]${[
+/** To the sample, on the file's own clock. */
+function zeroSample({ media }: MuxPlan, { format, delaySamples }: VoiceInput): number {
+  return Math.round(media.startSec * format.sampleRate) + delaySamples
+}
+
+function voiceGraph(plan: MuxPlan, voice: VoiceInput, inputIndex: number): readonly string[] {
+  const { format, skipSamples, stream, encoded } = voice
+  if (encoded) return []
+  const graph = `[${inputIndex}:a]${[
     ...layoutFilters(format),
     `atrim=start_sample=${skipSamples}`,
-    // To the sample, on the file's own clock; an -itsoffset would be rounded twice.
-    `asetpts=PTS+(${zero})`,
+    `asetpts=PTS+(${zeroSample(plan, voice)})`,
   ].join(',')}[voice${stream.outputIndex}]`
-}
-
-/** Names the channels, moving none: raw PCM says only how many there are. */
-function layoutFilters({ channels, channelLayout }: PcmFormat): readonly string[] {
-  if (channelLayout === defaultChannelLayout(channels) || /^\d+ channels/.test(channelLayout)) return []
-  const same = Array.from({ length: channels }, (_, channel) => `${channel}`).join('|')
-  return [`channelmap=map=${same}:channel_layout=${channelLayout}`]
+  return [graph]
 }
 
 function mapOf(stream: PlannedStream, voices: readonly VoiceInput[]): string {
-  const voice = voices.find((candidate) => candidate.stream === stream)
-  return voice ? `[voice${voice.stream.outputIndex}]` : `0:${stream.input.index}`
+  const place = voices.findIndex((candidate) => candidate.stream === stream)
+  const voice = voices[place]
+  if (!voice) return `0:${stream.input.index}`
+  return voice.encoded ? `${place + 1}:a` : `[voice${voice.stream.outputIndex}]`
 }
 
-function codecOptions(stream: PlannedStream): readonly string[] {
+function codecOptions(stream: PlannedStream, voices: readonly VoiceInput[]): readonly string[] {
   switch (stream.fate) {
     case 'replaced': {
       const { encoder, options } = stream.encoding
       const specifier = String(stream.outputIndex)
+      const voice = voices.find((candidate) => candidate.stream === stream)
+      if (voice?.encoded) return encodedStreamOptions(voice.encoded, specifier)
       return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]
     }
     case 'converted':

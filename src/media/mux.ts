@@ -1,7 +1,10 @@
+import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../core/errors.js'
 import { extractAttached } from './attached-files.js'
+import { carryVoice } from './carried-voice.js'
 import { encoderPriming, matroskaOpusShift } from './encoder-priming.js'
 import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
 import { hasIndexFirst } from './index-first.js'
@@ -16,7 +19,7 @@ import { VoiceFeed } from './voice-feed.js'
 import { copyWaveChunks } from './wave-chunks.js'
 
 export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
-  /** For the raw PCM of second and further voices; the part file's folder by default. */
+  /** For second and further voices; the part file's folder by default. */
   readonly workFolder?: string | undefined
 }
 
@@ -32,8 +35,8 @@ export interface MuxedVoice {
 }
 
 export interface MuxResult {
-  /** Exactly what ffmpeg ran with. */
-  readonly args: readonly string[]
+  /** Exactly what ffmpeg ran with, each time. */
+  readonly runs: readonly (readonly string[])[]
   readonly voices: readonly MuxedVoice[]
   /** Of the copied streams, as they were read from the input; by input index. */
   readonly packetHashes: PacketHashes
@@ -42,8 +45,8 @@ export interface MuxResult {
 }
 
 /**
- * Writes the output: one ffmpeg, one reading of the input. The first voice flows in on stdin, further ones through
- * temp files that are removed again. On a fault the part file is removed.
+ * Writes the output: one reading of the input. The first voice flows in on stdin, further ones through temp files that
+ * are removed again. On a fault the part file is removed.
  *
  * @param voices by place among the audio streams; sample 0 is the file's zero
  * @throws UsageError ERR_VOICE_MISSING; the typed errors of ffmpeg
@@ -59,14 +62,17 @@ export async function mux(
   const spilled: string[] = []
   try {
     const inputs: VoiceInput[] = []
+    const runs: (readonly string[])[] = []
     for (const [place, { stream, voice, feed }] of fed.entries()) {
       const timing = await voiceTiming(plan, stream, voice.format, options.signal)
+      const { bytes, encoded, runs: own } = await carryVoice(plan, stream, feed, { ...timing, signal: options.signal })
+      runs.push(...own)
       const spill = join(folder, `${basename(partPath)}.voice${place}`)
       if (place > 0) {
         spilled.push(spill)
-        await feed.writeTo(spill, options.signal)
+        await pipeline(bytes, createWriteStream(spill, { flags: 'wx', mode: 0o600 }), { signal: options.signal })
       }
-      inputs.push({ stream, format: voice.format, source: place > 0 ? spill : feed.toReadable(), ...timing })
+      inputs.push({ stream, format: voice.format, source: place > 0 ? spill : bytes, encoded, ...timing })
     }
     spilled.push(...(await extractAttached(plan, { folder, partPath }, options)))
     const hashes = new HashLines()
@@ -89,7 +95,7 @@ export async function mux(
     if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
     await sync(partPath)
     return {
-      args,
+      runs: [...runs, args],
       packetHashes: hashes.byInputIndex(plan),
       packetTimes: times.byInputIndex(plan),
       voices: fed.map(({ stream, voice, feed }, place) => ({

@@ -1,6 +1,4 @@
-import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { PcmStream } from './pcm.js'
 import { SyncReference, type SyncSample } from './sync-reference.js'
 
@@ -23,12 +21,13 @@ export class VoiceFeed {
     return this.#reference.samples
   }
 
-  toReadable(): Readable {
-    return Readable.from(this.#chunks(), { objectMode: false, highWaterMark: 1 << 18 })
+  /** The voice; to be read once. */
+  get stream(): PcmStream {
+    return { format: this.#voice.format, sampleCount: this.#voice.sampleCount, chunks: () => this.#chunks() }
   }
 
-  async writeTo(path: string, signal: AbortSignal | undefined): Promise<void> {
-    await pipeline(this.toReadable(), createWriteStream(path, { flags: 'wx', mode: 0o600 }), signal ? { signal } : {})
+  toReadable(): Readable {
+    return Readable.from(this.#chunks(), { objectMode: false, highWaterMark: 1 << 18 })
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {

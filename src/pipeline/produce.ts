@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { childAbort } from '../core/abort.js'
 import type { JobCheckpoint } from '../jobs/index.js'
-import { mux, verifyMux } from '../media/index.js'
+import { measureEncoders, mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
 import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256, quickIdentity } from './file-identity.js'
@@ -30,6 +30,8 @@ export interface ProduceOptions {
 export async function produce(order: Order, context: PipelineContext, options: ProduceOptions): Promise<Receipt> {
   const { plan, settings, job, part } = order
   const { signal, tell } = options
+  // A fault of it is met by the mux.
+  measureEncoders(plan.mux).catch(() => {})
   const { voices, inputSha256 } = await voicesAndHash(order, context, options)
   const { outputSha256, ...proven } = await context.slots.local.run(() => makePart(order, voices, options), signal)
   const made = await receiptOf({

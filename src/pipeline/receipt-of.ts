@@ -69,7 +69,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
     report: null,
     publish: null,
-    ffmpeg: { version: (await findFfmpeg()).version, runs: [[...muxed.args]] },
+    ffmpeg: { version: (await findFfmpeg()).version, runs: muxed.runs.map((args) => [...args]) },
   }
 }
 
