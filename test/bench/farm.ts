@@ -1,9 +1,10 @@
 /**
  * `npm run bench farm [jobs]`: jobs a second with 1, 2 and 4 workers over one Redis, on a service that answers at once,
  * as ratios of one worker, and how many processors each part kept busy meanwhile. Jobs are those of the farm's tests:
- * all but ffmpeg. Where the sum comes near the number of processors, more workers cannot do more on this machine.
+ * all but ffmpeg. Where none is idle, more workers cannot do more on this machine; with `TMPDIR` in memory the disk,
+ * which syncs each write of Redis and each output, is left out of it.
  */
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
 import { Redis } from 'ioredis'
 import { openSharedLedger } from '../../src/jobs/index.js'
 import { startWorker } from '../farm/farm.js'
@@ -20,6 +21,8 @@ interface Rate {
   readonly jobsPerSec: number
   /** Processors kept busy by workers, Redis, and by the service (with this program). */
   readonly busy: readonly [workers: number, redis: number, service: number]
+  /** Processors that nothing at all used. */
+  readonly idle: number
   /** What Redis was asked for, claims that found nothing and the looks of this program with it. */
   readonly scriptsPerJob: number
 }
@@ -41,14 +44,16 @@ async function rateOf(workers: number): Promise<Rate> {
     const requests = Array.from({ length: JOBS }, (_, n) => ({ key: `j${n}`, group: `g${n % 4}`, input: `/in/${n}` }))
     await ledger.jobs.enqueueAll(requests)
     const scriptsBefore = await scriptsRun(redis.url)
+    const idleBefore = idleSec()
     const [began, before] = [performance.now(), used()]
     await ledger.jobs.resume(null)
     while (!(await ledger.jobs.counts()).every(({ status }) => status === 'done'))
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
     const sec = (performance.now() - began) / 1000
     const [ofWorkers = 0, ofRedis = 0, ofService = 0] = used().map((value, part) => (value - (before[part] ?? 0)) / sec)
+    const idle = (idleSec() - idleBefore) / sec
     const scriptsPerJob = ((await scriptsRun(redis.url)) - scriptsBefore) / JOBS
-    return { jobsPerSec: JOBS / sec, busy: [ofWorkers, ofRedis, ofService], scriptsPerJob }
+    return { jobsPerSec: JOBS / sec, busy: [ofWorkers, ofRedis, ofService], idle, scriptsPerJob }
   } finally {
     for (const worker of running) await worker.kill()
     await ledger.close()
@@ -57,6 +62,8 @@ async function rateOf(workers: number): Promise<Rate> {
     await folder.remove()
   }
 }
+
+const idleSec = () => cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1000
 
 async function scriptsRun(url: string): Promise<number> {
   const client = new Redis(url)
@@ -70,17 +77,17 @@ const ANSWERS_AT_ONCE = { states: [{ status: 'Succeeded', errorCode: 0, progress
 const cores = availableParallelism()
 process.stdout.write(
   `${cores} processors, ${JOBS} jobs, Redis with appendfsync always\n` +
-    '| workers | jobs a second | ratio | processors busy: workers + Redis + service | jobs a second of a busy processor | scripts a job |\n' +
-    '|---|---|---|---|---|---|\n',
+    '| workers | jobs a second | ratio | processors busy: workers + Redis + service | idle | jobs a second of a busy processor | scripts a job |\n' +
+    '|---|---|---|---|---|---|---|\n',
 )
 let one = 0
 for (const workers of [1, 2, 4]) {
-  const { jobsPerSec, busy, scriptsPerJob } = await rateOf(workers)
+  const { jobsPerSec, busy, idle, scriptsPerJob } = await rateOf(workers)
   one ||= jobsPerSec
   const sum = busy.reduce((a, b) => a + b, 0)
   process.stdout.write(
     `| ${workers} | ${jobsPerSec.toFixed(1)} | ${(jobsPerSec / one).toFixed(2)} ` +
-      `| ${busy.map((part) => part.toFixed(2)).join(' + ')} = ${sum.toFixed(2)} of ${cores} ` +
+      `| ${busy.map((part) => part.toFixed(2)).join(' + ')} = ${sum.toFixed(2)} of ${cores} | ${idle.toFixed(2)} ` +
       `| ${(jobsPerSec / sum).toFixed(1)} | ${scriptsPerJob.toFixed(1)} |\n`,
   )
 }
