@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import type { Readable } from 'node:stream'
 import { InterruptedError, TransientError, toVoxmuxError, UsageError, type VoxmuxError } from '../core/errors.js'
 import { childEnvironment } from './child-environment.js'
@@ -45,10 +45,13 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
+/** A third of the processor against a process of ordinary niceness: the loop goes first, and other work starves no tool. */
+const YIELDING_NICENESS = 5
+
 let doToolsYield = false
 
 /**
- * From now on tools get the processor after everything else: for a process that answers others while they work, and
+ * From now on tools give way to everything else: for a process that answers others while they work, and
  * whose loop must not wait for their turn.
  */
 export function letToolsYield(): void {
@@ -171,7 +174,7 @@ class ChildWatch {
 /** At once, since the threads that it begins have the priority of the one that began them. */
 function yieldToOthers({ pid }: ChildProcess): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (pid !== undefined) setPriority(pid, YIELDING_NICENESS)
   } catch {
     // It has ended, or the system does not have it so: then it works like any other.
   }

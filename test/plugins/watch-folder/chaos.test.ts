@@ -10,7 +10,9 @@ import { until } from '../../helpers/until.js'
 import type { RunningCli } from '../../helpers/voxmux-cli.js'
 import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
-const [FILES, KILLS] = process.env.VOXMUX_SOAK ? [100, 30] : [8, 3]
+const [FILES, KILLS] = process.env.VOXMUX_SOAK ? [100, 30] : [8, 2]
+/** Of a daemon before it is killed: long enough for some files to be published. */
+const LONGEST_LIFE_MS = process.env.VOXMUX_SOAK ? 4000 : 2500
 const LIMIT_MS = process.env.VOXMUX_SOAK ? 1_800_000 : 240_000
 
 /** Where things go wrong at the service, again and again. */
@@ -43,7 +45,7 @@ it(`${FILES} files, good, bad, growing and renamed, under ${KILLS} kill -9s and 
   const dropping = dropAll(random, sources, bad)
   let daemon: RunningCli = bench.watch('--concurrency', '4')
   for (let kill = 0; kill < KILLS; kill++) {
-    await sleep(random.between(800, 4000))
+    await sleep(random.between(800, LONGEST_LIFE_MS))
     daemon.child.kill('SIGKILL')
     await daemon.ended
     daemon = bench.watch('--concurrency', '4')

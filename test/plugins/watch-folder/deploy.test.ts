@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { watchSchema } from '../../../src/config/watch-schema.js'
 
 const path = (name: string) => fileURLToPath(new URL(`../../../plugins/watch-folder/deploy/${name}`, import.meta.url))
 const text = (name: string) => readFileSync(path(name), 'utf8')
+/** What a configuration says of the watch folder, as voxmux reads it. */
+const watched = (name: string) => watchSchema.parse(JSON.parse(text(name)).watch)
 const CAN_ANALYZE = spawnSync('systemd-analyze', ['--version']).status === 0
 
 describe('the systemd unit', () => {
@@ -36,5 +39,34 @@ describe('the container', () => {
     expect(compose).toContain('cap_drop: [ALL]')
     expect(compose).toContain('no-new-privileges:true')
     expect(compose).toContain('read_only: true')
+  })
+
+  it('starts what the package has, with a configuration that it takes, and listens where it is asked', () => {
+    const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8'))
+    expect(manifest.bin).toHaveProperty('voxmux')
+    expect(manifest.files).toContain('plugins/watch-folder/deploy')
+    const [dockerfile, compose] = [text('Dockerfile'), text('compose.yaml')]
+    const command = JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? 'null')
+    expect(command).toEqual(['watch', '--config', '/etc/voxmux/watch.json'])
+    expect(JSON.parse(/^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)?.[1] ?? 'null').at(-1)).toBe('voxmux')
+    expect(compose).toContain(`command: [${command.join(', ')}]`)
+    expect(compose).toContain(`./container.json:${command[2]}:ro`)
+    const { port, host } = watched('container.json').dashboard ?? {}
+    expect([port, host]).toEqual([8780, '0.0.0.0'])
+    for (const place of [/^EXPOSE 8780$/m, /127\.0\.0\.1:8780\/healthz/]) expect(dockerfile).toMatch(place)
+    // The state folder is the one volume that outlives the container.
+    const state = /VOXMUX_STATE_DIR=(\S+)/.exec(dockerfile)?.[1]
+    expect(dockerfile).toContain(`VOLUME ${state}`)
+    expect(compose).toContain(`- state:${state}`)
+  })
+
+  it('is configured as the unit is: folders below what each may write to', () => {
+    for (const [name, root] of [
+      ['container.json', '/media'],
+      ['watch.json', '/srv/media'],
+    ] as const)
+      for (const { path, out, failed } of watched(name).folders ?? [])
+        for (const folder of [path, out, failed]) expect(folder).toMatch(new RegExp(`^${root}/`))
+    expect(text('voxmux-watch.service')).toContain('ReadWritePaths=-/srv/media')
   })
 })

@@ -9,9 +9,9 @@ import { tinyWave } from '../../helpers/tiny-wave.js'
 import { startWatch } from '../../helpers/watch-cli.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
-const FILES = SOAK ? 20_000 : 400
+const FILES = SOAK ? 20_000 : 300
 /** So many are worked off to their end: the rest would only take hours of ffmpeg. */
-const PUBLISHED = SOAK ? 200 : 5
+const PUBLISHED = SOAK ? 200 : 3
 const IN_WORK = 4
 const MOST_MEMORY_MB = 300
 const MOST_DELAY_SEC = 0.1
