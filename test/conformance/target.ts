@@ -63,14 +63,19 @@ async function ownTarget(): Promise<Target> {
  * `voxmux serve` in a process of its own: reached by its address alone, like anybody's.
  *
  * @param key of an earlier node, where this one is not the first and tells none
+ * @param added to the environment
  */
 export async function serveProcess(
   flags: readonly string[],
   key: Readonly<Record<string, string>> = {},
+  added: NodeJS.ProcessEnv = {},
 ): Promise<Target & { readonly listening: Readonly<Record<string, string>> }> {
   const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
   const command = ['--import', 'tsx', main, 'serve', '--json', ...flags]
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, command, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...added },
+  })
   const line = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
   const listening = { ...(JSON.parse(line.value ?? '{}') as Record<string, string>), ...key }
   const env = Object.fromEntries(

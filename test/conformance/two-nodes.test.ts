@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe } from 'vitest'
 import { describeOnRedis, type OwnRedis } from '../jobs/redis-fixture.js'
+import { AZURITE, AZURITE_MISSING, startAzurite } from '../service/support/azurite.js'
 import { freshFolder } from './folder.js'
 import { interfaceSuite } from './interface-suite.js'
 import { serveProcess, type Target } from './target.js'
@@ -38,11 +41,17 @@ async function storageOrigin(node: Node): Promise<string> {
   return new URL(registered_file.file_upload_link).origin
 }
 
-async function twoNodes(redis: OwnRedis, flags: readonly string[], close: () => Promise<void>): Promise<Target> {
+async function twoNodes(
+  redis: OwnRedis,
+  folders: readonly [string, string],
+  close: () => Promise<void>,
+  { flags = [], env = {} }: { flags?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
+): Promise<Target> {
   const shared = ['--store', redis.url, ...flags]
-  const first = await serveProcess(shared)
+  const first = await serveProcess([...shared, '--data', folders[0]], {}, env)
   // The key that the first one made: the second tells which there is, and not its secret.
-  const second = await serveProcess(shared, { client_secret: String(first.listening.client_secret) })
+  const key = { client_secret: String(first.listening.client_secret) }
+  const second = await serveProcess([...shared, '--data', folders[1]], key, env)
   return alternating([first, second], close)
 }
 
@@ -50,6 +59,23 @@ describeOnRedis('the interface, by two nodes over one Redis', (redis) => {
   describe('and one shared folder', () =>
     interfaceSuite(async () => {
       const folder = await freshFolder()
-      return twoNodes(redis(), ['--data', folder.path], folder.remove)
+      return twoNodes(redis(), [folder.path, folder.path], folder.remove)
     }))
+
+  describe.skipIf(!AZURITE)(`and Azure Blob Storage${AZURITE ? '' : ` (${AZURITE_MISSING})`}`, () =>
+    interfaceSuite(async () => {
+      const folder = await freshFolder()
+      const azurite = await startAzurite(folder.path)
+      const settings = join(folder.path, 'service.json')
+      await writeFile(settings, JSON.stringify({ azureContainer: 'voices' }))
+      const close = async () => {
+        await azurite.stop()
+        await folder.remove()
+      }
+      return twoNodes(redis(), [join(folder.path, 'one'), join(folder.path, 'other')], close, {
+        flags: ['--settings', settings],
+        env: { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString },
+      })
+    }),
+  )
 })
