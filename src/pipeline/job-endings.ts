@@ -5,6 +5,7 @@ import { endFor, type Job, type JobEnd, type RetryDelay } from '../jobs/index.js
 import { isWebAddress } from './expand-inputs.js'
 import { concernsAccount } from './job-outcome.js'
 import { missingInput } from './missing-input.js'
+import { outputFault } from './output-fault.js'
 
 /** Faults of a place that a person mends without a word to voxmux: a daemon tries again by itself. */
 const MENDED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
@@ -15,10 +16,12 @@ const NEW_DAY_SPREAD_MS = 60_000
  * What a fault means to a daemon, where it is more patient than a command: a folder that cannot be written and a share
  * that is gone are waited for, whatever the fault was that they led to.
  */
-export async function faultOfDaemon(error: VoxmuxError, { input }: Job): Promise<VoxmuxError> {
+export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job): Promise<VoxmuxError> {
   if (![1, 2, 5, 7].includes(error.exitCode)) return error
   const { message, cause, remedies } = error
   if (MENDED_IN_PLACE.has(error.code)) return new TransientError(error.code, message, { cause, input, remedies })
+  const outputAway = error.exitCode === 5 || output === null ? undefined : await outputFault(output, error)
+  if (outputAway) return outputAway
   if (isWebAddress(input)) return error
   const isThere = await stat(input).then(
     () => true,

@@ -139,7 +139,7 @@ class OrderWorker implements JobWorker {
       const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
       // Another has the job by now: it speaks for it.
       if (isLeaseLost(error)) throw error
-      await this.#end(held, await faultOfDaemon(error, job), teller)
+      await this.#end(held, await faultOfDaemon(error, held.job), teller)
     } finally {
       this.#working.delete(job.id)
     }
