@@ -1,3 +1,4 @@
+import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from './clock-set-back.js'
 import type { Database } from './database.js'
 import type { Holder } from './holder.js'
 import type { ClaimOptions, JobLease } from './job-store.js'
@@ -37,6 +38,15 @@ export const NEXT_JOB = `
 export const WAKE_DELAYED = `
   UPDATE jobs INDEXED BY jobs_delayed SET not_before_ms = NULL, ready = 1
   WHERE not_before_ms IS NOT NULL AND not_before_ms <= ?`
+
+/** Makes the jobs ready that were put off by a clock that was set back since; one that was ordered for a time keeps it. */
+export function wakeSetBack(database: Database, nowMs: number): void {
+  database.run(
+    `UPDATE jobs INDEXED BY jobs_delayed SET not_before_ms = NULL, ready = 1
+     WHERE not_before_ms IS NOT NULL AND updated_ms > ? AND not_before_ms - updated_ms <= ? AND attempts > 0`,
+    [nowMs + CLOCK_SLACK_MS, LONGEST_WAIT_MS],
+  )
+}
 
 /** Takes the next job, if there is one. Call inside a transaction. */
 export function claimNext(

@@ -1,7 +1,7 @@
 import type { Database, Row, SqlValue } from './database.js'
 import { type Holder, thisHolder } from './holder.js'
 import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from './job.js'
-import { claimByKey, claimNext } from './job-claims.js'
+import { claimByKey, claimNext, wakeSetBack } from './job-claims.js'
 import { jobOf, SELECT_JOB } from './job-row.js'
 import type {
   ClaimedJob,
@@ -32,6 +32,8 @@ export class SqliteJobStore implements JobStore {
   readonly #database: Database
   readonly #now: () => number
   readonly #holder: Holder
+  /** At the last claim: an earlier time says that the clock was set back. Before the first it may have been. */
+  #clockMs = Number.POSITIVE_INFINITY
 
   constructor({ database, now = Date.now, holder = thisHolder() }: StoreContext) {
     this.#database = database
@@ -62,6 +64,8 @@ export class SqliteJobStore implements JobStore {
 
   async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
     return this.#claiming((now) => {
+      if (now < this.#clockMs) wakeSetBack(this.#database, now)
+      this.#clockMs = now
       const expiresMs = now + (options.leaseMs ?? DEFAULT_LEASE_MS)
       const lease = claimNext(this.#database, this.#holder, options, now, expiresMs)
       return lease && { job: this.#one('jobs.id = ?', [lease.jobId]), lease }

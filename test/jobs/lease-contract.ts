@@ -75,6 +75,30 @@ export function describeLeases(name: string, make: () => Promise<StoreFixture>):
       expect(await fixture.one.getByKey('k')).toMatchObject({ status: 'done', error: null })
     })
 
+    it('waits for no time of before when the clock is set back, but for one that was ordered', async () => {
+      const hourMs = 3_600_000
+      await fixture.one.enqueue(request('ordered', { notBeforeMs: fixture.now() + hourMs }))
+      await fixture.one.enqueue(request('failed'))
+      await fixture.one.enqueue(request('remote'))
+      await fixture.one.enqueue(request('kept'))
+      for (let count = 0; count < 3; count++) {
+        const claim = await fixture.one.claimNext()
+        if (claim?.job.key === 'failed') await fixture.one.retryAt(claim.lease, fixture.now() + hourMs / 6, report)
+        else if (claim?.job.key === 'remote')
+          await fixture.one.release(claim.lease, { status: 'waiting-remote', notBeforeMs: fixture.now() + 5000 })
+        // A process of its own keeps it from all others.
+        else if (claim) await fixture.one.release(claim.lease, { status: 'queued', notBeforeMs: 4e12 })
+      }
+      expect(await fixture.one.claimNext()).toBeNull()
+      fixture.advance(-5 * hourMs)
+      const due = [await fixture.other.claimNext(), await fixture.one.claimNext()]
+      expect(due.map((claim) => claim?.job.key).sort()).toEqual(['failed', 'remote'])
+      expect(due.map((claim) => claim?.job.notBeforeMs)).toEqual([null, null])
+      expect(await fixture.one.claimNext()).toBeNull()
+      expect(await fixture.other.claimNext()).toBeNull()
+      expect(await fixture.one.getByKey('ordered')).toMatchObject({ notBeforeMs: fixture.now() + 6 * hourMs })
+    })
+
     it('lets a job that goes on remotely be taken up by another', async () => {
       await fixture.one.enqueue(request('k'))
       const { lease } = await claimed(fixture.one, 'k')

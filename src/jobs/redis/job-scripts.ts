@@ -1,3 +1,4 @@
+import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from '../clock-set-back.js'
 import { JOB_READS } from './job-reads.js'
 import type { StoreScript } from './redis-scripts.js'
 
@@ -27,6 +28,27 @@ if A[5] == '' then redis.call('HDEL', key, '_notBefore') else redis.call('HSET',
 if A[4] == 'done' or A[4] == 'skipped' then redis.call('HDEL', key, '_error') end
 write(6)
 return { 'ok', nowText, read(key) }`
+
+/** Makes the jobs ready that were put off by a clock that was set back since; the time is noted now and then. */
+const WAKE_SET_BACK = `
+local clock = tonumber(redis.call('GET', own .. 'clock') or '0')
+local isSetBack = now < clock - ${CLOCK_SLACK_MS}
+if isSetBack or now > clock + ${CLOCK_SLACK_MS / 2} then redis.call('SET', own .. 'clock', nowText) end
+if isSetBack then
+  for _, queue in ipairs(redis.call('HVALS', own .. 'queues')) do
+    local base = P .. ':' .. queue .. ':'
+    for _, id in ipairs(redis.call('ZRANGE', base .. 'delayed', 0, -1)) do
+      local found = redis.call('HMGET', base .. id, '_updated', '_notBefore', '_attempts')
+      local updated, due, attempts = tonumber(found[1] or ''), tonumber(found[2] or ''), tonumber(found[3] or '')
+      if updated and due and attempts and attempts > 0 and updated > now + ${CLOCK_SLACK_MS}
+        and due - updated <= ${LONGEST_WAIT_MS} then
+        redis.call('ZREM', base .. 'delayed', id)
+        redis.call('HDEL', base .. id, '_notBefore')
+        makeReady(base, base .. id, id)
+      end
+    end
+  end
+end`
 
 /** Our scripts over jobs. */
 export const JOB_SCRIPTS = {
@@ -101,6 +123,7 @@ return { 'claimed', nowText, read(key) }`,
     bull: ['moveToActive'],
     lua: `
 freeExpired()
+${WAKE_SET_BACK}
 if redis.call('HEXISTS', own .. 'pauses', '') == 1 then return { 'none' } end
 local wanted, unwanted = {}, {}
 for i = 5, #A do

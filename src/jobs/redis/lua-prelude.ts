@@ -8,7 +8,7 @@
  *   name: `_status`, `_token` (of the lease), `_holder`, `_attempts`, `_state.<property>` and so on.
  * - `own:keys` (key of a job → id), `own:groups` and `own:queues` (number of a group → its name and its queue),
  *   `own:turns` (number → when it was last served), `own:leases` (id → when it is over), `own:holders`, `own:pauses`,
- *   `own:inputs` and `own:index:<number>:<status>` (sorted sets of ids, by name: what lists and counts are read from).
+ *   `own:clock` (about when a job was last claimed), `own:inputs` and `own:index:<number>:<status>` (sorted sets of ids, by name: what lists and counts are read from).
  *
  * An id is a ULID and the number of its group: it sorts by time and tells its queue.
  */
