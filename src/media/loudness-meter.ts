@@ -117,15 +117,18 @@ export class LoudnessMeter {
     const joined = room.joined.subarray(0, count)
     joined.set(this.#tail)
     joined.set(values, this.#tail.length)
-    const last = joined.length / channels - PEAK_REACH
-    for (let channel = 0; channel < channels; channel++) {
-      for (let frame = PEAK_REACH; frame < last; frame++) {
-        const here = Math.abs(joined[frame * channels + channel] as number)
-        if (here * 2 < this.#peak && Math.abs(joined[(frame + 1) * channels + channel] as number) * 2 < this.#peak)
-          continue
-        this.#peak = Math.max(this.#peak, peakAround(joined, frame, channels, channel, this.#peak))
-      }
+    const first = PEAK_REACH * channels
+    const last = count - first
+    // A place counts where the sample before it or the one after it is loud: most of a file is passed by in one look.
+    let peak = this.#peak
+    for (let at = first; at < last + channels; at++) {
+      if (Math.abs(joined[at] as number) * 2 < peak) continue
+      const frame = Math.floor(at / channels)
+      const channel = at % channels
+      if (at >= first + channels) peak = Math.max(peak, peakAround(joined, frame - 1, channels, channel, peak))
+      if (at < last) peak = Math.max(peak, peakAround(joined, frame, channels, channel, peak))
     }
+    this.#peak = peak
     this.#tail = joined.slice(count - this.#tail.length)
   }
 }

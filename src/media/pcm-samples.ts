@@ -7,7 +7,7 @@ import { type SampleType, sampleBytes } from './pcm.js'
 export function readSamples(bytes: Buffer, sample: SampleType, out?: Float64Array): Float64Array {
   const values = valuesOf(bytes, sample)
   const target = out && out.length >= values.length ? out.subarray(0, values.length) : new Float64Array(values.length)
-  const scale = scaleOf(sample)
+  const scale = fullScaleOf(sample)
   if (scale === 1) target.set(values)
   else for (let index = 0; index < values.length; index++) target[index] = (values[index] as number) / scale
   return target
@@ -21,7 +21,7 @@ export function readSamples(bytes: Buffer, sample: SampleType, out?: Float64Arra
 export function writeSamples(values: Float64Array, sample: SampleType): Buffer {
   const bytes = Buffer.alloc(values.length * sampleBytes(sample))
   const target = valuesOf(bytes, sample)
-  const scale = scaleOf(sample)
+  const scale = fullScaleOf(sample)
   if (scale === 1) target.set(values)
   else
     for (let index = 0; index < values.length; index++)
@@ -49,7 +49,8 @@ export function valuesOf(bytes: Buffer, sample: SampleType): Int16Array | Int32A
   }
 }
 
-function scaleOf(sample: SampleType): number {
+/** What full scale is in values of that type. */
+export function fullScaleOf(sample: SampleType): number {
   switch (sample) {
     case 's16':
       return 2 ** 15

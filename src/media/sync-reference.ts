@@ -1,4 +1,5 @@
-import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
+import { frameBytes, type PcmFormat } from './pcm.js'
+import { fullScaleOf, valuesOf } from './pcm-samples.js'
 
 export type SyncPlaceName = 'start' | 'middle' | 'end'
 
@@ -91,42 +92,26 @@ export class SyncReference {
   }
 }
 
-function energyOf(bytes: Buffer, format: PcmFormat, stride: number): number {
-  const read = reader(bytes, format)
-  const step = frameBytes(format) * stride
+function energyOf(bytes: Buffer, { channels, sample }: PcmFormat, stride: number): number {
+  const values = valuesOf(bytes, sample)
+  const scale = fullScaleOf(sample)
+  const step = channels * stride
   let energy = 0
-  for (let at = 0; at + step <= bytes.length; at += step) {
-    for (let channel = 0; channel < format.channels; channel++)
-      energy += read(at + channel * sampleBytes(format.sample)) ** 2
+  for (let at = 0; at + step <= values.length; at += step) {
+    for (let channel = 0; channel < channels; channel++) energy += ((values[at + channel] as number) / scale) ** 2
   }
-  return energy / (bytes.length / step) > 1e-10 ? energy : 0
+  return energy / (values.length / step) > 1e-10 ? energy : 0
 }
 
 /** All channels summed, as the check decodes them. */
-export function monoOf(bytes: Buffer, format: PcmFormat): Float64Array {
-  const read = reader(bytes, format)
-  const frame = frameBytes(format)
-  const width = sampleBytes(format.sample)
-  const mono = new Float64Array(Math.floor(bytes.length / frame))
+export function monoOf(bytes: Buffer, { channels, sample }: PcmFormat): Float64Array {
+  const values = valuesOf(bytes, sample)
+  const scale = fullScaleOf(sample)
+  const mono = new Float64Array(Math.floor(values.length / channels))
   for (let place = 0; place < mono.length; place++) {
     let sum = 0
-    for (let channel = 0; channel < format.channels; channel++) sum += read(place * frame + channel * width)
+    for (let channel = 0; channel < channels; channel++) sum += (values[place * channels + channel] as number) / scale
     mono[place] = sum
   }
   return mono
-}
-
-function reader(bytes: Buffer, { sample }: PcmFormat): (at: number) => number {
-  switch (sample) {
-    case 's16':
-      return (at) => bytes.readInt16LE(at) / 2 ** 15
-    case 's32':
-      return (at) => bytes.readInt32LE(at) / 2 ** 31
-    case 'f32':
-      return (at) => bytes.readFloatLE(at)
-    case 'f64':
-      return (at) => bytes.readDoubleLE(at)
-    default:
-      return sample satisfies never
-  }
 }
