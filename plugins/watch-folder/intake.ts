@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { isEnded, type Job, type PipelineContext, queueJob, readReceipt, type SeenFile, type SeenFiles } from 'voxmux'
 import { contentId, isSampled, wholeSha256 } from './content-id.js'
 import { type FileFacts, fileFacts, hasChanged } from './file-facts.js'
+import { moveSource } from './move-source.js'
 import { outputPlace } from './output-place.js'
 import { takenData } from './taken-file.js'
 import type { WatchedFolder } from './watched-folder.js'
@@ -69,8 +70,16 @@ export class Intake {
     return created ? this.#remember('queued', path, facts, id, job) : this.#known(path, facts, id, job)
   }
 
-  #known(path: string, facts: FileFacts, id: string, job: Job): Taken {
+  async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<Taken> {
+    await this.#putAway(path, facts, job)
     return this.#remember('known', path, facts, id, job)
+  }
+
+  /** A file that was done and moved, and is dropped again: nothing is left to do with it but that. */
+  async #putAway(path: string, facts: FileFacts, { status, output }: Job): Promise<void> {
+    const { source, path: root, done } = this.#folder
+    if (source !== 'move' || status !== 'done' || output === null || !(await fileFacts(output))) return
+    await moveSource(root, path, done, facts)
   }
 
   #remember(outcome: 'queued' | 'known', path: string, facts: FileFacts, id: string, job: Job): Taken {

@@ -64,6 +64,21 @@ describe('voxmux watch, as it is configured', () => {
     expect(bench.names('in/failed')).toEqual([])
   })
 
+  it('puts away what is dropped again after it was done and moved, without paying', { timeout: LONG_MS }, async () => {
+    await watch({ in: { source: 'move' } })
+    const drop = async (name: string, movedTo: string) => {
+      writeFileSync(bench.file(`in/${name}`), tinyWave(1))
+      await until(() => existsSync(bench.file(`in/done/${movedTo}`)) && !existsSync(bench.file(`in/${name}`)))
+    }
+    await drop('a.wav', 'a.wav')
+    await drop('a.wav', 'a~2.wav')
+    await drop('b.wav', 'b.wav')
+    for (const name of ['a.wav', 'a~2.wav', 'b.wav'])
+      expect(readFileSync(bench.file(`in/done/${name}`)).equals(tinyWave(1))).toBe(true)
+    expect(bench.names('in/out').filter((name) => name.endsWith('.wav'))).toEqual(['a.wav'])
+    expect(bench.server.charges).toBe(1)
+  })
+
   it('names outputs by the template, and calls command and webhook after done and failed files', async () => {
     const posted: Record<string, unknown>[] = []
     const hooks = createServer(async (request, response) => {
