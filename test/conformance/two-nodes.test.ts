@@ -55,14 +55,16 @@ async function twoNodes(
   return alternating([first, second], close)
 }
 
-describeOnRedis('the interface, by two nodes over one Redis', (redis) => {
-  describe('and one shared folder', () =>
-    interfaceSuite(async () => {
-      const folder = await freshFolder()
-      return twoNodes(redis(), [folder.path, folder.path], folder.remove)
-    }))
+describeOnRedis('the interface, by two nodes over one Redis and one shared folder', (redis) =>
+  interfaceSuite(async () => {
+    const folder = await freshFolder()
+    return twoNodes(redis(), [folder.path, folder.path], folder.remove)
+  }),
+)
 
-  describe.skipIf(!AZURITE)(`and Azure Blob Storage${AZURITE ? '' : ` (${AZURITE_MISSING})`}`, () =>
+// A Redis of its own: in one that was served before, no start makes a key and tells its secret.
+describeOnRedis('the interface, by two nodes over one Redis and Azure Blob Storage', (redis) => {
+  describe.skipIf(!AZURITE)(`from Azurite${AZURITE ? '' : ` (${AZURITE_MISSING})`}`, () =>
     interfaceSuite(async () => {
       const folder = await freshFolder()
       const azurite = await startAzurite(folder.path)

@@ -38,7 +38,7 @@ describe('the contents of the tarball', () => {
     ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
     'plugins/blender/voxmux_blender.py',
-    'plugins/tdarr/flow-plugin.cjs',
+    ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/plugin.json'],
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
     ...['dist/plugins/script-step/index.js', 'plugins/script-step/examples/Makefile'],
   ]
