@@ -213,7 +213,7 @@ describe('the service', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('the state folder', () => {
+describe.skipIf(process.platform === 'win32')('the state folder (not on Windows, which has no modes)', () => {
   it('is closed to others, new or not', async () => {
     const fresh = await ensureStateFolder(join(root, 'a/b/state'))
     expect((await stat(fresh)).mode & 0o777).toBe(0o700)
