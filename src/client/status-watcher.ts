@@ -2,6 +2,7 @@ import { type FileProcessingStatus, LIMITS } from '../contract/index.js'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, JobFailedError, TransientError, toVoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import type { PollingOptions } from './client-options.js'
 import { dueBatch, nextRoundAtMs, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
 
@@ -218,6 +219,6 @@ function tell(waiter: Waiter, status: FileProcessingStatus, logger: Logger): voi
   try {
     waiter.onStatus?.(status)
   } catch (thrown) {
-    logger.error({ fault: String(thrown) }, 'A status listener failed')
+    logger.error({ fault: thrownMessage(thrown) }, 'A status listener failed')
   }
 }

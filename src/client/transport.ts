@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { got, MaxRedirectsError, type OptionsInit, type Request, RequestError, TimeoutError } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
@@ -174,7 +175,7 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
     return new HttpFault({ operation, reason, detail: 'it did not answer in time' })
   }
   const code = (thrown as NodeJS.ErrnoException).code ?? ''
-  const detail = thrown instanceof Error ? thrown.message : String(thrown)
+  const detail = thrownMessage(thrown)
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code)) {
     return new HttpFault({ operation, reason: 'insecure', detail })
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { type FileProcessingStatus, secretPositionSchema, type WebhookBody } from '../contract/index.js'
 import { type Logger, silentLogger } from '../core/logger.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { statusOnTheWay, WebhookOrder } from './webhook-order.js'
 import { readWebhook } from './webhook-request.js'
 
@@ -77,7 +78,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
   function handle(request: IncomingMessage, response: ServerResponse): void {
     answer(request)
       .catch((thrown: unknown) => {
-        logger.error({ fault: String(thrown) }, 'A webhook could not be dealt with')
+        logger.error({ fault: thrownMessage(thrown) }, 'A webhook could not be dealt with')
         return 500
       })
       .then((status) => {

@@ -3,6 +3,7 @@ import { dirname, extname, join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lilconfig } from 'lilconfig'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { checkSchema } from './check-schema.js'
 import { flatten, type SettingPath } from './merge-layers.js'
 import { parseJson, readJsonFile } from './read-json-file.js'
@@ -107,7 +108,7 @@ async function importDefault(path: string): Promise<unknown> {
   try {
     return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = thrownMessage(cause)
     throw new UsageError('ERR_CONFIG_SYNTAX', `${path} cannot be loaded: ${message}.`, { cause, input: path })
   }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 
 /**
  * Reads a JSON file that a person wrote.
@@ -21,7 +22,7 @@ export function parseJson(text: string, source: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = thrownMessage(cause)
     const offset = /at position (\d+)/.exec(message)?.[1]
     const line = offset === undefined ? '' : ` (line ${text.slice(0, Number(offset)).split('\n').length})`
     throw new UsageError('ERR_CONFIG_SYNTAX', `${source} is not valid JSON${line}.`, {
@@ -43,6 +44,6 @@ function reason(cause: unknown): string {
     case 'EPERM':
       return 'no permission'
     default:
-      return cause instanceof Error ? cause.message : String(cause)
+      return thrownMessage(cause)
   }
 }

@@ -1,3 +1,4 @@
+import { thrownMessage } from './thrown-message.js'
 /** Exit codes of the command line (a contract: see the README's table). */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 130
 
@@ -109,7 +110,7 @@ export function toVoxmuxError(thrown: unknown, input?: string): VoxmuxError {
   if (isAbort(thrown)) return new InterruptedError('Interrupted.', { cause: thrown, input })
   const known = fromSystemError(thrown, input)
   if (known) return known
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const message = thrownMessage(thrown)
   return new JobFailedError('ERR_INTERNAL', `Unexpected fault: ${message}`, {
     cause: thrown,
     input,

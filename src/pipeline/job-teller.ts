@@ -1,5 +1,6 @@
 import { isAbort, PrecheckError, toVoxmuxError, VoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { backoffMs, sleep } from '../core/time.js'
 import type { StageProgress } from './context.js'
 import type { JobEvent } from './events.js'
@@ -101,7 +102,7 @@ export class JobTeller {
     } catch (error) {
       if (error instanceof VoxmuxError || isAbort(error)) throw error
       cause = error
-      reason = error instanceof Error ? error.message : String(error)
+      reason = thrownMessage(error)
     }
     if (reason === undefined) return
     const { input } = this.#facts

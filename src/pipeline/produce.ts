@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { childAbort } from '../core/abort.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import type { JobCheckpoint } from '../jobs/index.js'
 import { measureEncoders, mux, verifyMux } from '../media/index.js'
 import { assembleTrack } from './assemble-track.js'
@@ -91,7 +92,7 @@ async function withReport(
     return { ...receipt, report }
   } catch (error) {
     if (signal.aborted) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = thrownMessage(error)
     return { ...receipt, notes: [...receipt.notes, `The report could not be made: ${why}`] }
   }
 }

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { ConfiguredPlugin } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { PLUGIN_CONTRACT, type VoxmuxPlugin } from './plugin.js'
 import { checkOptions, type PluginOptionsSchema } from './plugin-options.js'
 import { resolveModule } from './resolve-module.js'
@@ -51,7 +52,7 @@ async function importDefault(path: string, module: string): Promise<unknown> {
     // CommonJS that a compiler wrote has its default one level deeper.
     return (exported as { default?: unknown } | undefined)?.default ?? exported
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = thrownMessage(cause)
     throw new UsageError('ERR_PLUGIN_LOAD', `The plugin ${module} cannot be loaded: ${why}.`, {
       cause,
       input: path,

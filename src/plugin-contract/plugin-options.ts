@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checkSchema } from '../config/check-schema.js'
 import { schemaKeys } from '../config/schema-keys.js'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 
 /** The part of Standard Schema (standardschema.dev) that is needed: zod, valibot and arktype have it. */
 export interface StandardSchema {
@@ -62,7 +63,7 @@ function readJsonSchema(schema: object, source: string): z.ZodType {
   try {
     return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = thrownMessage(cause)
     throw new UsageError('ERR_PLUGIN_MANIFEST', `${source}: the schema of its options cannot be read (${why}).`, {
       cause,
       remedies: ['Give JSON Schema (draft 2020-12) without conditions, or a Standard Schema such as a zod object.'],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
 import type { MaskSettings } from './mask-settings.js'
@@ -40,7 +41,7 @@ async function readModel(path: string): Promise<OnnxModel> {
   try {
     return onnxModelSchema.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = thrownMessage(cause)
     throw new UsageError('ERR_ONNX_MODEL', `The description of the voice model, ${path}, cannot be used: ${why}`, {
       cause,
     })

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { InferenceSession, Tensor } from 'onnxruntime-web'
 import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import type { OnnxStage } from './onnx-model.js'
 
 type Runtime = typeof import('onnxruntime-web')
@@ -47,7 +48,7 @@ export class OnnxSession {
       const session = await runtime.InferenceSession.create(new Uint8Array(await readFile(path)))
       return new OnnxSession(runtime, session, stage)
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
+      const why = thrownMessage(cause)
       throw new UsageError('ERR_ONNX_MODEL', `The voice model ${path} cannot be loaded: ${why}`, { cause })
     }
   }

@@ -1,6 +1,7 @@
 /** The worker thread: loads the engine once, then answers one request after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { VoxmuxError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
 import type { Block } from './block-plan.js'
 import { createEngine } from './create-engine.js'
 import type { RegeneratedBlock } from './engine.js'
@@ -33,7 +34,7 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
         throw new Error(`Unknown task ${task satisfies never}.`)
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = thrownMessage(error)
     const known = error instanceof VoxmuxError ? error : undefined
     return { ok: false, code: known?.code ?? null, message, remedies: known?.remedies ?? [] }
   }

@@ -73,3 +73,13 @@ it('lets its own errors be and survives anything thrown', () => {
     }),
   )
 })
+
+it.each([
+  ['text', 'as thrown', 'as thrown'],
+  ['an object', { reason: 'as thrown' }, "{ reason: 'as thrown' }"],
+  ['an object that cannot become text', { toString: 0 }, '{ toString: 0 }'],
+  ['nothing', undefined, 'undefined'],
+  ['a symbol', Symbol('s'), 'Symbol(s)'],
+])('says what was thrown where it is %s', (_, thrown, message) => {
+  expect(toVoxmuxError(thrown).message).toBe(`Unexpected fault: ${message}`)
+})

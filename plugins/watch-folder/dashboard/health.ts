@@ -1,4 +1,5 @@
 import { access, constants } from 'node:fs/promises'
+import { thrownMessage } from '../../../src/core/thrown-message.js'
 import type { OperatorView } from './operator-view.js'
 
 /** One thing that readiness hangs on. */
@@ -56,7 +57,7 @@ async function checked(check: string, look: () => Promise<string>): Promise<Heal
   try {
     return { check, ok: true, detail: await Promise.race([look(), late]) }
   } catch (fault) {
-    return { check, ok: false, detail: fault instanceof Error ? fault.message : String(fault) }
+    return { check, ok: false, detail: thrownMessage(fault) }
   } finally {
     clearTimeout(timer)
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Logger, silentLogger, UsageError } from 'voxmux'
+import { thrownMessage } from '../../../src/core/thrown-message.js'
 import { ComparisonStore } from './comparison-store.js'
 import type { DashboardParts } from './exchange.js'
 import { LiveFeed } from './live-feed.js'
@@ -46,7 +47,8 @@ const LOCAL = 'http://localhost'
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { view, metrics, host = '127.0.0.1', logger = silentLogger } = options
   const token = randomBytes(32).toString('base64url')
-  const onFault = (fault: unknown) => logger.warn({ cause: String(fault) }, 'The dashboard could not ask the store.')
+  const onFault = (fault: unknown) =>
+    logger.warn({ cause: thrownMessage(fault) }, 'The dashboard could not ask the store.')
   const progress = new ProgressBoard(view.daemon)
   const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault })
   const comparisons = new ComparisonStore({ folder: options.comparisonFolder })
@@ -57,7 +59,10 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const hosts = allowedHosts(host, port, options.hosts ?? [])
   server.on('request', (request, response) => {
     answer(request, response, parts, hosts).catch((fault: unknown) => {
-      logger.warn({ path: request.url?.split('?', 1)[0], cause: String(fault) }, 'A request could not be answered.')
+      logger.warn(
+        { path: request.url?.split('?', 1)[0], cause: thrownMessage(fault) },
+        'A request could not be answered.',
+      )
       if (response.headersSent) response.destroy()
       else sendFault(response, 500, 'The request could not be answered; the log says why.')
     })

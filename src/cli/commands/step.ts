@@ -4,6 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
+import { thrownMessage } from '../../core/thrown-message.js'
 import { jobRequestJsonSchema } from '../../pipeline/job-request-schema.js'
 import { exitCodeOf } from '../../pipeline/run-jobs.js'
 import { type CommandContext, defineCommand } from '../command.js'
@@ -85,7 +86,7 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
   try {
     return JSON.parse(content.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    throw unreadable(source, cause instanceof Error ? cause.message : String(cause), cause)
+    throw unreadable(source, thrownMessage(cause), cause)
   }
 }
 

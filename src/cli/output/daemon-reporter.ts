@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
+import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
 import { daemonFileLine } from './file-line.js'
 import { logLine } from './log-line.js'
@@ -41,7 +42,7 @@ export function createDaemonReporter(output: Output, style: ProgressStyle = 'aut
 
 /** Of a cause only its message: what else an error carries may be secret. */
 function causeText(cause: unknown): string | undefined {
-  return cause === undefined ? undefined : redactText(cause instanceof Error ? cause.message : String(cause))
+  return cause === undefined ? undefined : redactText(thrownMessage(cause))
 }
 
 function notes({ note }: Reporter): Logger {
