@@ -42,9 +42,9 @@ export function outputFormat(media: MediaInfo, outputType: OutputType) {
   return FORMATS[outputType]
 }
 
-/** The container that the name of an output asks for; undefined for the input's own. */
-export function namedContainer(media: MediaInfo, output: string | undefined): string | undefined {
-  const extension = extname(output ?? '')
+/** The container that the name of an output file asks for; undefined for the input's own. */
+export function namedContainer(media: MediaInfo, outputFile: string | undefined): string | undefined {
+  const extension = extname(outputFile ?? '')
     .slice(1)
     .toLowerCase()
   if (extension === '' || extension === extname(media.path).slice(1).toLowerCase()) return undefined

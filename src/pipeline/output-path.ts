@@ -65,16 +65,23 @@ export function fittingName(stem: string, suffix: string): string {
   return kept + tail + suffix
 }
 
-async function place(wish: OutputWish, ownName: string): Promise<string> {
-  if (wish.output === undefined) return join(dirname(wish.input), ownName)
-  const wanted = resolve(wish.cwd, wish.output)
-  const isFolder = /[/\\]$/.test(wish.output) || (await isDirectory(wanted))
-  return isFolder ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName) : wanted
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
+/**
+ * Whether an output as typed names a folder: one that ends in a separator and is yet to be made, or one that is there.
+ * Such a name says nothing of the format of what is laid in it: `2026.11.22/` is no file of the format `22`.
+ *
+ * @param cwd folder against which it is relative
+ */
+export async function namesFolder(output: string, cwd: string): Promise<boolean> {
+  if (/[/\\]$/.test(output)) return true
+  return stat(resolve(cwd, output)).then(
     (found) => found.isDirectory(),
     () => false,
   )
+}
+
+async function place(wish: OutputWish, ownName: string): Promise<string> {
+  if (wish.output === undefined) return join(dirname(wish.input), ownName)
+  const wanted = resolve(wish.cwd, wish.output)
+  const isFolder = await namesFolder(wish.output, wish.cwd)
+  return isFolder ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName) : wanted
 }

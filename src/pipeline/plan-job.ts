@@ -8,7 +8,7 @@ import { chunkForecast } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
-import { outputPath } from './output-path.js'
+import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
 
@@ -75,7 +75,8 @@ export async function planMedia(media: MediaInfo, request: PlanRequest, limits: 
   const { settings } = request
   const tracks = planTracks(media, settings, limits)
   const verdicts = judge(media, tracks, settings, limits)
-  const mux = planMux(media, muxOptions(media, tracks, request))
+  const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
+  const mux = planMux(media, muxOptions(media, tracks, settings, isFolder ? undefined : request.output))
   const output = await outputPath({
     input: media.path,
     output: request.output,
@@ -114,11 +115,15 @@ export function cutRequests(plan: JobPlan, folder: string) {
     }))
 }
 
-function muxOptions(media: MediaInfo, tracks: readonly TrackPlan[], { settings, output }: PlanRequest): MuxOptions {
-  const { recipe, outputType } = settings
+function muxOptions(
+  media: MediaInfo,
+  tracks: readonly TrackPlan[],
+  { recipe, outputType }: JobSettings,
+  outputFile: string | undefined,
+): MuxOptions {
   return {
     replaced: tracks.map(({ stream }) => stream.audioIndex),
-    ...(outputType === null ? { container: namedContainer(media, output) } : outputFormat(media, outputType)),
+    ...(outputType === null ? { container: namedContainer(media, outputFile) } : outputFormat(media, outputType)),
     fallbackContainer: recipe.audio.container,
     fallbackCodec: recipe.audio.codec,
     fallbackBitRate: recipe.audio.bitRate,

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fittingName, outputPath, receiptPath } from '../../src/pipeline/output-path.js'
 import { clearStaleParts, partPath, requireFreeSpace, requireWritableFolder } from '../../src/pipeline/part-file.js'
+import { planJob } from '../../src/pipeline/plan-job.js'
 import { publish } from '../../src/pipeline/publish.js'
+import { fixture } from '../helpers/job-bench.js'
+import { requestFor } from '../helpers/test-pipeline.js'
 
 let folder: string
 beforeEach(async () => {
@@ -120,6 +123,19 @@ describe('outputPath', () => {
     expect(await outputPath({ ...wish, output: 'x/new.mov' })).toBe('/work/x/new.mov')
     expect(await outputPath({ ...wish, output: folder })).toBe(join(folder, 'clip.regen.mov'))
     expect(await outputPath({ ...wish, output: 'new/' })).toBe('/work/new/clip.regen.mov')
+  })
+
+  it('takes a folder’s name for no format of a file, whatever dots are in it', async () => {
+    const input = fixture('speech.wav')
+    const planned = async (output: string) => {
+      const { output: path, mux } = await planJob(requestFor(input, { output }), {})
+      return [path, mux.container]
+    }
+    const there = join(folder, 'v1.2')
+    await mkdir(there)
+    expect(await planned(there)).toEqual([join(there, 'speech.regen.wav'), 'wav'])
+    expect(await planned(`${folder}/2026.11.22/`)).toEqual([join(folder, '2026.11.22/speech.regen.wav'), 'wav'])
+    expect(await planned(`${folder}/new.flac`)).toEqual([join(folder, 'new.flac'), 'flac'])
   })
 
   it('refuses to stand in the place of the input', async () => {
