@@ -1,22 +1,27 @@
 /**
  * `npm run pack-test`: packs voxmux, looks at what is in the tarball, installs it in an empty folder outside the
- * repository, and uses it as a stranger would: the command, the types under NodeNext strict, the code.
+ * repository, and uses it as a stranger would: the command, the types under NodeNext strict, the code; the last on the
+ * oldest Node that voxmux lets in and on newer ones too.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installNodes, oldestNode } from './other-nodes.js'
 import { checkContents } from './tarball-contents.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
 const tempDir = mkdtempSync(join(tmpdir(), 'voxmux-pack-'))
 try {
   const tarballPath = pack()
   const appDir = install(tarballPath)
   expectVersion(appDir)
-  compileAndRun(appDir)
+  compile(appDir)
+  runStranger(appDir, process.execPath)
   regenerateOne(appDir)
+  runOnOtherNodes(appDir)
   say('the packed voxmux installs, answers and compiles')
 } finally {
   rmSync(tempDir, { recursive: true, force: true })
@@ -34,51 +39,78 @@ function pack(): string {
   return join(tempDir, tarball.filename)
 }
 
-/** Only voxmux and what it needs: what voxmux wants of its users' machines is what it says in its own package.json. */
+/**
+ * Only voxmux and what it needs: what voxmux wants of its users' machines is what it says in its own package.json.
+ * `engine-strict`: nothing that it brings may want a newer Node than voxmux itself does.
+ */
 function install(tarballPath: string): string {
   const appDir = join(tempDir, 'app')
   mkdirSync(appDir)
   writeFileSync(join(appDir, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
-  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
-  const types = `@types/node@${devDependencies['@types/node'] ?? '20'}`
-  run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', tarballPath, types], appDir)
+  const types = `@types/node@${MANIFEST.devDependencies['@types/node'] ?? '20'}`
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  run('npm', ['install', '--engine-strict', ...quiet, tarballPath, types], appDir)
   return appDir
 }
 
 function expectVersion(appDir: string): void {
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
   const printed = run('npx', ['--no-install', 'voxmux', '--version'], appDir).trim()
-  if (printed !== version) throw new Error(`npx voxmux --version printed "${printed}", not ${version}.`)
+  if (printed !== MANIFEST.version)
+    throw new Error(`npx voxmux --version printed "${printed}", not ${MANIFEST.version}.`)
   say(`npx voxmux --version: ${printed}`)
 }
 
-function compileAndRun(appDir: string): void {
+/** What the declarations of voxmux bring up is a fault; what those of others do is theirs. */
+function compile(appDir: string): void {
   const files = ['stranger.ts', 'stranger-commonjs.cts']
   for (const name of files) copyFileSync(join(ROOT, 'test/package', name), join(appDir, name))
-  const compilerOptions = { target: 'ES2023', module: 'NodeNext', strict: true, types: ['node'], skipLibCheck: true }
+  const compilerOptions = { target: 'ES2023', module: 'NodeNext', strict: true, types: ['node'] }
   writeFileSync(join(appDir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-  run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', appDir], appDir)
-  for (const program of ['stranger.js', 'stranger-commonjs.cjs']) say(run(process.execPath, [program], appDir).trim())
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', appDir, '--pretty', 'false']
+  const { stdout } = spawnSync(process.execPath, tsc, { cwd: appDir, encoding: 'utf8' })
+  const faults = stdout.split('\n').filter((line) => /^(?!node_modules\/(?!voxmux\/)).*error TS/.test(line))
+  if (faults.length > 0) throw new Error(`The types are wrong:\n${faults.join('\n')}`)
+}
+
+/** The compiled strangers, and the command over what one of them did: each with a state folder of its own. */
+function runStranger(appDir: string, node: string): void {
+  const version = run(node, ['--version'], appDir).trim()
+  const env = { ...process.env, VOXMUX_STATE_DIR: join(appDir, `state-${version}`) }
+  copyFileSync(join(ROOT, 'fixtures/speech.wav'), join(appDir, 'speech.wav'))
+  for (const program of ['stranger.js', 'stranger-commonjs.cjs']) {
+    say(`Node ${version}: ${run(node, [program], appDir, env).trim()}`)
+  }
+  const command = ['node_modules/voxmux/dist/cli/main.js', 'speech.wav', '-o', `${version}/`, '--json']
+  const result = resultOf(run(node, command, appDir, env))
+  if (result.status !== 'skipped') throw new Error(`Node ${version}: the command says ${JSON.stringify(result)}`)
 }
 
 /** The installed command does its work: the voice engine, its worker threads and its model came along. */
 function regenerateOne(appDir: string): void {
   copyFileSync(join(ROOT, 'fixtures/interview.mp4'), join(appDir, 'interview.mp4'))
   const env = { ...process.env, VOXMUX_STATE_DIR: join(appDir, 'state') }
-  const lines = run('npx', ['--no-install', 'voxmux', 'interview.mp4', '--json'], appDir, env).trim().split('\n')
-  const result = JSON.parse(lines.at(-1) ?? '{}') as { exitCode?: number; output?: string }
-  if (result.exitCode !== 0 || !existsSync(result.output ?? '')) throw new Error(`It did not work: ${lines.at(-1)}`)
-  say(`npx voxmux interview.mp4: ${relative(appDir, result.output ?? '')}`)
+  const result = resultOf(run('npx', ['--no-install', 'voxmux', 'interview.mp4', '--json'], appDir, env))
+  const { exitCode, output } = result
+  if (exitCode !== 0 || !existsSync(output ?? '')) throw new Error(`It did not work: ${JSON.stringify(result)}`)
+  say(`npx voxmux interview.mp4: ${relative(appDir, output ?? '')}`)
+}
+
+/** Native addons, worker threads and `require` of ES modules are where versions of Node differ. */
+function runOnOtherNodes(appDir: string): void {
+  const nodes = installNodes([oldestNode(MANIFEST.engines.node), '22', '24'], join(tempDir, 'nodes'))
+  if (typeof nodes === 'string') {
+    say(`other versions of Node are not to be had here: ${nodes}`)
+    return
+  }
+  for (const node of nodes) runStranger(appDir, node)
+}
+
+function resultOf(events: string): StepResult {
+  return JSON.parse(events.trim().split('\n').at(-1) ?? '{}') as StepResult
 }
 
 function run(program: string, args: readonly string[], cwd: string, env = process.env): string {
-  try {
-    return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-  } catch (error) {
-    // tsc tells its errors on stdout.
-    process.stderr.write(String((error as { stdout?: unknown }).stdout ?? ''))
-    throw error
-  }
+  return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 function say(line: string): void {
@@ -91,7 +123,14 @@ interface PackedTarball {
   readonly files: readonly { readonly path: string; readonly mode: number }[]
 }
 
+interface StepResult {
+  readonly exitCode?: number
+  readonly status?: string
+  readonly output?: string
+}
+
 interface Manifest {
   readonly version: string
+  readonly engines: { readonly node: string }
   readonly devDependencies: Readonly<Record<string, string>>
 }

@@ -1,9 +1,7 @@
-/** The same stranger in CommonJS: the script step is required, with its types. */
+/** The same stranger in CommonJS: the script step is required, with its types, and does its work. */
 import step = require('voxmux/step')
 
 const { scriptStep } = step
-const refused: Promise<string> = scriptStep({ input: 'none.wav', segments: [{ startSec: 1 }] }).then(
-  ({ output }) => output,
-  ({ code }: { readonly code: string }) => code,
-)
-refused.then((code) => process.stdout.write(`required by CommonJS: ${code}\n`))
+// A folder for each version of Node.
+const finished: Promise<step.FinishedStep> = scriptStep({ input: 'speech.wav', output: `${process.version}/` })
+finished.then(({ status, receipt }) => process.stdout.write(`required by CommonJS: ${status}, ${receipt}\n`))
