@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises'
-import { thrownMessage } from '../../../src/core/thrown-message.js'
+import { toVoxmuxError } from 'voxmux'
 import type { OperatorView } from './operator-view.js'
 
 /** One thing that readiness hangs on. */
@@ -57,7 +57,7 @@ async function checked(check: string, look: () => Promise<string>): Promise<Heal
   try {
     return { check, ok: true, detail: await Promise.race([look(), late]) }
   } catch (fault) {
-    return { check, ok: false, detail: thrownMessage(fault) }
+    return { check, ok: false, detail: fault instanceof Error ? fault.message : toVoxmuxError(fault).message }
   } finally {
     clearTimeout(timer)
   }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Logger, silentLogger, UsageError } from 'voxmux'
-import { thrownMessage } from '../../../src/core/thrown-message.js'
+import { type Logger, silentLogger, toVoxmuxError, UsageError } from 'voxmux'
 import { ComparisonStore } from './comparison-store.js'
 import type { DashboardParts } from './exchange.js'
 import { LiveFeed } from './live-feed.js'
@@ -48,7 +47,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const { view, metrics, host = '127.0.0.1', logger = silentLogger } = options
   const token = randomBytes(32).toString('base64url')
   const onFault = (fault: unknown) =>
-    logger.warn({ cause: thrownMessage(fault) }, 'The dashboard could not ask the store.')
+    logger.warn({ cause: toVoxmuxError(fault).message }, 'The dashboard could not ask the store.')
   const progress = new ProgressBoard(view.daemon)
   const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault })
   const comparisons = new ComparisonStore({ folder: options.comparisonFolder })
@@ -60,7 +59,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   server.on('request', (request, response) => {
     answer(request, response, parts, hosts).catch((fault: unknown) => {
       logger.warn(
-        { path: request.url?.split('?', 1)[0], cause: thrownMessage(fault) },
+        { path: request.url?.split('?', 1)[0], cause: toVoxmuxError(fault).message },
         'A request could not be answered.',
       )
       if (response.headersSent) response.destroy()
