@@ -4,7 +4,6 @@ import { checkSchema, readJsonFile } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { DEFAULT_SERVICE_LIMITS } from '../../precheck/index.js'
 import {
-  type ApiKey,
   openPortal,
   type RunningService,
   type ServeFile,
@@ -78,28 +77,22 @@ function access({ baseUrl, authUrl, tenantId, scope }: RunningService) {
   return { base_url: baseUrl, auth_url: authUrl, tenant_id: tenantId, scope }
 }
 
-interface ShownKey {
-  readonly clientId: string
-  /** null: it was shown when it was created, and is not known any more. */
-  readonly clientSecret: string | null
-}
-
 /** The newest key that is good, or the first one of a new service, whose secret is shown this once. */
-async function firstKey(place: StorePlace): Promise<ShownKey> {
+async function firstKey(place: StorePlace) {
   const portal = await openPortal(place)
   try {
     const user = await portal.accounts.ensure('local')
-    const good = ({ userId, revokedMs, expiresMs }: ApiKey) =>
-      userId === user.id && revokedMs === null && expiresMs > Date.now()
-    const known = (await portal.keys.list()).findLast(good)
-    if (known) return { clientId: known.clientId, clientSecret: null }
-    return await portal.keys.create(user.id, FIRST_KEY)
+    return await portal.keys.ensure(user.id, FIRST_KEY)
   } finally {
     await portal.close()
   }
 }
 
-function welcome(service: RunningService, { clientId, clientSecret }: ShownKey, dataDir: string): string {
+function welcome(
+  service: RunningService,
+  { clientId, clientSecret }: Awaited<ReturnType<typeof firstKey>>,
+  dataDir: string,
+): string {
   const lines = [
     `export VOXMUX_BASE_URL=${service.baseUrl}`,
     `export VOXMUX_AUTH_URL=${service.authUrl}`,
@@ -107,7 +100,7 @@ function welcome(service: RunningService, { clientId, clientSecret }: ShownKey, 
     `export VOXMUX_CLIENT_ID=${clientId}`,
     clientSecret
       ? `export VOXMUX_CLIENT_SECRET=${clientSecret}`
-      : 'export VOXMUX_CLIENT_SECRET=…   # shown when it was created; a new one: voxmux portal keys regenerate',
+      : `export VOXMUX_CLIENT_SECRET=…   # shown once, where this key was created; a new one: voxmux portal keys regenerate ${clientId}`,
     `export VOXMUX_SCOPE=${service.scope}`,
   ]
   return `The service listens at ${service.baseUrl} (data: ${dataDir}).

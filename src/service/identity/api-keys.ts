@@ -19,6 +19,18 @@ export class ApiKeys {
     return this.insert(userId, name, SECRET_LIFETIME_MS, true)
   }
 
+  /**
+   * The newest of a user's keys that is good, or one of two years where there is none. Of several nodes that ask at once
+   * one makes it.
+   *
+   * @returns the secret where this call made the key; null where it was shown before, and is not known any more
+   */
+  async ensure(userId: string, name: string): Promise<ApiKey & { readonly clientSecret: string | null }> {
+    const { record, clientSecret } = freshKey(userId, name, SECRET_LIFETIME_MS, true)
+    const key = await this.records.addUnlessGood(record)
+    return { ...shown(key), clientSecret: key.clientId === record.clientId ? clientSecret : null }
+  }
+
   /** A key of a process for itself, which renews it while it runs; people do not see it. */
   createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
     return this.insert(userId, name, lifetimeMs, false)
@@ -73,11 +85,9 @@ export class ApiKeys {
   }
 
   private async insert(userId: string, name: string, lifetimeMs: number, isLasting: boolean): Promise<NewApiKey> {
-    const clientSecret = freshSecret()
-    const createdMs = Date.now()
-    const key = { clientId: randomUUID(), userId, name, createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
-    await this.records.add({ ...key, secretHash: hashSecret(clientSecret), isLasting })
-    return { ...key, clientSecret }
+    const { record, clientSecret } = freshKey(userId, name, lifetimeMs, isLasting)
+    await this.records.add(record)
+    return { ...shown(record), clientSecret }
   }
 
   private async known(clientId: string): Promise<KeyRecord> {
@@ -87,6 +97,14 @@ export class ApiKeys {
       remedies: ['See which there are: voxmux portal keys list'],
     })
   }
+}
+
+function freshKey(userId: string, name: string, lifetimeMs: number, isLasting: boolean) {
+  const clientSecret = freshSecret()
+  const createdMs = Date.now()
+  const times = { createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
+  const record = { clientId: randomUUID(), userId, name, ...times, secretHash: hashSecret(clientSecret), isLasting }
+  return { record, clientSecret }
 }
 
 /** 256 bits of randomness. */

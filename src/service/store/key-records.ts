@@ -21,6 +21,12 @@ export type KeyChange = Partial<Pick<KeyRecord, 'secretHash' | 'createdMs' | 'ex
 /** The API keys as records: what they mean is told by `ApiKeys`. */
 export interface KeyRecords {
   add(key: KeyRecord): Promise<void>
+  /**
+   * Adds a key, unless its user has a lasting one that is good when this one begins.
+   *
+   * @returns the newest that is good then
+   */
+  addUnlessGood(key: KeyRecord): Promise<KeyRecord>
   get(clientId: string): Promise<KeyRecord | undefined>
   /** The lasting ones, oldest first. */
   list(): Promise<KeyRecord[]>

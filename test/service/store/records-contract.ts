@@ -89,6 +89,26 @@ export function recordsContract(open: OpenTwoNodes): void {
     expect(await other.keys.get(passing.clientId)).toBeUndefined()
   })
 
+  it('adds a key only where its user has none that is good', async () => {
+    const { one, other } = nodes
+    const [me, you] = [await one.accounts.ensure('local'), await one.accounts.ensure('studio')]
+    const [mine, theirs] = [aKey(me.id), aKey(you.id)]
+    await one.keys.add(aKey(me.id, { isLasting: false }))
+    expect(await one.keys.addUnlessGood(mine)).toEqual(mine)
+    // As one that asks again, because it did not hear the answer.
+    expect(await one.keys.addUnlessGood(mine)).toEqual(mine)
+    expect(await other.keys.addUnlessGood(aKey(me.id))).toEqual(mine)
+    expect(await other.keys.addUnlessGood(theirs)).toEqual(theirs)
+    await other.keys.change(mine.clientId, { revokedMs: 5 })
+    const second = aKey(me.id, { createdMs: mine.createdMs + 1 })
+    expect(await one.keys.addUnlessGood(second)).toEqual(second)
+    const newer = aKey(me.id, { createdMs: mine.createdMs + 2 })
+    await one.keys.add(newer)
+    expect(await one.keys.addUnlessGood(aKey(me.id))).toEqual(newer)
+    const afterAll = aKey(me.id, { createdMs: newer.expiresMs })
+    expect(await other.keys.addUnlessGood(afterAll)).toEqual(afterAll)
+  })
+
   it('has one newest signing key, and forgets those whose last token is over', async () => {
     const { one, other } = nodes
     const key = (kid: string) => ({ kid, jwk: { kty: 'RSA', n: kid } })

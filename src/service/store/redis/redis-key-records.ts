@@ -23,6 +23,16 @@ call('HSET', S .. 'key:' .. A[1], unpack(A, 2))
 index(A[1])
 return 1`,
 
+  /** A[1] client id, A[2] its user, A[3] the time; fields follow. Answers the newest key of the user that is good then. */
+  addUnlessGood: `${INDEX}
+for _, id in ipairs(call('ZREVRANGE', S .. 'keys', 0, -1)) do
+  local key, flat = hash(S .. 'key:' .. id)
+  if key.userId == A[2] and not key.revokedMs and tonumber(key.expiresMs) > tonumber(A[3]) then return flat end
+end
+call('HSET', S .. 'key:' .. A[1], unpack(A, 4))
+index(A[1])
+return call('HGETALL', S .. 'key:' .. A[1])`,
+
   get: `return call('HGETALL', S .. 'key:' .. A[1])`,
 
   list: `
@@ -58,8 +68,13 @@ export class RedisKeyRecords implements KeyRecords {
     this.#scripts = new ServiceScripts(runner, 'keys', SCRIPTS)
   }
 
-  async add({ isLasting, ...key }: KeyRecord): Promise<void> {
-    await this.#scripts.run('add', [key.clientId, ...fieldsOf({ ...key, isLasting: isLasting ? 1 : 0 })])
+  async add(key: KeyRecord): Promise<void> {
+    await this.#scripts.run('add', [key.clientId, ...keyFields(key)])
+  }
+
+  async addUnlessGood(key: KeyRecord): Promise<KeyRecord> {
+    const values = [key.clientId, key.userId, key.createdMs, ...keyFields(key)]
+    return toKey(hashOf(await this.#scripts.run('addUnlessGood', values)) ?? new Map())
   }
 
   async get(clientId: string): Promise<KeyRecord | undefined> {
@@ -82,6 +97,10 @@ export class RedisKeyRecords implements KeyRecords {
   async forgetExpired(forMs: number): Promise<void> {
     await this.#scripts.run('forgetExpired', [forMs])
   }
+}
+
+function keyFields({ isLasting, ...key }: KeyRecord): (string | number)[] {
+  return fieldsOf({ ...key, isLasting: isLasting ? 1 : 0 })
 }
 
 function toKey(hash: ReadonlyMap<string, string>): KeyRecord {

@@ -13,20 +13,20 @@ export class SqliteKeyRecords implements KeyRecords {
   }
 
   async add(key: KeyRecord): Promise<void> {
-    this.#database.run(
-      `INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms, revoked_ms, lasting)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        key.clientId,
-        key.userId,
-        key.name,
-        key.secretHash,
-        key.createdMs,
-        key.expiresMs,
-        key.revokedMs,
-        key.isLasting ? 1 : 0,
-      ],
-    )
+    this.#insert(key)
+  }
+
+  async addUnlessGood(key: KeyRecord): Promise<KeyRecord> {
+    return this.#database.transaction(() => {
+      const row = this.#database.get(
+        `SELECT * FROM api_key WHERE lasting = 1 AND user_id = ? AND revoked_ms IS NULL AND expires_ms > ?
+         ORDER BY created_ms DESC, client_id DESC LIMIT 1`,
+        [key.userId, key.createdMs],
+      )
+      if (row) return toKey(row)
+      this.#insert(key)
+      return key
+    })
   }
 
   async get(clientId: string): Promise<KeyRecord | undefined> {
@@ -60,6 +60,23 @@ export class SqliteKeyRecords implements KeyRecords {
 
   async forgetExpired(forMs: number): Promise<void> {
     this.#database.run('DELETE FROM api_key WHERE expires_ms < ?', [Math.floor(this.#now() - forMs)])
+  }
+
+  #insert(key: KeyRecord): void {
+    this.#database.run(
+      `INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms, revoked_ms, lasting)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        key.clientId,
+        key.userId,
+        key.name,
+        key.secretHash,
+        key.createdMs,
+        key.expiresMs,
+        key.revokedMs,
+        key.isLasting ? 1 : 0,
+      ],
+    )
   }
 }
 
