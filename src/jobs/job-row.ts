@@ -1,6 +1,7 @@
 import type { ErrorReport } from '../core/errors.js'
-import type { Row } from './database.js'
-import type { FileIdentity, Job, JobState, JobStatus } from './job.js'
+import type { Database, Row } from './database.js'
+import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
+import { sortableId } from './sortable-id.js'
 
 /** What {@link jobOf} reads: the job's columns and its holder. */
 export const SELECT_JOB =
@@ -29,6 +30,34 @@ export function jobOf(row: Row): Job {
     updatedMs: Number(row.updated_ms),
     holder: row.pid === null ? null : { host: String(row.host).split(' ', 1).join(), pid: Number(row.pid) },
   }
+}
+
+/** Adds a job and its group's turn. Call inside a transaction. @returns false where there is one of its key */
+export function insertJob(database: Database, request: JobRequest, nowMs: number): boolean {
+  const notBeforeMs = request.notBeforeMs ?? null
+  const { changes } = database.run(
+    `INSERT OR IGNORE INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input,
+       input_identity, output, recipe_hash, preset, state, created_ms, updated_ms)
+     VALUES (?, ?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      sortableId(nowMs),
+      request.key,
+      request.group,
+      request.priority ?? 0,
+      notBeforeMs === null ? 1 : 0,
+      notBeforeMs === null ? null : Math.ceil(notBeforeMs),
+      request.input,
+      request.inputIdentity ? JSON.stringify(request.inputIdentity) : null,
+      request.output ?? null,
+      request.recipeHash ?? '',
+      request.preset ?? null,
+      JSON.stringify(request.state ?? {}),
+      nowMs,
+      nowMs,
+    ],
+  )
+  if (changes > 0) database.run('INSERT OR IGNORE INTO turns (grp, served) VALUES (?, 0)', [request.group])
+  return changes > 0
 }
 
 function text(value: Row[string] | undefined): string | null {

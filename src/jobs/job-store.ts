@@ -34,6 +34,9 @@ export interface ClaimOptions {
 /** How long a lease is good without a heartbeat. A holder that died on this host loses it at once. */
 export const DEFAULT_LEASE_MS = 60_000
 
+/** How many jobs a list names. */
+export const DEFAULT_LIST_LIMIT = 100
+
 /** What a worker writes down on the way. What is left out stays as it is. */
 export interface JobCheckpoint {
   /** Laid over the state: each property given replaces that property whole. */
@@ -53,7 +56,7 @@ export interface JobFilter {
   readonly input?: string
   /** Only jobs created before this one: the last id of the page before. */
   readonly before?: string
-  /** Default 100. */
+  /** Default {@link DEFAULT_LIST_LIMIT}. */
   readonly limit?: number
 }
 

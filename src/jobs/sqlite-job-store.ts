@@ -1,22 +1,22 @@
-import type { Database, Row, SqlValue } from './database.js'
+import type { Database, SqlValue } from './database.js'
 import { type Holder, thisHolder } from './holder.js'
-import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from './job.js'
+import { isEnded, type Job, type JobRequest } from './job.js'
 import { claimByKey, claimNext, wakeSetBack } from './job-claims.js'
-import { jobOf, SELECT_JOB } from './job-row.js'
-import type {
-  ClaimedJob,
-  ClaimOptions,
-  ClaimOutcome,
-  JobCheckpoint,
-  JobCount,
-  JobFilter,
-  JobLease,
-  JobStore,
-  Pause,
+import { countJobs, findJob, listJobs, theJob } from './job-reads.js'
+import { insertJob } from './job-row.js'
+import {
+  type ClaimedJob,
+  type ClaimOptions,
+  type ClaimOutcome,
+  DEFAULT_LEASE_MS,
+  type JobCheckpoint,
+  type JobCount,
+  type JobFilter,
+  type JobLease,
+  type JobStore,
+  type Pause,
 } from './job-store.js'
-import { DEFAULT_LEASE_MS } from './job-store.js'
 import { freeLostLeases, leaseLost } from './leases.js'
-import { sortableId } from './sortable-id.js'
 
 /** What a store takes from outside, for tests mostly. */
 export interface StoreContext {
@@ -43,19 +43,21 @@ export class SqliteJobStore implements JobStore {
 
   async enqueue(request: JobRequest): Promise<{ job: Job; created: boolean }> {
     return this.#database.transaction(() => {
-      const created = this.#insert(request)
-      return { job: this.#one('jobs.key = ?', [request.key]), created }
+      const created = insertJob(this.#database, request, this.#now())
+      return { job: theJob(this.#database, 'jobs.key = ?', [request.key]), created }
     })
   }
 
   async enqueueAll(requests: readonly JobRequest[]): Promise<number> {
-    return this.#database.transaction(() => requests.filter((request) => this.#insert(request)).length)
+    return this.#database.transaction(
+      () => requests.filter((request) => insertJob(this.#database, request, this.#now())).length,
+    )
   }
 
   async claim(key: string, options: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
     return this.#claiming((now) => {
       const lease = claimByKey(this.#database, this.#holder, key, now, now + (options.leaseMs ?? DEFAULT_LEASE_MS))
-      const job = this.#find('jobs.key = ?', [key])
+      const job = findJob(this.#database, 'jobs.key = ?', [key])
       if (!job) return { outcome: 'unknown' }
       if (lease) return { outcome: 'claimed', job, lease }
       return { outcome: isEnded(job.status) ? 'ended' : 'held', job }
@@ -68,7 +70,7 @@ export class SqliteJobStore implements JobStore {
       this.#clockMs = now
       const expiresMs = now + (options.leaseMs ?? DEFAULT_LEASE_MS)
       const lease = claimNext(this.#database, this.#holder, options, now, expiresMs)
-      return lease && { job: this.#one('jobs.id = ?', [lease.jobId]), lease }
+      return lease && { job: theJob(this.#database, 'jobs.id = ?', [lease.jobId]), lease }
     })
   }
 
@@ -82,7 +84,7 @@ export class SqliteJobStore implements JobStore {
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
     return this.#database.transaction(() => {
-      const before = this.#find('jobs.id = ?', [lease.jobId])
+      const before = findJob(this.#database, 'jobs.id = ?', [lease.jobId])
       return this.#change(
         lease,
         `state = ?, status = coalesce(?, status), input = coalesce(?, input),
@@ -132,32 +134,25 @@ export class SqliteJobStore implements JobStore {
   }
 
   async get(id: string): Promise<Job | null> {
-    return this.#find('jobs.id = ?', [id])
+    return findJob(this.#database, 'jobs.id = ?', [id])
   }
 
   async getByKey(key: string): Promise<Job | null> {
-    return this.#find('jobs.key = ?', [key])
+    return findJob(this.#database, 'jobs.key = ?', [key])
   }
 
   async list(filter: JobFilter = {}): Promise<Job[]> {
-    // One query a status, each along its index, and merged: a list of all failed jobs never reads the done ones.
-    const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
-    const jobs = statuses.flatMap((status) => {
-      const { sql, values } = listQuery(filter, status)
-      return this.#database.all(sql, values).map(jobOf)
-    })
-    return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
+    return listJobs(this.#database, filter)
   }
 
   async counts(): Promise<JobCount[]> {
-    const rows = this.#database.all('SELECT grp, status, count(*) AS n FROM jobs GROUP BY grp, status')
-    return rows.map((row) => ({ group: String(row.grp), status: row.status as JobStatus, count: Number(row.n) }))
+    return countJobs(this.#database)
   }
 
   async setPriority(id: string, priority: number): Promise<Job | null> {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE jobs SET priority = ?, updated_ms = ? WHERE id = ?', [priority, this.#now(), id])
-      return this.#find('jobs.id = ?', [id])
+      return findJob(this.#database, 'jobs.id = ?', [id])
     })
   }
 
@@ -170,7 +165,7 @@ export class SqliteJobStore implements JobStore {
          WHERE id = ? AND lease_token IS NULL`,
         [now, id],
       )
-      return this.#find('jobs.id = ?', [id])
+      return findJob(this.#database, 'jobs.id = ?', [id])
     })
   }
 
@@ -208,34 +203,6 @@ export class SqliteJobStore implements JobStore {
     this.#database.close()
   }
 
-  #insert(request: JobRequest): boolean {
-    const now = this.#now()
-    const notBeforeMs = request.notBeforeMs ?? null
-    const { changes } = this.#database.run(
-      `INSERT OR IGNORE INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input,
-         input_identity, output, recipe_hash, preset, state, created_ms, updated_ms)
-       VALUES (?, ?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        sortableId(now),
-        request.key,
-        request.group,
-        request.priority ?? 0,
-        notBeforeMs === null ? 1 : 0,
-        notBeforeMs === null ? null : Math.ceil(notBeforeMs),
-        request.input,
-        request.inputIdentity ? JSON.stringify(request.inputIdentity) : null,
-        request.output ?? null,
-        request.recipeHash ?? '',
-        request.preset ?? null,
-        JSON.stringify(request.state ?? {}),
-        now,
-        now,
-      ],
-    )
-    if (changes > 0) this.#database.run('INSERT OR IGNORE INTO turns (grp, served) VALUES (?, 0)', [request.group])
-    return changes > 0
-  }
-
   /** A transaction in which the leases of the dead are free. */
   #claiming<T>(work: (nowMs: number) => T): T {
     return this.#database.transaction(() => {
@@ -251,7 +218,7 @@ export class SqliteJobStore implements JobStore {
       `UPDATE jobs SET ${assignments}, updated_ms = ? WHERE id = ? AND lease_token = ?`,
       [...values, this.#now(), lease.jobId, lease.token],
     )
-    const job = this.#find('jobs.id = ?', [lease.jobId])
+    const job = findJob(this.#database, 'jobs.id = ?', [lease.jobId])
     if (changes === 0 || !job) throw leaseLost(job?.input ?? 'a job that was forgotten')
     return job
   }
@@ -260,38 +227,6 @@ export class SqliteJobStore implements JobStore {
     const free = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
     return this.#database.transaction(() => this.#change(lease, `${assignments}, ${free}`, values))
   }
-
-  #find(where: string, values: readonly SqlValue[]): Job | null {
-    const row: Row | undefined = this.#database.get(`${SELECT_JOB} WHERE ${where}`, values)
-    return row ? jobOf(row) : null
-  }
-
-  #one(where: string, values: readonly SqlValue[]): Job {
-    const job = this.#find(where, values)
-    if (!job) throw new Error('A job vanished within a transaction.')
-    return job
-  }
 }
 
 const ENDED = "'done', 'skipped', 'rejected', 'failed'"
-
-const DEFAULT_LIST_LIMIT = 100
-
-/** The query of a list, of one status or of any: its conditions follow an index, newest first (see the schema). */
-export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string; values: SqlValue[] } {
-  const conditions: string[] = []
-  const values: SqlValue[] = []
-  const add = (condition: string, value: SqlValue) => {
-    conditions.push(condition)
-    values.push(value)
-  }
-  if (filter.group !== undefined) add('jobs.grp = ?', filter.group)
-  if (filter.input !== undefined) add('jobs.input = ?', filter.input)
-  if (status !== undefined) add('jobs.status = ?', status)
-  if (filter.before !== undefined) add('jobs.id < ?', filter.before)
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-  return {
-    sql: `${SELECT_JOB} ${where} ORDER BY jobs.id DESC LIMIT ?`,
-    values: [...values, filter.limit ?? DEFAULT_LIST_LIMIT],
-  }
-}

@@ -1,5 +1,4 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Job, openSharedLedger } from '../../src/jobs/index.js'
@@ -7,6 +6,7 @@ import { queueJob } from '../../src/pipeline/queue-job.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { testFolder } from '../helpers/media-factory.js'
+import { proxyTo } from '../helpers/network-proxy.js'
 import { openTestPipeline, requestFor } from '../helpers/test-pipeline.js'
 import { until } from '../helpers/until.js'
 import { describeOnRedis } from '../jobs/redis-fixture.js'
@@ -14,45 +14,6 @@ import { type FarmWorker, startWorker } from './farm.js'
 
 const RUNNING = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
 const ENDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
-
-/** A network that can be cut between a worker and Redis. */
-async function proxyTo(port: number) {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server: Server = createServer((near) => {
-    if (isCut) {
-      near.destroy()
-      return
-    }
-    const far = connect(port, '127.0.0.1')
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      // Cut off, nothing arrives and nobody is told: as with a pulled cable.
-      from.on('data', (data) => isCut || to.write(data))
-      from.on('close', () => to.destroy())
-      from.on('error', () => to.destroy())
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const { port: ours } = server.address() as { port: number }
-  return {
-    url: `redis://127.0.0.1:${ours}`,
-    cut: () => {
-      isCut = true
-    },
-    heal: () => {
-      isCut = false
-      for (const socket of sockets) socket.destroy()
-    },
-  }
-}
 
 describeOnRedis('a worker that is out of reach in the middle of a job', (redis) => {
   /** A store, a service that does not come to an end yet, and workers between them. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, type Ledger, openDatabase, openLedger } from '../../src/jobs/index.js'
 import { NEXT_JOB, WAKE_DELAYED } from '../../src/jobs/job-claims.js'
+import { listQuery } from '../../src/jobs/job-reads.js'
 import { FREE } from '../../src/jobs/leases.js'
 import { LEDGER_MIGRATIONS } from '../../src/jobs/schema.js'
-import { listQuery } from '../../src/jobs/sqlite-job-store.js'
 import { request } from './store-fixture.js'
 
 describe('with 20,000 jobs in 50 folders', () => {

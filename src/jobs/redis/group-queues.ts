@@ -1,8 +1,7 @@
-import type { Redis } from 'ioredis'
 import { leaseLost } from '../leases.js'
-import type { Bull, BullQueue } from './bull-recorder.js'
+import type { BullQueue } from './bull-recorder.js'
 import { JOB_SCRIPTS } from './job-scripts.js'
-import type { RedisScripts } from './redis-scripts.js'
+import type { RedisStoreContext } from './redis-store-context.js'
 
 /** A group's queue in BullMQ, and the number that the ids of its jobs end in. */
 export interface GroupQueue {
@@ -12,17 +11,12 @@ export interface GroupQueue {
 
 /** The queues of BullMQ by the groups that they are of: found out once in a process. */
 export class GroupQueues {
-  readonly #context: { readonly client: Redis; readonly bull: Bull; readonly scripts: RedisScripts }
+  readonly #context: RedisStoreContext
   readonly #groupsKey: string
   readonly #opened = new Map<string, Promise<GroupQueue>>()
   readonly #names = new Map<string, string>()
 
-  constructor(context: {
-    readonly client: Redis
-    readonly bull: Bull
-    readonly scripts: RedisScripts
-    readonly prefix: string
-  }) {
+  constructor(context: RedisStoreContext) {
     this.#context = context
     this.#groupsKey = `${context.prefix}:own:groups`
   }

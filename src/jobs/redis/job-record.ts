@@ -76,6 +76,13 @@ export function jobOf(flat: unknown): Job | null {
   }
 }
 
+/** As {@link jobOf}, of a script that answers a job in any case. */
+export function jobIn(flat: unknown): Job {
+  const job = jobOf(flat)
+  if (!job) throw new Error('A job vanished within a script.')
+  return job
+}
+
 function json<T>(text: string | undefined): T | null {
   return text === undefined ? null : (JSON.parse(text) as T)
 }

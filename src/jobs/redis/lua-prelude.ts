@@ -6,7 +6,7 @@
  * - BullMQ's own, a queue for each group: `<prefix>:<queue>:prioritized`, `:delayed`, `:active`, `:completed`,
  *   `:failed`, and a hash a job, `<prefix>:<queue>:<id>`. In that hash lie our fields too, each with `_` before its
  *   name: `_status`, `_token` (of the lease), `_holder`, `_attempts`, `_state.<property>` and so on.
- * - `own:keys` (key of a job → id), `own:groups` and `own:queues` (number of a group → its name and its queue),
+ * - `own:keys` (key of a job → id), `own:claims` (token of a lease → id), `own:groups` and `own:queues` (number of a group → its name and its queue),
  *   `own:turns` (number → when it was last served), `own:leases` (id → when it is over), `own:holders`, `own:pauses`,
  *   `own:clock` (about when a job was last claimed), `own:inputs` and `own:index:<number>:<status>` (sorted sets of ids, by name: what lists and counts are read from).
  *
@@ -75,6 +75,8 @@ end
 local function dropLease(id, key)
   redis.call('ZREM', own .. 'leases', id)
   redis.call('HDEL', own .. 'holders', id)
+  local token = redis.call('HGET', key, '_token')
+  if token then redis.call('HDEL', own .. 'claims', token) end
   redis.call('HDEL', key, '_token', '_holder')
 end
 
@@ -105,6 +107,7 @@ local function take(number, key, id, token, holder, leaseMs)
   redis.call('HDEL', key, '_notBefore')
   redis.call('ZADD', own .. 'leases', string.format('%.0f', now + leaseMs), id)
   redis.call('HSET', own .. 'holders', id, holder)
+  redis.call('HSET', own .. 'claims', token, id)
   setStatus(number, key, id, 'working')
 end
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Redis } from 'ioredis'
-import type { Holder } from '../holder.js'
-import { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobStatus } from '../job.js'
+import { JOB_STATUSES, type Job, type JobRequest, type JobStatus } from '../job.js'
 import {
   type ClaimedJob,
   type ClaimOptions,
   type ClaimOutcome,
   DEFAULT_LEASE_MS,
+  DEFAULT_LIST_LIMIT,
   type JobCheckpoint,
   type JobCount,
   type JobFilter,
@@ -16,23 +15,13 @@ import {
 } from '../job-store.js'
 import { leaseLost } from '../leases.js'
 import { sortableId } from '../sortable-id.js'
-import { ANY_QUEUE, type Bull, type BullCall, type BullQueue } from './bull-recorder.js'
-import { DeadHolders } from './dead-holders.js'
+import type { BullCall } from './bull-recorder.js'
 import { GroupQueues } from './group-queues.js'
-import { bullPriority, jobData, jobFields, jobOf } from './job-record.js'
+import { bullPriority, jobData, jobFields, jobIn, jobOf } from './job-record.js'
 import { JOB_SCRIPTS } from './job-scripts.js'
+import { RedisJobClaims } from './redis-job-claims.js'
 import type { RedisScripts } from './redis-scripts.js'
-
-/** What a store on Redis works with. */
-export interface RedisStoreContext {
-  readonly client: Redis
-  readonly bull: Bull
-  readonly scripts: RedisScripts
-  readonly prefix: string
-  readonly holder: Holder
-}
-
-const DEFAULT_LIST_LIMIT = 100
+import type { RedisStoreContext } from './redis-store-context.js'
 
 /**
  * {@link JobStore} on Redis, for any number of machines. BullMQ keeps and moves the jobs, in a queue for each group;
@@ -40,17 +29,13 @@ const DEFAULT_LIST_LIMIT = 100
  */
 export class RedisJobStore implements JobStore {
   readonly #scripts: RedisScripts
-  readonly #holder: string
-  readonly #anyQueue: BullQueue
   readonly #groups: GroupQueues
-  readonly #dead: DeadHolders
+  readonly #claims: RedisJobClaims
 
-  constructor({ client, bull, scripts, prefix, holder }: RedisStoreContext) {
-    this.#scripts = scripts
-    this.#holder = JSON.stringify(holder)
-    this.#anyQueue = bull.queue(ANY_QUEUE)
-    this.#groups = new GroupQueues({ client, bull, scripts, prefix })
-    this.#dead = new DeadHolders(scripts, () => client.hgetall(`${prefix}:own:holders`), JOB_SCRIPTS.freeDead)
+  constructor(context: RedisStoreContext) {
+    this.#scripts = context.scripts
+    this.#groups = new GroupQueues(context)
+    this.#claims = new RedisJobClaims(context)
   }
 
   async enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }> {
@@ -64,7 +49,7 @@ export class RedisJobStore implements JobStore {
     })
     const fields = jobFields(request)
     const answer = await this.#run('enqueue', [request.key, id, ...fields], call)
-    return { job: this.#one(answer[2]), created: answer[0] === 'created' }
+    return { job: jobIn(answer[2]), created: answer[0] === 'created' }
   }
 
   async enqueueAll(requests: readonly JobRequest[]): Promise<number> {
@@ -76,31 +61,12 @@ export class RedisJobStore implements JobStore {
     return created
   }
 
-  async claim(key: string, { leaseMs = DEFAULT_LEASE_MS }: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
-    const token = randomUUID()
-    const claim = () => this.#run('claim', [key, token, this.#holder, leaseMs])
-    let answer = await claim()
-    if (answer[0] === 'held' && (await this.#dead.free())) answer = await claim()
-    if (answer[0] === 'unknown') return { outcome: 'unknown' }
-    const job = this.#one(answer[2])
-    if (answer[0] !== 'claimed') return { outcome: isEnded(job.status) ? 'ended' : 'held', job }
-    return { outcome: 'claimed', job, lease: { jobId: job.id, token, expiresMs: Number(answer[1]) + leaseMs } }
+  claim(key: string, options: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
+    return this.#claims.claim(key, options)
   }
 
-  async claimNext({
-    leaseMs = DEFAULT_LEASE_MS,
-    groups,
-    exceptGroups = [],
-  }: ClaimOptions = {}): Promise<ClaimedJob | null> {
-    const token = randomUUID()
-    const call = await this.#anyQueue.activate(token, this.#holder)
-    const chosen = [groups?.length ?? '', ...(groups ?? []), ...exceptGroups]
-    const claim = () => this.#run('claimNext', [token, this.#holder, leaseMs, ...chosen], call)
-    let answer = await claim()
-    if (answer[0] === 'none' && (await this.#dead.free())) answer = await claim()
-    if (answer[0] === 'none') return null
-    const job = this.#one(answer[2])
-    return { job, lease: { jobId: job.id, token, expiresMs: Number(answer[1]) + leaseMs } }
+  claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    return this.#claims.next(options)
   }
 
   async heartbeat(lease: JobLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<JobLease> {
@@ -110,7 +76,7 @@ export class RedisJobStore implements JobStore {
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
     const answer = await this.#leased('checkpoint', lease, [checkpoint.status ?? '', ...jobFields(checkpoint)])
-    return this.#one(answer[2])
+    return jobIn(answer[2])
   }
 
   async complete(lease: JobLease, end: Parameters<JobStore['complete']>[1]): Promise<Job> {
@@ -155,7 +121,7 @@ export class RedisJobStore implements JobStore {
       ...[group ?? '', group === undefined ? '' : '1', input === undefined ? '' : '1', input ?? '', before, limit],
       ...new Set(statuses),
     ])
-    return answer.map((hash) => this.#one(hash))
+    return answer.map((hash) => jobIn(hash))
   }
 
   async counts(): Promise<JobCount[]> {
@@ -180,7 +146,7 @@ export class RedisJobStore implements JobStore {
   async forgetEnded(beforeMs: number): Promise<number> {
     let forgotten = 0
     for (;;) {
-      const jobs = (await this.#run('endedBefore', [beforeMs])).map((hash) => this.#one(hash))
+      const jobs = (await this.#run('endedBefore', [beforeMs])).map((hash) => jobIn(hash))
       const gone = await Promise.all(jobs.map((job) => this.#forget(job, ['1', String(beforeMs)])))
       const count = gone.filter(Boolean).length
       if (count === 0) return forgotten
@@ -225,7 +191,7 @@ export class RedisJobStore implements JobStore {
     fields: readonly string[],
     call: BullCall,
   ): Promise<Job> {
-    return this.#one((await this.#leased(script, lease, [status, notBeforeMs ?? '', ...fields], call))[2])
+    return jobIn((await this.#leased(script, lease, [status, notBeforeMs ?? '', ...fields], call))[2])
   }
 
   /** Runs a write that only the holder of the lease may do, or throws `ERR_LEASE_LOST`. */
@@ -248,12 +214,6 @@ export class RedisJobStore implements JobStore {
 
   async #run(name: keyof typeof JOB_SCRIPTS, own: readonly (string | number)[] = [], call?: BullCall) {
     return (await this.#scripts.run(name, JOB_SCRIPTS[name], own, call)) as unknown[]
-  }
-
-  #one(hash: unknown): Job {
-    const job = jobOf(hash)
-    if (!job) throw new Error('A job vanished within a script.')
-    return job
   }
 }
 
