@@ -17,16 +17,21 @@ module.exports = async (job, settings, action, type) => {
   const { scriptStep } = await import('voxmux/step')
   const own = Object.fromEntries(Object.entries(action).filter(([key]) => !FOREIGN.includes(key)))
   const within = (path) => (isAbsolute(path) ? path : join(job.workpath, path))
-  const say = (_fields, message) => settings.logger.log(`[${job.uid}] voxmux: ${message}`)
-  const result = await scriptStep(
-    {
-      ...own,
-      input: within(action.input ?? job.output),
-      ...(action.output ? { output: within(action.output) } : {}),
-    },
-    { logger: { debug: () => {}, info: say, warn: say, error: say } },
-  )
-  settings.logger.log(`[${job.uid}] voxmux: ${result.status} ${result.output}`)
+  const say = (message) => settings.logger.log(`[${job.uid}] voxmux: ${message}`)
+  const tell = (_fields, message) => say(message)
+  const step = {
+    ...own,
+    input: within(action.input ?? job.output),
+    ...(action.output ? { output: within(action.output) } : {}),
+  }
+  const result = await scriptStep(step, {
+    logger: { debug: () => {}, info: tell, warn: tell, error: tell },
+  }).catch((error) => {
+    // nexrender keeps no more of an error than its message.
+    say([`${error.message} (${error.code})`, ...(error.remedies ?? [])].join(' '))
+    throw error
+  })
+  say(`${result.status} ${result.output}`)
   // What follows (copy, upload) takes the new file.
   if (!action.input) job.output = result.output
   return job
