@@ -1,4 +1,5 @@
-"""A script for OBS Studio (Tools > Scripts): queues each recording for voxmux the moment it is stopped.
+"""A script for OBS Studio (Tools > Scripts): queues each recording for voxmux the moment it is stopped, and each part of
+one that OBS splits as soon as the next has begun.
 
 It writes one small file into a spool folder, from which `voxmux worker --spool` takes it. OBS waits for nothing.
 """
@@ -10,6 +11,12 @@ import uuid
 import obspython as obs
 
 settings = {"spool": "", "output": "", "preset": ""}
+
+# Files of the recording that goes on: the last is being written, those before it are not queued yet.
+parts = []
+
+# How often it is looked whether OBS has begun the next part.
+LOOK_MS = 1000
 
 
 def script_description():
@@ -42,9 +49,41 @@ def script_unload():
 
 
 def on_event(event):
-    if event != obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED:
-        return
-    recording = obs.obs_frontend_get_last_recording()
+    if event == obs.OBS_FRONTEND_EVENT_RECORDING_STARTED:
+        follow_parts()
+    elif event == obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED:
+        obs.timer_remove(queue_whole_parts)
+        # A script that was loaded in mid-recording knows of none.
+        for part in parts or [obs.obs_frontend_get_last_recording()]:
+            queue(part)
+        parts.clear()
+
+
+def follow_parts():
+    """Knows the first file by the output's settings, and each that follows by its signal."""
+    output = obs.obs_frontend_get_recording_output()
+    values = obs.obs_output_get_settings(output)
+    parts[:] = [path for path in [obs.obs_data_get_string(values, "path")] if path]
+    obs.obs_data_release(values)
+    handler = obs.obs_output_get_signal_handler(output)
+    # The output of the recording before may be the same one.
+    obs.signal_handler_disconnect(handler, "file_changed", on_file_changed)
+    obs.signal_handler_connect(handler, "file_changed", on_file_changed)
+    obs.obs_output_release(output)
+    obs.timer_add(queue_whole_parts, LOOK_MS)
+
+
+def on_file_changed(signal):
+    parts.append(obs.calldata_string(signal, "next_file"))
+
+
+def queue_whole_parts():
+    """OBS tells the name of the next part before it has ended the one before; it begins that file afterwards."""
+    while len(parts) > 1 and os.path.exists(parts[1]):
+        queue(parts.pop(0))
+
+
+def queue(recording):
     if not recording:
         return
     if not settings["spool"]:

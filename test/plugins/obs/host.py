@@ -21,6 +21,13 @@ obs.obs_data_get_string = lambda values, name: values.get(name, "")
 obs.obs_frontend_add_event_callback = callbacks.append
 obs.obs_frontend_remove_event_callback = callbacks.remove
 obs.obs_frontend_get_last_recording = lambda: recording
+obs.obs_frontend_get_recording_output = lambda: "output"
+obs.obs_output_get_settings = lambda _output: {"path": recording}
+obs.obs_output_get_signal_handler = lambda _output: "handler"
+obs.signal_handler_connect = obs.signal_handler_disconnect = lambda _handler, _signal, _callback: None
+obs.obs_output_release = obs.obs_data_release = lambda _what: None
+obs.timer_add = lambda _callback, _ms: None
+obs.timer_remove = lambda _callback: None
 obs.script_log = lambda level, text: log.append([level, text])
 sys.modules["obspython"] = obs
 
