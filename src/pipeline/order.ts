@@ -8,6 +8,8 @@ export interface Order {
   readonly settings: JobSettings
   readonly job: Job
   readonly part: string
+  /** See `requireOnDisk`. */
+  readonly outputDisk: number
   readonly workFolder: string
   readonly recipeHash: string
   /** What stands at the output's place gives way. */

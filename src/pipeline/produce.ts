@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { childAbort } from '../core/abort.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { JobCheckpoint } from '../jobs/index.js'
@@ -8,6 +9,7 @@ import type { PipelineContext, StageProgress } from './context.js'
 import { fileSha256, quickIdentity } from './file-identity.js'
 import { type ObtainedVoices, obtainVoices } from './obtain-voices.js'
 import type { Order } from './order.js'
+import { requireOnDisk } from './output-disk.js'
 import { receiptPath } from './output-path.js'
 import { receiptPartPath, reportPartPath } from './part-file.js'
 import { publish } from './publish.js'
@@ -34,6 +36,8 @@ export async function produce(order: Order, context: PipelineContext, options: P
   // A fault of it is met by the mux.
   measureEncoders(plan.mux).catch(() => {})
   const { voices, inputSha256 } = await voicesAndHash(order, context, options)
+  const requireSameDisk = () => requireOnDisk(dirname(plan.output), order.outputDisk)
+  await requireSameDisk()
   const { outputSha256, ...proven } = await context.slots.local.run(() => makePart(order, voices, options), signal)
   const made = await receiptOf({
     ...{ order, context, voices, inputSha256, ...proven },
@@ -43,11 +47,15 @@ export async function produce(order: Order, context: PipelineContext, options: P
   const inputIdentity = { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 }
   const method = await publish(part, plan.output, {
     replace: order.replace,
-    mayPublish: () => options.checkpoint({ publishedSha256: outputSha256, inputIdentity, state: { receipt } }),
+    mayPublish: async () => {
+      await requireSameDisk()
+      await options.checkpoint({ publishedSha256: outputSha256, inputIdentity, state: { receipt } })
+    },
   })
   if (receipt.report !== null) await publishReport(reportPartPath(plan.output, job.id), plan.output)
   const published = { ...receipt, publish: method }
   await writeReceipt(receiptPath(plan.output), published, receiptPartPath(plan.output, job.id))
+  await requireSameDisk()
   await options.checkpoint({ state: { outputMtimeMs: Math.round((await stat(plan.output)).mtimeMs) } })
   tell('publish', 100)
   return published

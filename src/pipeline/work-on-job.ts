@@ -6,6 +6,7 @@ import { clearStale } from './clear-stale.js'
 import type { PipelineContext } from './context.js'
 import { existingOutput } from './existing-output.js'
 import type { JobTeller } from './job-teller.js'
+import { diskOf } from './output-disk.js'
 import { receiptPath } from './output-path.js'
 import { partPath, receiptPartPath, reportPartPath, requireFreeSpace } from './part-file.js'
 import { type PreparedJob, requireBeginnable } from './prepare-job.js'
@@ -91,6 +92,8 @@ async function make(
   const { stateDir } = context
   const { job, signal } = held
   await requireBeginnable(prepared)
+  // Before the hooks: one that finds the folder where it belongs has found this disk.
+  const outputDisk = await diskOf(dirname(plan.output))
   await teller.afterPlan(plan)
   const part = partPath(plan.output, job.id)
   let workFolder: string | undefined
@@ -103,7 +106,7 @@ async function make(
         [workFolder, plan.workBytes],
       ]),
     )
-    const order = { plan, settings: request.settings, job, part, workFolder, recipeHash, replace }
+    const order = { plan, settings: request.settings, job, part, outputDisk, workFolder, recipeHash, replace }
     return await produce(order, context, {
       ...{ signal, waitUntilMs, tell: teller.progress },
       checkpoint: held.checkpoint,
