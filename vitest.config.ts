@@ -19,8 +19,9 @@ export default defineConfig(({ mode }) => ({
     // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.
     testTimeout: mode === 'soak' ? 1_800_000 : 60_000,
     hookTimeout: mode === 'soak' ? 300_000 : 60_000,
-    // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower.
-    maxWorkers: 3,
+    // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower, and a soak, which
+    // measures, has the machine for itself.
+    maxWorkers: mode === 'soak' ? 1 : 3,
     pool: 'forks',
   },
 }))
