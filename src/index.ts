@@ -64,6 +64,7 @@ export {
   type Pause,
   type SeenFile,
   type SeenFiles,
+  type SeenMounts,
 } from './jobs/index.js'
 export {
   type AdtsEncoding,

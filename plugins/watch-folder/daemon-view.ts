@@ -1,7 +1,7 @@
 import type { JobEvent } from 'voxmux'
 
 /**
- * What a watched folder is doing. `offline`: its root is not there, or empty because nothing is mounted; nothing is
+ * What a watched folder is doing. `offline`: it, or a folder that it fills, is not there or not mounted; nothing is
  * forgotten and nothing fails. `paused`: its files stay where they are until somebody mends what the reason says.
  */
 export type FolderState = 'watching' | 'offline' | 'paused'

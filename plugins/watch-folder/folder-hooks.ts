@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import {
   errorReport,
   type FailedJob,
@@ -13,42 +12,37 @@ import { type AfterFacts, callAfter } from './after-command.js'
 import { contentId, wholeSha256 } from './content-id.js'
 import { FailureReports } from './failure-reports.js'
 import { fileFacts } from './file-facts.js'
-import { lookAtRoot } from './folder-root.js'
+import type { FolderPlaces } from './folder-places.js'
 import { moveSource, type ReadSource } from './move-source.js'
 import { isStill, type TakenFile, takenFileOf } from './taken-file.js'
 import type { WatchedFolder } from './watched-folder.js'
 
 /** How soon a job is tried again whose folder is offline or whose file is under way. */
-const AWAY_MS = 15_000
+const AWAY_MS = 5000
 const MOVED_MS = 2000
 /** Faults of the output's folder: a person mends them, and no file is to blame. */
 const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
 const CLOSED_MS = 15_000
 
 export interface FolderHooksOptions {
-  /** The folder of a group, as it is configured now; undefined: another daemon's. */
-  readonly folderOf: (group: string) => WatchedFolder | undefined
-  /** Device of its root when it was last there. */
-  readonly knownDev: (group: string) => bigint | null
+  /** The places of a group's folder, as it is configured now; undefined: another daemon's. */
+  readonly placesOf: (group: string) => FolderPlaces | undefined
   readonly logger: Logger
 }
 
 /** The job's file and folder. */
 interface Place {
+  readonly places: FolderPlaces
   readonly folder: WatchedFolder
   readonly taken: TakenFile
 }
 
 /** What a watched folder adds to the life of its jobs: its share may be away, its file may move, and its aftercare. */
-export function folderHooks({ folderOf, knownDev, logger }: FolderHooksOptions): JobHooks {
+export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks {
   const placeOf = ({ group, data }: JobFacts): Place | null => {
-    const folder = folderOf(group)
-    const taken = folder && takenFileOf(data)
-    return folder && taken ? { folder, taken } : null
-  }
-  const offlineReason = async ({ folder }: Place) => {
-    const look = await lookAtRoot(folder, knownDev(folder.group))
-    return look.state === 'offline' ? look.reason : undefined
+    const places = placesOf(group)
+    const taken = places && takenFileOf(data)
+    return places && taken ? { places, folder: places.folder, taken } : null
   }
   const after = async (place: Place, facts: AfterFacts, signal: AbortSignal) => {
     if (!place.folder.after) return
@@ -61,16 +55,20 @@ export function folderHooks({ folderOf, knownDev, logger }: FolderHooksOptions):
     async beforePlan(job) {
       const place = placeOf(job)
       if (!place) return undefined
-      const reason = await offlineReason(place)
-      if (reason !== undefined) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input: job.input })
-      await requireOutputFolder(place.folder)
+      await requirePresent(place, job)
       await requireUnchanged(job, place.taken)
+      return undefined
+    },
+    async afterPlan(job) {
+      const place = placeOf(job)
+      // Planning can wait for its turn.
+      if (place) await requirePresent(place, job)
       return undefined
     },
     async excuse(job) {
       const place = placeOf(job)
       if (!place) return undefined
-      if ((await offlineReason(place)) !== undefined) return AWAY_MS
+      if ((await place.places.absence({ make: false })) !== null) return AWAY_MS
       if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
       const facts = await fileFacts(job.input).catch(() => undefined)
       return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
@@ -94,22 +92,10 @@ export function folderHooks({ folderOf, knownDev, logger }: FolderHooksOptions):
   }
 }
 
-/**
- * The folder of outputs was made when the daemon began. Outside the watched folder it may be on a share of its own: one
- * that is gone must not be made again on the bare place where it was mounted.
- *
- * @throws TransientError `ERR_FOLDER_OFFLINE`
- */
-async function requireOutputFolder({ path, out }: WatchedFolder): Promise<void> {
-  if (out.startsWith(path + sep) || (await isFolder(out))) return
-  throw new TransientError('ERR_FOLDER_OFFLINE', `${out}, where finished files go, is not there.`, { input: out })
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
+/** @throws TransientError `ERR_FOLDER_OFFLINE` */
+async function requirePresent({ places }: Place, { input }: JobFacts): Promise<void> {
+  const reason = await places.absence({ make: false })
+  if (reason !== null) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input })
 }
 
 /**

@@ -7,12 +7,13 @@ import type { FolderView } from './daemon-view.js'
 import { fileFacts, hasChanged } from './file-facts.js'
 import { createFileFilter, type FileFilter } from './file-filter.js'
 import { FolderEvents } from './folder-events.js'
+import { FolderPlaces } from './folder-places.js'
+import { FolderPresence } from './folder-presence.js'
 import type { Intake, Taken } from './intake.js'
 import { KnownFiles } from './known-files.js'
 import { Nap } from './nap.js'
 import { fileKey } from './open-writers.js'
 import { PASSED_OVER, WAITS } from './reasons.js'
-import { RootWatch } from './root-watch.js'
 import { type PassedOver, scanFolder } from './scan-folder.js'
 import type { Settling } from './settling.js'
 import type { WatchedFolder } from './watched-folder.js'
@@ -50,7 +51,8 @@ const SCAN_GAP_MS = 1000
 
 /** One watched folder: finds files, waits until each is whole, and has it taken. */
 export class FolderWatch {
-  readonly root: RootWatch
+  readonly places: FolderPlaces
+  readonly presence: FolderPresence
   readonly #options: FolderWatchOptions
   readonly #filter: FileFilter
   readonly #judgeMs: number
@@ -73,7 +75,8 @@ export class FolderWatch {
     this.#filter = createFileFilter(folder.filter)
     this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
     this.#candidates = new Candidates(this.#judgeMs)
-    this.root = new RootWatch({ folder, jobs, seen, logger, onChange })
+    this.places = new FolderPlaces(folder, seen)
+    this.presence = new FolderPresence({ places: this.places, jobs, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#events = folder.poll
       ? null
@@ -86,7 +89,7 @@ export class FolderWatch {
 
   get view(): FolderView {
     const { group, path, out, failed, settings } = this.folder
-    const { reason } = this.root
+    const { reason } = this.presence
     return {
       ...{ group, path, out, failed, preset: settings.preset, reason },
       state: reason === null ? 'watching' : 'offline',
@@ -99,7 +102,7 @@ export class FolderWatch {
 
   /** True when everything that was there is taken, but for what waits for its marker or for a process that writes. */
   get isWorkedOff(): boolean {
-    if (this.root.reason !== null) return true
+    if (this.presence.reason !== null) return true
     if (this.#scannedMs === null) return false
     return [...this.#candidates.values()].every(
       ({ why, isBeingJudged }) => !isBeingJudged && (why === 'marker' || why === 'open'),
@@ -136,7 +139,7 @@ export class FolderWatch {
   }
 
   async #scan(): Promise<void> {
-    if (!(await this.root.look())) return
+    if (!(await this.presence.look())) return
     const present = new Set<string>()
     const folders = new Set([''])
     let isComplete = true
@@ -152,7 +155,7 @@ export class FolderWatch {
       if (!this.#known.has(path, facts)) this.#candidates.see(path, facts, performance.now())
     }
     // A share that went away in the middle has shown only a part of what it holds.
-    if (!(await this.root.look())) return
+    if (!(await this.presence.look())) return
     this.#events?.cover(folders)
     for (const { path, isBeingJudged } of this.#candidates.values())
       if (isComplete && !present.has(path) && !isBeingJudged) await this.#lookAgain(path)
@@ -194,7 +197,7 @@ export class FolderWatch {
     const candidate = this.#candidates.see(path, facts, nowMs)
     const isStill = nowMs - candidate.settling.unchangedSinceMs >= this.#judgeMs
     if (!isStill || candidate.isBeingJudged || nowMs < candidate.judgeAtMs || this.#judged >= MOST_JUDGED) return
-    if (this.root.reason === null) void this.#judge(candidate)
+    if (this.presence.reason === null) void this.#judge(candidate)
   }
 
   async #judge(candidate: Candidate): Promise<void> {

@@ -3,6 +3,7 @@ export type { DaemonEvent, DaemonView, FolderState, FolderView } from './daemon-
 export type { OperatorView } from './dashboard/operator-view.js'
 export { type Dashboard, type DashboardOptions, startDashboard } from './dashboard/start-dashboard.js'
 export { type FolderHooksOptions, folderHooks } from './folder-hooks.js'
+export { FolderPlaces } from './folder-places.js'
 export type { DaemonGaugesOptions } from './metrics/daemon-gauges.js'
 export { Metrics } from './metrics/metrics.js'
 export { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './open-operator-side.js'

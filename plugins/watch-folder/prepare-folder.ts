@@ -24,11 +24,11 @@ export async function prepareFolder(folder: WatchedFolder): Promise<void> {
  */
 export async function refuseUnknown(
   folders: readonly WatchedFolder[],
-  wasSeen: (group: string) => boolean,
+  wasSeen: (folder: WatchedFolder) => boolean,
 ): Promise<void> {
   const found = await Promise.all(folders.map(({ path }) => stat(path).catch(() => undefined)))
   const [first] = folders
-  if (!first || found.some((stats) => stats?.isDirectory()) || folders.some(({ group }) => wasSeen(group))) return
+  if (!first || found.some((stats) => stats?.isDirectory()) || folders.some(wasSeen)) return
   throw new UsageError('ERR_INPUT_MISSING', `${first.path} is not a folder that is there.`, {
     input: first.path,
     remedies: ['Check the path for typing mistakes, or mount the share first.'],

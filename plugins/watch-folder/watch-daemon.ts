@@ -13,7 +13,7 @@ import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
 import { folderHooks } from './folder-hooks.js'
 import { FolderWatch } from './folder-watch.js'
 import { Intake, type Taken } from './intake.js'
-import { prepareFolder, refuseUnknown } from './prepare-folder.js'
+import { refuseUnknown } from './prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
 import { WriterWatch } from './writer-watch.js'
 
@@ -73,7 +73,8 @@ export class WatchDaemon implements DaemonView {
    * @throws UsageError `ERR_WATCH_FOLDER` where a folder cannot be what it is configured to be, `ERR_INPUT_MISSING`
    */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
-    if (this.#watches.size === 0) await refuseUnknown(folders, (group) => this.#seen.root(group) !== null)
+    if (this.#watches.size === 0)
+      await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null)
     const wanted = new Map(folders.map((folder) => [folder.group, folder]))
     const others = JSON.stringify(folders.map(({ path, out, failed, done }) => [path, out, failed, done]))
     for (const [group, watch] of this.#watches) {
@@ -85,14 +86,18 @@ export class WatchDaemon implements DaemonView {
     for (const [group, folder] of wanted) {
       if (this.#watches.has(group)) continue
       const watch = this.#watchOf(folder, folders)
-      // Not while it is away: what would be made belongs on the share.
-      if (await watch.root.look()) await prepareFolder(folder)
+      await watch.presence.look()
       this.#configured.set(group, JSON.stringify([folder, others]))
       this.#watches.set(group, watch)
       watch.start()
       this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
     }
     await this.#workFor([...wanted.keys()])
+  }
+
+  /** Takes folders where they are mounted now, also where a share that they were on is gone: they have moved for good. */
+  takeAsMounted(folders: readonly WatchedFolder[]): void {
+    for (const { group } of folders) this.#seen.removeMounts(group)
   }
 
   /** Looks for work at once: a job was made ready past the daemon. */
@@ -137,8 +142,7 @@ export class WatchDaemon implements DaemonView {
     await before?.stop()
     if (groups.length === 0) return
     const hooks = folderHooks({
-      folderOf: (group) => this.#watches.get(group)?.folder,
-      knownDev: (group) => this.#watches.get(group)?.root.knownDev ?? null,
+      placesOf: (group) => this.#watches.get(group)?.places,
       logger,
     })
     this.#worker = openJobWorker(context, {

@@ -10,6 +10,11 @@ const text = (describe: string, group: string) => ({ type: 'string', requiresArg
 export const WATCH_OPTIONS = {
   out: text('Folder of finished files (default: out in the folder)', 'Where:'),
   failed: text('Folder of failure reports (default: failed in the folder)', 'Where:'),
+  'as-mounted': {
+    type: 'boolean',
+    describe: 'Take the folders where they are mounted now: one has left its share for good',
+    group: 'Where:',
+  },
   settle: text('How long a file must be unchanged to be taken (default 10)', 'When:'),
   patience: text('How long an unreadable file is waited for (default 60)', 'When:'),
   scan: text('How often the folder is searched (default 10)', 'When:'),

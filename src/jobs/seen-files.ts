@@ -13,24 +13,24 @@ export interface SeenFile {
   readonly jobId: string
 }
 
-/** The folder of a group, as it was when it was last there. */
-export interface SeenRoot {
-  readonly dev: bigint
-  /** Unix milliseconds. */
-  readonly seenMs: number
+/** Where the folders of groups were mounted when they were last there. */
+export interface SeenMounts {
+  /** Mount point that a folder lay on; '' where that was not noted, null where it was never seen. */
+  mountOf(group: string, folder: string): string | null
+  putMount(group: string, folder: string, mount: string): void
 }
 
 /**
  * Which files of which folders were queued already. It spares reading them again and tells a rename from a new file;
  * the job store decides what is done twice, so that this file may be lost, or be older than the truth.
  */
-export interface SeenFiles {
+export interface SeenFiles extends SeenMounts {
   get(group: string, path: string): SeenFile | null
   put(files: readonly SeenFile[]): void
   remove(group: string, paths: readonly string[]): void
   withContent(group: string, contentId: string): readonly SeenFile[]
-  root(group: string): SeenRoot | null
-  putRoot(group: string, root: SeenRoot): void
+  /** Takes the folders of a group to be new ones, wherever they are mounted now. */
+  removeMounts(group: string): void
   close(): void
 }
 
@@ -49,6 +49,13 @@ const MIGRATIONS = [
   ) WITHOUT ROWID;
   CREATE INDEX files_by_content ON files (grp, content_id);
   CREATE TABLE roots (grp TEXT PRIMARY KEY, dev TEXT NOT NULL, seen_ms INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+  `
+  -- A mount point keeps its name over a restart of the machine, its device has another number.
+  CREATE TABLE mounts (grp TEXT NOT NULL, folder TEXT NOT NULL, mount TEXT NOT NULL, PRIMARY KEY (grp, folder)) WITHOUT ROWID;
+  -- A group was called as its root.
+  INSERT INTO mounts SELECT grp, grp, '' FROM roots;
+  DROP TABLE roots;
   `,
 ]
 
@@ -76,12 +83,15 @@ export function openSeenFiles(file: string): SeenFiles {
       database.transaction(() => {
         for (const path of paths) database.run('DELETE FROM files WHERE grp = ? AND path = ?', [group, path])
       }),
-    root(group) {
-      const row = database.get('SELECT dev, seen_ms FROM roots WHERE grp = ?', [group])
-      return row ? { dev: BigInt(String(row.dev)), seenMs: Number(row.seen_ms) } : null
+    mountOf(group, folder) {
+      const row = database.get('SELECT mount FROM mounts WHERE grp = ? AND folder = ?', [group, folder])
+      return row ? String(row.mount) : null
     },
-    putRoot: (group, { dev, seenMs }) => {
-      database.run('INSERT OR REPLACE INTO roots VALUES (?, ?, ?)', [group, String(dev), seenMs])
+    putMount: (group, folder, mount) => {
+      database.run('INSERT OR REPLACE INTO mounts VALUES (?, ?, ?)', [group, folder, mount])
+    },
+    removeMounts: (group) => {
+      database.run('DELETE FROM mounts WHERE grp = ?', [group])
     },
     close: () => database.close(),
   }

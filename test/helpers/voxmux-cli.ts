@@ -31,6 +31,8 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>
   /** Waits until what it printed so far (both channels) matches. Rejects where it ends without. */
   readonly until: (pattern: RegExp) => Promise<void>
+  /** What it printed so far (both channels). */
+  readonly said: () => string
 }
 
 /** Runs the command to its end. */
@@ -49,6 +51,7 @@ export function startCli(args: readonly string[], { cwd, env = {}, through = [] 
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }
+  const all = () => said.stdout + said.stderr
   const listeners = new Set<() => void>()
   for (const channel of ['stdout', 'stderr'] as const) {
     child[channel].setEncoding('utf8').on('data', (text: string) => {
@@ -63,15 +66,15 @@ export function startCli(args: readonly string[], { cwd, env = {}, through = [] 
   const until = (pattern: RegExp) =>
     new Promise<void>((resolve, reject) => {
       const look = () => {
-        if (!pattern.test(said.stdout + said.stderr)) return
+        if (!pattern.test(all())) return
         listeners.delete(look)
         resolve()
       }
       listeners.add(look)
-      ended.then(() => reject(new Error(`It ended without saying ${pattern}:\n${said.stdout}${said.stderr}`)), reject)
+      ended.then(() => reject(new Error(`It ended without saying ${pattern}:\n${all()}`)), reject)
       look()
     })
-  return { child, ended, until }
+  return { child, ended, until, said: all }
 }
 
 /**

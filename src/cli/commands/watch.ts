@@ -12,6 +12,7 @@ import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { SEEN_FILE } from '../open-folder-hooks.js'
 import { openSideOf } from '../operator-side.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 import { flagsOf, withOptions } from '../run-options.js'
@@ -56,7 +57,7 @@ export const command = defineCommand({
     })
     const tally = new WatchTally()
     const daemon = new WatchDaemon({
-      ...{ context: pipeline.context, seenFile: join(config.stateDir, 'watch.sqlite'), logger, hooks: [tally.hooks] },
+      ...{ context: pipeline.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
       concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
     })
     daemon.subscribe((event) => {
@@ -70,6 +71,7 @@ export const command = defineCommand({
       const { jobs } = pipeline.context
       const { env } = context
       side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
+      if (args['as-mounted']) daemon.takeAsMounted(folders)
       await daemon.watch(folders)
       const stopReloading = await reloading(daemon, side, config, args, context, logger)
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })

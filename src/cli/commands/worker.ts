@@ -8,9 +8,9 @@ import { Spool } from '../../pipeline/spool.js'
 import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { startEmbedded } from '../embedded-service.js'
-import { folderHooksOf } from '../folder-hooks-of.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
+import { type OpenFolderHooks, openFolderHooks } from '../open-folder-hooks.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../run-options.js'
 
@@ -47,10 +47,12 @@ export const command = defineCommand({
         return startEmbedded(dataDir)
       },
     })
+    let folderHooks: OpenFolderHooks | undefined
     try {
+      folderHooks = await openFolderHooks(config, cwd, logger)
       const worker = openJobWorker(pipeline.context, {
         concurrency: config.workerConcurrency,
-        hooks: await folderHooksOf(config, cwd, logger),
+        hooks: folderHooks.hooks,
         onEvent: reporter.report,
         logger,
       })
@@ -68,6 +70,7 @@ export const command = defineCommand({
       return 0
     } finally {
       reporter.stop()
+      folderHooks?.close()
       await withinSeconds(pipeline.close())
     }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,10 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { callAfter } from '../../../plugins/watch-folder/after-command.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/failure-reports.js'
 import { fileFacts } from '../../../plugins/watch-folder/file-facts.js'
-import { lookAtRoot } from '../../../plugins/watch-folder/folder-root.js'
 import { moveSource } from '../../../plugins/watch-folder/move-source.js'
 import { DEFAULT_NAME_TEMPLATE, outputPlace } from '../../../plugins/watch-folder/output-place.js'
-import type { WatchedFolder } from '../../../plugins/watch-folder/watched-folder.js'
 import { openSeenFiles } from '../../../src/jobs/index.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
@@ -152,31 +150,6 @@ describe('callAfter', () => {
   })
 })
 
-describe('lookAtRoot', () => {
-  const watched = () => {
-    const path = folder.file('in')
-    const places = { path, out: join(path, 'out'), failed: join(path, 'failed'), done: join(path, 'done') }
-    return places as unknown as WatchedFolder
-  }
-
-  it('knows a root that is gone, and the bare place of a mount', async () => {
-    expect(await lookAtRoot(watched(), null)).toMatchObject({
-      state: 'offline',
-      reason: expect.stringContaining('not there'),
-    })
-    await mkdir(folder.file('in/out'), { recursive: true })
-    const { dev } = await stat(folder.file('in'), { bigint: true })
-    expect(await lookAtRoot(watched(), null)).toEqual({ state: 'online', dev })
-    expect(await lookAtRoot(watched(), dev)).toEqual({ state: 'online', dev })
-    const elsewhere = dev + 1n
-    expect(await lookAtRoot(watched(), elsewhere)).toMatchObject({
-      reason: expect.stringContaining('nothing is mounted'),
-    })
-    await writeFile(folder.file('in/a.mov'), '')
-    expect(await lookAtRoot(watched(), elsewhere)).toEqual({ state: 'online', dev })
-  })
-})
-
 describe('what was seen', () => {
   it('is known by path and by content, over restarts', () => {
     const open = () => openSeenFiles(folder.file('seen.sqlite'))
@@ -191,12 +164,16 @@ describe('what was seen', () => {
     }
     const first = open()
     first.put([file, { ...file, group: 'other' }])
-    first.putRoot('g', { dev: 2n ** 63n, seenMs: 7 })
+    first.putMount('g', '/mnt/nas/in', '/mnt/nas')
+    first.putMount('other', '/mnt/nas/in', '/')
     first.close()
     const second = open()
     expect(second.get('g', file.path)).toEqual(file)
     expect(second.withContent('g', 'c')).toEqual([file])
-    expect(second.root('g')).toEqual({ dev: 2n ** 63n, seenMs: 7 })
+    const mounts = () => [second.mountOf('g', '/mnt/nas/in'), second.mountOf('other', '/mnt/nas/in')]
+    expect(mounts()).toEqual(['/mnt/nas', '/'])
+    second.removeMounts('g')
+    expect(mounts()).toEqual([null, '/'])
     second.remove('g', [file.path])
     expect(second.get('g', file.path)).toBeNull()
     expect(second.withContent('other', 'c')).toHaveLength(1)

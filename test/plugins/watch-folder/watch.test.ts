@@ -168,7 +168,7 @@ describe('voxmux watch', () => {
     await daemon.until(/"event":"watching"/)
     renameSync(bench.workshop.path('out'), bench.workshop.path('away'))
     const source = drop('speech.wav', 'a.wav')
-    await daemon.until(/ERR_FOLDER_OFFLINE/)
+    await daemon.until(/out is not there\. Its files wait/)
     expect(bench.names('failed')).toEqual([])
     renameSync(bench.workshop.path('away'), bench.workshop.path('out'))
     await until(() => existsSync(bench.workshop.path('out/a.wav')))
