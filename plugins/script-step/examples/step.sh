@@ -2,7 +2,13 @@
 # One file, and what comes of it: step.sh INPUT OUTPUT
 set -u
 
-job=$(printf '{"input":"%s","output":"%s","preset":"podcast"}' "$1" "$2")
+# A name as JSON has it.
+json() {
+  local name=${1//\\/\\\\}
+  printf '"%s"' "${name//\"/\\\"}"
+}
+
+job="{\"input\":$(json "$1"),\"output\":$(json "$2"),\"preset\":\"podcast\"}"
 last=$(printf '%s' "$job" | voxmux step - | tail -n 1)
 
 # The last line is the result: its status decides, the exit code of voxmux says the same in a number.

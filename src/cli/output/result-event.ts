@@ -16,7 +16,7 @@ export interface ResultParts {
   readonly error?: VoxmuxError
 }
 
-/** Adds up how the inputs ended. With a single input its status, output and receipt stand on the result too. */
+/** Adds up how the inputs ended. With a single input its status, output, receipt and error stand on the result too. */
 export function resultEvent({ exitCode, files = [], counts, id, main, error }: ResultParts): ResultEvent {
   const count = (status: FileStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
   const single = main ?? (files.length === 1 ? files[0] : undefined)
@@ -33,6 +33,6 @@ export function resultEvent({ exitCode, files = [], counts, id, main, error }: R
     status: single?.status ?? null,
     output: single?.output ?? null,
     receipt: single?.receipt ?? null,
-    error: error ? errorReport(error) : null,
+    error: error ? errorReport(error) : (single?.error ?? null),
   }
 }

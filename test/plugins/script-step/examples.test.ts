@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -65,6 +65,9 @@ describe('the examples of the script step', () => {
     const { stdout } = await run('bash', script, 'raw/take-1.wav', 'clean.wav')
     expect(stdout).toBe('finished: clean.wav, proven by clean.wav.voxmux.json\n')
     expect((await run('bash', script, 'raw/take-1.wav', 'clean.wav')).stdout).toBe('there already: clean.wav\n')
+    const odd = bench.folder.file('a "b" \\n.wav')
+    await rename(bench.folder.file('raw/take-1.wav'), odd)
+    expect((await run('bash', script, odd, `${odd}.flac`)).stdout).toContain(`finished: ${odd}.flac,`)
     expect(await run('bash', script, 'none.wav', 'x.wav')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('failed:'),

@@ -36,6 +36,14 @@ describe('voxmux step', () => {
     expect(bench.server.charges).toBe(1)
   })
 
+  it('says on the last line why a job failed, too', async () => {
+    await bench.take('no-audio.mp4')
+    const { exitCode, last, events } = await step({ input: 'no-audio.mp4' })
+    expect(exitCode).toBe(5)
+    expect(last).toMatchObject({ status: 'rejected', output: null, error: { code: expect.stringMatching(/^ERR_/) } })
+    expect(last.error).toEqual(events.find(({ event }) => event === 'file')?.error)
+  })
+
   it('submits with --wait 0 and exit 3, and collects with the same command', async () => {
     const jobs = [{ input: await bench.voice(0) }, { input: await bench.voice(1) }]
     bench.server.behaviour.states = IN_PROGRESS
