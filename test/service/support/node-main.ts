@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPortal, startService, type VoiceEngine } from '../../../src/service/index.js'
 import { plainEngine } from './engines.js'
@@ -12,6 +14,18 @@ const slowEngine = async (): Promise<VoiceEngine> => {
         request.onProgress(percent)
         await delay(100, undefined, { signal: request.signal })
       }
+      return plain.processFile(request)
+    },
+  }
+}
+
+/** A node that comes to no end of a file before there is a file `go` in the folder of all. */
+const heldEngine = async (): Promise<VoiceEngine> => {
+  const plain = await plainEngine()
+  return {
+    async processFile(request) {
+      request.onProgress(20)
+      while (!existsSync(join(dataDir, 'go'))) await delay(20, undefined, { signal: request.signal })
       return plain.processFile(request)
     },
   }
@@ -35,7 +49,7 @@ const { close, baseUrl, authUrl, tenantId, scope } = await startService({
   dataDir,
   ...(store !== '' && { store }),
   allowPrivateUrls: true,
-  engine: engine === 'mortal' ? mortalEngine : slowEngine,
+  engine: { slow: slowEngine, held: heldEngine, mortal: mortalEngine }[engine] ?? slowEngine,
   settings: { work: { concurrency: 2, pollMs: 50, crashes: 3, leaseMs: 5000 }, webhooks: { pollMs: 50 } },
 })
 const portal = await openPortal(store === '' ? { dataDir } : { store })

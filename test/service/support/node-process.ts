@@ -8,7 +8,7 @@ import type { RunningService } from '../../../src/service/index.js'
 /** A node of the service in a process of its own, that can be killed. */
 export async function nodeProcess(
   dataDir: string,
-  engine: 'slow' | 'mortal' = 'slow',
+  engine: 'slow' | 'held' | 'mortal' = 'slow',
   store = '',
 ): Promise<{
   readonly service: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'>
