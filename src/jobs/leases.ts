@@ -44,9 +44,13 @@ export function forgetOldHolders(database: Database, holder: Holder): void {
 
 /** The work is another's by now: whoever gets this must publish nothing. */
 export function leaseLost(what: string): TransientError {
-  return new TransientError('ERR_LEASE_LOST', `Another process took over the work on ${what}.`, {
-    remedies: ['Run again: it attaches to what the other process does, and nothing is paid for twice.'],
-  })
+  return new TransientError(
+    'ERR_LEASE_LOST',
+    `The work on ${what} was given to whoever asked for it next: its lease had run out.`,
+    {
+      remedies: ['Run again: it attaches to what the other process does, and nothing is paid for twice.'],
+    },
+  )
 }
 
 const FREE_COLUMNS = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'

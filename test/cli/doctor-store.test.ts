@@ -45,7 +45,12 @@ describeOnRedis('the doctor of a shared store', (redis) => {
     await redis().kill()
     const [found] = await examineStore({ store: redis().url })
     await redis().start()
-    expect(found).toMatchObject({ check: 'store', status: 'fault', exitCode: 4 })
+    expect(found).toMatchObject({
+      check: 'store',
+      status: 'fault',
+      exitCode: 4,
+      detail: expect.stringContaining('nothing listens there'),
+    })
   })
 
   it('says what a failover would take with it', async () => {

@@ -33,6 +33,8 @@ it.each([
   'redis://h/jobs',
   'redis://h?replicas=many',
   'redis://h?sentinel=main&also=:1',
+  'redis://h?farm=a b',
+  'redis://h?farm=',
 ])('refuses %s', (address) => {
   expect(() => parseRedisAddress(address)).toThrow(expect.objectContaining({ code: 'ERR_STORE_ADDRESS' }))
 })

@@ -5,10 +5,14 @@ import { onTestFinished } from 'vitest'
 const ROOT = new URL('../../', import.meta.url)
 
 /** A process of its own that runs TypeScript (a module; `src/…` imports by address), killed at the end of the test. */
-export function startScript(code: string): { child: ChildProcess; line: () => Promise<unknown> } {
+export function startScript(
+  code: string,
+  env: NodeJS.ProcessEnv = {},
+): { child: ChildProcess; line: () => Promise<unknown> } {
   const source = code.replaceAll("'src/", `'${ROOT.href}src/`)
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
     cwd: fileURLToPath(ROOT),
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => {

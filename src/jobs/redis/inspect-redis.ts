@@ -1,10 +1,11 @@
+import { silentLogger } from '../../core/logger.js'
 import type { SharedStoreReport } from '../shared-store-report.js'
 import { parseRedisAddress } from './redis-address.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 
 /** What a Redis says of itself; see `inspectSharedStore`, which loads this file only where it is wanted. */
 export async function inspectRedis(address: string): Promise<SharedStoreReport> {
-  const client = await connectRedis(address)
+  const client = await connectRedis(address, silentLogger)
   try {
     const info = new Map(
       (await client.info()).split(/\r?\n/).flatMap((line) => {

@@ -2,7 +2,7 @@ import { silentLogger } from '../../core/logger.js'
 import { thisHolder } from '../holder.js'
 import type { Ledger, SharedLedgerOptions } from '../ledger.js'
 import { openBull } from './bull-recorder.js'
-import { parseRedisAddress } from './redis-address.js'
+import { keyPrefix, parseRedisAddress } from './redis-address.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 import { RedisFileNews } from './redis-file-news.js'
 import { RedisJobStore } from './redis-job-store.js'
@@ -16,14 +16,19 @@ const PATIENCE_MS = 600_000
 
 /** Opens the ledger of a farm; see `openSharedLedger`, which loads this file only where it is wanted. */
 export async function openRedisLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
-  const { prefix: name = 'voxmux', patienceMs = PATIENCE_MS, now, holder = thisHolder(), keepVoicesMs } = options
-  // Braced: a Redis Cluster then keeps all of it on one node, which scripts over several keys need.
-  const prefix = `{${name}}`
-  const { replicas } = parseRedisAddress(address)
-  const client = await connectRedis(address)
+  const {
+    prefix: name = 'voxmux',
+    patienceMs = PATIENCE_MS,
+    now,
+    holder = thisHolder(),
+    keepVoicesMs,
+    logger = silentLogger,
+  } = options
+  const { replicas, farm } = parseRedisAddress(address)
+  const prefix = keyPrefix(name, farm)
+  const client = await connectRedis(address, logger)
   try {
     const bull = await openBull(client, prefix)
-    const logger = options.logger ?? silentLogger
     const scripts = new RedisScripts({ client, bull, prefix, now, replicas, logger, patienceMs })
     const context = { client, bull, scripts, prefix, holder }
     return {

@@ -1,7 +1,7 @@
 import { silentLogger } from '../../core/logger.js'
 import type { SharedScripts, SharedScriptsOptions } from '../shared-scripts.js'
 import type { Bull } from './bull-recorder.js'
-import { parseRedisAddress } from './redis-address.js'
+import { keyPrefix, parseRedisAddress } from './redis-address.js'
 import { connectRedis, disconnectRedis } from './redis-client.js'
 import { RedisScripts } from './redis-scripts.js'
 
@@ -16,9 +16,9 @@ const NO_BULL: Bull = {
 /** Connects for scripts alone; see `openSharedScripts`, which loads this file only where it is wanted. */
 export async function openRedisScripts(address: string, options: SharedScriptsOptions): Promise<SharedScripts> {
   const { prefix, now, logger = silentLogger } = options
-  const { replicas } = parseRedisAddress(address)
-  const client = await connectRedis(address)
-  const common = { client, bull: NO_BULL, prefix: `{${prefix}}`, now, replicas, logger }
+  const { replicas, farm } = parseRedisAddress(address)
+  const client = await connectRedis(address, logger)
+  const common = { client, bull: NO_BULL, prefix: keyPrefix(prefix, farm), now, replicas, logger }
   return {
     runner(patienceMs) {
       const scripts = new RedisScripts({ ...common, patienceMs })

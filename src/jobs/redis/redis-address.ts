@@ -7,6 +7,8 @@ export interface RedisAddress {
   readonly target: RedisOptions
   /** So many replicas must have a write before it counts as done; 0: the server itself is enough. */
   readonly replicas: number
+  /** Keeps the keys of several farms on one Redis apart; null for the one that has no name. */
+  readonly farm: string | null
 }
 
 const SENTINEL_PORT = 26_379
@@ -19,16 +21,19 @@ const SENTINEL_WAIT_MS = 500
  * - `redis://[user:password@]host[:port][/number]`, with `rediss:` for TLS, or the path of a Unix socket;
  * - with `?sentinel=NAME` the host is a sentinel (and `also=host:port,…` are others): they are asked where the server
  *   NAME is, before each connection. User, password and number are those of that server;
- * - with `?replicas=N` a write is done when so many replicas have it, too.
+ * - with `?replicas=N` a write is done when so many replicas have it, too;
+ * - with `?farm=NAME` the keys are apart from those of other farms on the same Redis.
  *
  * @throws UsageError `ERR_STORE_ADDRESS`
  */
 export function parseRedisAddress(address: string): RedisAddress {
-  if (address.startsWith('/')) return { target: { path: address }, replicas: 0 }
+  if (address.startsWith('/')) return { target: { path: address }, replicas: 0, farm: null }
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '') throw wrongAddress()
   const replicas = Number(url.searchParams.get('replicas') ?? 0)
   if (!Number.isInteger(replicas) || replicas < 0) throw wrongAddress()
+  const farm = url.searchParams.get('farm')
+  if (farm !== null && !/^[\w.-]{1,100}$/.test(farm)) throw wrongAddress()
   const db = Number(url.pathname.slice(1) || 0)
   if (!Number.isInteger(db)) throw wrongAddress()
   const access = {
@@ -38,7 +43,7 @@ export function parseRedisAddress(address: string): RedisAddress {
     ...(url.protocol === 'rediss:' && { tls: {} }),
   }
   const name = url.searchParams.get('sentinel')
-  if (name === null) return { target: { ...hostOf(url.host, 6379), ...access }, replicas }
+  if (name === null) return { target: { ...hostOf(url.host, 6379), ...access }, replicas, farm }
   const others = url.searchParams.get('also')?.split(',') ?? []
   const sentinels = [url.host, ...others].map((host) => hostOf(host, SENTINEL_PORT))
   return {
@@ -47,7 +52,18 @@ export function parseRedisAddress(address: string): RedisAddress {
       ...(url.protocol === 'rediss:' && { enableTLSForSentinelMode: true }),
     },
     replicas,
+    farm,
   }
+}
+
+/**
+ * What the keys of a farm begin with. Braced: a Redis Cluster then keeps all of them on one node, which scripts over
+ * several keys need.
+ *
+ * @param part what of voxmux they are of
+ */
+export function keyPrefix(part: string, farm: string | null): string {
+  return `{${farm === null ? '' : `${farm}:`}${part}}`
 }
 
 function hostOf(text: string, defaultPort: number): { readonly host: string; readonly port: number } {

@@ -1,22 +1,28 @@
 import type { Redis as RedisClient } from 'ioredis'
 import { Redis } from 'ioredis'
+import { VoxmuxError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import { sleep } from '../../core/time.js'
 import { parseRedisAddress } from './redis-address.js'
 import { storeError } from './store-errors.js'
 
 /** How long the first connection may take. */
 const CONNECT_MS = 20_000
+/** A connection that is back sooner is not worth a word. */
+const WORTH_A_WORD_MS = 1000
 
 /**
  * Connects to Redis. Later on a lost connection is sought again for as long as the process lives, and what was asked
- * meanwhile is sent then.
+ * meanwhile is sent then; the log says that it is away and that it is back.
  *
  * @param address see `parseRedisAddress`
- * @throws UsageError `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`; TransientError `ERR_STORE_UNREACHABLE`
+ * @throws UsageError `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`, `ERR_STORE_CERTIFICATE`; TransientError
+ * `ERR_STORE_UNREACHABLE`
  */
-export async function connectRedis(address: string): Promise<RedisClient> {
-  let lastError: unknown
+export async function connectRedis(address: string, logger: Logger): Promise<RedisClient> {
+  const { target } = parseRedisAddress(address)
   const client = new Redis({
-    ...parseRedisAddress(address).target,
+    ...target,
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableReadyCheck: true,
@@ -28,11 +34,11 @@ export async function connectRedis(address: string): Promise<RedisClient> {
     // After a failover the old master answers READONLY: connect anew, and send that call again.
     reconnectOnError: (error) => (/^READONLY/.test(error.message) ? 2 : false),
   })
-  client.on('error', (error) => {
-    lastError = error
-  })
+  const lastFault = followConnection(client, logger)
   try {
-    await connected(client, () => lastError)
+    await connected(client, lastFault)
+    // A number that it does not have leaves the connection with database 0: with the jobs of another farm.
+    if (target.db) await client.select(target.db)
     return client
   } catch (error) {
     client.disconnect()
@@ -42,22 +48,49 @@ export async function connectRedis(address: string): Promise<RedisClient> {
 
 /** Ends a connection, whether Redis answers or not. */
 export async function disconnectRedis(client: RedisClient): Promise<void> {
-  if (client.status === 'ready') await Promise.race([client.quit().catch(() => {}), pause(2000)])
+  if (client.status === 'ready') await Promise.race([client.quit().catch(() => {}), sleep(2000)])
   client.disconnect()
 }
 
-async function connected(client: RedisClient, reason: () => unknown): Promise<void> {
+/** Says when Redis is away, and when it is back. @returns asks for the last fault of the connection */
+function followConnection(client: RedisClient, logger: Logger): () => unknown {
+  let fault: unknown
+  let isSaid = false
+  let timer: NodeJS.Timeout | undefined
+  const sayAway = () => {
+    isSaid = true
+    const known = storeError(fault ?? new Error('Connection is closed.'))
+    logger.warn({}, `${known instanceof VoxmuxError ? known.message : 'The job store does not answer.'} Trying again.`)
+  }
+  client.on('error', (error) => {
+    fault = error
+  })
+  client.on('reconnecting', () => {
+    if (isSaid || timer !== undefined) return
+    timer = setTimeout(sayAway, WORTH_A_WORD_MS)
+    timer.unref()
+  })
+  const settle = () => {
+    clearTimeout(timer)
+    timer = undefined
+  }
+  client.on('ready', () => {
+    settle()
+    if (isSaid) logger.warn({}, 'The job store answers again.')
+    isSaid = false
+  })
+  client.on('end', settle)
+  return () => fault
+}
+
+async function connected(client: RedisClient, lastFault: () => unknown): Promise<void> {
   client.connect().catch(() => {})
   const until = Date.now() + CONNECT_MS
   while (client.status !== 'ready') {
-    const error = reason()
+    const error = lastFault()
     const refused = error !== undefined && (storeError(error) as { exitCode?: number }).exitCode === 2
     if (refused) throw error
     if (Date.now() > until) throw error ?? new Error('Connection is closed.')
-    await pause(20)
+    await sleep(20)
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
