@@ -33,7 +33,7 @@ const NEARBY_SEC = 0.04
 /** A place that finds so little nearby looks over the whole margin. */
 const NEARBY_MATCH = 0.5
 
-/** Measures lag and likeness by waveform at places over a stretch, half overlapping. */
+/** Measures lag and likeness by waveform at places over a stretch, half overlapping. The stretch's sound is used up. */
 export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
   const { sampleRate } = stretch
   const factor = coarseFactor(sampleRate)
@@ -86,14 +86,16 @@ function exactLag(
 ): number {
   const reference = part(cut.full, at.start, at.length)
   const sought = part(answer.full, at.start + at.margin + at.lag - at.reach, at.length + 2 * at.reach)
-  const products = Array.from({ length: 2 * at.reach + 1 }, (_, shift) => {
-    let sum = 0
-    for (let index = 0; index < reference.length; index++) {
-      sum += (reference[index] as number) * (sought[index + shift] as number)
-    }
-    return Math.abs(sum)
-  })
+  const products = Array.from({ length: 2 * at.reach + 1 }, (_, shift) => Math.abs(productOf(reference, sought, shift)))
   return at.lag + products.indexOf(Math.max(...products)) - at.reach
+}
+
+function productOf(reference: Float64Array, signal: Float64Array, shift: number): number {
+  let sum = 0
+  for (let index = 0; index < reference.length; index++) {
+    sum += (reference[index] as number) * (signal[index + shift] as number)
+  }
+  return sum
 }
 
 function placesOf(length: number, rate: number): { start: number; length: number }[] {

@@ -1,5 +1,5 @@
 import type { PcmFormat } from './pcm.js'
-import { readSamples } from './pcm-samples.js'
+import { fullScaleOf, readSamples, valuesOf } from './pcm-samples.js'
 
 /** A stretch of sound prepared for comparison. */
 export interface ComparableSignal {
@@ -16,57 +16,60 @@ export function coarseFactor(sampleRate: number): number {
 
 /**
  * One channel out of several: their mean, or the loudest one where they cancel each other out. `channel` is the
- * choice made for the other signal, so that both are judged alike.
+ * choice made for the other signal, so that both are judged alike. It is written into `out` where that is long enough.
  */
 export function monoOf(
   bytes: Buffer,
   { channels, sample }: Pick<PcmFormat, 'channels' | 'sample'>,
   choice?: 'mean' | number,
+  out: Float64Array = new Float64Array(0),
 ): { mono: Float64Array; choice: 'mean' | number } {
-  const values = readSamples(bytes, sample)
-  if (channels === 1) return { mono: values, choice: choice ?? 'mean' }
+  if (channels === 1) return { mono: readSamples(bytes, sample, out), choice: choice ?? 'mean' }
+  // Looked at where they lie: numbers of their own for all channels would be most of what a stretch holds.
+  const values = valuesOf(bytes, sample)
+  const scale = fullScaleOf(sample)
   const frames = Math.floor(values.length / channels)
-  const mean = new Float64Array(frames)
+  const mono = out.length >= frames ? out.subarray(0, frames) : new Float64Array(frames)
   const energies = new Float64Array(channels)
   let meanEnergy = 0
   for (let frame = 0; frame < frames; frame++) {
     let sum = 0
     for (let channel = 0; channel < channels; channel++) {
-      const value = values[frame * channels + channel] as number
+      const value = (values[frame * channels + channel] as number) / scale
       sum += value
       energies[channel] = (energies[channel] as number) + value * value
     }
-    mean[frame] = sum / channels
+    mono[frame] = sum / channels
     meanEnergy += (sum / channels) ** 2
   }
   const loudest = energies.indexOf(Math.max(...energies))
   const made = choice ?? (meanEnergy * channels * channels > 0.1 * (energies[loudest] as number) ? 'mean' : loudest)
-  if (made === 'mean') return { mono: mean, choice: made }
-  return {
-    mono: mean.map((_, frame) => values[frame * channels + Math.min(made, channels - 1)] as number),
-    choice: made,
-  }
+  if (made === 'mean') return { mono, choice: made }
+  const channel = Math.min(made, channels - 1)
+  for (let frame = 0; frame < frames; frame++) mono[frame] = (values[frame * channels + channel] as number) / scale
+  return { mono, choice: made }
 }
 
-/** Prepares mono sound for comparison. */
+/** Prepares mono sound for comparison. It is taken over: what it held is filtered in place. */
 export function comparable(mono: Float64Array, sampleRate: number): ComparableSignal {
-  const full = withoutRumble(mono, sampleRate)
-  return { full, coarse: emphasised(decimated(full, coarseFactor(sampleRate))) }
+  removeRumble(mono, sampleRate)
+  const factor = coarseFactor(sampleRate)
+  const coarse = factor === 1 ? mono.slice() : decimated(mono, factor)
+  emphasise(coarse)
+  return { full: mono, coarse }
 }
 
 /** One-pole high-pass at 100 Hz: traffic and hum would else outweigh the voice. The same delay for both signals. */
-function withoutRumble(mono: Float64Array, sampleRate: number): Float64Array {
+function removeRumble(mono: Float64Array, sampleRate: number): void {
   const keep = Math.exp((-2 * Math.PI * 100) / sampleRate)
-  const out = new Float64Array(mono.length)
   let previous = 0
   let last = 0
   for (let index = 0; index < mono.length; index++) {
     const value = mono[index] as number
     last = keep * (last + value - previous)
     previous = value
-    out[index] = last
+    mono[index] = last
   }
-  return out
 }
 
 /** Room for one signal, for all: two of them a stretch would be most of what a short file leaves to be collected. */
@@ -74,7 +77,6 @@ let room = new Float64Array(0)
 
 /** Low-pass (windowed sinc, centred: no delay) and every `factor`-th sample. */
 function decimated(signal: Float64Array, factor: number): Float64Array {
-  if (factor === 1) return signal
   const reach = 6 * factor
   const taps = Float64Array.from({ length: 2 * reach + 1 }, (_, index) => {
     const at = index - reach
@@ -98,6 +100,11 @@ function decimated(signal: Float64Array, factor: number): Float64Array {
 }
 
 /** Lifts the upper speech band: its sharper structure makes one lag stand out from its neighbours a pitch away. */
-function emphasised(signal: Float64Array): Float64Array {
-  return signal.map((value, index) => value - 0.9 * (index > 0 ? (signal[index - 1] as number) : 0))
+function emphasise(signal: Float64Array): void {
+  let previous = 0
+  for (let index = 0; index < signal.length; index++) {
+    const value = signal[index] as number
+    signal[index] = value - 0.9 * previous
+    previous = value
+  }
 }

@@ -8,7 +8,7 @@ import { conformFilters } from './answer-format.js'
 import { type FilteredAudio, filteredPcm, readParts } from './answer-pcm.js'
 import { energyOf } from './correlate.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from './media-info.js'
-import { frameBytes, type PcmFormat } from './pcm.js'
+import { frameBytes, type PcmFormat, pcmFormatFor, type SampleType } from './pcm.js'
 import { PcmReader } from './pcm-reader.js'
 import { probe } from './probe.js'
 import type { Alignment, CutSound, SampleRange } from './voice-cut.js'
@@ -22,6 +22,8 @@ export interface VoiceAlignment extends Alignment {
     /** Sample of the conformed answer where the cut's part begins, lag left aside: past 0 where the service
      * answered with the whole file for a part. */
     readonly startSample: number
+    /** The narrowest type that is known to hold the conformed answer to the bit. */
+    readonly sample: SampleType
   }
 }
 
@@ -70,7 +72,8 @@ export async function alignVoice(
     if (judged.kind === 'aligned' || judged.kind === 'silent') {
       const alignment = judged.kind === 'aligned' ? judged.alignment : SILENT
       if (answerSamples !== null) checkLength(cut, answerPath, answerSamples - startSample - alignment.lagSamples)
-      return { ...alignment, answer: { path: answerPath, filters, startSample } }
+      const sample = filters.length === 0 ? pcmFormatFor(stream).sample : 'f64'
+      return { ...alignment, answer: { path: answerPath, filters, startSample, sample } }
     }
     refusal ??=
       judged.kind === 'drift'
@@ -113,7 +116,7 @@ async function judgeStretches(
   return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : waveform
 }
 
-/** Reads both files side by side, a stretch at a time. */
+/** Reads both files side by side, a stretch at a time: each is good until the next one is asked for. */
 async function* stretches(
   cut: CutSound,
   sound: Sounds,
@@ -127,19 +130,24 @@ async function* stretches(
   }))
   const cuts = readParts(sound.cut, ranges)
   const answers = readParts(sound.answer, sought)
+  const room = { cut: roomFor(ranges), answer: roomFor(sought) }
   for (const { startSample: atSample } of ranges) {
     // Asked together: two decoders work at the same time.
     const [part, answer] = await Promise.all([cuts.next(), answers.next()])
     if (part.done || answer.done) return
-    const { mono, choice } = monoOf(part.value, sound.cut.format)
+    const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
     yield {
       atSample,
       cut: mono,
-      answer: monoOf(answer.value, sound.answer.format, choice).mono,
+      answer: monoOf(answer.value, sound.answer.format, choice, room.answer).mono,
       marginSamples,
       sampleRate: cut.sampleRate,
     }
   }
+}
+
+function roomFor(ranges: readonly SampleRange[]): Float64Array {
+  return new Float64Array(Math.max(0, ...ranges.map(({ startSample, endSample }) => endSample - startSample)))
 }
 
 /** Where in the answer the cut's part may begin: at its start, or, where the whole file came back, at its own place. */

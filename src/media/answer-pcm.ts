@@ -27,7 +27,7 @@ export function filteredPcm({ path, filters, format, signal }: FilteredAudio): P
 /**
  * Parts of it, in order, each of exactly its range's length: silence before the file's start and after its end.
  * Where seeking is exact only the parts are decoded, by one ffmpeg; else the file is read through once. Either way
- * no more than a part is held.
+ * no more than a part is held, and it is good until the next one is asked for.
  */
 export async function* readParts(audio: FilteredAudio, ranges: readonly SampleRange[]): AsyncGenerator<Buffer> {
   const inside = ranges.map(({ startSample, endSample }) => ({
@@ -62,11 +62,31 @@ async function* seekedParts(audio: FilteredAudio, ranges: readonly SampleRange[]
   })
   const labels = ranges.map((_, index) => `[part${index}]`).join('')
   const joined = `${graph.join(';')};${labels}concat=n=${ranges.length}:v=0:a=1[pcm]`
-  const reader = new PcmReader({ format, sampleCount: null, chunks: () => run(path, inputs, joined, format, signal) })
-  try {
-    for (const { startSample, endSample } of ranges) yield await reader.read(endSample - startSample)
-  } finally {
-    await reader.close()
+  const lengths = ranges.map(({ startSample, endSample }) => (endSample - startSample) * frameBytes(format))
+  yield* portions(run(path, inputs, joined, format, signal), lengths)
+}
+
+/** Portions of these lengths, all in one buffer: megabytes for each would be left to be collected long afterwards. */
+async function* portions(chunks: AsyncIterable<Buffer>, lengths: readonly number[]): AsyncGenerator<Buffer> {
+  const room = Buffer.alloc(Math.max(...lengths))
+  let filled = 0
+  let place = 0
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; ) {
+      const length = lengths[place]
+      if (length === undefined) return
+      const taken = chunk.copy(room, filled, at, at + length - filled)
+      at += taken
+      filled += taken
+      if (filled < length) continue
+      yield room.subarray(0, length)
+      filled = 0
+      place++
+    }
+  }
+  for (; place < lengths.length; place++) {
+    yield room.subarray(0, filled)
+    filled = 0
   }
 }
 

@@ -38,7 +38,14 @@ export function peakOf({ values, maxLag }: Correlation): { lag: number; match: n
 
 /** Like {@link peakOf} for waveforms, where an inverted polarity is the same sound. */
 export function waveformPeakOf({ values, maxLag }: Correlation): { lag: number; match: number } {
-  return peakOf({ values: values.map(Math.abs), maxLag })
+  return peakOf({ values: magnitudes(values), maxLag })
+}
+
+/** A loop, as everywhere here: callbacks box each number, and what they leave behind costs more than the work. */
+function magnitudes(values: Float64Array): Float64Array {
+  const out = new Float64Array(values.length)
+  for (let index = 0; index < values.length; index++) out[index] = Math.abs(values[index] as number)
+  return out
 }
 
 /** How far below the greatest value a peak may stay that means the same: what repeats fits at every period. */
@@ -46,21 +53,22 @@ const SAME_PEAK = 0.005
 
 /** Like {@link waveformPeakOf}, but of several peaks as high (a tone fits at every period) the one nearest a lag. */
 export function nearestWaveformPeak({ values, maxLag }: Correlation, expected: number): { lag: number; match: number } {
-  const heights = values.map(Math.abs)
+  const heights = magnitudes(values)
   const best = peakOf({ values: heights, maxLag })
   let nearest = best
-  heights.forEach((match, index) => {
+  for (let index = 0; index < heights.length; index++) {
+    const match = heights[index] as number
     const lag = index - maxLag
-    if (match < best.match - SAME_PEAK || Math.abs(lag - expected) >= Math.abs(nearest.lag - expected)) return
+    if (match < best.match - SAME_PEAK || Math.abs(lag - expected) >= Math.abs(nearest.lag - expected)) continue
     if (match >= (heights[index - 1] ?? 0) && match >= (heights[index + 1] ?? 0)) nearest = { lag, match }
-  })
+  }
   return nearest
 }
 
 /** Sum of squares. */
 export function energyOf(signal: Float64Array): number {
   let sum = 0
-  for (const value of signal) sum += value * value
+  for (let index = 0; index < signal.length; index++) sum += (signal[index] as number) ** 2
   return sum
 }
 
@@ -76,7 +84,9 @@ function slidingProducts(reference: Float64Array, signal: Float64Array, count: n
     spectrum[at + 1] = im * otherRe - re * otherIm
   }
   fft.inverseTransform(other, spectrum)
-  return Float64Array.from({ length: count }, (_, index) => other[2 * index] as number)
+  const products = new Float64Array(count)
+  for (let index = 0; index < count; index++) products[index] = other[2 * index] as number
+  return products
 }
 
 function transform(fft: FFT, padded: number[], signal: Float64Array, out: number[]): void {

@@ -40,7 +40,7 @@ export { type MuxedVoice, type MuxResult, type MuxRunOptions, mux } from './mux.
 export { type MuxSetting, muxCommand, replacedStreams, type VoiceInput } from './mux-command.js'
 export type { MuxLoss } from './mux-losses.js'
 export { describeStream, type MuxOptions, type MuxPlan, type PlannedStream, planMux } from './mux-plan.js'
-export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType } from './pcm.js'
+export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType, sampleBytes } from './pcm.js'
 export { pcmFromBuffer, silentPcm, slicePcm } from './pcm-streams.js'
 export { type ProbeOptions, probe } from './probe.js'
 export { soundLag } from './sound-lag.js'

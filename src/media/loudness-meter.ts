@@ -93,7 +93,11 @@ export class LoudnessMeter {
     const [c1, c2] = two.a
     const at = 4 * channel
     // Transposed form: two numbers of memory a filter, kept in locals through the loop.
-    let [s1, s2, t1, t2] = this.#state.subarray(at, at + 4) as unknown as [number, number, number, number]
+    const state = this.#state
+    let s1 = state[at] as number
+    let s2 = state[at + 1] as number
+    let t1 = state[at + 2] as number
+    let t2 = state[at + 3] as number
     let sum = 0
     for (let index = from * channels + channel, end = to * channels; index < end; index += channels) {
       const x = values[index] as number
@@ -105,7 +109,10 @@ export class LoudnessMeter {
       t2 = y - c2 * z
       sum += z * z
     }
-    this.#state.set([s1, s2, t1, t2], at)
+    state[at] = s1
+    state[at + 1] = s2
+    state[at + 2] = t1
+    state[at + 3] = t2
     return sum
   }
 

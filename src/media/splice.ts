@@ -30,6 +30,7 @@ export interface SpliceOptions {
  * Lays the pieces into the original. The result has the original's format and length; outside the ranges, and in
  * channels that no piece names, its bytes are the original's. Inside, past the fades, a voice of the same sample
  * type is copied bit for bit. An edge that is the track's own start or end has no fade: there is nothing to fade from.
+ * A voice that replaces everything is given on as it is, in its own sample type.
  *
  * @throws RangeError where the pieces overlap or do not fit the original's format
  * @throws {JobFailedError} `ERR_VOICE_TOO_SHORT`, while reading, where a voice ends inside its range
@@ -181,7 +182,6 @@ function replacesEverything(piece: SplicePiece, { format }: PcmStream, sampleCou
     (channels.kind !== 'one' || format.channels === 1) &&
     range.startSample === 0 &&
     range.endSample >= sampleCount &&
-    voice.format.sample === format.sample &&
     voice.sampleCount !== null &&
     voice.sampleCount - handleSamples >= sampleCount
   )

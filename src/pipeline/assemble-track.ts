@@ -8,6 +8,8 @@ import {
   meteredPcm,
   type PcmStream,
   pcmFormatFor,
+  type SampleType,
+  sampleBytes,
   splice,
 } from '../media/index.js'
 import type { MediaInfo } from '../media/media-info.js'
@@ -75,7 +77,7 @@ function originalTrack(
 
 function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
   const { plan, range } = piece
-  const { sample } = pcmFormatFor(stream)
+  const sample = laidSample(pcmFormatFor(stream).sample, piece, recipe)
   const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
   return {
     range: closeRange(plan.range, range.endSample),
@@ -84,6 +86,17 @@ function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: A
     handleSamples: plan.range.startSample - range.startSample,
     crossfadeSamples,
   }
+}
+
+/**
+ * The track's own type, in which gains and joints are reckoned; the answer's where nothing is reckoned with it and it
+ * is narrower: an answer of 16 bits for a lossy track then flows to the encoder as half the bytes, and is the same.
+ */
+function laidSample(own: SampleType, { chunks }: ObtainedPiece, { loudness }: Recipe): SampleType {
+  const [only, ...more] = chunks
+  if (!only || more.length > 0 || loudness !== null) return own
+  const { sample } = only.alignment.answer
+  return sampleBytes(sample) < sampleBytes(own) ? sample : own
 }
 
 /** Two passes: what it measures, and the gain that is missing. */

@@ -45,7 +45,7 @@ export async function obtainChunk(
   } catch (error) {
     const isVoiceless = error instanceof VoxmuxError && error.errorCode === NOT_ENOUGH_VOICE
     if (!options.isPart || !isVoiceless) throw error
-    const answer = { path: cut.path, filters: [], startSample: 0 }
+    const answer = { path: cut.path, filters: [], startSample: 0, sample: 'f64' as const }
     for (const stage of ['upload', 'process', 'download', 'align'] as const) options.tell(stage, 100)
     return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
   }

@@ -171,6 +171,24 @@ describe('splice', () => {
     expect(() => splice({ original, pieces: [piece(0), piece(0)] })).toThrow(RangeError)
   })
 
+  it('gives a voice that replaces everything on as it is, in its own narrower type', async () => {
+    const voice = pcmFromBuffer(format('s16'), noise('s16', 2, 1))
+    const result = splice({
+      original: pcmFromBuffer(format('f32'), noise('f32', 2, 2)),
+      pieces: [
+        {
+          range: { startSample: 0, endSample: LENGTH },
+          channels: { kind: 'all' },
+          voice,
+          handleSamples: 0,
+          crossfadeSamples: 10,
+        },
+      ],
+    })
+    expect(result.format.sample).toBe('s16')
+    expect((await collectPcm(result)).equals(await collectPcm(voice))).toBe(true)
+  })
+
   it('fails where a voice ends inside its range', async () => {
     const original = pcmFromBuffer(format('s16', 1), noise('s16', 1, 1))
     const short = splice({

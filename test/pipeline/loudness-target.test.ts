@@ -24,3 +24,14 @@ it.each([
     expect(Math.abs((said?.after.integratedLufs ?? 0) - heard.integrated)).toBeLessThanOrEqual(0.1)
   },
 )
+
+it.each([
+  ['carries an answer of 16 bits to the encoder of a lossy track as it is', null, 's16le'],
+  ['reckons a gain in the numbers of the track', { targetLufs: -23, truePeakDbtp: -1 }, 'f32le'],
+])('%s', async (_what, loudness, pcm) => {
+  const input = bench.folder.file('talk.m4a')
+  await ffmpeg('-i', fixture('interview.mp4'), '-vn', '-c:a', 'copy', input)
+  const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.ffmpeg.runs.flat()).toContain(pcm)
+})
