@@ -3,6 +3,7 @@ import type { Job, JobStore, Logger } from 'voxmux'
 import type { DaemonView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
 import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
+import { LookedAtJobs } from './looked-at-jobs.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
@@ -40,7 +41,8 @@ export interface OperatorSide {
 
 /** @throws UsageError `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { daemon, jobs, sourcesOf, metrics, version, stateDir, env, logger } = options
+  const { daemon, sourcesOf, metrics, version, stateDir, env, logger } = options
+  const jobs = new LookedAtJobs(options.jobs)
   const manager = new ServiceManager({ env, logger })
   let phase: DaemonPhase = 'starting'
   metrics.follow({ version, jobs, daemon })

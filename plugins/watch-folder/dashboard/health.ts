@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { toVoxmuxError } from 'voxmux'
+import { inTime } from '../in-time.js'
 import type { OperatorView } from './operator-view.js'
 
 /** One thing that readiness hangs on. */
@@ -10,7 +11,7 @@ export interface HealthCheck {
 }
 
 /** How long a look may take: a dead network share answers after minutes, if at all. */
-const PATIENCE_MS = 2000
+const PATIENCE_MS = 3000
 
 const NOT_WATCHING = {
   starting: 'starting: the folders are not watched yet',
@@ -50,15 +51,10 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
 }
 
 async function checked(check: string, look: () => Promise<string>): Promise<HealthCheck> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS)
-  })
   try {
-    return { check, ok: true, detail: await Promise.race([look(), late]) }
+    const late = new Error(`no answer within ${PATIENCE_MS / 1000} s`)
+    return { check, ok: true, detail: await inTime(look(), PATIENCE_MS, late) }
   } catch (fault) {
     return { check, ok: false, detail: fault instanceof Error ? fault.message : toVoxmuxError(fault).message }
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -44,6 +44,7 @@ export class LiveFeed {
   #timer: NodeJS.Timeout | undefined
   #looks = 0
   #looking = false
+  #isFailing = false
 
   constructor(options: LiveFeedOptions) {
     this.#options = options
@@ -92,23 +93,30 @@ export class LiveFeed {
     }
   }
 
-  /** Asks the store, and tells what differs. */
+  /** Asks the store, and tells what differs. While it does not answer, the pauses say so, and the rest stays as it was. */
   async #ask(): Promise<void> {
+    const { view } = this.#options
+    const [pauses, found] = await Promise.all([view.jobs.pauses(), this.#found()])
+    const overview = { folders: view.daemon.folders, pauses, counts: found?.counts ?? this.#overview.counts }
+    if (JSON.stringify(overview) !== JSON.stringify(this.#overview)) {
+      this.#overview = overview
+      this.#send(eventText('overview', overview))
+    }
+    if (found) this.#follow(found.jobs.map((job) => jobView(job)))
+  }
+
+  /** What the store says of jobs; null, and a word at the first time, where it says nothing. */
+  async #found() {
     const { view, onFault } = this.#options
     try {
-      const [counts, pauses, jobs] = await Promise.all([
-        view.jobs.counts(),
-        view.jobs.pauses(),
-        view.jobs.list({ statuses: LISTS.live, limit: MOST_LIVE }),
-      ])
-      const overview = { folders: view.daemon.folders, pauses, counts }
-      if (JSON.stringify(overview) !== JSON.stringify(this.#overview)) {
-        this.#overview = overview
-        this.#send(eventText('overview', overview))
-      }
-      this.#follow(jobs.map((job) => jobView(job)))
+      const live = view.jobs.list({ statuses: LISTS.live, limit: MOST_LIVE })
+      const [counts, jobs] = await Promise.all([view.jobs.counts(), live])
+      this.#isFailing = false
+      return { counts, jobs }
     } catch (fault) {
-      onFault(fault)
+      if (!this.#isFailing) onFault(fault)
+      this.#isFailing = true
+      return null
     }
   }
 

@@ -1,5 +1,6 @@
-import type { Job, JobStore } from 'voxmux'
+import type { Job } from 'voxmux'
 import type { DaemonView } from '../daemon-view.js'
+import type { LookedAtJobs } from '../looked-at-jobs.js'
 
 /** `starting`: the folders are not watched yet; `stopping`: nothing more is taken. */
 export type DaemonPhase = 'starting' | 'watching' | 'stopping'
@@ -8,7 +9,7 @@ export type DaemonPhase = 'starting' | 'watching' | 'stopping'
 export interface OperatorView {
   readonly daemon: DaemonView
   phase(): DaemonPhase
-  readonly jobs: Pick<JobStore, 'list' | 'get' | 'counts' | 'requeue' | 'pauses'>
+  readonly jobs: LookedAtJobs
   /** Where the input of a finished job may lie now, the likeliest first: it may have been moved since. */
   sourcesOf(job: Job): readonly string[]
   /** A job went back into the queue: look for work now. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Logger, silentLogger, toVoxmuxError, UsageError } from 'voxmux'
+import { type Logger, silentLogger, TransientError, toVoxmuxError, UsageError } from 'voxmux'
 import { ComparisonStore } from './comparison-store.js'
 import type { DashboardParts } from './exchange.js'
 import { LiveFeed } from './live-feed.js'
@@ -63,6 +63,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
         'A request could not be answered.',
       )
       if (response.headersSent) response.destroy()
+      else if (fault instanceof TransientError) sendFault(response, 503, fault.message)
       else sendFault(response, 500, 'The request could not be answered; the log says why.')
     })
   })

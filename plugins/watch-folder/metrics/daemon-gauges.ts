@@ -1,15 +1,18 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { JobStore } from 'voxmux'
 import type { DaemonView } from '../daemon-view.js'
+import type { LookedAtJobs } from '../looked-at-jobs.js'
 
 export interface DaemonGaugesOptions {
   /** Version of voxmux. */
   readonly version: string
-  readonly jobs: Pick<JobStore, 'counts' | 'pauses'>
+  readonly jobs: Pick<LookedAtJobs, 'counts' | 'pauses'>
   readonly daemon: DaemonView
 }
 
-/** What stands still while it is looked at: jobs, folders, pauses; asked for at every scrape. */
+/**
+ * What stands still while it is looked at: jobs, folders, pauses; asked for at every scrape. Where the store does not
+ * answer, nothing is said of its jobs.
+ */
 export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: DaemonGaugesOptions): void {
   const registers = [registry]
   const folderOf = (group: string) => daemon.folders.find((folder) => folder.group === group)?.path ?? group
@@ -21,8 +24,8 @@ export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: D
     ...{ name: 'voxmux_jobs', help: 'Jobs in the store, by folder and status.', registers },
     labelNames: ['folder', 'status'],
     async collect() {
-      const counts = await jobs.counts()
       this.reset()
+      const counts = await jobs.counts().catch(() => [])
       for (const { group, status, count } of counts) this.inc({ folder: folderOf(group), status }, count)
     },
   })
@@ -30,8 +33,9 @@ export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: D
     ...{ name: 'voxmux_queue_depth', help: 'Jobs that wait for their turn.', registers },
     labelNames: ['folder'],
     async collect() {
-      const counts = await jobs.counts()
       this.reset()
+      const counts = await jobs.counts().catch(() => null)
+      if (counts === null) return
       for (const { path } of daemon.folders) this.set({ folder: path }, 0)
       for (const { group, status, count } of counts)
         if (status === 'queued') this.inc({ folder: folderOf(group) }, count)

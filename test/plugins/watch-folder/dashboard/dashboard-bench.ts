@@ -8,6 +8,7 @@ import {
   type DashboardOptions,
   startDashboard,
 } from '../../../../plugins/watch-folder/dashboard/start-dashboard.js'
+import { LookedAtJobs } from '../../../../plugins/watch-folder/looked-at-jobs.js'
 import { type Job, type JobStore, type Ledger, openLedger } from '../../../../src/jobs/index.js'
 
 /** A daemon whose folders and events the test decides; its jobs are in a real ledger. */
@@ -43,7 +44,7 @@ export async function stageDashboard(
   const retried: Job[] = []
   const dashboard = await startDashboard({
     view: {
-      ...{ daemon, jobs, sourcesOf: ({ input }) => [input], phase: () => 'watching' },
+      ...{ daemon, jobs: new LookedAtJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
       onRetry: (job) => void retried.push(job),
     },
     metrics: { contentType: 'text/plain', metrics: async () => 'voxmux_up 1\n' },
