@@ -37,6 +37,8 @@ const LAST_WAIT_MS = 5000
 export class RedisScripts {
   readonly #options: RedisScriptsOptions
   readonly #defined = new Set<string>()
+  /** The fault that the log was told of, while it lasts. */
+  #said: string | null = null
 
   constructor(options: RedisScriptsOptions) {
     this.#options = options
@@ -84,18 +86,27 @@ export class RedisScripts {
   }
 
   async #patiently(work: () => Promise<unknown>): Promise<unknown> {
-    const { patienceMs, logger } = this.#options
+    const { patienceMs } = this.#options
     const started = Date.now()
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LAST_WAIT_MS)) {
       try {
-        return await withDeadline(work(), started + patienceMs - Date.now())
+        const answer = await withDeadline(work(), started + patienceMs - Date.now())
+        if (waitMs > FIRST_WAIT_MS) this.#say(null)
+        return answer
       } catch (error) {
         const fault = storeError(error)
         if (!isPassing(error) || Date.now() - started + waitMs > patienceMs) throw fault
-        logger.warn({ error: (fault as Error).message }, 'The job store does not take this now; trying again')
+        this.#say((fault as Error).message)
         await sleep(waitMs)
       }
     }
+  }
+
+  /** Says once what keeps calls waiting, however many wait, and once that it is over. */
+  #say(fault: string | null): void {
+    if (fault === this.#said) return
+    this.#said = fault
+    this.#options.logger.warn({}, fault === null ? 'The job store takes writes again.' : `${fault} Trying again.`)
   }
 
   #bullScript(name: string) {

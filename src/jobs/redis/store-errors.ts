@@ -54,15 +54,22 @@ export function storeError(thrown: unknown): unknown {
     const text = 'What answers at the address of the job store is no Redis.'
     return usage('ERR_STORE_ADDRESS', text, 'Check host and port; a Redis with TLS wants rediss://.')
   }
-  const reason = REASONS[codeOf(thrown)]
-  if (reason !== undefined || BUSY.test(message) || AWAY.test(message))
-    return new TransientError('ERR_STORE_UNREACHABLE', `The job store does not answer${reason ? `: ${reason}` : ''}.`, {
-      cause: thrown,
-      remedies: [
-        'Check that Redis runs and can be reached from here, with rediss:// where it has TLS; `voxmux doctor` says more.',
-      ],
-    })
-  return thrown
+  const text = awayText(thrown)
+  if (text === null) return thrown
+  const check = 'Check that Redis runs and can be reached from here, with rediss:// where it has TLS'
+  return new TransientError('ERR_STORE_UNREACHABLE', text, {
+    cause: thrown,
+    remedies: [`${check}; \`voxmux doctor\` says more.`],
+  })
+}
+
+/** Null where Redis is neither away nor busy. */
+function awayText(error: Error): string | null {
+  const { message } = error
+  if (BUSY.test(message)) return `The job store takes nothing now: ${message.replace(/^\w+ |\.\s*$/g, '')}.`
+  const reason = REASONS[codeOf(error)]
+  if (reason !== undefined) return `The job store does not answer: ${reason}.`
+  return AWAY.test(message) ? 'The job store does not answer.' : null
 }
 
 function codeOf(error: unknown): string {
