@@ -1,3 +1,4 @@
+import { blockSizeOptions } from './block-size.js'
 import { type ContainerProfile, carriesAudio } from './container-profile.js'
 import type { AudioStreamInfo } from './media-info.js'
 import { isLossless } from './media-info-of.js'
@@ -133,7 +134,7 @@ function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding
     encoder: codec,
     lossless: true,
     bitRate: null,
-    options: ['-sample_fmt:{s}', format, ...depth, ...strict],
+    options: ['-sample_fmt:{s}', format, ...blockSizeOptions(codec, '{s}'), ...depth, ...strict],
   }
 }
 

@@ -1,3 +1,4 @@
+import { blockSizeOptions } from './block-size.js'
 import type { AudioStreamInfo } from './media-info.js'
 import { isLossless } from './media-info-of.js'
 
@@ -39,7 +40,8 @@ function hasFlacRate(rate: number): boolean {
 function flac(sampleFormat: 's16' | 's32', bits: 16 | 24): CutEncoding {
   // An s32 is taken as 24 bits only when told so (ffmpeg 7 knows 32-bit FLAC as well).
   const depth = bits === 24 ? ['-bits_per_raw_sample', '24'] : []
-  return { format: 'flac', sampleFormat, bits, options: ['-c:a', 'flac', ...depth, '-f', 'flac'] }
+  const options = ['-c:a', 'flac', ...blockSizeOptions('flac', 'a'), ...depth, '-f', 'flac']
+  return { format: 'flac', sampleFormat, bits, options }
 }
 
 function wav(sampleFormat: CutEncoding['sampleFormat'], bits: CutEncoding['bits'], codec: string): CutEncoding {

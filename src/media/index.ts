@@ -3,6 +3,7 @@ export { type AlignVoiceOptions, alignVoice, type VoiceAlignment } from './align
 export { type AlignedVoiceOptions, alignedVoice } from './aligned-voice.js'
 export type { AudioEncoding, AudioWishes } from './audio-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './binaries.js'
+export { blockSizeOptions } from './block-size.js'
 export { forecastVoice, measureEncoders } from './carried-voice.js'
 export { letToolsYield } from './child-process.js'
 export { type ChunkLengths, findSilences, type LoudnessOverTime, planChunkCuts } from './chunk-plan.js'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cutVoice } from '../../src/media/cut.js'
@@ -117,6 +118,18 @@ describe('cutVoice', () => {
     expect(await film('three.mkv', '32x32')).toBe(first)
     const part = await cut(folder.file('one.mov'), 'hash-part', { range: { startSample: 1, endSample: null } })
     expect(part.voiceHash).not.toBe(first)
+  })
+
+  it.each([8000, 48_000])('cuts blocks of one size at %i Hz, wherever the part begins', async (rate) => {
+    const path = folder.file(`blocks-${rate}.mkv`)
+    await ffmpeg('-i', folder.file('source.wav'), '-ar', String(rate), '-c:a', 'pcm_s16le', path)
+    // Just before the end of a packet: what is left of it is the first frame that the encoder sees.
+    for (const startSample of [0, 1019, 1365]) {
+      const made = await cut(path, `blocks-${rate}-${startSample}`, { range: { startSample, endSample: null } })
+      expect(made.sampleCount).toBe(3 * rate - startSample)
+      const [least, most] = [8, 10].map((at) => readFileSync(made.path).readUInt16BE(at))
+      expect([least, most]).toEqual([4608, 4608])
+    }
   })
 
   it('leaves nothing of the source in the file but its sound', async () => {

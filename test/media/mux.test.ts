@@ -72,9 +72,12 @@ describe('mux and verify', () => {
   it('does not move a Matroska film whose B-frames have negative decoding times', async () => {
     const path = folder.file('bframes.mkv')
     await ffmpeg(...picture(2), ...tone(2), '-c:v', 'libx264', '-bf', '2', '-c:a', 'aac', path)
-    const { plan, verified } = await remux(path)
-    expect(verified.output.streams[0]?.startSec).toBe(plan.media.streams[0]?.startSec)
-    expect(verified.output.startSec).toBe(plan.media.startSec)
+    const { part } = await remux(path)
+    const times = async (file: string) => {
+      const { packets } = await ffprobeJson(file, '-show_entries', 'packet=pts_time', '-select_streams', 'v')
+      return packets
+    }
+    expect(await times(part)).toEqual(await times(path))
   })
 
   it('names each loss before anything is written', async () => {

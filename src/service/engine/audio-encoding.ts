@@ -1,5 +1,5 @@
 import type { OutputType } from '../../contract/index.js'
-import type { AudioStreamInfo, MediaInfo } from '../../media/index.js'
+import { type AudioStreamInfo, blockSizeOptions, type MediaInfo } from '../../media/index.js'
 
 /** How a voice is written as a file of one of the interface's types. */
 export interface AudioEncoding {
@@ -75,8 +75,9 @@ function pcmCodec({ bitsPerSample, sampleFormat }: AudioStreamInfo, endian: 'le'
 
 /** FLAC holds at most 24 bits. */
 function flacOptions({ bitsPerSample }: AudioStreamInfo): readonly string[] {
-  if (bitsPerSample === null || bitsPerSample <= 16) return ['-c:a', 'flac', '-sample_fmt', 's16']
-  return ['-c:a', 'flac', '-sample_fmt', 's32', '-bits_per_raw_sample', '24']
+  const flac = ['-c:a', 'flac', ...blockSizeOptions('flac', 'a')]
+  if (bitsPerSample === null || bitsPerSample <= 16) return [...flac, '-sample_fmt', 's16']
+  return [...flac, '-sample_fmt', 's32', '-bits_per_raw_sample', '24']
 }
 
 /** The source's own rate where it is of that codec, else the default for so many channels. */
