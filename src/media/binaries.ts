@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { UsageError, VoxmuxError } from '../core/errors.js'
 import { startChild } from './child-process.js'
+import { OLDEST_FFMPEG, type ToolVersion, toolVersion } from './tool-version.js'
 
 /** A media tool that was run once and answered. */
 export interface MediaBinary {
   /** Absolute path. */
   readonly path: string
-  /** As it prints it, e.g. `5.1.9-0+deb12u1`, `n7.1`, `N-118193-g5f38c82536`. */
-  readonly version: string
+  readonly version: ToolVersion['version']
 }
 
 type Tool = 'ffmpeg' | 'ffprobe'
@@ -19,8 +19,8 @@ const COMMON_FOLDERS =
   process.platform === 'win32'
     ? ['C:\\ffmpeg\\bin', 'C:\\Program Files\\ffmpeg\\bin']
     : ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/opt/local/bin', '/snap/bin']
-/** The oldest that the argument lists are measured against; nightly builds carry no such number. */
-const OLDEST_MAJOR = 5
+/** Far more than the version, the configuration and the libraries of any build. */
+const MAX_PRINTED_CHARS = 65_536
 const PROBE_TIMEOUT_MS = 15_000
 
 const found = new Map<string, Promise<MediaBinary>>()
@@ -29,7 +29,7 @@ const found = new Map<string, Promise<MediaBinary>>()
  * Finds a working ffmpeg: `VOXMUX_FFMPEG`, the optional ffmpeg-static, PATH, the usual folders. Each candidate is
  * run once before it is trusted; the answer is kept for the process.
  *
- * @throws UsageError ERR_FFMPEG_MISSING
+ * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfmpeg(): Promise<MediaBinary> {
   return findTool('ffmpeg', process.env.VOXMUX_FFMPEG, () => packaged('ffmpeg-static'))
@@ -38,7 +38,7 @@ export function findFfmpeg(): Promise<MediaBinary> {
 /**
  * Finds a working ffprobe: `VOXMUX_FFPROBE`, PATH, the usual folders, the optional installer package.
  *
- * @throws UsageError ERR_FFMPEG_MISSING
+ * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfprobe(): Promise<MediaBinary> {
   return findTool('ffprobe', process.env.VOXMUX_FFPROBE, () => packaged('@ffprobe-installer/ffprobe'))
@@ -64,30 +64,35 @@ async function searchTool(
   chosen: string | undefined,
   fromPackage: () => string | undefined,
 ): Promise<MediaBinary> {
-  if (chosen) return (await tryBinary(chosen)) ?? fail(tool, `${chosen} is not a working ${tool}`)
+  if (chosen) {
+    const binary = await tryBinary(chosen)
+    return binary ? notTooOld(tool, binary) : fail(tool, `${chosen} is not a working ${tool}`)
+  }
   const bundled = fromPackage()
   const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
   // The bundled ffmpeg is newer than most systems'; the bundled ffprobe is older than any, so it comes last.
   const candidates = tool === 'ffmpeg' ? [bundled, ...installed] : [...installed, bundled]
+  let old: TriedBinary | undefined
   for (const candidate of new Set(candidates)) {
     const binary = candidate && isExecutable(candidate) ? await tryBinary(candidate) : undefined
-    if (binary) return binary
+    if (binary && !binary.isTooOld) return binary
+    old ??= binary
   }
-  return fail(tool, `No working ${tool} was found (version ${OLDEST_MAJOR} or newer)`)
+  return old ? notTooOld(tool, old) : fail(tool, `No working ${tool} was found (version ${OLDEST_FFMPEG} or newer)`)
 }
 
-async function tryBinary(path: string): Promise<MediaBinary | undefined> {
+type TriedBinary = MediaBinary & ToolVersion
+
+async function tryBinary(path: string): Promise<TriedBinary | undefined> {
   let stdout = ''
   try {
     const child = startChild({ path, args: ['-version'], stdin: 'ignore', stdout: 'pipe', timeoutMs: PROBE_TIMEOUT_MS })
     child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      stdout = (stdout + text).slice(0, 4096)
+      stdout = (stdout + text).slice(0, MAX_PRINTED_CHARS)
     })
     const { exitCode } = await child.ended
-    const version = /^ff(?:mpeg|probe) version (\S+)/.exec(stdout)?.[1]
-    if (exitCode !== 0 || !version) return undefined
-    const major = /^n?(\d+)\./.exec(version)?.[1]
-    return major !== undefined && Number(major) < OLDEST_MAJOR ? undefined : { path, version }
+    const version = exitCode === 0 ? toolVersion(stdout) : undefined
+    return version && { path, ...version }
   } catch (error) {
     // Says nothing of the binary.
     if (error instanceof VoxmuxError && error.code === 'ERR_TOO_MANY_FILES') throw error
@@ -122,6 +127,20 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
+}
+
+function notTooOld(tool: Tool, { path, version, isTooOld }: TriedBinary): MediaBinary {
+  if (!isTooOld) return { path, version }
+  throw new UsageError(
+    'ERR_FFMPEG_TOO_OLD',
+    `${path} is too old (${version}): voxmux needs ${OLDEST_FFMPEG} or newer.`,
+    {
+      remedies: [
+        `Install a newer ${tool}, or set VOXMUX_${tool.toUpperCase()} to the path of one.`,
+        'Where the package manager has none, https://ffmpeg.org/download.html names builds for every system.',
+      ],
+    },
+  )
 }
 
 function fail(tool: Tool, what: string): never {
