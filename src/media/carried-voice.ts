@@ -1,12 +1,14 @@
 import type { Readable } from 'node:stream'
 import { AAC_FRAME_SAMPLES } from './adts-frames.js'
+import type { AudioEncoding } from './audio-encoding.js'
+import type { ContainerProfile } from './container-profile.js'
 import { encodeInTurns } from './encode-in-turns.js'
 import { encoderPriming } from './encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encoder-turns.js'
 import { type FfmpegCommand, ffmpegArguments } from './ffmpeg.js'
 import { type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
-import { pcmFormatFor } from './pcm.js'
+import { type PcmStream, pcmFormatFor } from './pcm.js'
 import { slicePcm } from './pcm-streams.js'
 import type { VoiceFeed } from './voice-feed.js'
 
@@ -30,7 +32,7 @@ export async function carryVoice(
 ): Promise<CarriedVoice> {
   const { stream } = feed
   const { format, sampleCount } = stream
-  if (sampleCount === null || !isEncodedInTurns(encoding, profile, sampleCount / format.sampleRate)) {
+  if (sampleCount === null || !isCarriedEncoded(profile, encoding, stream)) {
     return { encoded: null, bytes: feed.toReadable(), runs: [] }
   }
   const left = sampleCount - skipSamples
@@ -40,6 +42,15 @@ export async function carryVoice(
     bytes: encodeInTurns(slicePcm(stream, skipSamples, left), encoding, signal),
     runs: Array.from({ length: LANES }, () => args),
   }
+}
+
+/** Whether {@link carryVoice} will encode a voice on the way. */
+export function isCarriedEncoded(
+  profile: ContainerProfile,
+  encoding: AudioEncoding,
+  { format, sampleCount }: Pick<PcmStream, 'format' | 'sampleCount'>,
+): boolean {
+  return sampleCount !== null && isEncodedInTurns(encoding, profile, sampleCount / format.sampleRate)
 }
 
 /** Has measured what {@link carryVoice} will ask of the encoders: beside the cut it costs no time, before the mux it does. */

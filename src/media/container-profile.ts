@@ -17,8 +17,11 @@ export interface ContainerProfile {
   readonly chapters: boolean
   /** Sound alone, one stream. */
   readonly soundOnly: boolean
-  /** Whether the muxer tells players how much of a lossy encoder's lead-in to skip; else it is trimmed. */
-  readonly priming: 'signalled' | 'opus only' | 'unsignalled'
+  /**
+   * Whether the muxer tells players how much of a lossy encoder's lead-in to skip; else it is trimmed. `measured`: of
+   * Opus it does, of other codecs only newer ffmpegs do.
+   */
+  readonly priming: 'signalled' | 'measured' | 'unsignalled'
 }
 
 const FILM: ContainerProfile = {
@@ -68,7 +71,7 @@ const MKV: ContainerProfile = {
   attachments: true,
   covers: 'attached',
   chapters: true,
-  priming: 'opus only',
+  priming: 'measured',
 }
 const TS: ContainerProfile = {
   ...FILM,

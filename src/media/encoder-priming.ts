@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { AudioEncoding } from './audio-encoding.js'
-import { findFfmpeg } from './binaries.js'
+import { findFfmpeg, findFfprobe } from './binaries.js'
 import { runFfmpeg, streamFfmpeg } from './ffmpeg.js'
 import { ffprobe } from './ffprobe.js'
 
@@ -13,7 +13,7 @@ export interface EncoderFeed {
   readonly channels: number
 }
 
-const measured = new Map<string, Promise<number>>()
+const measured = new Map<string, Promise<unknown>>()
 
 /**
  * Samples that a lossy encoder puts before the first one it is given (AAC 1024, MP3 1105, AC-3 256, …), measured
@@ -29,19 +29,32 @@ export function encoderPriming(
   return once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
 }
 
-/**
- * Samples by which an Opus track comes back early from Matroska: ffmpeg 5 writes the codec delay but does not move
- * the packets by it, as its reader (and every player) expects; later ones do.
- */
-export function matroskaOpusShift(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
-  return once(['matroska', encoding, feed], () => measureShift(encoding, feed, signal))
+/** What becomes of an encoder's lead-in in Matroska, as the ffprobe in use reads it. */
+export interface MatroskaLeadIn {
+  /** The codec delay is written, and left out again where the track is said to begin. */
+  readonly isSignalled: boolean
+  /**
+   * Samples by which the sound comes back early: ffmpeg 5 writes the codec delay of Opus but does not move the packets
+   * by it, as its reader (and every player) expects; later ones do.
+   */
+  readonly shiftSamples: number
 }
 
-async function once(key: readonly unknown[], measure: () => Promise<number>): Promise<number> {
-  const { version, path } = await findFfmpeg()
-  const name = JSON.stringify([path, version, ...key])
+/** Measures {@link MatroskaLeadIn} with the tools that will do the work, once a process and setting. */
+export function matroskaLeadIn(
+  encoding: AudioEncoding,
+  { sampleRate, channels }: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<MatroskaLeadIn> {
+  const feed = { sampleRate, channels }
+  return once(['matroska', encoding, feed], () => measureLeadIn(encoding, feed, signal))
+}
+
+async function once<T>(key: readonly unknown[], measure: () => Promise<T>): Promise<T> {
+  const tools = await Promise.all([findFfmpeg(), findFfprobe()])
+  const name = JSON.stringify([tools, ...key])
   const known = measured.get(name)
-  if (known) return known
+  if (known) return known as Promise<T>
   const running = measure()
   measured.set(name, running)
   running.catch(() => measured.delete(name))
@@ -74,13 +87,20 @@ async function measurePriming(encoding: AudioEncoding, feed: EncoderFeed, signal
   return Math.max(0, Math.round((-Number(pts) * Number(numerator) * feed.sampleRate) / Number(denominator)))
 }
 
-const firstPacketSchema = z.object({ packets: z.array(z.object({ pts_time: z.coerce.number() })).min(1) })
+const startSchema = z.object({
+  packets: z.array(z.object({ pts_time: z.coerce.number() })).length(1),
+  streams: z.array(z.object({ start_time: z.coerce.number() })).length(1),
+})
 
-async function measureShift(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+async function measureLeadIn(
+  encoding: AudioEncoding,
+  feed: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<MatroskaLeadIn> {
   const priming = await encoderPriming(encoding, feed, signal)
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-opus-'))
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-lead-in-'))
   try {
-    const path = join(folder, 'shift.mkv')
+    const path = join(folder, 'second.mkv')
     await runFfmpeg(
       {
         inputs: [silence(feed)],
@@ -88,12 +108,15 @@ async function measureShift(encoding: AudioEncoding, feed: EncoderFeed, signal?:
       },
       { signal },
     )
-    const show = ['-show_entries', 'packet=pts_time', '-read_intervals', '%+#1']
-    const { packets } = await ffprobe(path, show, firstPacketSchema, { signal })
-    const expectedSec = 1 - priming / feed.sampleRate
-    const early = Math.round((expectedSec - (packets[0]?.pts_time ?? expectedSec)) * feed.sampleRate)
-    // Timestamps are in ms: either the codec delay is missing as a whole, or nothing is.
-    return Math.abs(early - priming) < Math.abs(early) ? priming : 0
+    const show = ['-show_entries', 'packet=pts_time:stream=start_time', '-read_intervals', '%+#1']
+    const { packets, streams } = await ffprobe(path, show, startSchema, { signal })
+    const before = (sec: number | undefined) => Math.round((1 - (sec ?? 1)) * feed.sampleRate)
+    // Timestamps are in ms: either a lead-in is missing as a whole, or nothing is.
+    const isNearer = (value: number, one: number, other: number) => Math.abs(value - one) < Math.abs(value - other)
+    return {
+      isSignalled: isNearer(before(streams[0]?.start_time), 0, priming),
+      shiftSamples: isNearer(before(packets[0]?.pts_time), 2 * priming, priming) ? priming : 0,
+    }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -112,7 +112,7 @@ function broadcastWaveOptions({ container, media }: MuxPlan): readonly string[] 
 }
 
 function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
-  if (delayMs === 0 || plan.profile.priming !== 'opus only') return []
+  if (delayMs === 0 || plan.profile.priming !== 'measured') return []
   const opus = plan.streams.filter(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
   const move = `setts=pts=PTS+${delayMs}/1000/TB:dts=DTS+${delayMs}/1000/TB`
   return opus.flatMap(({ outputIndex }) => [`-bsf:${outputIndex}`, move])

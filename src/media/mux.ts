@@ -4,10 +4,11 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../core/errors.js'
 import { extractAttached } from './attached-files.js'
-import { carryVoice } from './carried-voice.js'
-import { encoderPriming, matroskaOpusShift } from './encoder-priming.js'
+import { carryVoice, isCarriedEncoded } from './carried-voice.js'
+import { encoderPriming, matroskaLeadIn } from './encoder-priming.js'
 import { type FfmpegRunOptions, runFfmpeg } from './ffmpeg.js'
 import { hasIndexFirst } from './index-first.js'
+import type { MediaInfo } from './media-info.js'
 import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
@@ -64,7 +65,7 @@ export async function mux(
     const inputs: VoiceInput[] = []
     const runs: (readonly string[])[] = []
     for (const [place, { stream, voice, feed }] of fed.entries()) {
-      const timing = await voiceTiming(plan, stream, voice.format, options.signal)
+      const timing = await voiceTiming(plan, stream, voice, options.signal)
       const { bytes, encoded, runs: own } = await carryVoice(plan, stream, feed, { ...timing, signal: options.signal })
       runs.push(...own)
       const spill = join(folder, `${basename(partPath)}.voice${place}`)
@@ -121,25 +122,36 @@ function feedOf(plan: MuxPlan, stream: ReplacedStream, voices: ReadonlyMap<numbe
       input: plan.media.path,
     })
   }
-  const { container, durationSec, startSec } = plan.media
+  const { durationSec, startSec } = plan.media
   // Matroska counts its duration from zero, wherever its first packet is.
-  const leadSec = container === 'mkv' || container === 'webm' ? Math.max(0, startSec) : 0
+  const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
   const expected = Math.round(Math.max(0, (durationSec ?? 0) - leadSec) * voice.format.sampleRate)
   return { voice, feed: new VoiceFeed(voice, expected) }
+}
+
+function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
+  return container === 'mkv' || container === 'webm'
 }
 
 /** Where the voice begins in the output, and what must be done so that a player shows it there. */
 async function voiceTiming(
   { media, profile }: MuxPlan,
-  stream: ReplacedStream,
-  format: PcmFormat,
+  { encoding, input }: ReplacedStream,
+  voice: PcmStream,
   signal: AbortSignal | undefined,
 ): Promise<Pick<VoiceInput, 'skipSamples' | 'delaySamples'>> {
-  const { encoding, input } = stream
+  const { format } = voice
   const late = Math.max(0, Math.round(((input.startSec ?? media.startSec) - media.startSec) * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
-  if (profile.priming === 'opus only' && encoding.codec === 'opus') {
-    return { skipSamples: late, delaySamples: await matroskaOpusShift(encoding, format, signal) }
+  // What comes in encoded is to the muxer a stream without a lead-in.
+  if (profile.priming === 'measured' && !isCarriedEncoded(profile, encoding, voice)) {
+    const { isSignalled, shiftSamples } = await matroskaLeadIn(encoding, format, signal)
+    if (isSignalled) return { skipSamples: late, delaySamples: shiftSamples }
+    if (encoding.codec === 'opus') {
+      // The track is said to begin with its lead-in, and the old one's is part of the voice: the new one takes its place.
+      const own = input.codec === 'opus' && isMatroska(media) ? await encoderPriming(encoding, format, signal) : 0
+      return { skipSamples: late + own, delaySamples: shiftSamples }
+    }
   }
   // The encoder's lead-in then lies where nothing was lost but the first few ms, and no timestamp is negative:
   // ffmpeg would move everything else to make room for it.
@@ -149,10 +161,11 @@ async function voiceTiming(
 /** Opus in Matroska counts at 48 kHz whatever it was made from, and every encoder in use has the same lead-in. */
 async function copiedOpusDelayMs({ profile, streams }: MuxPlan, signal: AbortSignal | undefined): Promise<number> {
   const copied = streams.some(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
-  if (!copied || profile.priming !== 'opus only') return 0
+  if (!copied || profile.priming !== 'measured') return 0
   const feed = { sampleRate: 48_000, channels: 2 }
   const encoding = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
-  return Math.round((await matroskaOpusShift(encoding, feed, signal)) / 48)
+  const { shiftSamples } = await matroskaLeadIn(encoding, feed, signal)
+  return Math.round(shiftSamples / 48)
 }
 
 async function sync(path: string): Promise<void> {

@@ -16,6 +16,7 @@ import { anchorShiftSec } from './table-differences.js'
 /** A new sound as the output plays it. */
 export interface TrackReadBack {
   readonly audioIndex: number
+  /** From where the input's zero is now. */
   readonly sampleCount: number
   readonly places: readonly SyncPlace[]
   /** Where something was fed and nothing like it came back. */
@@ -73,10 +74,11 @@ export async function readBack(
     )
     for await (const chunk of stdout) windows.push(chunk as Buffer)
     await done
-    const found = places(plan, output, voice, windows)
+    const moved = pictureMoved(plan, output, voice.format.sampleRate)
+    const found = places(voice, windows, moved)
     tracks.push({
       audioIndex: voice.audioIndex,
-      sampleCount: windows.sampleCount,
+      sampleCount: windows.sampleCount - moved,
       places: found,
       lost: found.flatMap(({ at, offsetSamples }, index) =>
         offsetSamples === null && isHeard(voice.syncSamples[index]) ? [at] : [],
@@ -98,17 +100,19 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
   }
 }
 
-function places(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
-  const { sampleRate } = voice.format
-  const reach = Math.round(SEARCH_SEC * sampleRate)
-  // The picture's own move against the file's zero counts: what must not change is sound against picture.
+/** The picture's own move against the file's zero counts: what must not change is sound against picture. */
+function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): number {
   const zeroMovedSec = output.startSec - plan.media.startSec
-  const pictureMoved = Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
+  return Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
+}
+
+function places(voice: MuxedVoice, windows: SyncWindows, moved: number): readonly SyncPlace[] {
+  const reach = Math.round(SEARCH_SEC * voice.format.sampleRate)
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const { lag, match } = nearestWaveformPeak(correlate(sample.values, windows.window(place), reach), pictureMoved)
+    const { lag, match } = nearestWaveformPeak(correlate(sample.values, windows.window(place), reach), moved)
     // A match that is no number, as sound of broken floats gives, is none.
-    const offsetSamples = match >= LEAST_MATCH ? lag - pictureMoved : null
+    const offsetSamples = match >= LEAST_MATCH ? lag - moved : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
 }

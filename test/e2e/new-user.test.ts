@@ -57,9 +57,7 @@ function packetHashes(path: string, kind: 'v' | 'a' | 's'): string {
 function outline(path: string): unknown {
   const entries =
     'format_tags=title:stream=codec_name:stream_tags=language,title:chapter=start_time,end_time:chapter_tags'
-  const answer = JSON.parse(
-    run('ffprobe', ['-v', 'error', '-show_entries', entries, '-show_chapters', '-of', 'json', path]),
-  )
+  const answer = JSON.parse(run('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', path]))
   return answer
 }
 

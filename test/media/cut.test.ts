@@ -169,7 +169,7 @@ describe('cutVoice', () => {
     // A beep at the beginning of each minute, a gap of 40 ms at its end: nothing there, not even silence.
     await ffmpeg(
       ...['-f', 'lavfi', '-i', String.raw`aevalsrc=0.5*lt(mod(t\,60)\,0.01):s=8000:d=900`],
-      ...['-af', String.raw`asetnsamples=40,aselect=lt(mod(t\,60)\,59.96)`, '-c:a', 'pcm_s16le', path],
+      ...['-af', String.raw`asetnsamples=320,aselect=lt(mod(t\,60)\,59.96)`, '-c:a', 'pcm_s16le', path],
     )
     const made = await cut(path, 'gaps')
     const pcm = await ffmpegOutput('-i', made.path, '-f', 's16le', 'pipe:1')

@@ -22,7 +22,8 @@ describe('what a movie file can say of itself', () => {
   let movie: Buffer
   beforeAll(async () => {
     folder = await testFolder()
-    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', folder.file('plain.mov'))
+    const ticks = ['-movie_timescale', '1000']
+    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', ...ticks, folder.file('plain.mov'))
     movie = await readFile(folder.file('plain.mov'))
   })
   afterAll(() => folder.remove())

@@ -95,7 +95,7 @@ export const ZOO: readonly ZooRow[] = [
   {
     // Pictures at their own times, the first of them late, the sound before them; a phone writes such files.
     ...{ container: 'mp4', name: 'phone.mp4', offsetSamples: LOSSY },
-    args: [...everySound(), '-vf', jumpy, '-vsync', 'passthrough', ...x264, '-c:a', 'aac'],
+    args: [...everySound(), '-vf', jumpy, '-fps_mode', 'passthrough', ...x264, '-c:a', 'aac'],
     keeps: FILM,
   },
   {
@@ -159,7 +159,7 @@ export const ZOO: readonly ZooRow[] = [
     // Packets that overlap from the middle on, and pictures at their own times.
     ...{ container: 'mkv', name: 'overlapping.mkv', offsetSamples: 0 },
     args: [
-      ...[...everySound(), '-vf', jumpy, '-vsync', 'passthrough', ...x264, '-c:a', 'pcm_s16le'],
+      ...[...everySound(), '-vf', jumpy, '-fps_mode', 'passthrough', ...x264, '-c:a', 'pcm_s16le'],
       ...[
         '-bsf:a:0',
         String.raw`setts=pts=PTS-if(gt(PTS*TB\,0.7)\,0.03/TB\,0):dts=DTS-if(gt(DTS*TB\,0.7)\,0.03/TB\,0)`,
