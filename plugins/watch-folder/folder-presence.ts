@@ -67,7 +67,7 @@ export class FolderPresence {
     if (this.#reason === null) return
     await jobs.resume(group)
     this.#reason = null
-    logger.info({ folder: path }, `${path} is back.`)
+    logger.info({ folder: path }, `${path} is watched again.`)
     onChange()
   }
 }

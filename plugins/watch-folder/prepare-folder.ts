@@ -29,8 +29,14 @@ export async function refuseUnknown(
   const found = await Promise.all(folders.map(({ path }) => stat(path).catch(() => undefined)))
   const [first] = folders
   if (!first || found.some((stats) => stats?.isDirectory()) || folders.some(wasSeen)) return
-  throw new UsageError('ERR_INPUT_MISSING', `${first.path} is not a folder that is there.`, {
-    input: first.path,
+  const input = first.path
+  if (found[0])
+    throw new UsageError('ERR_INPUT_MISSING', `${input} is no folder, and only folders are watched.`, {
+      input,
+      remedies: ['Name the folder that it lies in, or regenerate it alone: `voxmux run`'],
+    })
+  throw new UsageError('ERR_INPUT_MISSING', `${input} is not a folder that is there.`, {
+    input,
     remedies: ['Check the path for typing mistakes, or mount the share first.'],
   })
 }

@@ -105,15 +105,19 @@ describe('the reporter of a daemon', () => {
     logger.info({ job: '01J', stage: 'mux' }, 'stage done')
     logger.warn({ ...job, code: 'ERR_X' }, '/in/clip.mov is tried again later: The service is away.')
     const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: 'It is away.', remedies: [] }
-    reporter.report({ ...file, input: '/in/clip.mov', status: 'pending', error })
-    reporter.report({ ...file, input: '/in/clip.mov', status: 'pending', error: { ...error, code: 'ERR_INTERRUPTED' } })
+    const waits = { ...file, input: '/in/clip.mov', status: 'pending' } as const
+    for (const message of ['It is away.', 'It is away.', '/in/clip.mov has changed.', 'It is away.'])
+      reporter.report({ ...waits, error: { ...error, message } })
+    reporter.report({ ...waits, error: { ...error, code: 'ERR_INTERRUPTED' } })
     logger.warn({ folder: '/in' }, '/in is not there. Its files wait until it is back.')
     reporter.stop()
     expect(stripVTControlCharacters(err()).split('\n')).toEqual([
       'watching /in → /in/out (podcast)',
       'The dashboard is at http://127.0.0.1:8780/',
       'half.mov: waits: part of it is nothing but zeros',
-      '… clip.mov waits, and is tried again by itself. It is away.',
+      '… clip.mov waits, and is tried again by itself: It is away.',
+      '… clip.mov waits, and is tried again by itself: it has changed.',
+      '… clip.mov waits, and is tried again by itself: It is away.',
       '… clip.mov goes on with the next start.',
       '! /in is not there. Its files wait until it is back.',
       '',

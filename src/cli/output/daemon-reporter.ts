@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
-import { daemonFileLine } from './file-line.js'
+import { daemonFileLine, saidOnce } from './file-line.js'
 import { logLine } from './log-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
@@ -22,7 +22,7 @@ export interface DaemonReporter extends Reporter {
 export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
   const counts: Partial<Record<FileStatus, number>> = {}
   const isForPeople = output.stderr.isTTY === true || style !== 'auto'
-  const people = createReporter(output, isForPeople ? style : 'none', daemonFileLine)
+  const people = createReporter(output, isForPeople ? style : 'none', saidOnce(daemonFileLine))
   const logger = isForPeople
     ? notes(people)
     : pino({ base: null, serializers: { cause: causeText } }, pino.destination({ dest: 2, sync: true }))

@@ -46,7 +46,7 @@ export function createReporter(output: Output, style: ProgressStyle = 'auto', li
   }
 }
 
-type LineOf = (event: FileEvent) => string
+type LineOf = (event: FileEvent) => string | null
 
 function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf): People {
   const isTerminal = output.stderr.isTTY === true
@@ -58,7 +58,8 @@ function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf): P
 /** Only how each file ended, and with `--json` not even that: the events say it. */
 function quiet(output: Output, lineOf: LineOf): People {
   const file = (event: FileEvent) => {
-    if (!output.json) output.note(lineOf(event))
+    const line = lineOf(event)
+    if (!output.json && line !== null) output.note(line)
   }
   return { progress: () => {}, file, note: output.note, stop: () => {} }
 }
@@ -72,7 +73,10 @@ function plain(output: Output, lineOf: LineOf): People {
       stages.set(id, stage)
       output.note(`${fitCells(basename(input), 120)}: ${STAGE_LABELS[stage]}`)
     },
-    file: (event) => output.note(lineOf(event)),
+    file: (event) => {
+      const line = lineOf(event)
+      if (line !== null) output.note(line)
+    },
     note: output.note,
     stop: () => {},
   }
@@ -87,7 +91,8 @@ function bars(output: Output, lineOf: LineOf): People {
     },
     file: (event) => {
       painted.remove(event.id)
-      painted.write(lineOf(event))
+      const line = lineOf(event)
+      if (line !== null) painted.write(line)
     },
     note: (text) => painted.write(text),
     stop: () => painted.stop(),

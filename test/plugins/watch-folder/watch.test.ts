@@ -184,7 +184,7 @@ describe('voxmux watch', () => {
     await daemon.until(/is not there\. Its files wait/)
     copyFileSync(fixture('timecode.mov'), bench.workshop.path('away/b.mov'))
     renameSync(bench.workshop.path('away'), bench.workshop.path('in'))
-    await daemon.until(/in is back/)
+    await daemon.until(/in is watched again/)
     await published('b.mov')
     expect(starts()).toBe(2)
     expect(bench.names('failed')).toEqual([])
@@ -223,10 +223,16 @@ describe('voxmux watch', () => {
     expect(starts()).toBe(1)
   })
 
-  it('refuses a folder that is not there and never was', async () => {
+  it('refuses a folder that is not there and never was, and a file', async () => {
     rmdirSync(bench.workshop.path('in'))
-    const result = await bench.watch().ended
-    expect(result.exitCode).toBe(2)
-    expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', error: { code: 'ERR_INPUT_MISSING' } })
+    const refused = async (message: string) => {
+      const result = await bench.watch().ended
+      expect(result.exitCode).toBe(2)
+      const error = { code: 'ERR_INPUT_MISSING', message: expect.stringContaining(message) }
+      expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', error })
+    }
+    await refused('not a folder that is there')
+    copyFileSync(fixture('speech.wav'), bench.workshop.path('in'))
+    await refused('is no folder')
   })
 })
