@@ -85,6 +85,31 @@ describe('voxmux watch, as it is configured', () => {
     expect(bench.server.charges).toBe(1)
   })
 
+  it('takes what is included and not excluded, once its marker is there or the copy tool has renamed it', {
+    timeout: LONG_MS,
+  }, async () => {
+    const daemon = await watch({
+      marked: { include: ['*.wav', 'day/**'], exclude: ['proxy*'], marker: '{name}.done' },
+      renamed: { renamedFrom: '{name}.uploading' },
+    })
+    mkdirSync(bench.file('marked/day'))
+    for (const [n, name] of ['a.wav', 'b.wav', 'day/c.wav', 'day/proxy.wav', 'proxy.wav', 'd.aif'].entries())
+      writeFileSync(bench.file(`marked/${name}`), tinyWave(n))
+    for (const name of ['a.wav', 'day/proxy.wav', 'proxy.wav', 'd.aif'])
+      writeFileSync(bench.file(`marked/${name}.done`), '')
+    writeFileSync(bench.file('renamed/e.wav.uploading'), tinyWave(6))
+    await daemon.until(/b\.wav","why":"marker/)
+    await until(() => isPublished('marked/out/a.wav'))
+    expect(bench.server.charges).toBe(1)
+    writeFileSync(bench.file('marked/day/c.wav.done'), '')
+    renameSync(bench.file('renamed/e.wav.uploading'), bench.file('renamed/e.wav'))
+    await until(() => isPublished('marked/out/day/c.wav') && isPublished('renamed/out/e.wav'))
+    const outputs = ['marked/out', 'renamed/out'].flatMap((name) => bench.names(name))
+    expect(outputs.filter((name) => name.endsWith('.wav'))).toEqual(['a.wav', 'day/c.wav', 'e.wav'])
+    expect(bench.names('marked/failed')).toEqual([])
+    expect(bench.server.charges).toBe(3)
+  })
+
   it('names outputs by the template, and calls command and webhook after done and failed files', async () => {
     const posted: Record<string, unknown>[] = []
     const hooks = createServer(async (request, response) => {
