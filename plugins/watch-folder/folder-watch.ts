@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
-import { type Candidate, Candidates } from './candidates.js'
+import { CandidateJudge } from './candidate-judge.js'
+import { Candidates } from './candidates.js'
 import type { FolderView } from './daemon-view.js'
-import { fileFacts, hasChanged } from './file-facts.js'
+import { fileFacts } from './file-facts.js'
 import { createFileFilter, type FileFilter } from './file-filter.js'
 import { FolderEvents } from './folder-events.js'
 import { FolderPlaces } from './folder-places.js'
@@ -12,12 +12,9 @@ import { FolderPresence } from './folder-presence.js'
 import type { Intake, Taken } from './intake.js'
 import { KnownFiles } from './known-files.js'
 import { Nap } from './nap.js'
-import { fileKey } from './open-writers.js'
-import { PASSED_OVER, WAITS } from './reasons.js'
+import { PASSED_OVER } from './reasons.js'
 import { type PassedOver, scanFolder } from './scan-folder.js'
-import type { Settling } from './settling.js'
 import type { WatchedFolder } from './watched-folder.js'
-import { judgeWholeness, type Wholeness } from './wholeness.js'
 import type { WriterWatch } from './writer-watch.js'
 
 export interface FolderWatchOptions {
@@ -40,16 +37,12 @@ export interface FolderWatchOptions {
 const LOOK_MS = 20
 const LOOK_MS_PER_FILE = 0.01
 const IDLE_MS = 1000
-/** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
-const MOST_JUDGED = 4
 /** So long before the end of the settle time a file is read, so that it is taken when that ends. */
 const AHEAD_MS = 400
-/** What is to be judged again although it did not change. */
-const AGAIN_MS = 500
 /** A scan that an event asks for follows the last one no sooner. */
 const SCAN_GAP_MS = 1000
 
-/** One watched folder: finds files, waits until each is whole, and has it taken. */
+/** One watched folder: finds files, and has each judged once it lies still. */
 export class FolderWatch {
   readonly places: FolderPlaces
   readonly presence: FolderPresence
@@ -64,13 +57,12 @@ export class FolderWatch {
   readonly #lookNap = new Nap()
   readonly #stop = new AbortController()
   readonly #said = new Set<string>()
-  readonly #unreadable = new Set<string>()
+  readonly #judge: CandidateJudge
   #running: Promise<unknown> | undefined
   #scannedMs: number | null = null
-  #judged = 0
 
   constructor(options: FolderWatchOptions) {
-    const { folder, jobs, seen, logger, onChange } = options
+    const { folder, jobs, seen, intake, judging, writers, logger, onTaken, onChange } = options
     this.#options = options
     this.#filter = createFileFilter(folder.filter)
     this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
@@ -78,6 +70,17 @@ export class FolderWatch {
     this.places = new FolderPlaces(folder, seen)
     this.presence = new FolderPresence({ places: this.places, jobs, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
+    this.#judge = new CandidateJudge({
+      ...{ folder, filter: this.#filter, intake, judging, writers, logger, signal: this.#stop.signal },
+      onTaken: (candidate, taken) => {
+        if (taken.outcome !== 'later') {
+          this.#known.add(taken.seen)
+          this.#candidates.remove(candidate.path)
+        }
+        onTaken(taken)
+      },
+      onFree: () => this.#lookNap.wake(),
+    })
     this.#events = folder.poll
       ? null
       : new FolderEvents({ root: folder.path, onHint: (path) => this.#hint(path), onLost: (code) => this.#lost(code) })
@@ -95,7 +98,7 @@ export class FolderWatch {
       state: reason === null ? 'watching' : 'offline',
       noticedBy: this.#events === null || this.#events.isLost ? 'scans' : 'events',
       waitingFiles: this.#candidates.size,
-      unreadableFiles: this.#unreadable.size,
+      unreadableFiles: this.#judge.unreadable.size,
       scannedMs: this.#scannedMs,
     }
   }
@@ -160,7 +163,7 @@ export class FolderWatch {
     for (const { path, isBeingJudged } of this.#candidates.values())
       if (isComplete && !present.has(path) && !isBeingJudged) await this.#lookAgain(path)
     if (isComplete) {
-      for (const path of this.#unreadable) if (!present.has(path)) this.#unreadable.delete(path)
+      this.#judge.keepUnreadable(present)
       await this.#known.compare(present)
     }
     this.#scannedMs = Date.now()
@@ -196,70 +199,7 @@ export class FolderWatch {
     const nowMs = performance.now()
     const candidate = this.#candidates.see(path, facts, nowMs)
     const isStill = nowMs - candidate.settling.unchangedSinceMs >= this.#judgeMs
-    if (!isStill || candidate.isBeingJudged || nowMs < candidate.judgeAtMs || this.#judged >= MOST_JUDGED) return
-    if (this.presence.reason === null) void this.#judge(candidate)
-  }
-
-  async #judge(candidate: Candidate): Promise<void> {
-    const { judging, onTaken, logger } = this.#options
-    candidate.isBeingJudged = true
-    this.#judged++
-    try {
-      const taken = await judging.add(() => this.#judgeNow(candidate))
-      if (taken) onTaken(taken)
-    } catch (thrown) {
-      candidate.judgeAtMs = performance.now() + AGAIN_MS
-      if (!this.#stop.signal.aborted)
-        logger.debug({ path: candidate.path, cause: toVoxmuxError(thrown).message }, 'judged again later')
-    } finally {
-      candidate.isBeingJudged = false
-      this.#judged--
-      this.#lookNap.wake()
-    }
-  }
-
-  async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
-    const { folder } = this
-    const { writers, intake } = this.#options
-    const { path, settling } = candidate
-    const { signal } = this.#stop
-    signal.throwIfAborted()
-    const marker = this.#filter.markerOf(path)
-    const wholeness = await judgeWholeness({
-      ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
-      unchangedMs: performance.now() - settling.unchangedSinceMs,
-      marker: marker === null ? null : join(folder.path, marker),
-      writerOf: (key) => writers.writerOf(key),
-    })
-    if (wholeness.state === 'waits') return this.#wait(candidate, settling, wholeness)
-    const restMs = settling.unchangedSinceMs + folder.settleMs - performance.now()
-    if (restMs > 0) {
-      await sleep(restMs, undefined, { signal })
-      const writer = await writers.writerOf(fileKey(settling.facts))
-      if (writer) return this.#wait(candidate, settling, { state: 'waits', why: 'open', writer })
-    }
-    // Where it has changed meanwhile, it is not taken.
-    const taken = await intake.take(path, settling.facts, signal)
-    if (taken.outcome === 'later') candidate.judgeAtMs = performance.now() + AGAIN_MS
-    else {
-      this.#known.add(taken.seen)
-      this.#candidates.remove(path)
-      if (wholeness.readable) this.#unreadable.delete(path)
-      else this.#unreadable.add(path)
-    }
-    return taken
-  }
-
-  #wait(candidate: Candidate, judged: Settling, { why, writer }: Wholeness & { state: 'waits' }): undefined {
-    // Written to while it was judged: the verdict is of a file that it was, perhaps before its last byte.
-    if (hasChanged(judged.facts, candidate.settling.facts)) return
-    const isOfThePatience = why === 'hollow' || why === 'unreadable'
-    const { unchangedSinceMs } = candidate.settling
-    candidate.judgeAtMs = isOfThePatience ? unchangedSinceMs + this.folder.patienceMs : performance.now() + AGAIN_MS
-    if (candidate.why === why) return
-    candidate.why = why
-    const by = writer ? { pid: writer.pid, command: writer.command } : {}
-    this.#options.logger.info({ input: join(this.folder.path, candidate.path), why, ...by }, WAITS[why])
+    if (isStill && nowMs >= candidate.judgeAtMs && this.presence.reason === null) this.#judge.judge(candidate)
   }
 
   #hint(path: string): void {
