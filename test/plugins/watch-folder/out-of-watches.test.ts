@@ -22,7 +22,10 @@ const NO_LIMIT = tries(['prlimit', '--nofile=256']) ? null : 'no prlimit'
 const FEW_HANDLES = 12
 const FILES = 10
 
-describe('a daemon that runs out', () => {
+/** Starts of the daemon and jobs, on a machine that has other tests to run. */
+const LONG_MS = 240_000
+
+describe('a daemon that runs out', { timeout: LONG_MS }, () => {
   const bench = watchBench()
   const isPublished = (name: string) => existsSync(bench.file(`out/${name}.voxmux.json`))
 

@@ -39,7 +39,10 @@ function drop(fixtureName: string, as: string): string {
 /** Longer than the settle time, so that what is taken too early is taken. */
 const longerThanSettling = () => sleep(1200)
 
-describe('voxmux watch', () => {
+/** Starts of the daemon and jobs, on a machine that has other tests to run. */
+const LONG_MS = 240_000
+
+describe('voxmux watch', { timeout: LONG_MS }, () => {
   it('publishes what is dropped under its name and folder, tells it, and ends with SIGTERM', async () => {
     const daemon = bench.watch()
     await daemon.until(/"event":"watching"/)
