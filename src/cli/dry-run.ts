@@ -1,3 +1,4 @@
+import type { Recipe } from '../config/preset-schema.js'
 import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../core/errors.js'
 import { formatTime } from '../core/time.js'
 import {
@@ -5,13 +6,19 @@ import {
   type FfmpegCommand,
   ffmpegArguments,
   forecastVoice,
+  hasIndexFirst,
+  heardFormat,
   type MuxPlan,
   muxCommand,
+  type PlannedCut,
+  pcmFormatFor,
   planCuts,
   replacedStreams,
+  type SampleType,
 } from '../media/index.js'
 import type { FileEvent } from '../pipeline/events.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../pipeline/plan-job.js'
+import { voiceSample } from '../pipeline/voice-sample.js'
 import { type Limits, refusalError } from '../precheck/index.js'
 import type { CommandContext } from './command.js'
 import { describeError } from './output/output.js'
@@ -39,8 +46,9 @@ export async function showPlans(
     } as const
     try {
       const plan = await planJob(request, limits, { signal })
-      output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan) })
-      output.print(planText(plan))
+      const ffmpeg = await commands(plan, request.settings.recipe)
+      output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
+      output.print(planText(plan, ffmpeg))
       const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refusal) throw refusal
       files.push({ ...file, status: 'skipped', error: null })
@@ -74,29 +82,43 @@ function planFacts(plan: JobPlan) {
     notes,
     paidSec,
     sendBytes,
-    ffmpeg: commands(plan),
   }
 }
 
 /** Where the cuts and the part file would lie; they have other names at every run. */
 const WORK_FOLDER = '/WORK'
 
-function commands({ media, mux, ...plan }: JobPlan): readonly (readonly string[])[] {
-  const cuts = planCuts(media, cutRequests({ media, mux, ...plan }, WORK_FOLDER))
-  return [cutCommand(media, cuts), ...muxPreview(mux)].map(ffmpegArguments)
+async function commands(plan: JobPlan, recipe: Recipe): Promise<readonly (readonly string[])[]> {
+  const cuts = planCuts(plan.media, cutRequests(plan, WORK_FOLDER))
+  return [cutCommand(plan.media, cuts), ...(await muxPreview(plan.mux, cuts, recipe))].map(ffmpegArguments)
 }
 
 /** The mux with what only the voices that came back will tell left at its usual value. */
-function muxPreview(plan: MuxPlan): readonly FfmpegCommand[] {
-  const previews = replacedStreams(plan).map((stream) => forecastVoice(plan, stream))
+async function muxPreview(
+  plan: MuxPlan,
+  cuts: readonly PlannedCut[],
+  recipe: Recipe,
+): Promise<readonly FfmpegCommand[]> {
+  const previews = replacedStreams(plan).map((stream) => {
+    const own = cuts.filter((cut) => cut.stream.index === stream.input.index)
+    return forecastVoice(plan, stream, usualSample(pcmFormatFor(stream.input).sample, own, recipe))
+  })
   const voices = previews.map(({ voice }) => voice)
+  const fastStart = await hasIndexFirst(plan.media)
   return [
     ...previews.flatMap(({ commands }) => commands),
-    muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart: false, copiedOpusDelayMs: 0 }),
+    muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart, copiedOpusDelayMs: 0 }),
   ]
 }
 
-function planText(plan: JobPlan): string {
+/** A voice comes back as it was sent, or in the lossy type that was asked for; parts are laid into the original. */
+function usualSample(own: SampleType, cuts: readonly PlannedCut[], recipe: Recipe): SampleType {
+  const [cut, ...more] = cuts
+  if (!cut || more.length > 0 || cut.request.range.startSample > 0 || cut.request.range.endSample !== null) return own
+  return voiceSample(own, [recipe.voice.outputType === 'lossless' ? heardFormat(cut).sample : own], recipe)
+}
+
+function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string {
   const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
   const price = paidSec === null ? 'its length is not known before it is cut' : formatTime(paidSec)
   return [
@@ -106,7 +128,7 @@ function planText(plan: JobPlan): string {
     ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),
     ...mux.losses.map(({ what, reason }) => `  lost        ${what}: ${reason}`),
     ...notes.map((note) => `  note        ${note}`),
-    ...commands(plan).map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
+    ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
   ].join('\n')
 }
 

@@ -8,7 +8,7 @@ import { isEncodedInTurns, LANES, turnsCommand } from './encoder-turns.js'
 import { type FfmpegCommand, ffmpegArguments } from './ffmpeg.js'
 import { type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
-import { type PcmStream, pcmFormatFor } from './pcm.js'
+import { type PcmStream, pcmFormatFor, type SampleType } from './pcm.js'
 import { slicePcm } from './pcm-streams.js'
 import type { VoiceFeed } from './voice-feed.js'
 
@@ -62,8 +62,9 @@ export async function measureEncoders(plan: MuxPlan): Promise<void> {
 export function forecastVoice(
   { media, profile }: MuxPlan,
   stream: ReplacedStream,
+  sample: SampleType,
 ): { readonly voice: VoiceInput; readonly commands: readonly FfmpegCommand[] } {
-  const format = pcmFormatFor(stream.input)
+  const format = { ...pcmFormatFor(stream.input), sample }
   const voice = { stream, source: 'pipe:0', encoded: null, format, skipSamples: 0, delaySamples: 0 }
   if (!isEncodedInTurns(stream.encoding, profile, media.durationSec)) return { voice, commands: [] }
   const sampleCount = Math.round((media.durationSec ?? 0) * format.sampleRate)

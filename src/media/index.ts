@@ -9,7 +9,7 @@ export { letToolsYield } from './child-process.js'
 export { type ChunkLengths, findSilences, type LoudnessOverTime, planChunkCuts } from './chunk-plan.js'
 export { type ContainerProfile, containerProfile } from './container-profile.js'
 export { type CutOptions, cutVoice } from './cut.js'
-export { cutCommand, planCuts } from './cut-command.js'
+export { cutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
 export { cutEncoding } from './cut-encoding.js'
 export { type DecodePcmOptions, decodePcm } from './decode-pcm.js'
 export {
@@ -23,6 +23,7 @@ export {
   streamFfmpeg,
 } from './ffmpeg.js'
 export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, type FileClock, fileClockFilters } from './file-clock.js'
+export { hasIndexFirst } from './index-first.js'
 export { fileUrl, safeInputOptions } from './input-safety.js'
 export { type JoinChunksOptions, joinChunks, type VoiceChunk } from './join-chunks.js'
 export { type MeteredPcm, measureLoudness, meteredPcm } from './loudness.js'

@@ -8,8 +8,6 @@ import {
   meteredPcm,
   type PcmStream,
   pcmFormatFor,
-  type SampleType,
-  sampleBytes,
   splice,
 } from '../media/index.js'
 import type { MediaInfo } from '../media/media-info.js'
@@ -17,6 +15,7 @@ import { joinedVoice } from './joined-voice.js'
 import type { ObtainedPiece } from './obtain-voices.js'
 import type { TrackPlan } from './plan-tracks.js'
 import { closeRange } from './segments.js'
+import { voiceSample } from './voice-sample.js'
 
 export interface AssembleOptions {
   readonly recipe: Recipe
@@ -77,7 +76,8 @@ function originalTrack(
 
 function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
   const { plan, range } = piece
-  const sample = laidSample(pcmFormatFor(stream).sample, piece, recipe)
+  const answers = piece.chunks.map(({ alignment }) => alignment.answer.sample)
+  const sample = voiceSample(pcmFormatFor(stream).sample, answers, recipe)
   const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
   return {
     range: closeRange(plan.range, range.endSample),
@@ -86,17 +86,6 @@ function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: A
     handleSamples: plan.range.startSample - range.startSample,
     crossfadeSamples,
   }
-}
-
-/**
- * The track's own type, in which gains and joints are reckoned; the answer's where nothing is reckoned with it and it
- * is narrower: an answer of 16 bits for a lossy track then flows to the encoder as half the bytes, and is the same.
- */
-function laidSample(own: SampleType, { chunks }: ObtainedPiece, { loudness }: Recipe): SampleType {
-  const [only, ...more] = chunks
-  if (!only || more.length > 0 || loudness !== null) return own
-  const { sample } = only.alignment.answer
-  return sampleBytes(sample) < sampleBytes(own) ? sample : own
 }
 
 /** Two passes: what it measures, and the gain that is missing. */

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { receiptSchema } from '../../src/pipeline/receipt.js'
+import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let workshop: Workshop
+
+beforeEach(() => {
+  workshop = openWorkshop()
+})
+afterEach(() => workshop.remove())
+
+describe('--dry-run', () => {
+  it.each([
+    ['a whole film', []],
+    ['a film brought to a loudness', ['--preset', 'podcast']],
+    ['a part of a film', ['--segment', '2-6']],
+  ])('names the very command with which %s is muxed, and writes nothing', async (_what, choice) => {
+    const input = workshop.take('interview.mp4')
+    const args = ['run', input, '--json', ...choice]
+    const before = readdirSync(workshop.dir)
+    const shown = await runCli([...args, '--dry-run'], options())
+    expect(shown.exitCode, shown.stderr).toBe(0)
+    expect(readdirSync(workshop.dir)).toEqual(before)
+
+    const done = await runCli(args, options())
+    expect(done.exitCode, done.stderr).toBe(0)
+    const receiptPath = workshop.path('interview.regen.mp4.voxmux.json')
+    expect(existsSync(receiptPath)).toBe(true)
+    const { runs } = receiptSchema.parse(JSON.parse(readFileSync(receiptPath, 'utf8'))).ffmpeg
+    const plan = eventsOf(shown).find(({ event }) => event === 'plan') as { ffmpeg: string[][] } | undefined
+    expect(withoutWorkPaths(plan?.ffmpeg.at(-1))).toEqual(withoutWorkPaths(runs.at(-1)))
+  })
+})
+
+/** The part file has another name at every run. */
+function withoutWorkPaths(args: readonly string[] = []): readonly string[] {
+  return args.map((argument) => argument.replace(/^file:.*part$/, 'file:part'))
+}
+
+function options() {
+  return { cwd: workshop.dir, env: workshop.env }
+}
