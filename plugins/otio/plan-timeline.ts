@@ -1,8 +1,9 @@
+import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { type Limits, PrecheckError, probe, UsageError } from 'voxmux'
-import { matchesName } from './matches-name.js'
+import { withoutExcluded } from './excluded-uses.js'
 import { exactFrameRate } from './media-clock.js'
 import { MediaSearch } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
@@ -10,7 +11,7 @@ import { outputsOf } from './outputs.js'
 import { planSource, type SourceMedia } from './plan-source.js'
 import { type Rational, rational } from './rational.js'
 import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
-import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
+import type { TimelineNote, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
 
 const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
@@ -30,6 +31,7 @@ export async function planTimeline(
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<TimelinePlan> {
   const file = await loadTimeline(request.input)
+  await Promise.all(request.mediaRoots.map(requireFolder))
   const notes = new NoteTaker()
   // An edit decision list counts frames of a rate that it does not say; its files can be found without.
   const draft = readTimeline(file, request.frameRate ?? rational(25))
@@ -37,18 +39,13 @@ export async function planTimeline(
   const rate = request.frameRate ?? pictureRate(media)
   const timeline = file.needsFrameRate ? readTimeline(file, rate ?? rateUnknown(file)) : draft
   for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
-  const uses = timeline.uses.filter(({ clip, sourceId }) => {
-    const name = timeline.sources.find(({ id }) => id === sourceId)?.name ?? ''
-    const isExcluded = matchesName(request.exclude, clip) || matchesName(request.exclude, name)
-    if (isExcluded) notes.add('excluded', clip, 'is excluded: left as it is')
-    return !isExcluded
-  })
+  const uses = withoutExcluded(timeline, request.exclude, notes)
   const outputs = outputsOf(request, file)
   const planned = await Promise.all(
     media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs })),
   )
   const sources = planned.filter((source) => source !== undefined)
-  requireWork(file, timeline, sources, notes.notes)
+  requireWork(file, { plays: timeline.uses.length > 0, wanted: uses.length > 0 }, sources, notes.notes)
   if (request.settings.strict) refuseWhatIsLeft(file, notes.notes)
   const paid = sources.map(({ job }) => job.paidSec)
   return {
@@ -99,6 +96,17 @@ function pictureRate(media: readonly SourceMedia[]): Rational | null {
   return media.map((source) => exactFrameRate(source.media)).find((rate) => rate !== undefined) ?? null
 }
 
+/** A mistyped root would only show as media that are not found. */
+async function requireFolder(root: string): Promise<void> {
+  const found = await stat(root).catch(() => undefined)
+  if (found?.isDirectory()) return
+  const what = found ? 'is no folder' : 'does not exist'
+  throw new UsageError('ERR_MEDIA_ROOT', `The media root ${root} ${what}.`, {
+    input: root,
+    remedies: ['Give --media-root the folder in which the media lie; a relative one counts from the working folder.'],
+  })
+}
+
 function rateUnknown({ path }: TimelineFile): never {
   throw new UsageError(
     'ERR_TIMELINE_RATE',
@@ -112,15 +120,21 @@ function rateUnknown({ path }: TimelineFile): never {
 
 function requireWork(
   { path }: TimelineFile,
-  timeline: Timeline,
+  { plays, wanted }: { readonly plays: boolean; readonly wanted: boolean },
   sources: readonly PlannedSource[],
   notes: readonly TimelineNote[],
 ): void {
   if (sources.length > 0) return
-  if (timeline.uses.length === 0) {
+  if (!plays) {
     throw new UsageError('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, {
       input: path,
       remedies: ['Export the timeline with its audio tracks.', ...notes.map(sentence).slice(0, 5)],
+    })
+  }
+  if (!wanted) {
+    throw new UsageError('ERR_TIMELINE_EXCLUDED', `Everything that ${basename(path)} plays is excluded.`, {
+      input: path,
+      remedies: ['Give --exclude the name of less.'],
     })
   }
   throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {

@@ -73,7 +73,7 @@ function readJsonSchema(schema: object, source: string): z.ZodType {
 
 function describeKeys(schema: z.ZodType): readonly string[] {
   const keys = schemaKeys(schema).map(({ path, type, description }) =>
-    [`${path} (${type})`, description].filter(Boolean).join(': '),
+    [`${path} (${type})`, description?.replace(/\.$/, '')].filter(Boolean).join(': '),
   )
   return [keys.length > 0 ? `Its options are ${keys.join('; ')}.` : 'It has no options: name it alone.']
 }

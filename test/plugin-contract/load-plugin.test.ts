@@ -106,7 +106,7 @@ describe('the options of a plugin', () => {
     expect(error).toMatchObject({ code: 'ERR_PLUGIN_OPTIONS', message: expect.stringMatching(message) })
     expect(error).toMatchObject({
       message: expect.stringMatching(/plugin "p" in .*config\.json/),
-      remedies: [expect.stringContaining('url (string): Where to tell.')],
+      remedies: ['Its options are url (string): Where to tell; tries (whole number from 1).'],
     })
   })
 

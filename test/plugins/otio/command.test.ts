@@ -26,6 +26,8 @@ describe('voxmux timeline', () => {
     expect(people.stdout).toContain('used        0:01.000 of 0:03.000 shot: 1 clip of 1 file')
     expect(people.stdout).toContain('to pay for  0:03.000, handles included')
     expect(people.stdout).toContain('gone.wav is not found: its clips keep the old link.')
+    const mistyped = await voxmux('cut.otio', '--dry-run', '--exclude', '*musik*')
+    expect(mistyped.stdout).toContain('*musik* is excluded, but no clip and no file is called so.')
     const programs = eventsOf(await voxmux('cut.otio', '--dry-run', '--json'))
     expect(programs.map(({ event }) => event)).toEqual(['timeline', 'file', 'result'])
     expect(programs[0]).toMatchObject({
@@ -66,7 +68,9 @@ describe('voxmux timeline', () => {
       'ERR_STRICT_TIMELINE',
     ],
     ['a frame rate that is none', 'cut.otio', ['speech.wav'], ['--fps', 'PAL'], 2, 'ERR_USAGE'],
-    ['everything excluded', 'cut.otio', ['speech.wav'], ['--exclude', 'speech*'], 2, 'ERR_TIMELINE_OFFLINE'],
+    ['everything excluded', 'cut.otio', ['speech.wav'], ['--exclude', 'speech*'], 2, 'ERR_TIMELINE_EXCLUDED'],
+    ['a media root that is not there', 'cut.otio', ['speech.wav'], ['--media-root', 'rushs'], 2, 'ERR_MEDIA_ROOT'],
+    ['a media root that is a file', 'cut.otio', ['speech.wav'], ['--media-root', 'speech.wav'], 2, 'ERR_MEDIA_ROOT'],
   ] as const)('refuses %s', async (_, name, content, flags, exitCode, code) => {
     await bench.take('speech.wav')
     if (typeof content === 'string') await writeFile(bench.folder.file(name), content)
