@@ -27,6 +27,11 @@ export function reportPartPath(output: string, jobId: string): string {
   return `${partPath(output, jobId)}.html`
 }
 
+/** A hidden file that is written to see what a folder can do: after a kill the next job in that folder clears it. */
+export function probePath(folder: string): string {
+  return join(folder, `.voxmux-${randomUUID()}.probe`)
+}
+
 /**
  * Makes sure that a file can be written into a folder, making the folder where its parent exists.
  *
@@ -37,7 +42,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     makeFolder(folder)
     await access(folder, constants.W_OK | constants.X_OK)
     // Root passes access() on read-only file systems: only writing tells.
-    const probe = join(folder, `.voxmux-${randomUUID()}.probe`)
+    const probe = probePath(folder)
     await (await open(probe, 'wx')).close()
     await rm(probe, { force: true })
   } catch (cause) {

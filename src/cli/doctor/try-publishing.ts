@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { link, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { probePath } from '../../pipeline/part-file.js'
 
 /** How an output would get its name: by a link that replaces nothing, or without one. */
 export type PublishingWay = 'link' | 'rename'
@@ -13,8 +13,8 @@ export type PublishingWay = 'link' | 'rename'
  * @throws {UsageError} `ERR_NOT_PERMITTED` and the like, as the system says
  */
 export async function tryPublishing(folder: string): Promise<PublishingWay> {
-  const part = join(await existing(folder), `.voxmux-doctor-${randomUUID()}`)
-  const published = `${part}.linked`
+  const place = await existing(folder)
+  const [part, published] = [probePath(place), probePath(place)]
   try {
     await writeFile(part, '')
     return await link(part, published).then(
