@@ -40,7 +40,7 @@ const RULES: readonly FailureRule[] = [
   },
   {
     pattern:
-      /Unknown encoder|Encoder not found|Unknown decoder|Decoder .*not found|No such filter|Unrecognized option/i,
+      /Unknown encoder|Encoder not found|Unknown decoder|Decoder .*not found|No such filter|Error parsing filterchain|Unrecognized option/i,
     toError: (_input, options) =>
       new UsageError('ERR_FFMPEG_LACKS', 'The ffmpeg that was found lacks a part that is needed here.', {
         ...options,

@@ -49,6 +49,7 @@ export { soundLag } from './sound-lag.js'
 export { type SplicePiece, splice } from './splice.js'
 export type { PacketHashes } from './stream-hash.js'
 export type { SyncPlace, SyncPlaceName } from './sync-reference.js'
+export { type LackingParts, lackingParts } from './tool-parts.js'
 export {
   type MuxVerification,
   type VerifiedStream,

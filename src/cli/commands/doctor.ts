@@ -35,7 +35,7 @@ export const command = defineCommand({
 /** Installs only where something is missing, and says what it found in the end. */
 async function install({ env, signal, output }: CommandContext): Promise<readonly Finding[]> {
   const before = await examineTools(undefined)
-  if (before.every(({ status }) => status === 'ok')) return before
+  if (before.every(({ status }) => status !== 'fault')) return before
   await installFfmpeg({ env, signal, announce: (line) => output.note(`voxmux runs: ${line}`) })
   forgetBinaries()
   return examineTools(undefined)

@@ -2,12 +2,12 @@ import { statfs } from 'node:fs/promises'
 import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
-import { findFfmpeg, findFfprobe, type MediaBinary } from '../../media/index.js'
+import { findFfmpeg, findFfprobe, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
 import { examinePlugins } from './examine-plugins.js'
 import { examineStore } from './examine-store.js'
-import { type Finding, finding, remark } from './finding.js'
+import { type Finding, fault, finding, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
 /** Less than this is soon full: an hour of uncompressed stereo takes 1 GB. */
@@ -29,14 +29,28 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
   ]
 }
 
-/** ffmpeg and ffprobe: found, run once, and where from. */
+/** ffmpeg and ffprobe: found, run once, where from, and whether they are whole. */
 export async function examineTools(config: Config | undefined): Promise<readonly Finding[]> {
   const describe = (tool: 'ffmpeg' | 'ffprobe', { path, version }: MediaBinary) =>
     `${version}, ${path} (${binaryOrigin(path, config, tool)})`
-  return Promise.all([
+  const tools = await Promise.all([
     finding('ffmpeg', async () => describe('ffmpeg', await findFfmpeg())),
     finding('ffprobe', async () => describe('ffprobe', await findFfprobe())),
   ])
+  return tools[0].status === 'ok' ? [...tools, ...(await examineParts())] : tools
+}
+
+/** Nothing where ffmpeg is whole: only builds for a purpose of their own are not. */
+async function examineParts(): Promise<readonly Finding[]> {
+  const { filters, encoders } = await lackingParts()
+  const lacks = (kind: string, names: readonly string[]) => `this ffmpeg lacks the ${kind} ${names.join(', ')}`
+  if (filters.length > 0) {
+    const remedies = ['Set VOXMUX_FFMPEG to a full build, or run `voxmux doctor --install` for that of the system.']
+    const what = `${lacks('filters', filters)}: no file can be regenerated with it.`
+    return [fault('ffmpeg parts', new UsageError('ERR_FFMPEG_LACKS', what, { remedies }))]
+  }
+  if (encoders.length === 0) return []
+  return [remark('ffmpeg parts', `${lacks('encoders', encoders)}: sound of these kinds cannot be written.`)]
 }
 
 function binaryOrigin(path: string, config: Config | undefined, tool: 'ffmpeg' | 'ffprobe'): string {
