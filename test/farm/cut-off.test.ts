@@ -10,10 +10,13 @@ import { proxyTo } from '../helpers/network-proxy.js'
 import { openTestPipeline, requestFor } from '../helpers/test-pipeline.js'
 import { until } from '../helpers/until.js'
 import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { claimed } from '../jobs/store-fixture.js'
 import { type FarmWorker, startWorker } from './farm.js'
 
 const RUNNING = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
 const ENDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
+
+const isVisible = (name: string) => !name.startsWith('.')
 
 describeOnRedis('a worker that is out of reach in the middle of a job', (redis) => {
   /** A store, a service that does not come to an end yet, and workers between them. */
@@ -36,21 +39,25 @@ describeOnRedis('a worker that is out of reach in the middle of a job', (redis) 
       await folder.remove()
     })
     await mkdir(folder.file('out'))
+    const queue = async (name: string): Promise<Job> => {
+      const input = folder.file(name)
+      await copyFile(fixture('speech.wav'), input)
+      const { settings } = requestFor(input)
+      return (await queueJob({ input, output: `${folder.file('out')}/`, settings, group: name }, context)).job
+    }
+    const done = (job: Job) => until(async () => (await ledger.jobs.get(job.id))?.status === 'done')
+    const outputs = async () => (await readdir(folder.file('out'))).sort()
     return {
       server,
-      folder,
       ledger,
+      outputs,
+      queue,
+      done,
       start: (store = redis().url) => {
         const settings = { client: server.clientOptions, folder: folder.path, concurrency: 2, leaseMs: 60_000 }
         const worker = startWorker({ ...settings, store, kind: 'real' })
         workers.push(worker)
         return worker
-      },
-      queue: async (name: string): Promise<Job> => {
-        const input = folder.file(name)
-        await copyFile(fixture('speech.wav'), input)
-        const { settings } = requestFor(input)
-        return (await queueJob({ input, output: `${folder.file('out')}/`, settings, group: name }, context)).job
       },
       /** As if a minute went by without a word of whoever holds a lease. */
       leasesRunOut: async () => {
@@ -58,14 +65,28 @@ describeOnRedis('a worker that is out of reach in the middle of a job', (redis) 
           await client.zadd('{voxmux}:own:leases', 1, id)
         for (const key of await client.keys('{voxmux}:own:voice:*')) await client.hset(key, 'expires', 1)
       },
-      done: (job: Job) => until(async () => (await ledger.jobs.get(job.id))?.status === 'done'),
+      /** What one has published stays as it is, though another that had the job before goes on. */
+      nothingChanges: async (job: Job, other: FarmWorker) => {
+        const entry = await ledger.jobs.get(job.id)
+        const published = await stat(entry?.output ?? '')
+        const before = (await outputs()).filter(isVisible)
+        // That it does the next job says that it is done with this one, whichever way.
+        const next = await queue('next.wav')
+        await done(next)
+        await until(async () => (await ledger.jobs.list({ statuses: ['working', 'queued'] })).length === 0)
+        await other.kill('SIGTERM')
+        const now = await stat(entry?.output ?? '')
+        expect([now.ino, now.mtimeMs, now.size]).toEqual([published.ino, published.mtimeMs, published.size])
+        expect(await ledger.jobs.get(job.id)).toEqual(entry)
+        expect(await outputs()).toEqual([...before, 'next.regen.wav', 'next.regen.wav.voxmux.json'])
+      },
     }
   }
 
   it.each(['cut off the network', 'frozen'])(
     '(%s): another takes the job up by its file id, and the first can publish nothing',
     async (how) => {
-      const { server, folder, ledger, start, queue, leasesRunOut, done } = await farm()
+      const { server, ledger, start, queue, leasesRunOut, done, nothingChanges } = await farm()
       const proxy = await proxyTo(redis().port)
       const first = start(proxy.url)
       const job = await queue('clip.wav')
@@ -80,30 +101,41 @@ describeOnRedis('a worker that is out of reach in the middle of a job', (redis) 
       expect(server.files).toHaveLength(1)
       server.behaviour.states = ENDED
       await done(job)
-      const output = folder.file('out/clip.regen.wav')
-      const published = await stat(output)
-      const entry = await ledger.jobs.get(job.id)
       await second.kill()
 
-      // The first one is back. That it does the next job says that it is done with this one, whichever way.
+      // The first one is back.
       if (how === 'frozen') first.child.kill('SIGCONT')
       else proxy.heal()
-      const next = await queue('next.wav')
-      await done(next)
-      await until(async () => (await ledger.jobs.list({ statuses: ['working', 'queued'] })).length === 0)
-      await first.kill('SIGTERM')
-
-      const now = await stat(output)
-      expect([now.ino, now.mtimeMs, now.size]).toEqual([published.ino, published.mtimeMs, published.size])
-      expect(await ledger.jobs.get(job.id)).toEqual(entry)
-      expect((await readdir(folder.file('out'))).sort()).toEqual([
-        'clip.regen.wav',
-        'clip.regen.wav.voxmux.json',
-        'next.regen.wav',
-        'next.regen.wav.voxmux.json',
-      ])
+      await nothingChanges(job, first)
       expect(server.charges).toBe(1)
       expect(server.calls.startProcess).toBe(1)
     },
   )
+
+  it('(frozen with its part as good as whole): publishes nothing, for another has the job', async () => {
+    const { server, start, queue, leasesRunOut, done, ledger, outputs } = await farm()
+    server.behaviour.states = ENDED
+    const first = start()
+    // One that is through before it is caught is no case: the next one.
+    for (let take = 0; ; take += 1) {
+      const job = await queue(`take${take}.wav`)
+      await first.saying(new RegExp(`^mux \\d+ take${take}\\.wav`, 'm'))
+      first.child.kill('SIGSTOP')
+      const before = (await outputs()).filter(isVisible)
+      if ((await ledger.jobs.get(job.id))?.publishedSha256 === null) {
+        await leasesRunOut()
+        const other = await claimed(ledger.jobs, job.key)
+        first.child.kill('SIGCONT')
+        // Its part is gone: it is done with it, whichever way.
+        await until(async () => (await outputs()).every(isVisible))
+        expect(await outputs()).toEqual(before)
+        await ledger.jobs.putBack(other)
+        await done(job)
+        expect(server.calls.startProcess).toBe(1)
+        return
+      }
+      first.child.kill('SIGCONT')
+      await done(job)
+    }
+  })
 })

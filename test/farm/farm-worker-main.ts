@@ -2,7 +2,7 @@
  * One worker of a farm as a process of its own: `node --import tsx test/farm/farm-worker-main.ts <settings as JSON>`.
  * Says `ready`, works until it is killed or told to end, and never ends by itself.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { VoxmuxClient } from '../../src/client/index.js'
 import { silentLogger } from '../../src/core/logger.js'
 import { JobQueue, openLedger, openSharedLedger, VoiceCache } from '../../src/jobs/index.js'
@@ -44,7 +44,8 @@ const worker =
     ? new JobQueue({ ...common, store: ledger.jobs, leaseMs, work: (held) => lightJob(held, context, folder) })
     : openJobWorker(context, {
         ...common,
-        onEvent: (event) => event.event === 'progress' && say(`${event.stage} ${event.percent}`),
+        onEvent: (event) =>
+          event.event === 'progress' && say(`${event.stage} ${event.percent} ${basename(event.input)}`),
       })
 worker.start()
 say('ready')
