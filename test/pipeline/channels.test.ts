@@ -26,9 +26,9 @@ async function sameChannels(one: string, other: string, channels: number): Promi
 async function polyphonic(): Promise<string> {
   const path = bench.folder.file('12A-3.wav')
   await ffmpeg(
-    ...['-i', fixture('field-recorder.wav'), '-f', 'lavfi', '-i', 'anoisesrc=a=0.00003:r=48000:d=2'],
+    ...['-i', fixture('field-recorder.wav'), '-f', 'lavfi', '-i', 'anoisesrc=a=0.00003:r=48000:d=3'],
     '-filter_complex',
-    '[0:a]aformat=sample_fmts=s32:channel_layouts=mono,asplit=3[a][b][c];[b]volume=0.5[b2];[c]volume=0[c2];[1:a]aformat=sample_fmts=s32:channel_layouts=mono[d];[a][b2][c2][d]join=inputs=4:channel_layout=4.0:map=0.0-FL|1.0-FR|2.0-FC|3.0-BC[out]',
+    '[0:a]apad=pad_dur=1,aformat=sample_fmts=s32:channel_layouts=mono,asplit=3[a][b][c];[b]volume=0.5[b2];[c]volume=0[c2];[1:a]aformat=sample_fmts=s32:channel_layouts=mono[d];[a][b2][c2][d]join=inputs=4:channel_layout=4.0:map=0.0-FL|1.0-FR|2.0-FC|3.0-BC[out]',
     ...['-map', '[out]', '-map_metadata', '0', '-write_bext', '1', '-t', '2', '-c:a', 'pcm_s24le', path],
   )
   return path
