@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { examineTools } from '../../src/cli/doctor/examine.js'
 
-describe.skipIf(process.platform === 'win32')('the doctor of tools', () => {
+describe.skipIf(process.platform === 'win32')('the doctor of tools (not on Windows)', () => {
   const chosen = process.env.VOXMUX_FFMPEG
   let folder: string
   beforeEach(async () => {

@@ -33,7 +33,7 @@ describe('the version of a tool', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('findFfmpeg', () => {
+describe.skipIf(process.platform === 'win32')('findFfmpeg (not on Windows)', () => {
   let folder: TestFolder
   const chosen = process.env.VOXMUX_FFMPEG
   beforeAll(async () => {

@@ -9,6 +9,7 @@ import type { RunningCli } from '../../helpers/voxmux-cli.js'
 import { filesBelow, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
+const unmountedInput = `forgets nothing of an input that is unmounted, and goes on${SOAK ? '' : ' (soak alone)'}`
 /** Several starts of the daemon, on a machine that has other tests to run. */
 const LONG_MS = 300_000
 /** What is said of a place that is no more where its share is mounted. */
@@ -41,7 +42,7 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
   const aWhile = () => sleep(1500)
 
   // In short it is renamed, in watch.test.ts.
-  it.runIf(SOAK)('forgets nothing of an input that is unmounted, and goes on', { timeout: LONG_MS }, async () => {
+  it.runIf(SOAK)(unmountedInput, { timeout: LONG_MS }, async () => {
     const daemon = watch()
     await daemon.until(/"event":"watching"/)
     drop('done.wav', tinyWave(1))
