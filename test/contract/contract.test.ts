@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
   clientProcessOptionsSchema,
@@ -17,6 +16,7 @@ import {
   webhookBodySchema,
   webhookStatusSchema,
 } from '../../src/contract/index.js'
+import fc from '../helpers/properties.js'
 
 const file = { client_file_id: 'a.mov' }
 const REQUESTS: readonly [keyof typeof OPERATIONS, object][] = [

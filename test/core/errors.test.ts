@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
   AccessError,
@@ -15,6 +14,7 @@ import {
   VerificationError,
   VoxmuxError,
 } from '../../src/core/errors.js'
+import fc from '../helpers/properties.js'
 
 const ORDER: readonly ExitCode[] = [130, 2, 6, 7, 1, 5, 4, 3, 0]
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { redactText, redactUrl } from '../../src/core/redact.js'
+import fc from '../helpers/properties.js'
 
 /** What is in secrets and links: nothing of it may come out again. */
 const secret = fc.stringMatching(/^[A-Za-z0-9_.~+/-]{12,40}={0,2}$/)

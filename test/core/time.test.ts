@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { backoffMs, formatTime, parseDuration, parseTime, sleep } from '../../src/core/time.js'
+import fc from '../helpers/properties.js'
 
 it.each<[string, number | undefined]>([
   ['90', 90],

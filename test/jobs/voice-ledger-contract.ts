@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { holdVoice, VOICE_MOVES, type VoiceLedger, type VoiceStatus, type VoiceStep } from '../../src/jobs/index.js'
 import { KEEP_VOICES_MS } from '../../src/jobs/voice.js'
+import fc from '../helpers/properties.js'
 import { eachWith, type Shared } from './store-fixture.js'
 
 async function claimed(voices: VoiceLedger, key: string) {

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SampleType } from '../../src/media/pcm.js'
 import { readSamples, writeSamples } from '../../src/media/pcm-samples.js'
+import fc from '../helpers/properties.js'
 
 describe('sample conversion', () => {
   it('reads and writes every value of every type without changing a bit', () => {

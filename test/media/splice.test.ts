@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { frameBytes, type PcmFormat, type PcmStream, type SampleType } from '../../src/media/pcm.js'
 import { readSamples } from '../../src/media/pcm-samples.js'
 import { collectPcm, pcmFromBuffer, slicePcm } from '../../src/media/pcm-streams.js'
 import { type SplicePiece, splice } from '../../src/media/splice.js'
+import fc from '../helpers/properties.js'
 
 const SAMPLES: readonly SampleType[] = ['s16', 's32', 'f32', 'f64']
 const LENGTH = 600

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
 import { pcmFromBuffer, probe, splice } from '../../src/media/index.js'
@@ -8,6 +7,7 @@ import { planTracks } from '../../src/pipeline/plan-tracks.js'
 import { runJob } from '../../src/pipeline/run-job.js'
 import { closeRange } from '../../src/pipeline/segments.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
+import fc from '../helpers/properties.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MediaInfo } from '../../src/media/media-info.js'
 import { firstSamples, mergeRanges, parseSegment, planSegments, withHandles } from '../../src/pipeline/segments.js'
+import fc from '../helpers/properties.js'
 
 const RATE = 48_000
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, operationMessageSchema, validationErrorResponseSchema } from '../../src/contract/index.js'
+import fc from '../helpers/properties.js'
 import { apiClient } from './support/api-client.js'
 import { plainEngine } from './support/engines.js'
 import { withService } from './support/with-service.js'

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import fc from '../../helpers/properties.js'
 import { spooledJobs } from '../../helpers/spooled-jobs.js'
 
 const HOOK = fileURLToPath(new URL('../../../shell/spool-job.sh', import.meta.url))

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rational } from '../../../plugins/otio/rational.js'
 import { readTimeline } from '../../../plugins/otio/read-timeline.js'
 import { TimelineSyntaxError } from '../../../plugins/otio/timeline-error.js'
+import fc from '../../helpers/properties.js'
 import { kdenliveProject } from '../mlt/project.js'
 import { clip, external, stack, timeline, timeRange, track } from './otio-file.js'
 

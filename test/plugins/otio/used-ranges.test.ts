@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { multiply, rational, toNumber } from '../../../plugins/otio/rational.js'
 import { countSamples, growUsed, mergeUsed, samplesOf, type UsedRange } from '../../../plugins/otio/used-ranges.js'
+import fc from '../../helpers/properties.js'
 
 const SAMPLE_COUNT = 5_000
 
