@@ -23,5 +23,9 @@ export default defineConfig(({ mode }) => ({
     // measures, has the machine for itself.
     maxWorkers: mode === 'soak' ? 1 : 3,
     pool: 'forks',
+    // A machine of CI shares its cores with others. A test that fails there once is asked again, and named at the end of the
+    // run; everywhere else the first fault counts.
+    retry: process.env.CI && mode !== 'soak' ? 1 : 0,
+    reporters: ['default', './test/helpers/second-goes.ts'],
   },
 }))
