@@ -49,3 +49,4 @@ export {
 } from './voice.js'
 export { type CachedVoice, VoiceCache, type VoiceCacheOptions } from './voice-cache.js'
 export type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'
+export { WakeUp } from './wake-up.js'

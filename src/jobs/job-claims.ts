@@ -1,7 +1,7 @@
 import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from './clock-set-back.js'
 import type { Database } from './database.js'
 import type { Holder } from './holder.js'
-import type { ClaimOptions, JobLease } from './job-store.js'
+import type { ClaimOptions, HastenFilter, JobLease } from './job-store.js'
 import { newLease } from './leases.js'
 
 /** Takes one given job that nobody holds and that has not ended. Call inside a transaction. */
@@ -46,6 +46,25 @@ export function wakeSetBack(database: Database, nowMs: number): void {
      WHERE not_before_ms IS NOT NULL AND updated_ms > ? AND not_before_ms - updated_ms <= ? AND attempts > 0`,
     [nowMs + CLOCK_SLACK_MS, LONGEST_WAIT_MS],
   )
+}
+
+/** Makes some of the jobs ready that wait for their next try after a failure. Call inside a transaction. @returns how many */
+export function hasten(
+  database: Database,
+  { codes, limit, putOffForMs = 0, groups }: HastenFilter,
+  nowMs: number,
+): number {
+  return database.run(
+    `UPDATE jobs SET not_before_ms = NULL, ready = 1 WHERE id IN (
+       SELECT id FROM jobs INDEXED BY jobs_delayed
+       WHERE not_before_ms IS NOT NULL AND status = 'queued' AND attempts > 0
+         AND updated_ms <= ?1 AND not_before_ms - updated_ms <= ?2
+         AND json_extract(error, '$.code') IN (SELECT value FROM json_each(?3))
+         AND (?4 IS NULL OR grp IN (SELECT value FROM json_each(?4)))
+         AND grp NOT IN (SELECT grp FROM pauses) AND NOT EXISTS (SELECT 1 FROM pauses WHERE grp = '')
+       ORDER BY not_before_ms LIMIT ?5)`,
+    [nowMs - putOffForMs, LONGEST_WAIT_MS, JSON.stringify(codes), groups ? JSON.stringify(groups) : null, limit],
+  ).changes
 }
 
 /** Takes the next job, if there is one. Call inside a transaction. */

@@ -60,6 +60,18 @@ export interface JobFilter {
   readonly limit?: number
 }
 
+/** Which of the jobs that wait for their next try are to be tried now. */
+export interface HastenFilter {
+  /** Codes of the failure that they wait after. */
+  readonly codes: readonly string[]
+  /** At most so many, those that are due soonest. */
+  readonly limit: number
+  /** Only those that were put off at least so long ago; default all. */
+  readonly putOffForMs?: number
+  /** Only jobs of these groups; default all. Those of a paused group wait on. */
+  readonly groups?: readonly string[]
+}
+
 export interface JobCount {
   readonly group: string
   readonly status: JobStatus
@@ -116,6 +128,8 @@ export interface JobStore {
   setPriority(id: string, priority: number): Promise<Job | null>
   /** An ended job goes back into the queue, its state kept, its attempts counted anew; one that has not ended is ready at once. */
   requeue(id: string): Promise<Job | null>
+  /** Makes jobs ready that wait for their next try after a failure; one that was ordered for a time keeps it. @returns how many */
+  hasten(filter: HastenFilter): Promise<number>
   /** Deletes a job; false where there is none or a worker that lives has it. */
   forget(id: string): Promise<boolean>
   /** Deletes the jobs that ended before then. @returns how many */

@@ -1,7 +1,16 @@
 import { readdir } from 'node:fs/promises'
 import type { Logger } from '../core/logger.js'
 import type { Job, JobRequest } from './job.js'
-import type { ClaimedJob, ClaimOptions, ClaimOutcome, JobCount, JobFilter, JobStore, Pause } from './job-store.js'
+import type {
+  ClaimedJob,
+  ClaimOptions,
+  ClaimOutcome,
+  HastenFilter,
+  JobCount,
+  JobFilter,
+  JobStore,
+  Pause,
+} from './job-store.js'
 import { mapTexts, type PathRoots, rootOf } from './path-roots.js'
 
 /** For so long a worker takes nothing of a group of which it lacked a folder. */
@@ -107,6 +116,11 @@ export class MappedJobStore implements JobStore {
 
   async requeue(id: string): Promise<Job | null> {
     return this.#hereOrNull(await this.#store.requeue(id))
+  }
+
+  hasten(filter: HastenFilter): Promise<number> {
+    const groups = filter.groups?.map((group) => this.#roots.toStore(group))
+    return this.#store.hasten({ ...filter, ...(groups && { groups }) })
   }
 
   forget(id: string): Promise<boolean> {

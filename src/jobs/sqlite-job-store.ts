@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from './database.js'
 import { type Holder, thisHolder } from './holder.js'
 import { isEnded, type Job, type JobRequest } from './job.js'
-import { claimByKey, claimNext, wakeSetBack } from './job-claims.js'
+import { claimByKey, claimNext, hasten, wakeSetBack } from './job-claims.js'
 import { countJobs, findJob, listJobs, theJob } from './job-reads.js'
 import { insertJob } from './job-row.js'
 import {
@@ -9,6 +9,7 @@ import {
   type ClaimOptions,
   type ClaimOutcome,
   DEFAULT_LEASE_MS,
+  type HastenFilter,
   type JobCheckpoint,
   type JobCount,
   type JobFilter,
@@ -167,6 +168,10 @@ export class SqliteJobStore implements JobStore {
       )
       return findJob(this.#database, 'jobs.id = ?', [id])
     })
+  }
+
+  async hasten(filter: HastenFilter): Promise<number> {
+    return this.#database.transaction(() => hasten(this.#database, filter, this.#now()))
   }
 
   async forget(id: string): Promise<boolean> {

@@ -12,8 +12,8 @@ const LOOK_MS = 2000
 export interface AccountGuardOptions {
   readonly jobs: JobStore
   readonly logger: Logger
-  /** First and longest time between two tries; default half a minute and ten. */
-  readonly probeMs?: { readonly first: number; readonly longest: number } | undefined
+  /** First and longest time between two tries. */
+  readonly probeMs: { readonly first: number; readonly longest: number }
   readonly lookMs?: number | undefined
   /** Does one job although all are paused. @returns false where there was none to do */
   readonly probe: () => Promise<boolean>
@@ -75,7 +75,7 @@ export class AccountGuard {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { jobs, logger, probe, probeMs = { first: 30_000, longest: 600_000 } } = this.#options
+    const { jobs, logger, probe, probeMs } = this.#options
     await sleep(backoffMs(this.#tries, probeMs.first, probeMs.longest), signal)
     // Resumed by a person or by another worker in the meantime.
     if (!(await this.#isPaused())) return

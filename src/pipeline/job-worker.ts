@@ -21,6 +21,7 @@ import { JobTeller } from './job-teller.js'
 import { prepareJob } from './prepare-job.js'
 import { orderOf, planRequestOf, type QueuedOrder } from './queued-order.js'
 import { runRemoteJob } from './run-remote-job.js'
+import { ServiceReturn } from './service-return.js'
 import { withDownload } from './with-download.js'
 import { workOnJob } from './work-on-job.js'
 
@@ -38,7 +39,7 @@ export interface JobWorkerOptions {
   readonly pollMs?: number | undefined
   /** Default: backing off for a day. */
   readonly retryDelay?: RetryDelay | undefined
-  /** Time between two tries of an account that is not served, the first and the longest; default 30 s and 10 min. */
+  /** Time between two tries of an account or a service that does not serve, the first and the longest; default 30 s and 10 min. */
   readonly probeMs?: { readonly first: number; readonly longest: number } | undefined
 }
 
@@ -72,16 +73,19 @@ export function openJobWorker(context: PipelineContext, options: JobWorkerOption
 /** Where jobs go that no worker may take, until the process that made them claims them by their key. */
 const NOT_OURS_MS = 100 * 365 * 24 * 3600 * 1000
 
+const PROBE_MS = { first: 30_000, longest: 600_000 }
+
 class OrderWorker implements JobWorker {
   readonly #context: PipelineContext
   readonly #options: JobWorkerOptions
   readonly #logger: Logger
   readonly #queue: JobQueue
   readonly #guard: AccountGuard
+  readonly #serviceReturn: ServiceReturn
   readonly #working = new Map<string, JobInWork>()
 
   constructor(context: PipelineContext, options: JobWorkerOptions) {
-    const { concurrency, groups, pollMs, logger = context.logger } = options
+    const { concurrency, groups, pollMs, logger = context.logger, probeMs = PROBE_MS } = options
     this.#context = context
     this.#options = options
     this.#logger = logger
@@ -91,8 +95,13 @@ class OrderWorker implements JobWorker {
       ...(pollMs !== undefined && { pollMs }),
     })
     this.#guard = new AccountGuard({
-      ...{ jobs: context.jobs, logger, probeMs: options.probeMs, lookMs: pollMs },
+      ...{ jobs: context.jobs, logger, probeMs, lookMs: pollMs },
       probe: () => this.#probe(),
+    })
+    this.#serviceReturn = new ServiceReturn({
+      ...{ jobs: context.jobs, groups, logger, probeMs },
+      ping: async (signal) => (await context.client()).ping({ signal }),
+      onReady: () => this.wake(),
     })
   }
 
@@ -103,10 +112,12 @@ class OrderWorker implements JobWorker {
   start(): void {
     this.#queue.start()
     this.#guard.start()
+    // One in this process is never away.
+    if (!this.#context.isEmbedded) this.#serviceReturn.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#guard.stop(), this.#queue.stop()])
+    await Promise.all([this.#guard.stop(), this.#serviceReturn.stop(), this.#queue.stop()])
   }
 
   wake(): void {
@@ -132,6 +143,7 @@ class OrderWorker implements JobWorker {
       this.#logger.info({ job: job.id, input: job.input, group: job.group, attempt: job.attempts }, 'job begins')
       teller.learn({ data: order.data })
       const outcome = await this.#carryOut(held, order, teller)
+      this.#serviceReturn.gotThrough()
       const { status, output } = outcome.event
       this.#logger.info({ job: job.id, input: job.input, status, output }, 'job ended')
       this.#options.onEvent?.(outcome.event)
@@ -147,10 +159,15 @@ class OrderWorker implements JobWorker {
 
   #tellerOf({ job, signal }: HeldJob): JobTeller {
     const { id, input, group, preset } = job
+    let isDealtWith = false
     return new JobTeller({
       facts: { id, group, preset: preset ?? '', input, output: job.output, data: {}, signal },
       hooks: [...(this.#context.hooks ?? []), ...(this.#options.hooks ?? [])],
       onEvent: (event) => {
+        if (event.event === 'progress' && event.stage === 'process' && !isDealtWith) {
+          isDealtWith = true
+          this.#serviceReturn.gotThrough()
+        }
         const entry = this.#working.get(id)
         if (event.event === 'progress' && entry) {
           this.#working.set(id, { ...entry, stage: event.stage, percent: event.percent })
@@ -201,6 +218,7 @@ class OrderWorker implements JobWorker {
       this.#logger.warn({ ...log, atMs: end.atMs }, `${job.input} is tried again later: ${error.message}`)
     }
     await endJob(held, end, error)
+    this.#serviceReturn.met(error)
     const status = end.kind === 'fail' ? end.status : 'pending'
     this.#options.onEvent?.(outcomeOfError({ id: job.id, input: job.input }, error, status).event)
   }

@@ -6,6 +6,7 @@ import type { PipelineContext } from '../../src/pipeline/context.js'
 import { endOfJob, faultOfDaemon } from '../../src/pipeline/job-endings.js'
 import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../src/pipeline/job-worker.js'
 import { queueJob } from '../../src/pipeline/queue-job.js'
+import { FAULT_OPERATIONS } from '../helpers/fault-server/fault.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -79,6 +80,47 @@ describe('an account that is not served', () => {
     expect(await pauses()).toMatchObject([{ group: null, reason: 'lunch' }])
     expect(await store().get(job.id)).toMatchObject({ status: 'queued', attempts: 0 })
     await worker.stop()
+  })
+})
+
+describe('a service that is away', () => {
+  const HOUR_MS = 3_600_000
+  const isWaiting = (job: Job) =>
+    until(async () => {
+      const now = await store().get(job.id)
+      return now?.error?.code === 'ERR_SERVICE_UNREACHABLE' && (now.notBeforeMs ?? 0) > Date.now() + HOUR_MS / 2
+    })
+
+  it('has what waits for it tried as soon as it is back, however far each one’s own time is; nothing is paid twice', async () => {
+    const { server } = bench
+    const { states } = server.behaviour
+    server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
+    const begun = await queue(await clip('begun.wav', 1))
+    work({ retryDelay: () => HOUR_MS })
+    await until(() => server.charges === 1)
+    for (const operation of FAULT_OPERATIONS) server.fail(operation, { kind: 'reset' }, Number.POSITIVE_INFINITY)
+    const made = [begun]
+    for (const count of [1, 2, 3]) made.push(await queue(await clip(`${count}.wav`, 1 + count / 10)))
+    for (const job of made) await isWaiting(job)
+    const { ping, ...tries } = server.calls
+    await until(() => server.calls.ping > ping + 10)
+    expect(server.calls).toMatchObject(tries)
+    server.behaviour.states = states
+    server.heal()
+    for (const job of made) expect(await ended(job, 'done')).toMatchObject({ attempts: 2, error: null })
+    expect(server.charges).toBe(made.length)
+  })
+
+  it('is told from a fault of one file, which waits for its own time while others get through', async () => {
+    const retry = { retryDelay: () => HOUR_MS, probeMs: { first: HOUR_MS, longest: HOUR_MS }, concurrency: 1 }
+    work(retry)
+    await ended(await queue(await clip('before.wav', 1)), 'done')
+    // As often as one try asks.
+    bench.server.fail('registerFile', { kind: 'reset' }, 5)
+    const poor = await queue(await clip('poor.wav', 1.1))
+    await isWaiting(poor)
+    for (const count of [2, 3]) await ended(await queue(await clip(`${count}.wav`, 1 + count / 10)), 'done')
+    expect(await store().get(poor.id)).toMatchObject({ status: 'queued', attempts: 1 })
   })
 })
 

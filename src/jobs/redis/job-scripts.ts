@@ -1,3 +1,4 @@
+import { LONGEST_WAIT_MS } from '../clock-set-back.js'
 import { JOB_READS } from './job-reads.js'
 import type { StoreScript } from './redis-scripts.js'
 
@@ -124,6 +125,47 @@ end
 redis.call('HDEL', key, '_notBefore')
 redis.call('HSET', key, '_updated', nowText)
 return read(key)`,
+  },
+
+  /** A[1] limit, A[2] put off for so long, A[3] how many codes follow; then '' or, for some groups only, '1' and their names. */
+  hasten: {
+    lua: `
+if redis.call('HEXISTS', own .. 'pauses', '') == 1 then return 0 end
+local limit, latest, last = tonumber(A[1]), now - tonumber(A[2]), 3 + tonumber(A[3])
+local codes, wanted = {}, {}
+for i = 4, last do codes[A[i]] = true end
+for i = last + 2, #A do wanted[A[i]] = true end
+local found = {}
+for _, number in ipairs(redis.call('HKEYS', own .. 'groups')) do
+  local group = redis.call('HGET', own .. 'groups', number)
+  local base = P .. ':' .. (redis.call('HGET', own .. 'queues', number) or '') .. ':'
+  local isMeant = (A[last + 1] == '' or wanted[group]) and redis.call('HEXISTS', own .. 'pauses', group) == 0
+  local from, here = 0, 0
+  while isMeant and here < limit do
+    local page = redis.call('ZRANGE', base .. 'delayed', from, from + 499, 'WITHSCORES')
+    for i = 1, #page, 2 do
+      local key = base .. page[i]
+      local job = redis.call('HMGET', key, '_status', '_attempts', '_updated', '_notBefore', '_error')
+      local updated, due = tonumber(job[3] or ''), tonumber(job[4] or '')
+      if job[1] == 'queued' and tonumber(job[2] or '0') > 0 and updated and updated <= latest
+        and due and due - updated <= ${LONGEST_WAIT_MS} and job[5] and codes[cjson.decode(job[5]).code] then
+        found[#found + 1] = { base = base, key = key, id = page[i], due = tonumber(page[i + 1]) }
+        here = here + 1
+        if here == limit then break end
+      end
+    end
+    if #page < 1000 then break end
+    from = from + 500
+  end
+end
+table.sort(found, function(a, b) return a.due < b.due or (a.due == b.due and a.id < b.id) end)
+for i = 1, math.min(limit, #found) do
+  local job = found[i]
+  redis.call('ZREM', job.base .. 'delayed', job.id)
+  redis.call('HDEL', job.key, '_notBefore')
+  makeReady(job.base, job.key, job.id)
+end
+return math.min(limit, #found)`,
   },
 
   /** A[1] id, A[2] key, A[3] '1' where only what ended before A[4] goes. */

@@ -6,6 +6,7 @@ import {
   type ClaimOutcome,
   DEFAULT_LEASE_MS,
   DEFAULT_LIST_LIMIT,
+  type HastenFilter,
   type JobCheckpoint,
   type JobCount,
   type JobFilter,
@@ -136,6 +137,11 @@ export class RedisJobStore implements JobStore {
 
   async requeue(id: string): Promise<Job | null> {
     return jobOf(await this.#run('requeue', [id]))
+  }
+
+  async hasten({ codes, limit, putOffForMs = 0, groups }: HastenFilter): Promise<number> {
+    const own = [limit, putOffForMs, codes.length, ...codes, groups === undefined ? '' : '1', ...(groups ?? [])]
+    return Number(await this.#scripts.run('hasten', JOB_SCRIPTS.hasten, own))
   }
 
   async forget(id: string): Promise<boolean> {

@@ -17,8 +17,8 @@ const GONE_SEC = Number(process.env.VOXMUX_OUTAGE_SEC ?? (SOAK ? 3600 : 2))
 /** So much of one processor the daemon may take while it can do nothing; a short outage is all beginnings. */
 const MOST_LOAD = 0.02
 /**
- * Requests meanwhile: the tries of each file, ever further apart, with the repeats within each; and one question for all
- * that are worked on, for five minutes of every try.
+ * Requests meanwhile: the tries of each file, ever further apart, with the repeats within each; one question for all
+ * that are worked on, for five minutes of every try; and the questions whether it is back.
  */
 const MOST_REQUESTS_PER_SEC = 1
 /** `speech.wav`. */
@@ -27,7 +27,6 @@ const SPEECH_SEC = 3
 const LONG_SEC = SOAK ? 600 : 120
 /** Dropped at even distances while it is gone. */
 const MEANWHILE = SOAK ? ['at once.wav', 'after a third.wav', 'at last.wav'] : ['meanwhile.wav']
-/** The last try before the service is back may just have failed: the next is ten minutes off. */
 const LIMIT_MS = (GONE_SEC + 1800) * 1000
 
 it(`takes a service that is gone for ${GONE_SEC} s before, amid and after its work: each file once, each paid once`, {
