@@ -9,14 +9,23 @@ export interface PathHooks {
   readonly runOnRecordSegmentComplete: string
 }
 
+/** Port of its RTSP server; every hook is told. */
+const RTSP_PORT = '8554'
+
 /**
  * Runs hooks as MediaMTX 1.x publishes it (its documentation's chapter on hooks, and internal/externalcmd): the
- * command is split into words without a shell; variables stand in the environment; a finished segment is a file that nobody writes any more.
+ * command is split into words by a shell's rules of quoting, but without a shell; then `$NAME` in each word is
+ * replaced; what the hook is told stands in its environment too, over the server's own; a hook of segments is started
+ * and not waited for; what it says goes into the server's log. A finished segment is a file that nobody writes any more.
  */
 export class MediaMtxStub {
   readonly #hooks: PathHooks
   readonly #path: string
   readonly #workingFolder: string
+  #said = ''
+  readonly #hear = (text: string) => {
+    this.#said += text
+  }
 
   constructor(path: string, workingFolder: string, hooks: PathHooks) {
     this.#path = path
@@ -38,16 +47,46 @@ export class MediaMtxStub {
   }
 
   complete(segment: string): Promise<number | null> {
-    const variables = { MTX_SEGMENT_PATH: segment, MTX_SEGMENT_DURATION: '2' }
+    // Go's FormatFloat of the seconds.
+    const variables = { MTX_SEGMENT_PATH: segment, MTX_SEGMENT_DURATION: '2.04' }
     return this.#run(this.#hooks.runOnRecordSegmentComplete, variables)
   }
 
-  #run(command: string, variables: Readonly<Record<string, string>>): Promise<number | null> {
-    const [program = '', ...args] = command.split(' ')
-    const env = { MTX_PATH: this.#path, RTSP_PORT: '8554', ...variables }
-    const child = spawn(program, args, { env, cwd: this.#workingFolder, stdio: 'ignore' })
-    return new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
+  /** What the hooks have said: what stands in the server's log. */
+  get log(): string {
+    return this.#said
   }
+
+  #run(command: string, variables: Readonly<Record<string, string>>): Promise<number | null> {
+    const env: Record<string, string> = { PATH: '/usr/bin:/bin', MTX_PATH: this.#path, RTSP_PORT, ...variables }
+    const [program = '', ...args] = wordsOf(command).map((word) => expand(word, env))
+    const child = spawn(program, args, {
+      env,
+      cwd: this.#workingFolder,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const channel of [child.stdout, child.stderr]) channel.setEncoding('utf8').on('data', this.#hear)
+    return new Promise((resolve, reject) => child.once('error', reject).once('close', resolve))
+  }
+}
+
+/** Splits a command as go-shellquote does. */
+function wordsOf(command: string): readonly string[] {
+  const words = command.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? []
+  return words.map((word) =>
+    word.replace(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, (_, single?: string, double?: string, escaped?: string) =>
+      single === undefined ? (double?.replace(/\\([$`"\\])/g, '$1') ?? escaped ?? '') : single,
+    ),
+  )
+}
+
+/** Replaces `$NAME` and `${NAME}` as Go's os.Expand does; what is not known is empty. */
+function expand(word: string, env: Readonly<Record<string, string>>): string {
+  return word.replace(
+    /\$(?:\{(\w+)\}|(\w+))/g,
+    (_, braced?: string, plain?: string) => env[braced ?? plain ?? ''] ?? '',
+  )
 }
 
 /** The hooks as the README says them, over scripts in one folder. */

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ const CLIP = fixture('interview.mp4')
 
 let folder: TestFolder
 let spool: string
-let server: (path: string) => MediaMtxStub
+let server: (path: string, output?: string) => MediaMtxStub
 
 beforeEach(async () => {
   folder = await testFolder()
@@ -23,7 +23,8 @@ beforeEach(async () => {
   // Side by side in one folder, as the README installs them.
   const files = [...SCRIPTS, join(ROOT, 'plugins/mediamtx/sweep-segments.sh'), join(ROOT, 'shell/spool-job.sh')]
   for (const file of files) await copyFile(file, join(scripts, basename(file)))
-  server = (path) => new MediaMtxStub(path, folder.path, hooksOf(scripts, spool, `${folder.file('finished')}/`))
+  server = (path, output = `${folder.file('finished')}/`) =>
+    new MediaMtxStub(path, folder.path, hooksOf(scripts, spool, output))
 })
 afterEach(() => folder.remove())
 
@@ -50,6 +51,24 @@ describe('the hooks of MediaMTX', () => {
     expect((await readdir(folder.path)).sort()).toEqual(['recordings', 'spool', 'voxmux'])
   })
 
+  it('take a folder with spaces in quotes, and one for each path by its variable', async () => {
+    const output = `"${folder.file('my finished')}/$MTX_PATH/"`
+    const [begun, plain] = [segmentOf('studio/cam1', '1.mp4'), segmentOf('studio/cam1', '2.mp4')]
+    const cam = server('studio/cam1', output)
+    expect(await cam.create(begun, CLIP)).toBe(0)
+    expect(await cam.complete(begun)).toBe(0)
+    expect(await cam.complete(plain)).toBe(0)
+    const jobs = (await spooledJobs(spool)) as { output: string }[]
+    expect(jobs.map((job) => job.output)).toEqual(Array(2).fill(folder.file('my finished/studio/cam1/')))
+  })
+
+  it('say in the log of the server where nothing can be queued', async () => {
+    await rm(spool, { recursive: true })
+    const cam = server('cam')
+    expect(await cam.complete(segmentOf('cam', '1.mp4'))).toBe(1)
+    expect(cam.log).toMatch(/cannot write into .*spool: the job for .*1\.mp4 is lost/)
+  })
+
   it('queue a relative recordPath as the absolute one that it is', async () => {
     expect(await server('cam').create('./recordings/cam/a.mp4', CLIP)).toBe(0)
     expect(await server('cam').complete('./recordings/cam/a.mp4')).toBe(0)
@@ -73,15 +92,33 @@ describe('the sweep after a crash', () => {
     expect(await inputs()).toEqual([first, second])
     expect(await cam.init()).toBe(0)
     expect(await inputs()).toEqual([first, second])
+    expect(cam.log).toBe('')
     await other.complete(inOther)
     expect(await inputs()).toEqual([first, second, inOther].sort())
+  })
+
+  it('loses nothing where many paths come up at once', async () => {
+    const paths = Array.from({ length: 40 }, (_, index) => `cam${index}${index % 2 ? '/sub' : ''}`)
+    const cams = paths.map((path) => server(path))
+    for (const [index, cam] of cams.entries()) await cam.create(segmentOf(paths[index] ?? '', '1.mp4'), CLIP)
+    expect(new Set(await Promise.all(cams.map((cam) => cam.init())))).toEqual(new Set([0]))
+    expect(await inputs()).toEqual(paths.map((path) => segmentOf(path, '1.mp4')).sort())
+    expect(cams.map((cam) => cam.log).join('')).toBe('')
+  })
+
+  it('queues a segment that is away, for the worker to say so', async () => {
+    const segment = segmentOf('cam', '1.mp4')
+    await server('cam').create(segment, CLIP)
+    await rm(segment)
+    expect(await server('cam').init()).toBe(0)
+    expect(await inputs()).toEqual([segment])
   })
 
   it('sweeps every path where no path is named, and takes up a sweep that was killed', async () => {
     const [one, two] = [segmentOf('a', '1.mp4'), segmentOf('b/c', '1.mp4')]
     await server('a').create(one, CLIP)
     await server('b/c').create(two, CLIP)
-    const killed = join(spool, '.swept/killed/all/d/+', segmentOf('d', '1.mp4'))
+    const killed = join(spool, '.swept/d/+killed', segmentOf('d', '1.mp4'))
     await mkdir(killed, { recursive: true })
     await writeFile(join(killed, 'x.json'), JSON.stringify(jobOf(one)))
     await mkdir(segmentOf('d', ''), { recursive: true })
