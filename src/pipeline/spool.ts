@@ -1,22 +1,23 @@
-import { constants } from 'node:fs'
-import { open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { z } from 'zod'
 import { toVoxmuxError, UsageError, type VoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
-import { type JobRequestFile, jobRequestSchema } from './job-request-schema.js'
+import type { JobRequestFile } from './job-request-schema.js'
+import { readSpoolFile, requestsOf } from './spool-file.js'
 
 const SCAN_MS = 500
-/** Jobs are a few lines; a film that somebody drops here by mistake is not read. */
-const MAX_BYTES = 1024 ** 2
 /** Files that are taken at once: the inputs that they name are read to know them by their content. */
 const CONCURRENCY = 4
 
 export interface SpoolOptions {
   /** Folder into which other programs rename their jobs: `*.json`, one job or an array of them. */
   readonly folder: string
-  /** Enqueues one job. Called again with the same ticket where a crash came between it and the file's deletion. */
+  /**
+   * Enqueues one job. Called again with the same ticket where a crash came between it and the file's deletion; a job
+   * that is dropped later under the same name has a ticket of its own.
+   */
   readonly take: (request: JobRequestFile, ticket: string) => Promise<unknown>
   readonly logger: Logger
 }
@@ -31,6 +32,8 @@ export class Spool {
   readonly #taking = new Set<string>()
   /** What is tried again and again is said once. */
   readonly #waiting = new Set<string>()
+  /** Tickets of files whose jobs are enqueued while they themselves cannot be deleted. */
+  readonly #taken = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   #isDown = false
 
@@ -38,7 +41,7 @@ export class Spool {
     this.#options = options
   }
 
-  /** @throws UsageError `ERR_SPOOL_MISSING` */
+  /** @throws UsageError `ERR_SPOOL_MISSING`, `ERR_SPOOL_UNWRITABLE` */
   async start(): Promise<void> {
     const { folder } = this.#options
     try {
@@ -50,6 +53,7 @@ export class Spool {
         remedies: ['Make it, owned by whoever writes the jobs, and let the worker write into it too.'],
       })
     }
+    await requireWritable(folder)
     await this.#scan()
     this.#timer = setInterval(() => void this.#scan(), SCAN_MS)
   }
@@ -81,74 +85,63 @@ export class Spool {
   async #takeFile(name: string): Promise<void> {
     const { folder, take, logger } = this.#options
     const path = join(folder, name)
+    let ticket: string | undefined
     try {
-      const requests = await readRequests(path)
-      for (const [index, request] of requests.entries()) await take(request, `${name}#${index}`)
+      const { text, writtenMs } = await readSpoolFile(path)
+      ticket = `${name}@${writtenMs}`
+      if (!this.#taken.has(ticket)) {
+        const requests = requestsOf(text, path)
+        for (const [index, request] of requests.entries()) await take(request, `${ticket}#${index}`)
+        this.#taken.add(ticket)
+        logger.info({ spool: name, jobs: requests.length }, 'taken from the spool')
+      }
       await rm(path, { force: true })
+      this.#taken.delete(ticket)
       this.#waiting.delete(name)
-      logger.info({ spool: name, jobs: requests.length }, 'taken from the spool')
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return // another worker took it
       const error = toVoxmuxError(thrown, path)
-      if (error.exitCode === 4 || error.exitCode === 130) {
-        if (!this.#waiting.has(name))
-          logger.warn({ spool: name, code: error.code }, `${name} waits and is tried again: ${error.message}`)
-        this.#waiting.add(name)
-        return
-      }
-      await this.#setAside(path, error)
+      if (ticket !== undefined && this.#taken.has(ticket)) {
+        this.#sayOnce(name, error, `${path} is taken and cannot be removed: the worker must be able to write there.`)
+      } else if (error.exitCode === 4 || error.exitCode === 130) {
+        this.#sayOnce(name, error, `${name} waits and is tried again: ${error.message}`)
+      } else await this.#setAside(name, path, error)
     }
   }
 
-  async #setAside(path: string, error: VoxmuxError): Promise<void> {
-    const { logger } = this.#options
+  #sayOnce(name: string, { code }: VoxmuxError, message: string): void {
+    if (!this.#waiting.has(name)) this.#options.logger.warn({ spool: name, code }, message)
+    this.#waiting.add(name)
+  }
+
+  async #setAside(name: string, path: string, error: VoxmuxError): Promise<void> {
     const rejected = `${path}.rejected`
-    logger.error({ spool: path, code: error.code }, `${path} is set aside: ${error.message}`)
     try {
       await writeFile(`${rejected}.txt`, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'))
       await rename(path, rejected)
+      this.#waiting.delete(name)
+      this.#options.logger.error({ spool: path, code: error.code }, `${path} is set aside: ${error.message}`)
     } catch (cause) {
       // Neither taken nor moved: it is looked at again, which harms nothing.
-      logger.error({ spool: path, cause }, `${path} could not be set aside: the worker must be able to write there.`)
+      const why = toVoxmuxError(cause, path).message
+      this.#sayOnce(name, error, `${path} is no job for this worker and cannot be set aside. ${error.message} ${why}`)
     }
   }
 }
 
-async function readRequests(path: string): Promise<readonly JobRequestFile[]> {
-  const text = await readSmallFile(path)
-  let json: unknown
+/** Whoever cannot delete what was taken would find it again and again: better said before the first job. */
+async function requireWritable(folder: string): Promise<void> {
+  const probe = join(folder, `.${randomUUID()}.part`)
   try {
-    json = JSON.parse(text)
+    await writeFile(probe, '', { flag: 'wx' })
+    await rm(probe, { force: true })
   } catch (cause) {
-    throw notAJob(path, 'it is not JSON', cause)
+    // Of a disk that is full more can be read and deleted.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException).code ?? '')) return
+    throw new UsageError('ERR_SPOOL_UNWRITABLE', `The worker may not write into the spool folder ${folder}.`, {
+      cause,
+      input: folder,
+      remedies: ['Run the worker as the owner of the folder, or let its group write: it deletes what it has taken.'],
+    })
   }
-  const read = z
-    .array(jobRequestSchema)
-    .min(1)
-    .safeParse(Array.isArray(json) ? json : [json])
-  if (read.success) return read.data
-  throw notAJob(path, z.prettifyError(read.error).replaceAll('\n', '; '), read.error)
-}
-
-/** A link is not followed: whoever may write here need not be able to read what it points to. */
-async function readSmallFile(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause) => {
-    throw (cause as NodeJS.ErrnoException).code === 'ELOOP' ? notAJob(path, 'it is a link', cause) : cause
-  })
-  try {
-    const found = await file.stat()
-    if (!found.isFile()) throw notAJob(path, 'it is not a file')
-    if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
-    return await file.readFile('utf8')
-  } finally {
-    await file.close()
-  }
-}
-
-function notAJob(path: string, why: string, cause?: unknown): UsageError {
-  return new UsageError('ERR_SPOOL_JOB', `${path} is not a job: ${why}.`, {
-    cause,
-    input: path,
-    remedies: ['`voxmux step --schema` prints what a job may hold.'],
-  })
 }

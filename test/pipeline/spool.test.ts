@@ -1,9 +1,11 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { resolveConfig } from '../../src/config/index.js'
 import { TransientError } from '../../src/core/errors.js'
-import { silentLogger } from '../../src/core/logger.js'
+import { type Logger, silentLogger } from '../../src/core/logger.js'
 import { orderOfRequest } from '../../src/pipeline/order-of-request.js'
 import { queueJob } from '../../src/pipeline/queue-job.js'
 import { Spool, type SpoolOptions } from '../../src/pipeline/spool.js'
@@ -24,8 +26,8 @@ const configOf: Parameters<typeof orderOfRequest>[2] = (flags) =>
 const enqueue: SpoolOptions['take'] = async (request, ticket) =>
   queueJob({ ...(await orderOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
 
-async function open(take: SpoolOptions['take'] = enqueue): Promise<Spool> {
-  const spool = new Spool({ folder, take, logger: silentLogger })
+async function open(take: SpoolOptions['take'] = enqueue, logger: Logger = silentLogger): Promise<Spool> {
+  const spool = new Spool({ folder, take, logger })
   onTestFinished(() => spool.stop())
   await spool.start()
   return spool
@@ -119,21 +121,85 @@ it('tries again what fails for the moment', async () => {
 
 it('forces a job once, also where a crash came between taking it and deleting its file', async () => {
   const input = await bench.take('speech.wav')
-  await enqueue({ input, force: true }, 'a.json#0')
   const { jobs: store } = bench.pipeline.context
-  const claimed = await store.claimNext()
-  if (!claimed) throw new Error('nothing to claim')
-  await store.complete(claimed.lease, { status: 'done' })
-  await drop('a.json', { input, force: true })
+  const finish = async () => {
+    const claimed = await store.claimNext()
+    if (!claimed) throw new Error('nothing to claim')
+    await store.complete(claimed.lease, { status: 'done' })
+  }
+  const force = { input, force: true }
+  // The same file, with its time, as it lay there when the worker was killed.
+  await drop('a.json', force)
+  const { mtimeMs } = await stat(join(folder, 'a.json'))
+  await enqueue(force, `a.json@${mtimeMs}#0`)
+  await finish()
   await open()
   await until(async () => (await left()).length === 0)
   expect(await jobs()).toMatchObject([{ status: 'done' }])
-  await drop('b.json', { input, force: true })
-  await until(async () => (await left()).length === 0)
-  expect(await jobs()).toMatchObject([{ status: 'queued' }])
+  for (const name of ['a.json', 'b.json']) {
+    await drop(name, force)
+    await until(async () => (await left()).length === 0)
+    expect(await jobs()).toMatchObject([{ status: 'queued' }])
+    await finish()
+  }
 })
 
 it('says that a folder is missing', async () => {
   const spool = new Spool({ folder: join(folder, 'none'), take: enqueue, logger: silentLogger })
   await expect(spool.start()).rejects.toMatchObject({ code: 'ERR_SPOOL_MISSING', exitCode: 2 })
+})
+
+describe('a folder that the worker may not write to', () => {
+  const isRoot = process.getuid?.() === 0
+  /** Root may write everywhere: as somebody else. */
+  async function asSomebodyElse(work: () => Promise<void>): Promise<void> {
+    await chmod(bench.folder.path, 0o755)
+    if (isRoot) process.seteuid?.(65534)
+    try {
+      await work()
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+    }
+  }
+
+  it('is refused before anything is taken', async () => {
+    await drop('a.json', { input: '/a.mov' })
+    await chmod(folder, 0o555)
+    const taken: unknown[] = []
+    await asSomebodyElse(async () => {
+      const started = open(async (request) => taken.push(request))
+      await expect(started).rejects.toMatchObject({ code: 'ERR_SPOOL_UNWRITABLE', exitCode: 2 })
+    })
+    expect(taken).toEqual([])
+    await chmod(folder, 0o755)
+    expect(await left()).toEqual(['a.json'])
+  })
+
+  it('since it was closed under the worker: each job is taken once, and spoken of once', async () => {
+    await drop('a.json', { input: '/a.mov' })
+    await chmod(folder, 0o777)
+    const [taken, said] = [[] as unknown[], [] as string[]]
+    const hear = (_: object, message: string) => void said.push(message)
+    const close = async (request: unknown) => {
+      taken.push(request)
+      if (isRoot) process.seteuid?.(0)
+      writeFileSync(join(folder, 'b.json'), 'no JSON')
+      chmodSync(folder, 0o555)
+      if (isRoot) process.seteuid?.(65534)
+    }
+    await asSomebodyElse(async () => {
+      const spool = await open(close, { ...silentLogger, warn: hear, error: hear })
+      await until(() => said.length === 2)
+      // However many more times it looks.
+      await delay(1200)
+      await spool.stop()
+    })
+    expect(taken).toEqual([{ input: '/a.mov' }])
+    expect(said).toEqual([
+      expect.stringMatching(/a\.json is taken and cannot be removed/),
+      expect.stringMatching(/b\.json is no job for this worker and cannot be set aside\. .*not JSON\. No permission/),
+    ])
+    await chmod(folder, 0o755)
+    expect(await left()).toEqual(['a.json', 'b.json'])
+  })
 })
