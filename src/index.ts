@@ -78,7 +78,7 @@ export {
   type VideoStreamInfo,
 } from './media/index.js'
 export type { JobRunOptions, PipelineContext } from './pipeline/context.js'
-export { type EdlEvent, readEdlEvents } from './pipeline/edl-events.js'
+export { type EdlEvent, readEdlEvents, unreadEdlLines } from './pipeline/edl-events.js'
 export type { FileEvent, JobEvent, ProgressEvent, Stage } from './pipeline/events.js'
 export { isMediaName } from './pipeline/expand-inputs.js'
 export type { FailedJob, JobFacts, JobHooks, PublishedJob, Veto } from './pipeline/job-hooks.js'

@@ -4,12 +4,12 @@ import { decimal, type Rational, rational, toNumber } from './rational.js'
 const NTSC_NOMINALS = [24, 30, 48, 60, 120]
 
 /**
- * The exact rate that a decimal stands for: `23.976`, `23.98` and `23.976023976` are 24000/1001.
+ * The exact rate that a decimal stands for: `23.976`, `23.98` and `23.976023976` are 24000/1001, as that itself is.
  *
- * @returns undefined where the text is no positive number
+ * @returns undefined where the text is no positive number or ratio
  */
 export function frameRate(text: string): Rational | undefined {
-  const exact = decimal(text)
+  const exact = decimal(text) ?? ratio(text)
   if (!exact || exact.numerator <= 0n) return undefined
   const value = toNumber(exact)
   // Decimals of broadcast rates are given with two places or more.

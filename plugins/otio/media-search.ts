@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, extname, isAbsolute, join, resolve } from 'node:path'
+import { isMediaName } from 'voxmux'
 import type { TimelineSource } from './timeline.js'
 
 /** Folders below a media root that are looked into, at the most: a mistyped `/` should not be read for an hour. */
@@ -67,7 +68,8 @@ async function indexOf(flat: string, roots: readonly string[]): Promise<Readonly
           if (root !== flat || roots.includes(flat)) folders.push(path)
         } else {
           put(keyOf(entry.name), path)
-          put(keyOf(basename(entry.name, extname(entry.name))), path)
+          // A reel is a recording, not the text or picture of its name that lies beside it.
+          if (isMediaName(entry.name)) put(keyOf(basename(entry.name, extname(entry.name))), path)
         }
       }
     }

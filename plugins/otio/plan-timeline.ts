@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { basename, dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { type Limits, PrecheckError, probe, UsageError } from 'voxmux'
+import { listRate } from './edl-rate.js'
 import { withoutExcluded } from './excluded-uses.js'
 import { exactFrameRate } from './media-clock.js'
 import { MediaSearch } from './media-search.js'
@@ -15,7 +16,7 @@ import type { TimelineNote, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
 
 const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
-  ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file'] as const),
+  ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file', 'unread'] as const),
 ])
 
 /**
@@ -36,8 +37,10 @@ export async function planTimeline(
   // An edit decision list counts frames of a rate that it does not say; its files can be found without.
   const draft = readTimeline(file, request.frameRate ?? rational(25))
   const media = await findSources(draft.sources, request, file, notes, signal)
-  const rate = request.frameRate ?? pictureRate(media)
-  const timeline = file.needsFrameRate ? readTimeline(file, rate ?? rateUnknown(file)) : draft
+  // Where nothing of a list is found, that is what is said of it, not that its rate is unknown.
+  const isList = file.needsFrameRate && media.length > 0
+  const rate = isList ? listRate(file, request.frameRate, media, notes) : (request.frameRate ?? pictureRate(media))
+  const timeline = isList && rate ? readTimeline(file, rate) : draft
   for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
   const uses = withoutExcluded(timeline, request.exclude, notes)
   const outputs = outputsOf(request, file)
@@ -105,17 +108,6 @@ async function requireFolder(root: string): Promise<void> {
     input: root,
     remedies: ['Give --media-root the folder in which the media lie; a relative one counts from the working folder.'],
   })
-}
-
-function rateUnknown({ path }: TimelineFile): never {
-  throw new UsageError(
-    'ERR_TIMELINE_RATE',
-    `${path} does not say its frame rate, and none of its media has a picture.`,
-    {
-      input: path,
-      remedies: ['Name it: --fps 25, --fps 23.976 or --fps 29.97.'],
-    },
-  )
 }
 
 function requireWork(

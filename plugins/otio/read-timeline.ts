@@ -9,6 +9,7 @@ import { readMlt } from './readers/mlt.js'
 import { readOtio } from './readers/otio.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
+import { decodeText, type TextEncoding } from './timeline-text.js'
 
 /** Larger ones are no timeline that a person cut. */
 const MOST_BYTES = 256 * 1024 ** 2
@@ -31,6 +32,8 @@ export interface TimelineFile {
   /** Absolute path of the text. */
   readonly textPath: string
   readonly text: string
+  /** Of the text in its file: the new one is written in the same. */
+  readonly encoding: TextEncoding
   readonly extension: string
   /** True where timecodes count frames of a rate that only the media tell. */
   readonly needsFrameRate: boolean
@@ -58,7 +61,7 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
     throw unreadableTimeline(path, cause)
   })
   if (bytes.length > MOST_BYTES) throw unreadableTimeline(path, new SyntaxError('too large'))
-  return { path, textPath, text: bytes.toString('utf8'), extension, needsFrameRate: extension === '.edl' }
+  return { path, textPath, ...decodeText(bytes), extension, needsFrameRate: extension === '.edl' }
 }
 
 /**

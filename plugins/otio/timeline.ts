@@ -50,6 +50,8 @@ export const NOTE_KINDS = [
   'excluded',
   'proxy',
   'nested-file',
+  'unread',
+  'frame-rate',
 ] as const
 
 export interface TimelineNote {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { publish, UsageError } from 'voxmux'
 import type { TimelineFile } from './read-timeline.js'
 import type { Relocation } from './relocate-addresses.js'
+import { encodeText } from './timeline-text.js'
 
 /** A timeline that is about to be written. */
 export interface NewTimeline {
@@ -22,8 +23,8 @@ export interface NewTimeline {
  */
 export async function standsAlready({ file, output, text, replace }: NewTimeline): Promise<boolean> {
   if ((await stat(output).catch(() => undefined)) === undefined) return false
-  const standing = await readFile(textPathOf(file, output), 'utf8').catch(() => undefined)
-  if (standing === text) return true
+  const standing = await readFile(textPathOf(file, output)).catch(() => undefined)
+  if (standing?.equals(encodeText(text, file.encoding))) return true
   if (replace) return false
   throw new UsageError('ERR_OUTPUT_EXISTS', `${output} exists already and is not replaced.`, {
     input: output,
@@ -41,7 +42,7 @@ export async function writeTimeline(made: NewTimeline): Promise<void> {
   }
   const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
   try {
-    await writeFile(part, text, { flag: 'wx' })
+    await writeFile(part, encodeText(text, file.encoding), { flag: 'wx' })
     await publish(part, output, { replace })
   } finally {
     await rm(part, { force: true })
@@ -52,7 +53,7 @@ async function writeBundle({ file, output, text, replace }: NewTimeline): Promis
   const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
   try {
     await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
-    await writeFile(textPathOf(file, part), text)
+    await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
     if (replace) await rm(output, { recursive: true, force: true })
     // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
     await rename(part, output)

@@ -17,6 +17,8 @@ export interface EdlEvent {
   readonly recordOut: string
   /** From an `M2` line; null at normal speed. */
   readonly speed: EdlSpeed | null
+  /** Channels of sound beyond the second that an `AUD` line adds. */
+  readonly moreAudio: readonly number[]
   /** Texts of the lines that begin with `*`, without it. */
   readonly comments: readonly string[]
   /** Lines that belong to it, counted from 0: the event's own to the last under it. */
@@ -34,7 +36,13 @@ export interface EdlSpeed {
 
 /** `003  AX  AA/V  C  01:00:10:00 01:00:12:00 01:00:20:05 01:00:22:05`: the last two are where it plays. */
 const EVENT = /^(\d+)\s+(\S+)\s+(\S+)\s+(\S+)(?:\s+(\d+))?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)$/
-const SPEED = /^M2\s+\S+\s+([+-]?\d+(?:\.\d+)?)\s+(\S+)$/i
+/** The same with spaces in the reel, or with a key that says whether it is the back (`K B`) or fades out (`K O`). */
+const SPACED_EVENT =
+  /^(\d+)\s+(\S.{0,200}?)\s+([AVBN][A-Z\d/]*)\s+(C|D|W\d{0,3}|K(?:\s*[BO])?)(?:\s+(\d+))?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)$/i
+/** Anything that begins with a number and ends with timecodes means to be one. */
+const LIKE_EVENT = /^\d+\s.*\d\d:\d\d:\d\d[:;.,]\d\d\s+\d\d:\d\d:\d\d[:;.,]\d\d$/
+const SPEED = /^M2\s+(\S.{0,200}?)\s+([+-]?\d+(?:\.\d+)?)\s+(\S+)$/i
+const MORE_AUDIO = /^AUD(?:\s+\d+)+$/i
 const TIMECODE = /^\d{2}:\d{2}:\d{2}[:;.,]\d{2}$/
 
 /**
@@ -53,14 +61,32 @@ export function readEdlEvents(text: string): EdlEvent[] {
     if (event) events.push(event)
     const last = events.at(-1)
     if (event || !last || line === '' || mode) continue
-    events[events.length - 1] = withLine(last, line, isDropFrame, index)
+    const [own, other] = [withLine(last, line, isDropFrame, index), events.at(-2)]
+    if (other && own.speed !== last.speed && isAbout(line, other, last)) {
+      events[events.length - 2] = { ...other, speed: own.speed }
+      events[events.length - 1] = { ...last, lastLine: index }
+    } else events[events.length - 1] = own
   }
   if (events.length === 0) throw new SyntaxError('it holds no event')
   return events
 }
 
+/** Lines that mean to be events and are none that can be read: their numbers, counted from 1. */
+export function unreadEdlLines(text: string): readonly number[] {
+  return text
+    .split(/\r\n|\r|\n/)
+    .flatMap((raw, index) => (LIKE_EVENT.test(raw.trim()) && !eventOf(raw.trim(), false, index) ? [index + 1] : []))
+}
+
+/** Whether a motion effect under both sides of a transition names the reel of the one that goes out. */
+function isAbout(line: string, outgoing: EdlEvent, { number, reel }: EdlEvent): boolean {
+  const named = SPEED.exec(line)?.[1]
+  return outgoing.number === number && named === outgoing.reel && named !== reel
+}
+
 function eventOf(line: string, isDropFrame: boolean, index: number): EdlEvent | undefined {
-  const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] = EVENT.exec(line) ?? []
+  const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] =
+    EVENT.exec(line) ?? SPACED_EVENT.exec(line) ?? []
   if (times.length !== 4 || !times.every((time) => TIMECODE.test(time))) return undefined
   const [sourceIn, sourceOut, recordIn, recordOut] = times.map((time) => normal(time, isDropFrame)) as [
     string,
@@ -70,12 +96,13 @@ function eventOf(line: string, isDropFrame: boolean, index: number): EdlEvent | 
   ]
   return {
     ...{ number, reel, channels, transition, transitionFrames: Number(frames) },
-    ...{ sourceIn, sourceOut, recordIn, recordOut, speed: null, comments: [], firstLine: index, lastLine: index },
+    ...{ sourceIn, sourceOut, recordIn, recordOut, speed: null, moreAudio: [], comments: [] },
+    ...{ firstLine: index, lastLine: index },
   }
 }
 
 function withLine(event: EdlEvent, line: string, isDropFrame: boolean, index: number): EdlEvent {
-  const [, framesPerSec, entry = ''] = SPEED.exec(line) ?? []
+  const [, , framesPerSec, entry = ''] = SPEED.exec(line) ?? []
   if (framesPerSec !== undefined && TIMECODE.test(entry)) {
     return {
       ...event,
@@ -83,6 +110,7 @@ function withLine(event: EdlEvent, line: string, isDropFrame: boolean, index: nu
       lastLine: index,
     }
   }
+  if (MORE_AUDIO.test(line)) return { ...event, moreAudio: line.split(/\s+/).slice(1).map(Number), lastLine: index }
   if (!line.startsWith('*')) return event
   return { ...event, comments: [...event.comments, line.slice(1).trim()], lastLine: index }
 }

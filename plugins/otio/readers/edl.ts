@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { type EdlEvent, readEdlEvents } from 'voxmux'
+import { type EdlEvent, readEdlEvents, unreadEdlLines } from 'voxmux'
 import { timecodeTime } from '../media-clock.js'
 import { pathOfAddress } from '../media-path.js'
 import { NoteTaker } from '../note-taker.js'
@@ -18,7 +18,8 @@ import {
 import { hull, rangeOf, type TimeRange } from '../time-range.js'
 import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { relinkEdl, writtenNames } from './edl-relink.js'
+import { otherSide, writtenNames } from './edl-names.js'
+import { relinkEdl } from './edl-relink.js'
 
 /** Reels that stand for no recording. */
 const NO_MEDIA = /^(BL|BLACK|BARS)$/i
@@ -32,18 +33,25 @@ const NO_MEDIA = /^(BL|BLACK|BARS)$/i
  */
 export function readEdlTimeline(text: string, rate: Rational): Timeline {
   const events = eventsOf(text)
-  const heard = events.filter(({ channels }) => /[AB]/i.test(channels.replace(/^NONE$/i, '')))
+  const sourceOf = events.map((event, index) => edlSource(event, otherSide(events, index)))
+  const isSilentList = !events.some(hasSound)
   const reading = new EdlReading(rate)
-  const chosen = heard.length > 0 ? heard : events
-  for (const [index, event] of chosen.entries()) reading.event(event, chosen[index + 1])
+  for (const line of unreadEdlLines(text)) reading.unread(line)
+  for (const [index, event] of events.entries())
+    if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
   const { uses, sources, notes } = reading
   return {
-    name: /^TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
+    name: /^\uFEFF?TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
     sources,
     uses,
     notes,
-    relink: (media) => relinkEdl(text, events, (event) => media.get(edlSource(event)?.id ?? '')),
+    relink: (media) => relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
   }
+}
+
+/** Whether an event edits sound: `NONE` stands where all of it is in the line of further channels below. */
+function hasSound({ channels, moreAudio }: EdlEvent): boolean {
+  return moreAudio.length > 0 || /[AB]/i.test(channels.replace(/^NONE$/i, ''))
 }
 
 function eventsOf(text: string): readonly EdlEvent[] {
@@ -56,14 +64,19 @@ function eventsOf(text: string): readonly EdlEvent[] {
   }
 }
 
-/** The file of an event: as its comments name it, or its reel. */
-function edlSource(event: EdlEvent): TimelineSource | undefined {
+/**
+ * The file of an event: as its comments name it, or its reel. Clips of one name from two reels are two files.
+ *
+ * @param next the other side of a transition that it goes out with
+ */
+function edlSource(event: EdlEvent, next: EdlEvent | undefined): TimelineSource | undefined {
   if (NO_MEDIA.test(event.reel)) return undefined
   const reel = /^(AX|AUX)$/i.test(event.reel) ? [] : [event.reel]
-  const names = [...writtenNames(event), ...reel]
-  const [id] = names
-  if (id === undefined) return undefined
-  return { id, name: basename(id.replaceAll('\\', '/')), paths: names.map(pathOfAddress), origin: null }
+  const names = [...writtenNames(event, next), ...reel]
+  const [first] = names
+  if (first === undefined) return undefined
+  const [id, name] = [names.join('\n'), basename(first.replaceAll('\\', '/'))]
+  return { id, name, paths: names.map(pathOfAddress), origin: null }
 }
 
 class EdlReading {
@@ -84,21 +97,28 @@ class EdlReading {
     return this.#notes.notes
   }
 
-  event(event: EdlEvent, next: EdlEvent | undefined): void {
-    const source = edlSource(event)
+  /** `next` is the other side of the transition that it goes out with: it plays on under it. */
+  event(event: EdlEvent, source: TimelineSource | undefined, next: EdlEvent | undefined): void {
     const clip = source?.name ?? event.reel
+    const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
+    const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || NO_MEDIA.test(event.reel))
     if (!source) {
-      if (event.sourceIn !== event.sourceOut) this.#notes.add('generator', clip, 'names no recording: left as it is')
+      if (!isEmpty) this.#notes.add('generator', clip, 'names no recording: left as it is')
       return
     }
     const own = this.#played(event, clip)
-    // The side that goes out plays on under the transition that the next line describes.
-    const isOutgoing = next !== undefined && next.number === event.number && next.transitionFrames > 0
-    const tail = isOutgoing ? divide(rational(next.transitionFrames), this.#rate) : ZERO
     const range = { start: own.start, end: add(own.end, tail) }
     if (compare(range.start, range.end) >= 0) return
     this.#sources.set(source.id, source)
     this.uses.push({ sourceId: source.id, clip, range })
+  }
+
+  unread(line: number): void {
+    this.#notes.add(
+      'unread',
+      `Line ${line}`,
+      'looks like an event and cannot be read as one: what it plays is left as it is',
+    )
   }
 
   #played(event: EdlEvent, clip: string): TimeRange {

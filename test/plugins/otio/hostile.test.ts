@@ -13,7 +13,10 @@ const isSoak = process.env.VOXMUX_SOAK === '1'
 const SAMPLES = ['pal-25.otio', 'film-24.otio', 'ndf-23976.fcpxml', 'ntsc-2997.xml', 'df-2997.edl', 'ndf-5994.edl']
 
 const read = (name: string, text: string) =>
-  readTimeline({ path: name, textPath: name, text, extension: extname(name), needsFrameRate: false }, rational(25))
+  readTimeline(
+    { path: name, textPath: name, text, extension: extname(name), encoding: 'utf8', needsFrameRate: false },
+    rational(25),
+  )
 
 async function sampleText(name: string): Promise<string> {
   if (name.endsWith('.kdenlive')) return kdenliveProject('/films')

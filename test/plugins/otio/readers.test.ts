@@ -14,7 +14,7 @@ const SAMPLE_RATE = 48_000
 async function read(name: string, rate = '25'): Promise<Timeline> {
   const path = fileURLToPath(new URL(`samples/${name}`, import.meta.url))
   const file = { path, textPath: path, text: await readFile(path, 'utf8'), extension: extname(path) }
-  return readTimeline({ ...file, needsFrameRate: false }, frameRate(rate) as Rational)
+  return readTimeline({ ...file, encoding: 'utf8', needsFrameRate: false }, frameRate(rate) as Rational)
 }
 
 /** `first-last` of every merged range, by the name of its file; `origin` of those whose own timecode counts. */
@@ -87,7 +87,9 @@ describe('a timeline at', () => {
     const cut = await read('ndf-5994.edl', '59.94')
     const origin = timecodeTime('10:00:00:00', rational(60_000, 1001)) as Rational
     expect(samplesByFile(cut, origin)).toEqual({
-      CARD1: ['264264-341942', '960960-980180'],
+      CARD1: ['264264-341942'],
+      // Its name stands under the other side of the dissolve.
+      'CARD1.MXF': ['960960-980180'],
       'CARD2.MXF': ['1441440-1489488'],
       CARD2: ['1921920-2018016'],
     })
@@ -99,7 +101,7 @@ describe('a timeline at', () => {
 function oneEvent(mode: string, from: string, to: string, rate: string): Timeline {
   const text = `TITLE: T\nFCM: ${mode}\n\n001  A001 A C ${from} ${to} ${from} ${to}\n* FROM CLIP NAME: A001.MOV\n`
   return readTimeline(
-    { path: 'x.edl', textPath: 'x.edl', text, extension: '.edl', needsFrameRate: true },
+    { path: 'x.edl', textPath: 'x.edl', text, extension: '.edl', encoding: 'utf8', needsFrameRate: true },
     frameRate(rate) as Rational,
   )
 }

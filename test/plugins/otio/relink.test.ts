@@ -8,7 +8,10 @@ import { readTimeline } from '../../../plugins/otio/read-timeline.js'
 const sample = (name: string) => readFile(fileURLToPath(new URL(`samples/${name}`, import.meta.url)), 'utf8')
 
 const readText = (name: string, text: string) =>
-  readTimeline({ path: name, textPath: name, text, extension: extname(name), needsFrameRate: false }, rational(25))
+  readTimeline(
+    { path: name, textPath: name, text, extension: extname(name), encoding: 'utf8', needsFrameRate: false },
+    rational(25),
+  )
 
 /** The text with every file of it named anew, and the lines that differ: `- old` and `+ new`. */
 async function relinked(name: string) {
@@ -82,9 +85,10 @@ describe('a relinked timeline', () => {
     const unnamed = await relinked('ndf-5994.edl')
     expect(unnamed.changes).toMatchInlineSnapshot(`
       [
+        "- * FROM CLIP NAME: CARD1.MXF",
         "- * TO CLIP NAME: CARD2.MXF",
         "+ * FROM CLIP NAME: CARD1.regen",
-        "+ * FROM CLIP NAME: CARD1.regen",
+        "+ * FROM CLIP NAME: CARD1.regen.MXF",
         "+ * TO CLIP NAME: CARD2.regen.MXF",
         "+ * FROM CLIP NAME: CARD2.regen",
       ]
