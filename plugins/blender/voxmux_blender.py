@@ -21,6 +21,12 @@ bl_info = {
 
 POLL_SEC = 0.5
 
+# What of a sound strip is copied, in an order in which none changes another.
+SETTINGS = (
+    *("speed_factor", "animation_offset_start", "animation_offset_end", "frame_offset_start", "frame_offset_end"),
+    *("volume", "pan", "mute"),
+)
+
 
 class VoxmuxPreferences(bpy.types.AddonPreferences):
     bl_idname = __name__
@@ -77,31 +83,70 @@ class VoxmuxRegenerate(bpy.types.Operator):
         jobs = [{"input": path, **({"preset": preset} if preset else {})} for path in sorted(set(self.paths.values()))]
         self.events = tempfile.TemporaryFile()
         try:
-            self.child = subprocess.Popen([command, "step", "-"], stdin=subprocess.PIPE, stdout=self.events)
+            self.child = subprocess.Popen(
+                [command, "step", "-"], stdin=subprocess.PIPE, stdout=self.events, env=environment_for(command)
+            )
         except OSError as error:
             self.report({"ERROR"}, "%s could not be started: %s" % (command, error))
             return False
-        with self.child.stdin as stdin:
-            stdin.write(json.dumps(jobs).encode())
+        try:
+            with self.child.stdin as stdin:
+                stdin.write(json.dumps(jobs).encode())
+        except OSError:
+            pass  # It ended before it read them, and says why.
         return True
 
     def finish(self, context):
         self.events.seek(0)
-        events = [json.loads(line) for line in self.events.read().splitlines() if line]
+        results, otherwise = results_of(self.events.read().splitlines(), self.child.returncode)
         self.events.close()
-        results = {os.path.realpath(event["input"]): event for event in events if event["event"] == "file"}
-        done = 0
+        faults = {}
         for name, path in self.paths.items():
-            result = results.get(os.path.realpath(path))
-            strip = strips_of(context).get(name)
-            if result and result["output"] and strip and result["status"] in ("done", "skipped"):
-                lay_beside(context, strip, result["output"])
-                done += 1
-            elif result and result["error"]:
-                self.report({"ERROR"}, "%s: %s" % (name, result["error"]["message"]))
-            else:
-                self.report({"ERROR"}, "%s: voxmux ended with %s" % (name, self.child.returncode))
-        return {"FINISHED"} if done else {"CANCELLED"}
+            result = results.get(os.path.realpath(path), otherwise)
+            fault = self.lay(context, name, result) if result["output"] else said(result["error"])
+            if fault:
+                faults.setdefault(fault, []).append(name)
+        # One setting that is wrong is wrong for each of a hundred strips, and said once.
+        for fault, names in faults.items():
+            more = " and %d more" % (len(names) - 3) if len(names) > 3 else ""
+            self.report({"ERROR"}, "%s%s: %s" % (", ".join(names[:3]), more, fault))
+        return {"FINISHED"} if sum(map(len, faults.values())) < len(self.paths) else {"CANCELLED"}
+
+    @staticmethod
+    def lay(context, name, result):
+        """Lays a result over its strip; returns why it could not."""
+        strip = strips_of(context).get(name)
+        if not strip:
+            return "is no longer in the sequencer; its result is %s" % result["output"]
+        if is_laid(context, strip, result["output"]) or lay_beside(context, strip, result["output"]):
+            return None
+        return "cannot be laid over the same frames, lay it by hand: %s" % result["output"]
+
+
+def environment_for(command):
+    """npm puts node beside voxmux, and a Blender that the desktop has started does not have that folder in its PATH."""
+    folder = os.path.dirname(command)
+    path = os.environ.get("PATH", os.defpath)
+    return {**os.environ, "PATH": folder + os.pathsep + path} if folder else None
+
+
+def results_of(lines, returncode):
+    """What `voxmux step` said of each input, by its real path, and what holds for an input that it did not speak of."""
+    events = []
+    for line in lines:
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            pass  # Said by something that is not voxmux.
+    events = [event for event in events if isinstance(event, dict) and "event" in event]
+    results = {os.path.realpath(event["input"]): event for event in events if event["event"] == "file"}
+    ended = {"message": "the command ended with %s and did not say why." % returncode, "remedies": ["Is it voxmux?"]}
+    error = events[-1].get("error") if events else None
+    return results, {"output": None, "error": error or ended}
+
+
+def said(error):
+    return " ".join([error["message"], *error["remedies"]])
 
 
 def strips_of(context):
@@ -120,15 +165,58 @@ def path_of(strip):
     return os.path.abspath(bpy.path.abspath(strip.sound.filepath))
 
 
+def span_of(strip):
+    return strip.frame_final_start, strip.frame_final_end
+
+
+def is_laid(context, strip, output):
+    """Whether the result lies over the strip already: laid twice, the voice would be twice as loud."""
+    return any(
+        other.type == "SOUND" and span_of(other) == span_of(strip) and path_of(other) == os.path.abspath(output)
+        for other in strips_of(context)
+    )
+
+
 def lay_beside(context, strip, output):
     """A strip with the new sound, over the same frames and with the same settings; the old one is muted."""
     strips = strips_of(context)
-    channel = 1 + max(other.channel for other in strips)
-    fresh = strips.new_sound(strip.name + ".regen", output, channel, int(strip.frame_start))
-    for setting in ("frame_start", "frame_offset_start", "frame_offset_end", "volume", "pan"):
-        setattr(fresh, setting, getattr(strip, setting))
+    channel = free_channel(strips, strip)
+    # Beyond everything until it is trimmed: Blender moves what overlaps something to another channel.
+    beyond = int(max(other.frame_final_end for other in strips)) + 1
+    fresh = strips.new_sound(strip.name + ".regen", output, channel, beyond)
+    for setting in SETTINGS:
+        if hasattr(strip, setting):
+            setattr(fresh, setting, getattr(strip, setting))
+    fresh.frame_start = strip.frame_start
+    if span_of(fresh) != span_of(strip) or fresh.channel != channel:
+        strips.remove(fresh)
+        return None
+    copy_curves(context.scene.animation_data, strip, fresh)
     strip.mute = True
     return fresh
+
+
+def free_channel(strips, strip):
+    """The first channel above a strip in which nothing lies over its frames."""
+    start, end = span_of(strip)
+    taken = {other.channel for other in strips if other.frame_final_start < end and other.frame_final_end > start}
+    return next(channel for channel in range(strip.channel + 1, strip.channel + 2 + len(taken)) if channel not in taken)
+
+
+def copy_curves(animation, strip, fresh):
+    """Fades are keyframes of the volume: they are kept for each strip by its name, in the scene."""
+    action = animation.action if animation else None
+    old, new = strip.path_from_id(), fresh.path_from_id()
+    for curve in list(getattr(action, "fcurves", ())):
+        if curve.data_path.startswith(old + "."):
+            copy = action.fcurves.new(new + curve.data_path[len(old) :], index=curve.array_index)
+            copy.keyframe_points.add(len(curve.keyframe_points))
+            for source, target in zip(curve.keyframe_points, copy.keyframe_points):
+                for name in ("co", "interpolation", "easing", "handle_left_type", "handle_right_type"):
+                    setattr(target, name, getattr(source, name))
+                target.handle_left, target.handle_right = source.handle_left, source.handle_right
+            copy.extrapolation = curve.extrapolation
+            copy.update()
 
 
 def draw_menu(self, _context):

@@ -14,6 +14,9 @@ def regenerate_selected(resolve_app, command, preset):
     """Returns what happened, one line a clip."""
     project = resolve_app.GetProjectManager().GetCurrentProject()
     pool = project.GetMediaPool() if project else None
+    # A method that this Resolve does not have is None.
+    if pool and not pool.GetSelectedClips:
+        return ["Resolve 19.0.2 or newer is needed: this one does not say which clips are selected."]
     clips = selected_clips(pool) if pool else []
     if not clips:
         return ["Select clips in the media pool first."]
@@ -22,11 +25,12 @@ def regenerate_selected(resolve_app, command, preset):
     before = pool.GetCurrentFolder()
     lines = []
     for clip, path in clips.items():
-        result = results.get(os.path.realpath(path), {"status": "failed", "error": None})
+        result = results[os.path.realpath(path)]
         lines.append(describe(path, result))
         if result["status"] in ("done", "skipped") and result.get("output"):
-            pool.SetCurrentFolder(folder_of(pool.GetRootFolder(), clip) or before)
-            if not pool.ImportMedia([result["output"]]):
+            folder = folder_of(pool.GetRootFolder(), clip) or before
+            pool.SetCurrentFolder(folder)
+            if not holds(folder, result["output"]) and not pool.ImportMedia([result["output"]]):
                 lines.append("%s could not be imported." % result["output"])
     pool.SetCurrentFolder(before)
     return lines
@@ -48,17 +52,48 @@ def folder_of(folder, clip):
     return next((found for found in inside if found), None)
 
 
+def holds(folder, path):
+    """Whether a bin has a file already: the script was run before."""
+    held = [item.GetClipProperty("File Path") for item in folder.GetClipList() or []]
+    return os.path.realpath(path) in [os.path.realpath(other) for other in held if other]
+
+
 def run_step(command, jobs):
     """What `voxmux step` says of each job, by the real path of its input. Anything may be None but `status`."""
+    events, fault = [], None
     try:
         ended = subprocess.run(
-            [command, "step", "-"], input=json.dumps(jobs), stdout=subprocess.PIPE, encoding="utf-8", check=False
+            [command, "step", "-"],
+            input=json.dumps(jobs),
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            env=environment_for(command),
         )
+        events = [event for event in map(event_of, ended.stdout.splitlines()) if event]
+        fault = {"message": "%s ended with %s and did not say why." % (command, ended.returncode), "remedies": []}
     except OSError as error:
         fault = {"message": "%s could not be started: %s" % (command, error), "remedies": ["Set VOXMUX_COMMAND."]}
-        return {os.path.realpath(job["input"]): {"status": "failed", "error": fault} for job in jobs}
-    events = [json.loads(line) for line in ended.stdout.splitlines() if line]
-    return {os.path.realpath(event["input"]): event for event in events if event["event"] == "file"}
+    # Where nothing was begun (a setting is wrong) the last line says why, for all of them.
+    otherwise = {"status": "failed", "error": (events[-1].get("error") if events else None) or fault}
+    said = {os.path.realpath(event["input"]): event for event in events if event["event"] == "file"}
+    return {path: said.get(path, otherwise) for path in (os.path.realpath(job["input"]) for job in jobs)}
+
+
+def environment_for(command):
+    """npm puts node beside voxmux, and a Resolve that the desktop has started does not have that folder in its PATH."""
+    folder = os.path.dirname(command)
+    path = os.environ.get("PATH", os.defpath)
+    return {**os.environ, "PATH": folder + os.pathsep + path} if folder else None
+
+
+def event_of(line):
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None  # Said by something that is not voxmux.
+    return event if isinstance(event, dict) and "event" in event else None
 
 
 def describe(path, result):

@@ -2,7 +2,7 @@
 // Plugins/FlowPlugins/LocalFlowPlugins/audio/voxmuxRegenerate/1.0.0/index.js, and calls details() and plugin(args).
 const { spawn } = require('node:child_process')
 const { mkdirSync } = require('node:fs')
-const { basename, join } = require('node:path')
+const { basename, delimiter, dirname, join } = require('node:path')
 const { createInterface } = require('node:readline')
 
 /** Refused by the local pre-check: nothing was sent, and the flow may go on with the file as it is. */
@@ -66,6 +66,7 @@ const plugin = async (args) => {
   const { exitCode, result } = await runStep(command, job, args)
   const error = result?.error ?? result?.files?.[0]?.error
   if (error) args.jobLog(`voxmux: ${error.message} (${error.code}) ${error.remedies.join(' ')}`)
+  if (!result) throw new Error(`${command} ended with ${exitCode} and did not say how: is it voxmux?`)
   if (exitCode === REFUSED) return { outputFileObj: { _id: input }, outputNumber: 2, variables: args.variables }
   if (exitCode !== 0) throw new Error(`voxmux ended with ${exitCode}${error ? `: ${error.message}` : ''}`)
   return { outputFileObj: { _id: result.output }, outputNumber: 1, variables: args.variables }
@@ -74,15 +75,16 @@ const plugin = async (args) => {
 /** Runs `voxmux step -`: the job as JSON in, events out, the last of which is the result. */
 function runStep(command, job, { jobLog, updateWorker }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, ['step', '-'], { stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(command, ['step', '-'], { stdio: ['pipe', 'pipe', 'pipe'], env: environmentFor(command) })
     // Tdarr ends a job by ending this process.
     const stop = () => child.kill()
     process.once('exit', stop)
     let result = null
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const event = JSON.parse(line)
-      if (event.event === 'progress') updateWorker({ percentage: event.percent })
-      if (event.event === 'result') result = event
+      const event = eventOf(line)
+      if (!event) jobLog(line)
+      if (event?.event === 'progress') updateWorker({ percentage: event.percent })
+      if (event?.event === 'result') result = event
     })
     createInterface({ input: child.stderr }).on('line', (line) => jobLog(line))
     child.once('error', (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })))
@@ -93,6 +95,22 @@ function runStep(command, job, { jobLog, updateWorker }) {
     child.stdin.on('error', () => {})
     child.stdin.end(JSON.stringify(job))
   })
+}
+
+/** npm puts node beside voxmux; a node of Tdarr that was started as a service may not have that folder in its PATH. */
+function environmentFor(command) {
+  const folder = dirname(command)
+  return folder === '.' ? process.env : { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH ?? ''}` }
+}
+
+/** A line that is no event is said by something that is not voxmux. */
+function eventOf(line) {
+  try {
+    const event = JSON.parse(line)
+    return typeof event?.event === 'string' ? event : undefined
+  } catch {
+    return undefined
+  }
 }
 
 module.exports = { details, plugin }

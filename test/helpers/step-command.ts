@@ -5,11 +5,15 @@ import { CLI_PATH } from './voxmux-cli.js'
 /** Why no script in Python can be run; null where it can. */
 export const NO_PYTHON = existsSync('/usr/bin/python3') ? null : '/usr/bin/python3 is not installed'
 
-/** Puts a `voxmux` into a folder that starts the built command, as an installed one would; returns its path. */
+/**
+ * Puts a `voxmux` into a folder that starts the built command; returns its path. As npm installs it, it is run by a
+ * program that is looked for in PATH and lies beside it.
+ */
 export function installVoxmux(folder: string): string {
-  const path = `${folder}/voxmux`
-  writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${CLI_PATH}' "$@"\n`)
-  chmodSync(path, 0o755)
+  const [path, node] = [`${folder}/voxmux`, `${folder}/voxmux-node`]
+  writeFileSync(path, '#!/usr/bin/env voxmux-node\n')
+  writeFileSync(node, `#!/bin/sh\nshift\nexec '${process.execPath}' '${CLI_PATH}' "$@"\n`)
+  for (const program of [path, node]) chmodSync(program, 0o755)
   return path
 }
 

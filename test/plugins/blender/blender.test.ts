@@ -13,23 +13,33 @@ const EDIT = fileURLToPath(new URL('edit.py', import.meta.url))
 const bench = jobBench()
 
 describe.skipIf(NO_BLENDER)('the add-on, in a real Blender', () => {
-  it('lays the regenerated sound over the same frames and mutes the old', async () => {
+  it('lays the regenerated sound over the same frames, once, with its fades, and mutes the old', async () => {
     const sound = await bench.take('speech.wav')
     // Blender writes its own settings into HOME.
     const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli'), HOME: bench.folder.path }
     const command = installVoxmux(bench.folder.path)
     const said = await runHost(BLENDER, ['-b', '--factory-startup', '--python', EDIT, '--', ADDON, command, sound], env)
-    const { ended, strips } = JSON.parse(/STRIPS (.*)/.exec(said)?.[1] ?? said) as { ended: string[]; strips: object[] }
-    expect(ended).toEqual(['FINISHED'])
-    expect(strips).toHaveLength(2)
-    const [old, fresh] = strips
-    expect(old).toMatchObject({ name: 'take', file: sound, channel: 2, start: 15, mute: true })
-    expect(fresh).toEqual({
-      ...old,
-      name: 'take.regen',
-      file: bench.folder.file('speech.regen.wav'),
-      channel: 3,
-      mute: false,
-    })
+    const told = JSON.parse(/STRIPS (.*)/.exec(said)?.[1] ?? said) as Told
+    expect(told.ended).toEqual([
+      ['FINISHED'],
+      ['FINISHED'],
+      expect.stringMatching(/^Error: (take, pickup|pickup, take): There is no preset "nonesuch"\. Presets: .*podcast/),
+    ])
+    const [take, pickup] = ['take', 'pickup'].map((name) => told.strips.find((strip) => strip.name === name))
+    expect(take).toMatchObject({ file: sound, channel: 2, start: 15, end: 30, mute: true, speed: 1.25 })
+    const fresh = { file: bench.folder.file('speech.regen.wav'), mute: false }
+    // The first channel that is free above: over the one there is music, over the other there is none.
+    expect(told.strips).toHaveLength(5)
+    expect(told.strips).toContainEqual({ ...take, ...fresh, name: 'take.regen', channel: 4 })
+    expect(told.strips).toContainEqual({ ...pickup, ...fresh, name: 'pickup.regen', channel: 3 })
+    expect(told.curves).toHaveLength(2)
+    expect(told.curves[1]).toEqual(told.curves[0])
   })
 })
+
+/** What edit.py prints. */
+interface Told {
+  readonly ended: readonly unknown[]
+  readonly curves: readonly (readonly number[])[]
+  readonly strips: readonly Readonly<Record<string, unknown>>[]
+}

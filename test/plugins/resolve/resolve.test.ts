@@ -10,24 +10,35 @@ const HOST = fileURLToPath(new URL('host.py', import.meta.url))
 const bench = jobBench()
 
 describe.skipIf(NO_PYTHON)('the script of DaVinci Resolve', () => {
-  it('imports the result beside each selected clip, and says which was refused', async () => {
-    const [good, mute] = [await bench.take('interview.mp4'), await bench.take('no-audio.mp4')]
-    const env = {
+  /** Plays Resolve over clips, with more in its environment. */
+  const play = (clips: readonly string[], env: Readonly<Record<string, string>>) =>
+    runHost('/usr/bin/python3', ['-B', HOST, SCRIPT, ...clips], {
       ...bench.server.env,
       VOXMUX_STATE_DIR: bench.folder.file('cli'),
       VOXMUX_COMMAND: installVoxmux(bench.folder.path),
-    }
-    const said = await runHost('/usr/bin/python3', ['-B', HOST, SCRIPT, good, mute], env)
+      ...env,
+    })
+
+  it('imports the result beside each selected clip, once, and says which was refused', async () => {
+    const [good, mute] = [await bench.take('interview.mp4'), await bench.take('no-audio.mp4')]
+    const said = await play([good, mute], {})
     expect(said).toContain(`${good}: done -> ${bench.folder.file('interview.regen.mp4')}`)
+    expect(said).toContain(`${good}: skipped -> ${bench.folder.file('interview.regen.mp4')}`)
     expect(said).toMatch(/no-audio\.mp4: .*no audio/i)
     const held: unknown = JSON.parse(/HELD (.*)/.exec(said)?.[1] ?? '')
     expect(held).toEqual({ day: [good, mute, bench.folder.file('interview.regen.mp4')], root: 0, atRoot: true })
   })
 
-  it('says how to name voxmux where it is not found', async () => {
-    const said = await runHost('/usr/bin/python3', ['-B', HOST, SCRIPT, '/a.mov'], {
-      VOXMUX_COMMAND: '/nowhere/voxmux',
-    })
-    expect(said).toMatch(/could not be started.*Set VOXMUX_COMMAND/)
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['voxmux is not found', { VOXMUX_COMMAND: '/nowhere/voxmux' }, /could not be started.*Set VOXMUX_COMMAND/],
+    [
+      'something else is started',
+      { VOXMUX_COMMAND: '/bin/echo' },
+      /a\.mov: \/bin\/echo ended with 0 and did not say why/,
+    ],
+    ['a setting is wrong', { VOXMUX_PRESET: 'nonesuch' }, /a\.mov: There is no preset "nonesuch"\. Presets: .*podcast/],
+    ['Resolve is too old', { RESOLVE: '18' }, /Resolve 19\.0\.2 or newer is needed/],
+  ])('says what to do where %s', async (_what, env, message) => {
+    expect(await play(['/a.mov'], env)).toMatch(message)
   })
 })

@@ -7,10 +7,15 @@ import { jobBench } from '../../helpers/job-bench.js'
 import { installVoxmux } from '../../helpers/step-command.js'
 
 const PLUGIN = fileURLToPath(new URL('../../../plugins/tdarr/flow-plugin.cjs', import.meta.url))
-/** As Tdarr's own methods/lib does it: what a person left out is what `details` says. */
+/** As Tdarr's own methods/lib does it to text: without the spaces around it, and what is empty is what `details` says. */
 const LIB = `module.exports = () => ({
-  loadDefaultValues: (inputs, details) =>
-    Object.assign(Object.fromEntries(details().inputs.map(({ name, defaultValue }) => [name, defaultValue])), inputs),
+  loadDefaultValues: (inputs, details) => {
+    for (const { name, defaultValue } of details().inputs) {
+      if (typeof inputs[name] === 'string') inputs[name] = inputs[name].trim()
+      if (inputs[name] === undefined || inputs[name] === '') inputs[name] = defaultValue
+    }
+    return inputs
+  },
 })`
 
 interface Flow {
@@ -71,13 +76,15 @@ describe('the flow plugin of Tdarr', () => {
     expect(refused.log).toMatch(/no audio/i)
     const two = await bench.take('two-tracks.mkv')
     expect(await run(flow, two)).toMatchObject({ outputNumber: 2 })
-    expect(await run(flow, two, { track: '1' })).toMatchObject({ outputNumber: 1 })
+    expect(await run(flow, two, { preset: '', track: ' 1 ' })).toMatchObject({ outputNumber: 1 })
   })
 
   it('fails the flow where the job fails', async () => {
-    await expect(run(await load(), '/nowhere/film.mkv')).rejects.toThrow(/ended with 2/)
-    await expect(run(await load(), '/nowhere/film.mkv', { command: '/nowhere/voxmux' })).rejects.toThrow(
-      /not be started/,
-    )
+    const flow = await load()
+    const film = '/nowhere/film.mkv'
+    await expect(run(flow, film)).rejects.toThrow(/ended with 2: .*film\.mkv does not exist/)
+    await expect(run(flow, film, { preset: 'nonesuch' })).rejects.toThrow(/ended with 2: There is no preset "nonesuch"/)
+    await expect(run(flow, film, { command: '/nowhere/voxmux' })).rejects.toThrow(/not be started/)
+    await expect(run(flow, film, { command: '/bin/echo' })).rejects.toThrow(/ended with 0 and did not say how/)
   })
 })
