@@ -1,4 +1,16 @@
-import { decimal, divide, multiply, negate, type Rational, rational, ZERO } from '../rational.js'
+import {
+  add,
+  compare,
+  decimal,
+  divide,
+  multiply,
+  negate,
+  ONE,
+  type Rational,
+  rational,
+  subtract,
+  ZERO,
+} from '../rational.js'
 import { hull, length, rangeOf, type TimeRange } from '../time-range.js'
 import { child, childrenOf, type XmlElement } from './xml-document.js'
 
@@ -10,7 +22,7 @@ export function textIn(element: XmlElement | undefined, name: string): string | 
 /** A whole number of frames; undefined where it is missing or -1, which stands for "not set". */
 export function framesOf(element: XmlElement | undefined, name: string): bigint | undefined {
   const text = textIn(element, name) ?? ''
-  return /^\d{1,15}$/.test(text) ? BigInt(text) : undefined
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }
 
 /** Frames a second of an element's `rate`: `ntsc` makes the time base 1000/1001 as fast. */
@@ -19,6 +31,32 @@ export function rateOf(element: XmlElement | undefined): Rational | undefined {
   const base = framesOf(rate, 'timebase')
   if (base === undefined || base === 0n) return undefined
   return /^true$/i.test(textIn(rate, 'ntsc') ?? '') ? rational(base * 1000n, 1001n) : rational(base)
+}
+
+/** How many frames into its file a subclip begins, from where its in and out count; 0 of any other clip. */
+export function subclipStart(clip: XmlElement): bigint {
+  return framesOf(child(clip, 'subclipinfo'), 'startoffset') ?? 0n
+}
+
+/** Premiere Pro's ticks a second. */
+const TICKS = 254_016_000_000n
+
+/**
+ * What a clip plays of its file, by its in and out, in seconds. Premiere Pro says both in ticks too: sound that is cut
+ * within a frame begins or ends there, so that the range goes as far as either says.
+ */
+export function clipRange(clip: XmlElement, rate: Rational): TimeRange {
+  const [first, last] = [framesOf(clip, 'in') ?? 0n, framesOf(clip, 'out') ?? framesOf(clip, 'duration') ?? 0n]
+  const frame = divide(ONE, rate)
+  const exact = (frames: bigint, ticks: bigint | undefined) => {
+    const at = divide(rational(frames), rate)
+    if (ticks === undefined) return { start: at, end: at }
+    const fine = rational(ticks, TICKS)
+    const isNear = compare(fine, subtract(at, frame)) > 0 && compare(fine, add(at, frame)) < 0
+    return hull({ start: at, end: at }, isNear ? { start: fine, end: fine } : { start: at, end: at })
+  }
+  const [start, end] = [exact(first, framesOf(clip, 'pproTicksIn')), exact(last, framesOf(clip, 'pproTicksOut'))]
+  return { start: start.start, end: end.end }
 }
 
 export function isOff(element: XmlElement): boolean {

@@ -2,12 +2,22 @@ import { basename } from 'node:path'
 import { addressOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { NoteTaker } from '../note-taker.js'
-import { add, divide, larger, multiply, type Rational, rational, subtract, toNumber, ZERO } from '../rational.js'
+import { add, divide, larger, multiply, ONE, type Rational, rational, subtract, toNumber, ZERO } from '../rational.js'
 import { applyEdits } from '../text-edits.js'
-import { playedPart, type TimeRange } from '../time-range.js'
+import { hull, playedPart, type TimeRange } from '../time-range.js'
 import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { framesOf, isOff, rateOf, remappedFrames, textIn, timeRemapOf } from './fcp7-values.js'
+import {
+  clipRange,
+  framesOf,
+  isOff,
+  rateOf,
+  remappedFrames,
+  subclipStart,
+  type TimeRemap,
+  textIn,
+  timeRemapOf,
+} from './fcp7-values.js'
 import { child, childrenOf, descendants, parseXml, textEdit, type XmlElement } from './xml-document.js'
 
 /**
@@ -116,31 +126,53 @@ class Fcp7Reading {
       return
     }
     const own = rateOf(item) ?? rate
-    const [first, last] = [framesOf(item, 'in') ?? 0n, framesOf(item, 'out') ?? framesOf(item, 'duration') ?? 0n]
     // A clip that a transition bounds has -1 there, and its in and out reach to the transition's far end.
     const [start, end] = [framesOf(item, 'start'), framesOf(item, 'end')]
     const lead = secondsBetween(framesOf(before, 'start'), start, rate)
     const tail = secondsBetween(end, framesOf(after, 'end'), rate)
     const begin = start === undefined ? framesOf(before, 'start') : start
-    const source = { start: divide(rational(first), own), end: divide(rational(last), own) }
+    const source = clipRange(item, own)
     const at = divide(rational(begin ?? 0n), rate)
-    const length = subtract(source.end, source.start)
+    const remap = timeRemapOf(item)
+    const playing = remap && start !== undefined && end !== undefined ? end - start : undefined
+    const length = playing === undefined ? subtract(source.end, source.start) : divide(rational(playing), rate)
     const placement = {
       at: { start: subtract(at, lead), end: add(add(at, length), tail) },
       sourceStart: subtract(source.start, lead),
-      speed: rational(1),
+      speed: ONE,
     }
-    const part = playedPart(placement, window)
+    const shown = playedPart(placement, window)
+    // What part of a retimed clip shows through a window is not worth being wrong about: all of it.
+    const part = shown && remap ? { start: subtract(source.start, lead), end: add(source.end, tail) } : shown
     if (!part) return
     const nested = child(item, 'sequence')
     const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
-    if (definition) this.sequence(definition, part, depth + 1, kind)
-    else this.#file(item, name, part, own)
+    const file = this.#fileOf(item)
+    const parts = remap ? this.#retimed(name, part, own, remap, framesOf(definition ?? file, 'duration')) : [part]
+    if (definition) this.sequence(definition, parts.reduce(hull), depth + 1, kind)
+    else this.#file(item, name, parts, divide(rational(subclipStart(item)), own))
   }
 
-  #file(item: XmlElement, clip: string, part: TimeRange, rate: Rational): void {
+  /** What a clip with a change of speed can play, in seconds of what it plays. */
+  #retimed(clip: string, part: TimeRange, rate: Rational, remap: TimeRemap, duration: bigint | undefined) {
+    const percent = Math.round(toNumber(remap.speed) * 1000) / 10
+    const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
+    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
+    const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
+    return remappedFrames(inFrames, remap, duration).map(({ start, end }) => ({
+      start: divide(start, rate),
+      end: divide(end, rate),
+    }))
+  }
+
+  #fileOf(item: XmlElement): XmlElement | undefined {
     const named = child(item, 'file')
-    const file = named && (this.#files.get(fileId(named)) ?? named)
+    return named && (this.#files.get(fileId(named)) ?? named)
+  }
+
+  /** `offset` is where in its file a subclip begins. */
+  #file(item: XmlElement, clip: string, parts: readonly TimeRange[], offset: Rational): void {
+    const file = this.#fileOf(item)
     const address = textIn(file, 'pathurl')
     if (!file || !address) {
       this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
@@ -148,17 +180,8 @@ class Fcp7Reading {
     }
     const [id, path] = [fileId(file), pathOfAddress(address)]
     this.#sources.set(id, { id, name: basename(path.replaceAll('\\', '/')), paths: [path], origin: ZERO })
-    const remap = timeRemapOf(item)
-    if (!remap) {
-      this.uses.push({ sourceId: id, clip, range: part })
-      return
-    }
-    const percent = Math.round(toNumber(remap.speed) * 1000) / 10
-    const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
-    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
-    const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
-    for (const { start, end } of remappedFrames(inFrames, remap, framesOf(file, 'duration')))
-      this.uses.push({ sourceId: id, clip, range: { start: divide(start, rate), end: divide(end, rate) } })
+    for (const { start, end } of parts)
+      this.uses.push({ sourceId: id, clip, range: { start: add(start, offset), end: add(end, offset) } })
   }
 }
 

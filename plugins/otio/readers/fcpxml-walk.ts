@@ -113,9 +113,9 @@ export class FcpxmlWalk {
     const window = this.#retimed(element, name, part, around.rate)
     const inner: Surroundings = { ...around, window, depth: around.depth + 1, heard: 'all' }
     switch (element.name) {
+      // `video` plays the picture of its asset alone: the sound of an opened clip is an `audio` in it.
       case 'asset-clip':
       case 'audio':
-      case 'video':
         this.#asset(element, name, window)
         return
       case 'ref-clip': {

@@ -23,7 +23,7 @@ export function relinkMlt(
 
 function editsOf(text: string, producer: XmlElement, path: string): readonly TextEdit[] {
   const isWarped = property(producer, 'mlt_service') === 'timewarp'
-  const speed = /^(-?[\d.]+):/.exec(property(producer, 'resource') ?? '')?.[0] ?? ''
+  const speed = /^(-?[\d.,]+):/.exec(property(producer, 'resource') ?? '')?.[0] ?? ''
   const values: Readonly<Record<string, string>> = {
     resource: isWarped ? `${speed}${path}` : path,
     warp_resource: path,

@@ -49,7 +49,7 @@ export function mediaOf(producer: XmlElement, root: XmlElement): MltMedia | unde
   const service = property(producer, 'mlt_service') ?? 'avformat'
   const resource = property(producer, 'resource') ?? ''
   if (!/^(avformat|timewarp)/.test(service) || resource === '') return undefined
-  const [, speed, warped] = (service === 'timewarp' && /^(-?[\d.]+):(.+)$/s.exec(resource)) || []
+  const [, speed, warped] = (service === 'timewarp' && /^(-?[\d.,]+):(.+)$/s.exec(resource)) || []
   // A proxy stands in for it while it is edited.
   const isProxied = !/^-?$/.test(property(producer, 'kdenlive:proxy') ?? '')
   const original = isProxied ? property(producer, 'kdenlive:originalurl') : undefined
@@ -57,7 +57,7 @@ export function mediaOf(producer: XmlElement, root: XmlElement): MltMedia | unde
   if (address === '' || /^<|^-?\d*$/.test(address)) return undefined
   const folder = root.attributes.root
   const paths = folder !== undefined && !isAbsolute(address) ? [join(folder, address), address] : [address]
-  const factor = decimal(property(producer, 'warp_speed') ?? speed ?? '1')
+  const factor = localDecimal(property(producer, 'warp_speed') ?? speed ?? '1')
   return { address, paths, speed: factor && factor.numerator !== 0n ? factor : ONE }
 }
 
@@ -66,12 +66,28 @@ export function isSilent(producer: XmlElement): boolean {
   return property(producer, 'audio_index') === '-1' || property(producer, 'set.test_audio') === '1'
 }
 
-/** Source seconds at the keyframes of a chain whose speed varies (Shotcut's time remap); none where it does not. */
-export function remapTimes(chain: XmlElement): readonly Rational[] {
-  const link = childrenOf(chain, 'link').find((one) => property(one, 'mlt_service') === 'timeremap')
-  const map = link && (property(link, 'time_map') ?? property(link, 'map'))
-  const values = map?.split(';').map((point) => decimal(point.split('=')[1] ?? ''))
-  return values?.filter((value) => value !== undefined) ?? []
+/** A change of speed over the length of a chain (the link that Shotcut and Kdenlive call time remap). */
+export interface MltRemap {
+  /** Source seconds at its keyframes; empty where it says how fast, not what: of that, all of the file can be meant. */
+  readonly times: readonly Rational[]
+}
+
+/** The change of speed of a chain; undefined where it has none. */
+export function remapOf(chain: XmlElement): MltRemap | undefined {
+  const links = childrenOf(chain, 'link').filter((one) => property(one, 'mlt_service') === 'timeremap')
+  const link = links.find((one) => property(one, 'disable') !== '1')
+  if (!link) return undefined
+  // Where both are there, the map of speeds is the one that is played.
+  if (property(link, 'speed_map')) return { times: [] }
+  const map = property(link, 'time_map') ?? property(link, 'map')
+  const values = map?.split(';').map((point) => localDecimal(point.split('=')[1] ?? ''))
+  const times = values?.filter((value) => value !== undefined) ?? []
+  return map === undefined || map === '' ? undefined : { times }
+}
+
+/** A number as a project writes it whose LC_NUMERIC has a decimal comma. */
+function localDecimal(text: string): Rational | undefined {
+  return decimal(text.replace(',', '.'))
 }
 
 /** Seconds of a number of frames. */

@@ -1,14 +1,16 @@
 import { basename } from 'node:path'
 import { NestingGuard } from '../nesting-guard.js'
 import { NoteTaker } from '../note-taker.js'
-import { add, multiply, negate, ONE, type Rational, toNumber, ZERO } from '../rational.js'
+import { add, multiply, negate, ONE, type Rational, rational, toNumber, ZERO } from '../rational.js'
 import { hull, playedPart, type TimeRange } from '../time-range.js'
 import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { relinkMlt } from './mlt-relink.js'
-import { isSilent, mediaOf, placeInFrames, projectRate, property, remapTimes, secondsOf } from './mlt-values.js'
+import { isSilent, mediaOf, placeInFrames, projectRate, property, remapOf, secondsOf } from './mlt-values.js'
 import { child, parseXml, type XmlElement } from './xml-document.js'
 
+/** Longer than any file: to its end. */
+const FOREVER: Rational = rational(10n ** 9n)
 const PLAYABLE = new Set(['producer', 'chain', 'playlist', 'tractor'])
 
 /**
@@ -143,12 +145,13 @@ class MltWalk {
     played: TimeRange,
     { speed, length }: { speed: Rational; length: Rational | undefined },
   ): TimeRange {
-    const times = remapTimes(producer)
+    const remap = remapOf(producer)
     const percent = Math.round(toNumber(speed) * 1000) / 10
-    if (times.length === 0 && percent === 100) return played
-    const how = times.length > 0 ? 'at a speed that varies' : `at ${percent} %`
+    if (!remap && percent === 100) return played
+    const how = remap ? 'at a speed that varies' : `at ${percent} %`
     this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
-    if (times.length > 0) return times.map((time) => ({ start: time, end: time })).reduce(hull)
+    if (remap?.times.length === 0) return { start: ZERO, end: FOREVER }
+    if (remap) return remap.times.map((time) => ({ start: time, end: time })).reduce(hull)
     const size = speed.numerator < 0n ? negate(speed) : speed
     // Backwards it counts from the end of the file, which the project knows by frames alone: all of it.
     const covered = speed.numerator < 0n ? { start: ZERO, end: length ?? played.end } : played
