@@ -54,6 +54,8 @@ export {
   VoxmuxError,
 } from './core/errors.js'
 export { type Logger, silentLogger } from './core/logger.js'
+export { makeDurableFolder } from './core/make-folder.js'
+export { syncFolder } from './core/sync-folder.js'
 export {
   isEnded,
   type Job,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { ErrorReport } from 'voxmux'
+import { type ErrorReport, makeDurableFolder, syncFolder } from 'voxmux'
 
 /** Version of a report's shape: raised when a field changes its meaning or goes. */
 const SCHEMA_VERSION = 1
@@ -38,7 +38,7 @@ export class FailureReports {
 
   async write(path: string, { error, ...facts }: FailureReport): Promise<void> {
     const target = this.pathOf(path)
-    await mkdir(dirname(target), { recursive: true })
+    await makeDurableFolder(dirname(target))
     // Of a name of its own: two daemons may report the same file.
     const part = join(dirname(target), `.voxmux-${facts.job}.report`)
     const file = await open(part, 'w')
@@ -49,6 +49,7 @@ export class FailureReports {
       await file.close()
     }
     await rename(part, target)
+    await syncFolder(dirname(target))
   }
 
   async remove(path: string): Promise<void> {

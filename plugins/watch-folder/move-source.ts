@@ -1,5 +1,6 @@
-import { link, mkdir, rename, rm } from 'node:fs/promises'
+import { link, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
+import { makeDurableFolder, syncFolder } from 'voxmux'
 import { type FileFacts, fileFacts } from './file-facts.js'
 
 /** Another file of the same name may lie there from before. */
@@ -16,7 +17,7 @@ export interface ReadSource {
 
 /**
  * Moves a published source into a folder, under its own path there, never over another file: linked first and taken
- * away then, so that it is never gone, whatever happens between.
+ * away then, when its new name is on the disk, so that it is never gone, whatever happens between, a power cut included.
  *
  * @param path within the root
  * @returns where it lies now; where it lay, if it is not the file that was read any more
@@ -31,15 +32,18 @@ export async function moveSource(root: string, path: string, done: string, read:
     return moved && isRead(moved) ? join(done, path) : source
   }
   if (!isRead(facts)) return source
-  await mkdir(dirname(join(done, path)), { recursive: true })
+  const folder = dirname(join(done, path))
+  await makeDurableFolder(folder)
   for (let count = 1; count <= MOST_NAMES; count++) {
     const target = join(done, numbered(path, count))
     const there = await fileFacts(target)
     // Linked before a crash, and not taken away yet.
     const isSame = there?.ino === facts.ino && there.dev === facts.dev
     if (there && !isSame) continue
-    if (isSame || (await isLinked(source, target))) await rm(source)
-    else await rename(source, target)
+    if (isSame || (await isLinked(source, target))) {
+      await syncFolder(folder)
+      await rm(source)
+    } else await rename(source, target)
     return target
   }
   throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)

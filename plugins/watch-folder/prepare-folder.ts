@@ -1,5 +1,5 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { UsageError } from 'voxmux'
+import { stat } from 'node:fs/promises'
+import { makeDurableFolder, UsageError } from 'voxmux'
 import type { WatchedFolder } from './watched-folder.js'
 
 /**
@@ -43,7 +43,7 @@ export async function refuseUnknown(
 
 async function make(folder: WatchedFolder, place: string): Promise<void> {
   try {
-    await mkdir(place, { recursive: true })
+    await makeDurableFolder(place)
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     // A folder that cannot be written now may be mended while the daemon runs: its jobs wait for that.

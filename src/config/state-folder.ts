@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, chmod, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.js'
-import { makeFolder } from '../core/make-folder.js'
+import { makeDurableFolder } from '../core/make-folder.js'
 
 /** For daemons without a home; whoever installs the daemon makes it and gives it to the daemon's user. */
 const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
@@ -33,7 +33,7 @@ export async function defaultStateFolder(dataFolder: string | null): Promise<Def
  */
 export async function ensureStateFolder(path: string): Promise<string> {
   try {
-    makeFolder(path, 0o700)
+    await makeDurableFolder(path, 0o700)
     const stats = await stat(path)
     if (process.platform !== 'win32') {
       const self = process.getuid?.()

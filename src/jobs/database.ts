@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Libsql from 'libsql'
 import { makeFolder } from '../core/make-folder.js'
+import { syncFolderNow } from '../core/sync-folder.js'
 import { databaseError, foreignDatabase, newerDatabase } from './database-errors.js'
 
 /** What may be bound to a statement. A boolean is stored as 0 or 1 by whoever owns the column, a date as milliseconds. */
@@ -63,7 +64,7 @@ export function openDatabase(
 
 function connect(file: string): Libsql.Database {
   try {
-    makeFolder(dirname(file), 0o700)
+    for (const parent of makeFolder(dirname(file), 0o700)) syncFolderNow(parent)
     // SQLite gives its -wal and -shm the mode of the main file, so making that first covers all three.
     closeSync(openSync(file, 'a', 0o600))
     return new Libsql(file, { timeout: BUSY_TIMEOUT_MS })

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TransientError, UsageError } from '../core/errors.js'
-import { makeFolder } from '../core/make-folder.js'
+import { makeDurableFolder } from '../core/make-folder.js'
 
 /** Short whatever the output is called: file systems count bytes of a name, and paths can be long already. */
 const PART_NAME = /^\.voxmux-(.+)\.part(?:\..*)?$/
@@ -39,7 +39,7 @@ export function probePath(folder: string): string {
  */
 export async function requireWritableFolder(folder: string): Promise<void> {
   try {
-    makeFolder(folder)
+    await makeDurableFolder(folder)
     await access(folder, constants.W_OK | constants.X_OK)
     // Root passes access() on read-only file systems: only writing tells.
     const probe = probePath(folder)

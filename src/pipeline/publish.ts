@@ -1,6 +1,7 @@
 import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../core/errors.js'
+import { syncFolder } from '../core/sync-folder.js'
 
 /** How the output got its name: `link` cannot replace anything; `rename` is used where a file system has no links. */
 export type PublishMethod = 'link' | 'rename' | 'replace'
@@ -32,7 +33,7 @@ export async function publish(
   await mayPublish?.()
   const method = replace ? await replaceWith(part, output) : await linkOrCreate(part, output)
   await rm(part, { force: true })
-  await syncToDisk(dirname(output)).catch(() => {}) // some file systems cannot sync a folder: the file itself is safe
+  await syncFolder(dirname(output))
   return method
 }
 

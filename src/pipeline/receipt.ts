@@ -1,5 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { z } from 'zod'
+import { syncFolder } from '../core/sync-folder.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
@@ -112,7 +114,7 @@ export const receiptSchema = z.object({
 export type Receipt = z.infer<typeof receiptSchema>
 
 /**
- * Writes a receipt whole or not at all.
+ * Writes a receipt whole or not at all, and to the disk: its job is recorded as done next.
  *
  * @param part hidden file beside it in which it is built
  */
@@ -125,6 +127,7 @@ export async function writeReceipt(path: string, receipt: Receipt, part: string)
     await handle.close()
   }
   await rename(part, path)
+  await syncFolder(dirname(path))
 }
 
 /** Reads the receipt beside an output; undefined where there is none that can be read. */

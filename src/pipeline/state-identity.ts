@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder } from '../core/sync-folder.js'
 
 const FILE = 'identity'
 
@@ -13,13 +14,16 @@ export async function stateIdentity(stateDir: string): Promise<string> {
   const known = await readFile(path, 'utf8').catch(() => '')
   if (known.trim()) return known.trim()
   const mine = `${path}.${randomUUID()}`
-  await writeFile(mine, `${randomUUID()}\n`, { mode: 0o600 })
+  await writeFile(mine, `${randomUUID()}\n`, { mode: 0o600, flush: true })
   try {
     await link(mine, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await writeFile(path, await readFile(mine), { flag: 'wx' })
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      await writeFile(path, await readFile(mine), { flag: 'wx', flush: true })
   } finally {
     await rm(mine, { force: true })
   }
+  // With another identity after a power cut, every voice would be another one, and be paid for again.
+  await syncFolder(stateDir)
   return (await readFile(path, 'utf8')).trim()
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError, VerificationError } from '../core/errors.js'
+import { syncFolder } from '../core/sync-folder.js'
 import type { HeldJob, Job } from '../jobs/index.js'
 import { clearStale } from './clear-stale.js'
 import type { PipelineContext } from './context.js'
@@ -53,6 +54,8 @@ export async function workOnJob(
 }
 
 async function found(output: string, { receipt }: { readonly receipt: string }): Promise<FinishedJob> {
+  // An attempt that was killed right after it gave the names may not have brought them to the disk.
+  await syncFolder(dirname(output))
   return { status: 'skipped', output, receipt: (await readReceipt(receipt)) ?? null }
 }
 

@@ -12,8 +12,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 it('makes the folder and those above it, with their mode, and is content with one that is there', () => {
   const folder = join(root, 'a', 'b', 'c')
-  makeFolder(folder, 0o700)
-  makeFolder(folder, 0o700)
+  expect(makeFolder(folder, 0o700)).toEqual([root, join(root, 'a'), join(root, 'a', 'b')])
+  expect(makeFolder(folder, 0o700)).toEqual([])
   expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o700)
   expect(existsSync(folder)).toBe(true)
 })

@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { makeFolder } from '../../core/make-folder.js'
+import { makeDurableFolder } from '../../core/make-folder.js'
+import { syncFolder } from '../../core/sync-folder.js'
 
 /** A part file that nobody has written to for so long belongs to nobody any more. */
 const STALE_MS = 3600_000
@@ -14,7 +15,8 @@ const WORK = 'work'
 
 /**
  * Lays files in a folder: `<id>/input`, `<id>/output.<ext>`, `<id>/blocks/`. What is being written is a part file until
- * it is whole and on the disk, then it is renamed: a broken upload is no upload.
+ * it is whole and on the disk, then it is renamed, and the name is on the disk too before anybody hears of it: a broken
+ * upload is no upload, and what was accepted outlives a power cut.
  */
 export class FileFolder {
   constructor(private readonly root: string) {}
@@ -69,6 +71,7 @@ export class FileFolder {
   async adoptOutput(fileId: string, extension: string, path: string): Promise<void> {
     await flushed(path)
     await rename(path, this.outputPath(fileId, extension))
+    await syncFolder(this.folder(fileId))
     await this.clearWork(fileId)
   }
 
@@ -109,6 +112,7 @@ export class FileFolder {
     try {
       await pipeline([...streams, createWriteStream(part, { mode: 0o600, flush: true })], signal ? { signal } : {})
       await rename(part, target)
+      await syncFolder(dirname(target))
     } catch (error) {
       await rm(part, { force: true })
       throw error
@@ -126,7 +130,7 @@ export class FileFolder {
 
   private async made(...parts: string[]): Promise<string> {
     const folder = join(...parts)
-    makeFolder(folder, 0o700)
+    await makeDurableFolder(folder, 0o700)
     return folder
   }
 }

@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UsageError } from '../../core/errors.js'
-import { makeFolder } from '../../core/make-folder.js'
+import { makeDurableFolder } from '../../core/make-folder.js'
 import type { ServiceStore } from '../store/service-store.js'
 
 /** Lies in the folder of the files and says which folder it is. */
@@ -16,7 +16,7 @@ const MARK = 'storage-id'
  * @throws UsageError `ERR_STORAGE_NOT_SHARED`
  */
 export async function requireSharedFolder(dataDir: string, store: Pick<ServiceStore, 'keepFirst'>): Promise<void> {
-  makeFolder(dataDir, 0o700)
+  await makeDurableFolder(dataDir, 0o700)
   const path = join(dataDir, MARK)
   const own = randomUUID()
   const isNew = await writeFile(path, own, { flag: 'wx', mode: 0o600 }).then(
