@@ -142,7 +142,8 @@ async function writeRest(
     const to = join(target, path)
     await mkdir(dirname(to), { recursive: true })
     const text = lines.get(path)
-    if (text) await writeFile(to, text.join('\n'), { flag: 'wx' })
+    // With the ends of line that it had: where nothing in it changed, it is the old one to the byte.
+    if (text) await writeFile(to, text.join((await folder.text(path)).includes('\r\n') ? '\r\n' : '\n'), { flag: 'wx' })
     else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
     const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'
     files.push({ path, fate, sha256: await sha256Of(to) })

@@ -4,6 +4,9 @@ import { PrecheckError } from 'voxmux'
 import { boxesIn } from './mp4-boxes.js'
 import type { ByteRange } from './playlist.js'
 
+/** Boxes that say where in the file its fragments lie: packagers write one before or behind all of them. */
+const INDEXES = new Set(['sidx', 'mfra'])
+
 /**
  * A file of which parts get other bytes, perhaps more or fewer, and the rest stays. Parts are given from front to
  * back.
@@ -71,7 +74,7 @@ export class RewrittenFile {
     if (end <= this.#read) return
     const { buffer } = await this.#source.read(Buffer.alloc(end - this.#read), 0, end - this.#read, this.#read)
     // An index of the whole file, outside every segment, would lead astray now; players go by the playlist.
-    for (const box of boxesIn(buffer) ?? []) if (box.type === 'sidx') buffer.write('free', box.start + 4, 'latin1')
+    for (const box of boxesIn(buffer) ?? []) if (INDEXES.has(box.type)) buffer.write('free', box.start + 4, 'latin1')
     await this.#append(buffer)
     this.#read = end
   }
