@@ -3,6 +3,7 @@ import { nearest } from '../config/nearest.js'
 import { UsageError, VoxmuxError } from '../core/errors.js'
 import type { Command, CommandEntry } from './command.js'
 import { isPositional, knownFlags, optionsOf } from './flag-names.js'
+import { hideOperands, refuseEmpty } from './operands.js'
 
 export type ParsedArguments =
   | { readonly kind: 'help'; readonly text: string }
@@ -21,7 +22,8 @@ export async function parseArguments(
   let values: ArgumentsCamelCase | undefined
   // yargs forgets a command's options once it is parsed.
   let lists: readonly string[] = []
-  const parser = yargs([...argv])
+  const { words, typed, told } = hideOperands(argv)
+  const parser = yargs([...words])
     .scriptName(`voxmux ${entry.name}`)
     .locale('en')
     .detectLocale(false)
@@ -41,7 +43,7 @@ export async function parseArguments(
     .strict()
     .fail((message: string | null, error: Error | undefined) => {
       if (error instanceof VoxmuxError) throw error
-      throw new UsageError('ERR_USAGE', sentence(message ?? error?.message ?? '', argv, parser, command), {
+      throw new UsageError('ERR_USAGE', sentence(told(message ?? error?.message ?? ''), argv, parser, command), {
         remedies: [`\`voxmux ${entry.name} --help\` shows the options, with examples.`],
       })
     })
@@ -60,7 +62,7 @@ export async function parseArguments(
   if (wantsHelp(argv)) return { kind: 'help', text: await parser.getHelp() }
   await parser.parseAsync()
   if (!values) throw new UsageError('ERR_USAGE', `The arguments of \`voxmux ${entry.name}\` cannot be read.`)
-  return { kind: 'values', values: lastOfEach(values, lists, command) }
+  return { kind: 'values', values: lastOfEach(values, lists, command, typed) }
 }
 
 function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
@@ -109,10 +111,17 @@ function flag(name: string): string {
 }
 
 /** A flag given twice means what was said last, as everywhere; lists collect. */
-function lastOfEach(values: ArgumentsCamelCase, lists: readonly string[], command: Command): ArgumentsCamelCase {
-  const entries = Object.entries(values).map(([name, value]) => {
-    const isList =
-      name === '_' || lists.some((list) => list === name || camelCase(list) === name) || isPositional(name, command)
+function lastOfEach(
+  values: ArgumentsCamelCase,
+  lists: readonly string[],
+  command: Command,
+  typed: <Value>(value: Value) => Value,
+): ArgumentsCamelCase {
+  const entries = Object.entries(values).map(([name, given]) => {
+    const value = typed(given)
+    const isOperand = isPositional(name, command)
+    refuseEmpty(name, value, isOperand)
+    const isList = name === '_' || isOperand || lists.some((list) => list === name || camelCase(list) === name)
     return [name, Array.isArray(value) && !isList ? value.at(-1) : value]
   })
   return Object.fromEntries(entries) as ArgumentsCamelCase

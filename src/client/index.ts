@@ -1,3 +1,4 @@
+export { safeAddress } from './address.js'
 export {
   pollingOptionsSchema,
   retryOptionsSchema,

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
+import { safeAddress } from '../client/index.js'
 import { TransientError, UsageError } from '../core/errors.js'
 import { isEnded, type Job, type JobRequest, type JobStore } from '../jobs/index.js'
 import type { PipelineContext } from './context.js'
@@ -63,7 +64,7 @@ interface Content {
 
 /** The address without its signature: what lies behind it is not known here. */
 function addressContent(address: string): Content {
-  const { origin, pathname } = new URL(address)
+  const { origin, pathname } = safeAddress(address, 'The input')
   return { hash: valueSha256({ origin, pathname }), identity: null }
 }
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
+import { safeAddress } from '../client/index.js'
 import { toVoxmuxError, UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
 import { voxmuxVersion } from '../core/version.js'
@@ -61,7 +62,7 @@ async function fetchRemotely(
   const { settings, provisionalId: id } = request
   requireWhole(request)
   const input = redactUrl(request.input)
-  const name = basename(new URL(request.input).pathname)
+  const name = basename(safeAddress(request.input, 'The input').pathname)
   const verdicts = runRules(subjectOfLink(linkValidSec(request.input)), context.limits)
   const refused = refusalError(
     input,

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { downloadAddress } from '../client/index.js'
+import { downloadAddress, safeAddress } from '../client/index.js'
 import type { PipelineContext } from './context.js'
 import { valueSha256 } from './file-identity.js'
 
@@ -10,7 +10,7 @@ const UNSAFE = /[^\p{L}\p{N}._ -]/gu
 /**
  * Downloads an address into the state folder, has it worked on as a local file, and deletes it.
  *
- * @throws what the download and the work throw
+ * @throws UsageError `ERR_BAD_ADDRESS`, and what the download and the work throw
  */
 export async function withDownload<T>(
   address: string,
@@ -30,7 +30,7 @@ export async function withDownload<T>(
 }
 
 function fileName(address: string): string {
-  const last = basename(new URL(address).pathname)
+  const last = basename(safeAddress(address, 'The input').pathname)
   const name = (decodeOrKeep(last).replace(UNSAFE, '_') || 'download').replace(/^\.+/, '_')
   return Buffer.byteLength(name) > 200 ? name.slice(-100) : name
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-table.js'
@@ -70,6 +70,10 @@ describe('usage errors', () => {
     [['presets', 'podcst'], 'There is no preset "podcst"; did you mean "podcast"?'],
     [['presets', 'podcast', 'more'], '"more" is one too many.'],
     [['check'], 'Something to work on is missing.'],
+    [['check', 'a.mp4', ''], 'An argument is empty.'],
+    [['watch', '', '--once'], 'An argument is empty.'],
+    [['run', 'a.mp4', '--output', ''], '--output is empty.'],
+    [['run', 'a.mp4', '--preview', '0'], '--preview takes more than no time at all, not "0".'],
     [['check', 'a.mp4', '--channels', 'all'], '--channels takes auto, center, each, downmix, not "all".'],
     [['check', 'a.mp4', '--preset'], '--preset needs a value.'],
     [['check', 'a.mp4', '--track', 'first'], '--track: "track" must be "only", "all", "default"'],
@@ -91,6 +95,30 @@ describe('usage errors', () => {
     const { code, stderr } = await voxmux(['check', fixture('speech.wav'), '--config', path])
     expect(code).toBe(2)
     expect(stderr).toContain(`${path}: unknown key "chanels" (did you mean "channels"?)`)
+  })
+})
+
+describe('words that are never flags', () => {
+  it('are inputs after --, whatever they look like, and so is a lone hyphen', async () => {
+    await writeFile(join(folder, '-take.wav'), await readFile(fixture('speech.wav')))
+    const { code, stdout } = await voxmux(['check', '--json', '-', fixture('speech.flac'), '--', '-take.wav', '--json'])
+    const told = events(stdout).map(({ event, input, status }) => [event, basename(String(input)), status])
+    expect([code, ...told]).toEqual([
+      2,
+      ['file', '-', 'failed'],
+      ['file', 'speech.flac', 'done'],
+      ['file', '-take.wav', 'done'],
+      ['file', '--json', 'failed'],
+      ['result', 'undefined', null],
+    ])
+  })
+
+  it.each([
+    [['completion', '--', '-x'], 'shell takes bash, zsh, fish, not "-x".'],
+    [['doctor', '--', '-x'], '"-x" is one too many.'],
+  ])('%j is refused as it was typed', async (args, message) => {
+    const { code, stderr } = await voxmux(args)
+    expect([code, stderr.split('\n')[0]]).toEqual([2, `voxmux: ${message}`])
   })
 })
 

@@ -60,6 +60,12 @@ describe('an address as input', () => {
     const outcome = await run(webRequest('/nothing.wav'))
     expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2 })
   })
+
+  it.each([false, true])('that is none is a usage error without its secret (--remote %j)', async (remote) => {
+    const outcome = await run({ ...webRequest('', { remote }), input: 'https://exa mple/speech.wav?sig=hush' })
+    expect(outcome.error).toMatchObject({ code: 'ERR_BAD_ADDRESS', exitCode: 2 })
+    expect(JSON.stringify(outcome.event)).not.toContain('hush')
+  })
 })
 
 describe('--remote', () => {

@@ -72,9 +72,8 @@ export const command = defineCommand({
 })
 
 async function readJobs(job: string | undefined, { cwd, signal }: CommandContext): Promise<unknown> {
-  // The parser makes nothing of a lone hyphen.
-  const isNamed = job !== undefined && job !== '' && job !== '-'
-  const isStdin = !isNamed && (job === '-' || !process.stdin.isTTY)
+  const isNamed = job !== undefined && job !== '-'
+  const isStdin = job === '-' || (!isNamed && !process.stdin.isTTY)
   if (!isNamed && !isStdin) {
     throw new UsageError('ERR_USAGE', 'A job is missing: name its file, or - to read it from stdin.', {
       remedies: ['`voxmux step --schema` prints what a job may hold, `voxmux step --help` shows examples.'],
