@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { json } from 'node:stream/consumers'
 import {
   ConfidentialClientApplication,
   type NetworkRequestOptions,
@@ -112,11 +115,23 @@ describe('the token endpoint', () => {
     ['another scope', { scope: 'api://other/.default' }, 400, 'invalid_scope'],
     ['another grant', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
     ['no secret', { client_secret: '' }, 400, 'invalid_request'],
+    ['no grant', { grant_type: '' }, 400, 'invalid_request'],
   ])('refuses %s', async (_name, change, status, error) => {
     const service = await withService()
     const { clientId, clientSecret } = await service.createKey('test')
     const answer = await requestToken(service, { ...form(clientId, clientSecret, service.scope), ...change })
     expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([status, error])
+  })
+
+  it('refuses a form that is too large as it refuses any other', async () => {
+    const { authUrl, tenantId } = await withService()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 2_000_000 }
+    // Announced and never sent: what is answered does not depend on how much of it arrived.
+    const asking = request(`${authUrl}/${tenantId}/oauth2/v2.0/token`, { method: 'POST', headers, agent: false })
+    asking.on('error', () => {}).flushHeaders()
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    expect([answer.statusCode, await json(answer)]).toMatchObject([400, { error: 'invalid_request' }])
+    asking.destroy()
   })
 
   it('refuses another tenant, JSON and a field given twice', async () => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS, type TokenAnswer } from '../../contract/index.js'
 import type { AccessTokens } from '../identity/access-tokens.js'
 import type { ApiKeys } from '../identity/api-keys.js'
@@ -30,7 +30,14 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     done(null, undefined)
   })
 
-  app.post<{ Params: { tenant: string } }>('/identity/:tenant/oauth2/v2.0/token', async (request, reply) => {
+  // What cannot be read at all (too large, broken off) is refused in OAuth's shape too.
+  const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const isTheirs = (error.statusCode ?? 500) < 500
+    return isTheirs ? refuse(reply, 400, 'invalid_request', error.message) : app.errorHandler(error, request, reply)
+  }
+
+  const tokenPath = '/identity/:tenant/oauth2/v2.0/token'
+  app.post<{ Params: { tenant: string } }>(tokenPath, { errorHandler }, async (request, reply) => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
     const form = request.body
     if (!(form instanceof URLSearchParams))
@@ -39,6 +46,8 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     if (repeated) return refuse(reply, 400, 'invalid_request', `The field ${repeated} is given twice.`)
     if (request.params.tenant !== identity.tenantId)
       return refuse(reply, 401, 'invalid_client', 'There is no such tenant here.')
+    // RFC 6749, 5.2: a grant of another kind is unsupported, one that is not named is a parameter missing.
+    if (!form.get('grant_type')) return refuse(reply, 400, 'invalid_request', 'grant_type is required.')
     if (form.get('grant_type') !== 'client_credentials')
       return refuse(reply, 400, 'unsupported_grant_type', 'grant_type must be client_credentials.')
     const { clientId, clientSecret } = credentials(request.headers.authorization, form)
