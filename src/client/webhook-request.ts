@@ -18,8 +18,11 @@ export async function readWebhook(request: IncomingMessage, options: WebhookRead
   const { method } = request
   if (method !== 'POST' && method !== 'PUT' && method !== 'GET') return { refused: 405 }
   const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+  const inHeader = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const early = [
-    { position: 'header', value: /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] },
+    { position: 'header', value: inHeader },
+    // A header's bytes are read one a character: of a secret beyond ASCII they are its UTF-8.
+    { position: 'header', value: inHeader && Buffer.from(inHeader, 'latin1').toString('utf8') },
     { position: 'query', value: query.get('secret') ?? undefined },
   ] as const
   const { secret, secretPosition } = options

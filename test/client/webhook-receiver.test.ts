@@ -54,6 +54,13 @@ describe('the webhook receiver', () => {
     expect(events).toEqual([1, 2].map((progress) => event({ progress })))
   })
 
+  test('takes a secret beyond ASCII in the header, as its UTF-8 or one byte a character', async () => {
+    const { send } = await receiver({ secret: 's\u00e9cret' })
+    expect(await send('POST', event({ progress: 1 }), bearer('s\u00c3\u00a9cret'))).toBe(204)
+    expect(await send('POST', event({ progress: 2 }), bearer('s\u00e9cret'))).toBe(204)
+    expect(await send('POST', event({ progress: 3 }), bearer('secret'))).toBe(401)
+  })
+
   test.for(['', 'the webhook secreT', `${SECRET}!`, 'x'.repeat(2000)])(
     'refuses the secret %j everywhere',
     async (wrong) => {

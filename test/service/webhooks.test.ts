@@ -142,11 +142,25 @@ describe('webhooks', () => {
     const receiver = await webhookReceiver()
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
     await setWebhook(service.dataDir, { url: receiver.url, secret: 'portal' })
-    await processed(service, { webhook_secret: 'start' })
-    await processed(service, {})
-    await eventually(() => expect(receiver.arrived).toHaveLength(2 * GOOD.length))
-    const secrets = receiver.arrived.map(({ headers }) => headers.authorization)
-    expect(secrets).toEqual([...Array(5).fill('Bearer start'), ...Array(5).fill('Bearer portal')])
+    const beyondAscii = 's\u00e9cret \u2603'
+    const given = ['start', undefined, '', beyondAscii]
+    for (const webhook_secret of given) await processed(service, { webhook_secret })
+    await eventually(() => expect(receiver.arrived).toHaveLength(given.length * GOOD.length))
+    const inUtf8 = (header = '') => Buffer.from(header, 'latin1').toString('utf8')
+    const secrets = new Set(receiver.arrived.map(({ headers }) => inUtf8(headers.authorization)))
+    expect(secrets).toEqual(new Set(['Bearer start', 'Bearer portal', `Bearer ${beyondAscii}`]))
+  })
+
+  it('are given up at once where no header can carry the secret', async () => {
+    const receiver = await webhookReceiver()
+    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
+    await setWebhook(service.dataDir, { url: receiver.url })
+    await processed(service, { webhook_secret: 'two\nlines' })
+    const portal = await openPortal({ dataDir: service.dataDir })
+    const ends = async () => (await portal.deliveries.latest(9)).map(({ outcome, attempt }) => `${outcome} ${attempt}`)
+    await eventually(async () => expect(await ends()).toEqual(Array(GOOD.length).fill('given-up 1')))
+    expect((await portal.deliveries.latest(1))[0]?.detail).toContain('secret')
+    await portal.close()
   })
 })
 
@@ -177,6 +191,16 @@ describe('the place of the secret', () => {
     ['PUT', 'body', { ...none, body: 's3cret' }],
   ] as const)('%s %s', (method, position, expected) => {
     expect(place(method, position)).toEqual(expected)
+  })
+
+  it('and the message are encoded for any decoder, and the rest of the address stays as it is', () => {
+    const url = 'https://example.com/hook?sig=a%20b+c%2F&secret=old'
+    const target = { url, method: 'GET', secretPosition: 'query', secret: null } as const
+    const told = { ...body, message: { ...body.message, status: 'In Progress' } } as const
+    const { search } = webhookRequest({ ...target, url: url.replace('&secret=old', '') }, told, 'a +&').url
+    expect(search).toMatch(/^\?sig=a%20b\+c%2F&secret=a%20%2B%26&userId=u&type=status-updated&message=%7B/)
+    expect(search).toContain('In%20Progress')
+    expect(webhookRequest(target, told, 'new').url.searchParams.getAll('secret')).toEqual(['new'])
   })
 
   it('cannot be the body of a GET', async () => {

@@ -34,6 +34,7 @@ export async function guardedRequest(url: URL, asked: GuardedRequest): Promise<I
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
     request.on('timeout', () => request.destroy(new Error('The other side went silent.')))
     request.on('error', reject)
-    request.end(asked.body)
+    // As bytes: a text would be joined to the headers, and they be written in its encoding.
+    request.end(asked.body === undefined ? undefined : Buffer.from(asked.body))
   })
 }

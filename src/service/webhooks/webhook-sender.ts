@@ -116,7 +116,7 @@ export class WebhookSender {
       answer.destroy()
       return status >= 200 && status < 300 ? undefined : { reason: `The receiver answered ${status}.`, final: false }
     } catch (error) {
-      return { reason: faultReason(error), final: error instanceof PrivateAddressError }
+      return { reason: faultReason(error), final: error instanceof PrivateAddressError || isUnsendable(error) }
     }
   }
 }
@@ -127,8 +127,14 @@ interface DeliveryFault {
   readonly final: boolean
 }
 
+/** A line break or the like in a secret that is to stand in the header: no attempt could send it. */
+function isUnsendable(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_INVALID_CHAR'
+}
+
 function faultReason(error: unknown): string {
   if (!(error instanceof Error)) return 'The receiver could not be reached.'
+  if (isUnsendable(error)) return 'The secret has a character that cannot stand in a header.'
   const code = (error as NodeJS.ErrnoException).code
   if (error instanceof PrivateAddressError) return error.message
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'The receiver did not answer in time.'

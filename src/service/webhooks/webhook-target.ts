@@ -33,18 +33,31 @@ export function webhookRequest(target: WebhookTarget, body: WebhookBody, secret:
   const url = new URL(target.url)
   const headers: Record<string, string> = {}
   const { secretPosition, method } = target
-  if (secret !== null && secretPosition === 'header') headers.authorization = `Bearer ${secret}`
-  if (secret !== null && secretPosition === 'query') url.searchParams.set('secret', secret)
+  if (secret !== null && secretPosition === 'header') headers.authorization = `Bearer ${headerText(secret)}`
+  if (secret !== null && secretPosition === 'query') addToQuery(url, { secret })
   if (method === 'GET') {
-    url.searchParams.set('userId', body.userId)
-    url.searchParams.set('type', body.type)
-    url.searchParams.set('message', JSON.stringify(body.message))
+    addToQuery(url, { userId: body.userId, type: body.type, message: JSON.stringify(body.message) })
     return { method, url, headers }
   }
   const json = JSON.stringify(secret !== null && secretPosition === 'body' ? { ...body, secret } : body)
   headers['content-type'] = 'application/json'
   headers['content-length'] = String(Buffer.byteLength(json))
   return { method, url, headers, body: json }
+}
+
+/**
+ * Adds to the query of an address, whose own part stays as its owner wrote it. A space is %20: a plus sign is one to
+ * form decoders only.
+ */
+function addToQuery(url: URL, values: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(values)) if (url.searchParams.has(name)) url.searchParams.delete(name)
+  const added = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== '').join('&')
+}
+
+/** Any text as a header can carry it: its bytes of UTF-8, one a character, as `node:http` writes them. */
+function headerText(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1')
 }
 
 /** @throws UsageError `ERR_WEBHOOK_SETTINGS` */
