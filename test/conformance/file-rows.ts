@@ -110,6 +110,15 @@ export const FILE_ROWS: readonly Row[] = [
     },
   },
   {
+    section: 'getOutputFileUrl',
+    sentence: 'however long the client_file_id, the output can be fetched',
+    check: async (target) => {
+      const { link } = await processed(target, { client_file_id: `${'\u540d'.repeat(7000)}.wav`, end: 1 })
+      const answer = await fetch(link.url)
+      expect([answer.status, (await answer.arrayBuffer()).byteLength > 1000]).toEqual([200, true])
+    },
+  },
+  {
     section: 'states',
     sentence: 'a file that is no media fails with -2, and has no output',
     check: async (target) => {

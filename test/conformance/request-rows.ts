@@ -77,6 +77,21 @@ export const REQUEST_ROWS: readonly Row[] = [
       expect(registered_file.file_upload_expiry).toBeGreaterThan(Date.now() / 1000)
     },
   },
+  ...[
+    ['with a NUL inside', 'a\0b.wav', 'a\0b'],
+    ['beyond ASCII, in no normal form', 'e\u0301 \u{1f600} \u540d.wav', 'e\u0301 \u{1f600} \u540d'],
+    ['of 20000 characters', `${'x'.repeat(20_000)}.wav`, 'x'.repeat(20_000)],
+  ].map(
+    ([what, client_file_id, file_name]): Row => ({
+      section: 'registerFile',
+      sentence: `echoes a client_file_id ${what}`,
+      check: async ({ post }) => {
+        const answer = await post('registerFile', register({ client_file_id }))
+        const { registered_file } = await answered(answer, registerFileAnswerSchema)
+        expect(registered_file).toMatchObject({ client_file_id, file_name })
+      },
+    }),
+  ),
   {
     section: 'registerFileFromUrl',
     sentence: 'answers the same without an upload link',

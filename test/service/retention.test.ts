@@ -31,14 +31,16 @@ describe('retention', () => {
     expect((await fetch((await client.outputUrl(file_id)).url)).status).toBe(200)
   })
 
-  it('deletes outputs, after which there is none to ask for', async () => {
+  it('deletes outputs, after which the file is not found', async () => {
     const { client, file_id, folder } = await finished({ inputSec: 0.1, outputSec: 0.2 })
     await client.start(file_id)
     await client.ended(file_id)
     await until(() => !existsSync(folder))
     expect((await client.post('getOutputFileUrl', { fileId: file_id })).status).toBe(404)
-    expect((await client.status(file_id))[0]?.status).toBe('Succeeded')
-    expect(await client.start(file_id)).toMatchObject({ error: null })
+    const entry = { id: file_id, status: 'NotFound', errorCode: -11, progress: 0 }
+    expect(await client.status(file_id)).toEqual([entry])
+    const again = { file_id, options: { model: 'regen_v1' } }
+    expect((await client.post('startProcess', again)).status).toBe(404)
   })
 
   it('forgets files that were never started', async () => {

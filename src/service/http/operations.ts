@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { OPERATIONS, operationMessageSchema, validationErrorResponseSchema } from '../../contract/index.js'
-import { type FileRecord, notFoundEntry, toStatusEntry } from '../store/file-record.js'
+import { type FileRecord, fileNameOf, notFoundEntry, toStatusEntry } from '../store/file-record.js'
 import type { FileService } from '../work/file-service.js'
 import { fileNotFound, RequestInvalid } from './answers.js'
 import { userOf } from './authentication.js'
@@ -23,7 +23,7 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
       const link = await service.uploadLink(file)
       return {
         registered_file: {
-          ...registered(file),
+          ...registered(file, asked),
           file_upload_link: link.url,
           file_upload_expiry: link.expirySec,
         },
@@ -37,7 +37,7 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
     async (request) => {
       const asked = request.body.file_to_register
       const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
-      return { registered_file: registered(file) }
+      return { registered_file: registered(file, asked) }
     },
   )
 
@@ -48,7 +48,8 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
       const { file_id, options } = request.body
       const error = await service.start(userOf(request), file_id, {
         webhook: options.webhook ?? false,
-        webhookSecret: options.webhook_secret ?? null,
+        // An empty one is none: the portal's counts.
+        webhookSecret: options.webhook_secret || null,
         outputType: options.output_type ?? null,
       })
       if (error === 'not-found') throw fileNotFound()
@@ -80,11 +81,12 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
   )
 }
 
-function registered(file: FileRecord) {
+/** The client's id is echoed as it was sent: a store may lose what is no text of Unicode, or follows a NUL. */
+function registered({ id }: FileRecord, { client_file_id }: { client_file_id: string }) {
   return {
-    file_id: file.id,
-    client_file_id: file.clientFileId,
-    file_name: file.fileName,
+    file_id: id,
+    client_file_id,
+    file_name: fileNameOf(client_file_id),
     success: true,
     error_code: 0 as const,
   }

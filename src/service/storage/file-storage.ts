@@ -56,6 +56,21 @@ export function mediaTypeOf(extension: string): string {
   return MEDIA_TYPES[extension] ?? 'application/octet-stream'
 }
 
+/** Longest name of a download in bytes of UTF-8: file systems take 255, and addresses and headers are not endless. */
+const MAX_NAME_BYTES = 200
+
+/** A file's name, cut so that it can stand in an address and in a header, whatever its client called it. */
+export function downloadName(name: string): string {
+  let bytes = 0
+  let cut = ''
+  for (const character of name) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > MAX_NAME_BYTES) break
+    cut += character
+  }
+  return cut
+}
+
 /** A header that makes a browser save the file under that name (RFC 6266); no part of it can be a path. */
 export function contentDisposition(name: string, extension: string): string {
   const safe = `${name}.${extension}`.replace(/\p{Surrogate}/gu, '\ufffd').replace(/[/\\\p{Cc}]/gu, '_')

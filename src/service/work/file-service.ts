@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { StartError } from '../../contract/index.js'
-import type { FileStorage, SignedLink } from '../storage/file-storage.js'
+import { downloadName, type FileStorage, type SignedLink } from '../storage/file-storage.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files, Registration, StartOptions } from '../store/files.js'
 import type { FileLife } from './file-life.js'
@@ -29,13 +29,14 @@ export class FileService {
   }
 
   /** The user's files with these ids, in the order asked; undefined for what is not there. */
-  listed(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
-    return this.files.ofUser(userId, fileIds)
+  async listed(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
+    const files = await this.files.ofUser(userId, fileIds)
+    return files.map((file) => (file && isGone(file) ? undefined : file))
   }
 
   /** @returns null where the file is accepted (or was before), else why not */
   async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
-    const [file] = await this.files.ofUser(userId, [fileId])
+    const [file] = await this.listed(userId, [fileId])
     if (!file) return 'not-found'
     if (file.state === 'registered' && file.sourceUrl === null) {
       if ((await this.storage.inputSize(fileId)) === undefined)
@@ -50,8 +51,13 @@ export class FileService {
 
   /** @returns undefined for an unknown file, and for one whose output is not there (yet, or any more) */
   async outputLink(userId: string, fileId: string): Promise<SignedLink | undefined> {
-    const [file] = await this.files.ofUser(userId, [fileId])
-    if (file?.state !== 'succeeded' || file.outputExtension === null || file.outputDeletedMs !== null) return undefined
-    return this.storage.downloadLink(fileId, file.outputExtension, file.fileName)
+    const [file] = await this.listed(userId, [fileId])
+    if (file?.state !== 'succeeded' || file.outputExtension === null) return undefined
+    return this.storage.downloadLink(fileId, file.outputExtension, downloadName(file.fileName))
   }
+}
+
+/** Succeeded means that the output can be fetched: where that is deleted, the file is not found any more. */
+function isGone({ state, outputDeletedMs }: FileRecord): boolean {
+  return state === 'succeeded' && outputDeletedMs !== null
 }
