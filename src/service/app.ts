@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { OPERATIONS } from '../contract/index.js'
 import type { Logger } from '../core/logger.js'
 import type { Limits } from '../precheck/index.js'
-import { validationError } from './http/answers.js'
+import { operationMessage, RequestInvalid, validationError } from './http/answers.js'
 import { requireBearer } from './http/authentication.js'
 import { shapeErrors } from './http/error-handling.js'
 import { serveOperations } from './http/operations.js'
@@ -24,6 +25,9 @@ export interface AppOptions {
 /** Where the service says what it takes: no token is needed, so that a pre-check can ask first. */
 export const LIMITS_PATH = '/api/v1/limits'
 
+/** A request is at most a megabyte: who takes longer for it holds a connection and no more. */
+const REQUEST_TIMEOUT_MS = 60_000
+
 /** The HTTP side of the service, not yet listening. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
@@ -35,10 +39,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     bodyLimit: 1024 ** 2,
     forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_TIMEOUT_MS,
   })
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
-  app.removeContentTypeParser('text/plain')
+  takeJson(app)
   shapeErrors(app, options.logger)
 
   const { ping } = OPERATIONS
@@ -59,10 +64,25 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app
 }
 
-/** Bytes that are no HTTP at all: answered on the bare socket, in the same shape. */
+/** Bodies are JSON in UTF-8 and nothing else: what is not would come back as another text than was sent. */
+function takeJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (isUtf8(body)) parse(request, body.toString(), done)
+    else done(new RequestInvalid('The body is not valid UTF-8.'))
+  })
+}
+
+/** Bytes that are no HTTP at all, or never end: answered on the bare socket, in the same shape. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
-  const body = JSON.stringify(validationError('The request is not valid HTTP.'))
-  const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const message = isLate
+    ? operationMessage(408, 'ERR_REQUEST_TIMEOUT', 'The request did not arrive in time.')
+    : validationError('The request is not valid HTTP.')
+  const body = JSON.stringify(message)
+  const status = `${message.statusCode} ${message.error}`
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
   socket.end(`${head}Connection: close\r\n\r\n${body}`)
 }

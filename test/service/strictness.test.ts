@@ -55,8 +55,16 @@ describe('a request that is not valid', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'nonsense']) {
       const answer = await client.post('getFilesStatus', { fileIds: ['a'] }, { 'content-type': type })
       expect([type, answer.status]).toEqual([type, 400])
-      validationErrorResponseSchema.parse(await answer.json())
+      expect(validationErrorResponseSchema.parse(await answer.json()).message).toContain('application/json')
     }
+    const latin1 = Buffer.from('{"file_to_register":{"client_file_id":"caf\u00e9.wav"}}', 'latin1')
+    const bytes = await fetch(`${service.baseUrl}/api/v1/registerFile`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${client.token}` },
+      body: latin1,
+    })
+    expect(bytes.status).toBe(400)
+    expect(validationErrorResponseSchema.parse(await bytes.json()).message).toContain('UTF-8')
     const path = await fetch(`${service.baseUrl}/api/v1/%zz`)
     expect(path.status).toBe(400)
     validationErrorResponseSchema.parse(await path.json())
@@ -90,6 +98,7 @@ describe('a request that is valid', () => {
     ['ends.', 'ends.'],
     ['', ''],
     ['名前.wav', '名前'],
+    ['half a pair \ud800.wav', 'half a pair \ud800'],
   ])('names a file by the client’s id without its last extension: %s', async (id, name) => {
     const client = await apiClient(await withService())
     expect(await client.register(id)).toMatchObject({ client_file_id: id, file_name: name })

@@ -18,6 +18,7 @@ const REASONS = {
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  408: 'Request Timeout',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }

@@ -17,6 +17,8 @@ export function shapeErrors(app: FastifyInstance, logger: Logger): void {
       if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
       return reply.status(error.statusCode).send(operationMessage(error.statusCode, error.code, error.message))
     }
+    if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+      return reply.status(400).send(validationError('The body must be sent with Content-Type application/json.'))
     // Fastify tells a body that is no JSON, too large or of another type with 4xx codes of its own.
     const theirs = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
     if (error instanceof RequestInvalid || error.validation || theirs)
