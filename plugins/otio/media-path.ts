@@ -9,7 +9,8 @@ export function pathOfAddress(address: string): string {
   if (!/^file:/i.test(trimmed)) return isEncoded(trimmed) ? decoded(trimmed) : trimmed
   const local = trimmed.replace(/^file:\/\/localhost\//i, 'file:///')
   try {
-    return fileURLToPath(local)
+    // Signs that end the path of an address are part of a file's name: programs differ in whether they encode them.
+    return fileURLToPath(local.replaceAll('#', '%23').replaceAll('?', '%3F'))
   } catch {
     // A URL of another system (a share's host on Linux, a drive), or one that was never encoded.
     return decoded(local.replace(/^file:(\/\/)?/i, ''))
@@ -28,10 +29,13 @@ function isEncoded(text: string): boolean {
   return /%[0-9a-f]{2}/i.test(text) && !/\s/.test(text)
 }
 
+/** What is no encoding (`50%.mov`) stays as it is. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
 }

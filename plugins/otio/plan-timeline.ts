@@ -117,10 +117,11 @@ function requireWork(
   notes: readonly TimelineNote[],
 ): void {
   if (sources.length > 0) return
+  const said = notes.map(sentence).slice(0, 5)
   if (!plays) {
     throw new UsageError('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, {
       input: path,
-      remedies: ['Export the timeline with its audio tracks.', ...notes.map(sentence).slice(0, 5)],
+      remedies: ['Export the timeline with its audio tracks.', ...said],
     })
   }
   if (!wanted) {
@@ -129,9 +130,29 @@ function requireWork(
       remedies: ['Give --exclude the name of less.'],
     })
   }
-  throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {
+  const has = (...kinds: readonly TimelineNote['kind'][]) => notes.some(({ kind }) => kinds.includes(kind))
+  if (has('offline', 'ambiguous')) {
+    throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {
+      input: path,
+      remedies: ['Name the folder in which they lie: --media-root FOLDER.', ...said],
+    })
+  }
+  if (has('outside')) {
+    throw new UsageError(
+      'ERR_TIMELINE_OUTSIDE',
+      `The media of ${basename(path)} do not have the parts that it plays.`,
+      {
+        input: path,
+        remedies: [
+          'Check that they are the files that it was cut from: by their timecode or length they are not.',
+          ...said,
+        ],
+      },
+    )
+  }
+  throw new UsageError('ERR_TIMELINE_SILENT', `The media of ${basename(path)} have no sound.`, {
     input: path,
-    remedies: ['Name the folder in which they lie: --media-root FOLDER.', ...notes.map(sentence).slice(0, 5)],
+    remedies: ['Export the timeline with its audio tracks.', ...said],
   })
 }
 

@@ -42,7 +42,8 @@ export function audioRoles(element: XmlElement): readonly string[] {
   return given.filter((role) => role !== undefined).map((role) => role.split('.')[0]?.toLowerCase() ?? '')
 }
 
-interface TimePoint {
+/** A point of a clip's retiming. */
+export interface TimePoint {
   readonly time: Rational
   readonly value: Rational
 }
@@ -61,6 +62,15 @@ export function mappedRange({ start, end }: TimeRange, points: readonly TimePoin
   const inside = points.filter(({ time }) => compare(time, start) > 0 && compare(time, end) < 0)
   const values = [mappedTime(start, points), ...inside.map(({ value }) => value), mappedTime(end, points)]
   return values.map((value) => ({ start: value, end: value })).reduce(hull)
+}
+
+/** Whether the middle of a range lies among the points; its ends may not, under a transition. */
+export function isAmong({ start, end }: TimeRange, points: readonly TimePoint[]): boolean {
+  const middle = divide(add(start, end), rational(2))
+  const [first, last] = [points[0], points.at(-1)]
+  return (
+    first !== undefined && last !== undefined && compare(first.time, middle) <= 0 && compare(middle, last.time) <= 0
+  )
 }
 
 function mappedTime(time: Rational, points: readonly TimePoint[]): Rational {

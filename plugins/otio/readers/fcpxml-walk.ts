@@ -1,10 +1,20 @@
 import { NestingGuard } from '../nesting-guard.js'
 import { NoteTaker } from '../note-taker.js'
 import { add, compare, larger, multiply, ONE, type Rational, rational, subtract, ZERO } from '../rational.js'
-import { hull, length, playedPart, type TimeRange } from '../time-range.js'
+import { hull, intersection, length, playedPart, type TimeRange } from '../time-range.js'
 import type { ClipUse } from '../timeline.js'
 import { type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
-import { audioRoles, conformedSpeed, isMuted, isOn, mappedRange, timeAttribute, timePoints } from './fcpxml-values.js'
+import {
+  audioRoles,
+  conformedSpeed,
+  isAmong,
+  isMuted,
+  isOn,
+  mappedRange,
+  type TimePoint,
+  timeAttribute,
+  timePoints,
+} from './fcpxml-values.js'
 import { child, childrenOf, type XmlElement } from './xml-document.js'
 
 /** Elements that play something in a storyline. */
@@ -200,15 +210,29 @@ export class FcpxmlWalk {
     const first = timeAttribute(asset, 'start') ?? ZERO
     if (points.length > 1) {
       this.#notes.add('speed', name, 'is retimed: the range it covers is taken')
-      const mapped = mappedRange(part, points)
-      // Points count from the asset's clock, or from zero where that could not be.
-      return compare(mapped.end, first) <= 0 ? moved(mapped, first) : mapped
+      return this.#mapped(element, part, points, first)
     }
     const speed = conformedSpeed(element, rate)
     if (speed.numerator === speed.denominator) return part
     this.#notes.add('speed', name, 'is conformed to the frame rate of the sequence: the range it can cover is taken')
     const from = add(first, multiply(subtract(part.start, first), speed))
     return hull(part, { start: from, end: add(from, multiply(length(part), speed)) })
+  }
+
+  /**
+   * What a retimed clip covers. Its points count on its own clock; some programs let them begin at zero with the clip,
+   * which shows where the clip is not among them: then either is covered, as far as the asset reaches.
+   */
+  #mapped(element: XmlElement, part: TimeRange, points: readonly TimePoint[], first: Rational): TimeRange {
+    // Values count from the asset's clock, or from zero where that could not be.
+    const onAsset = (range: TimeRange) => (compare(range.end, first) <= 0 ? moved(range, first) : range)
+    const own = onAsset(mappedRange(part, points))
+    if (isAmong(part, points)) return own
+    const fromZero = onAsset(mappedRange(moved(part, subtract(ZERO, this.#startOf(element))), points))
+    const duration = timeAttribute(this.#resources.asset(element.attributes.ref), 'duration') ?? FOREVER
+    const whole = { start: first, end: add(first, duration) }
+    const possible = [own, fromZero].filter((range) => intersection(range, whole))
+    return possible.length > 0 ? possible.reduce(hull) : own
   }
 
   #startOf(element: XmlElement): Rational {

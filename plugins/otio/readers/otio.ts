@@ -126,6 +126,8 @@ class OtioWalk {
     if (source) this.uses.push({ sourceId: source.id, clip, range })
     else if (schemaOf(reference) === 'GeneratorReference')
       this.#notes.add('generator', clip, 'is generated, not recorded: left as it is')
+    else if (schemaOf(reference) === 'ImageSequenceReference')
+      this.#notes.add('picture-only', clip, 'is a sequence of pictures, without sound')
     else this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
   }
 

@@ -18,6 +18,9 @@ async function writeCut(name: string, ...files: readonly string[]): Promise<void
   await writeFile(bench.folder.file(name), timeline([track('Audio', clips)]))
 }
 
+/** A second of a file of three that would begin after six minutes. */
+const OUTSIDE = timeline([track('Audio', [clip('Lost', external('speech.wav'), timeRange(9000, 25, 25))])])
+
 describe('voxmux timeline', () => {
   it('shows with --dry-run what is used, out of what was shot, and what it costs; sends and writes nothing', async () => {
     await bench.take('speech.wav')
@@ -59,6 +62,7 @@ describe('voxmux timeline', () => {
     ['a truncated file', 'cut.otio', '{"OTIO_SCHEMA": "Timel', [], 2, 'ERR_TIMELINE_UNREADABLE'],
     ['media that are all offline', 'cut.otio', ['gone.wav'], [], 2, 'ERR_TIMELINE_OFFLINE'],
     ['no sound at all', 'cut.otio', [], [], 2, 'ERR_TIMELINE_SILENT'],
+    ['parts that no file has', 'cut.otio', OUTSIDE, [], 2, 'ERR_TIMELINE_OUTSIDE'],
     [
       'media that are offline, with --strict',
       'cut.otio',

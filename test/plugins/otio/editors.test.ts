@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addressOfPath, pathOfAddress } from '../../../plugins/otio/media-path.js'
 import { rational } from '../../../plugins/otio/rational.js'
 import { readTimeline } from '../../../plugins/otio/read-timeline.js'
 
@@ -78,6 +79,51 @@ describe('FCPXML', () => {
         <project><sequence format="f"><spine>${spine}</spine></sequence></project></fcpxml>`,
       ),
     ).toEqual(['a.mov 3605-3607'])
+  })
+})
+
+describe('a retimed clip in FCPXML', () => {
+  const clip = (start: string, ...points: readonly (readonly [string, string])[]) =>
+    read(
+      '.fcpxml',
+      `<fcpxml version="1.11"><resources><format id="f" frameDuration="1/25s"/>
+      <asset id="r1" start="3600s" duration="60s" hasAudio="1"><media-rep src="file:///a.mov"/></asset></resources>
+      <project><sequence format="f"><spine><asset-clip ref="r1" name="Fast" start="${start}" duration="5s"><timeMap>
+      ${points.map(([time, value]) => `<timept time="${time}" value="${value}"/>`).join('')}
+      </timeMap></asset-clip></spine></sequence></project></fcpxml>`,
+    )
+
+  it.each([
+    ['on its own clock', clip('3610s', ['3600s', '3600s'], ['3630s', '3660s']), 'a.mov 3620-3630'],
+    ['backwards', clip('3610s', ['3600s', '3660s'], ['3660s', '3600s']), 'a.mov 3645-3650'],
+    ['from zero with the clip', clip('3610s', ['0s', '3610s'], ['5s', '3620s']), 'a.mov 3610-3620'],
+    ['from zero, played on beyond the last', clip('3602s', ['0s', '3602s'], ['2s', '3604s']), 'a.mov 3602-3607'],
+  ])('covers what its points say %s', (_, found, expected) => expect(found).toEqual([expected, 'speed Fast']))
+})
+
+describe('an address', () => {
+  it.each([
+    ['file:///a/take%20%233.mov', '/a/take #3.mov'],
+    ['file:///a/take #3?.mov', '/a/take #3?.mov'],
+    ['file://localhost/a/50%.mov', '/a/50%.mov'],
+    ['file:///a/50%%20off.mov', '/a/50% off.mov'],
+    ['file://localhost/C%3a/a/b.mov', '/C:/a/b.mov'],
+    ['file://server/share/a%20b.mov', 'server/share/a b.mov'],
+    ['a/take%20%233.mov', 'a/take #3.mov'],
+    ['/a/50% off.mov', '/a/50% off.mov'],
+  ])('%s is %s', (address, path) => expect(pathOfAddress(address)).toBe(path))
+
+  it.each(['/a/take #3?.mov', '/a/50%.mov', '/a/50%20.mov', '/a/ü & b.mov'])('of %s leads back to it', (path) => {
+    for (const like of ['file:///x', 'file://localhost/x']) expect(pathOfAddress(addressOfPath(path, like))).toBe(path)
+  })
+})
+
+describe('OTIO', () => {
+  it('names a sequence of pictures for what it is', () => {
+    const range = '{"OTIO_SCHEMA":"TimeRange.1","start_time":{"value":0,"rate":24},"duration":{"value":24,"rate":24}}'
+    const reference = '{"OTIO_SCHEMA":"ImageSequenceReference.1","target_url_base":"file:///x/"}'
+    const clip = `{"OTIO_SCHEMA":"Clip.1","name":"VFX","source_range":${range},"media_reference":${reference}}`
+    expect(read('.otio', `{"OTIO_SCHEMA":"Track.1","kind":"Video","children":[${clip}]}`)).toEqual(['picture-only VFX'])
   })
 })
 
