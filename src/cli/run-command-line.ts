@@ -17,6 +17,7 @@ const LEADING_FLAG = /^--(json|progress=.*|config=.*|profile=.*)$/
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   const output = createOutput({ json: asksForJson(argv), stdout: process.stdout, stderr: process.stderr })
   const interruption = watchInterruption(output)
+  stayAwake()
   try {
     return await leave(await dispatch(argv, output, interruption), output)
   } catch (thrown) {
@@ -24,6 +25,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
     output.fail(error)
     return await leave(error.exitCode, output)
   }
+}
+
+/** A plugin's hook that waits for what never comes would else let Node end the process in mid-sentence (exit 13). */
+function stayAwake(): void {
+  setInterval(() => {}, 2 ** 30)
 }
 
 async function dispatch(argv: readonly string[], output: Output, interruption: Interruption): Promise<ExitCode> {

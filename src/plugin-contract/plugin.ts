@@ -38,7 +38,7 @@ export interface PluginHost<Options = Readonly<Record<string, unknown>>> {
 /** What a plugin starts. */
 export interface PluginParts {
   /** Its part in the life of each job; see `JobHooks`. */
-  readonly hooks?: Omit<JobHooks, 'name'> | undefined
+  readonly hooks?: Omit<JobHooks, 'name' | 'excuse'> | undefined
   /** Called once, after the last job. */
   stop?(): void | Promise<void>
 }

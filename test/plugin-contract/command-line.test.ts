@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FaultServer } from '../helpers/fault-server.js'
-import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { eventsOf, runCli, startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 import { manifest, strangersFolder } from './plugin-folder.js'
 
@@ -36,6 +36,47 @@ describe('plugins on the command line', () => {
     const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
     expect(result).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('p: seen') })
     expect(readFileSync(join(folder, 'diary'), 'utf8')).toBe('done\nstopped\n')
+  })
+
+  it('that leave faults uncaught harm no job', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': manifest({
+        start: `() => ({ hooks: {
+          beforePlan: () => { Promise.reject(new Error('nobody waits')) },
+          afterPlan: () => new Promise((resolve) => {
+            setTimeout(() => { resolve(); throw new Error('nobody catches') })
+          }),
+        } })`,
+      }),
+    })
+    workshop.take('speech.wav')
+    const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
+    expect(result.stderr).toContain('The plugin "p" left a fault uncaught: nobody waits.')
+    expect(result.stderr).toContain('The plugin "p" left a fault uncaught: nobody catches.')
+    expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', exitCode: 0, done: 1 })
+  })
+
+  it('that wait for what never comes are left at Ctrl-C', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': manifest({
+        start: `({ logger }) => ({ hooks: {
+          afterPlan: () => { logger.warn({}, 'waiting'); return new Promise(() => {}) },
+        } })`,
+      }),
+    })
+    workshop.take('speech.wav')
+    const running = startCli(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')], {
+      cwd: workshop.dir,
+      env: { ...workshop.env, ...server.env },
+    })
+    await running.until(/p: waiting/)
+    running.child.kill('SIGINT')
+    const result = await running.ended
+    expect(result.exitCode).toBe(130)
+    expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', exitCode: 130, pending: 1 })
+    expect(server.charges).toBe(0)
   })
 
   it('that are wrong end it before anything is tried', async () => {

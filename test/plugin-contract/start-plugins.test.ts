@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/logger.js'
+import type { JobHooks } from '../../src/pipeline/job-hooks.js'
 import { runJobs } from '../../src/pipeline/run-jobs.js'
 import { startPlugins } from '../../src/plugin-contract/start-plugins.js'
 import { jobBench } from '../helpers/job-bench.js'
@@ -61,6 +62,58 @@ describe('plugins', () => {
     const { warnings, logger } = listeningLogger()
     await (await startPlugins(await configOf(folder), logger)).stop()
     expect(warnings).toEqual(['p: hello'])
+  })
+
+  it.each([
+    ['a mistyped hook', "({ hooks: { beforPlan: () => 'no' } })", /has "beforPlan" \(did you mean "beforePlan"\?\)/],
+    ['mistyped hooks', '({ hook: {} })', /has "hook" \(did you mean "hooks"\?\)/],
+    ['a hook that is no function', "({ hooks: { afterPlan: 'no' } })", /"afterPlan" is no function/],
+    ['a stop that is no function', '({ stop: true })', /"stop" is no function/],
+    ['hooks that are none', '({ hooks: 7 })', /"hooks" are no object/],
+    ['a number', '7', /neither an object nor nothing/],
+  ])('are not used where they return %s: it would never be called', async (_what, returned, message) => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': manifest({ start: `() => ${returned}` }),
+    })
+    await expect(startPlugins(await configOf(folder))).rejects.toMatchObject({
+      code: 'ERR_PLUGIN_START',
+      message: expect.stringMatching(message),
+      remedies: [expect.stringContaining('hooks are beforePlan, afterPlan')],
+    })
+  })
+
+  it('may be an object of a class, which keeps more there', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': `class Hooks { seen = []; prefix = () => 'no '; beforePlan({ input }) { return this.prefix() + input } }
+        ${manifest({ start: '() => ({ hooks: new Hooks(), since: 1 })' })}`,
+    })
+    const { hooks, stop } = await startPlugins(await configOf(folder))
+    const job = { input: '/a.mov', signal: new AbortController().signal } as Parameters<
+      NonNullable<JobHooks['beforePlan']>
+    >[0]
+    expect(await hooks[0]?.beforePlan?.(job)).toBe('no /a.mov')
+    await stop()
+  })
+
+  it('that never end are spoken of, and left when they are to stop', async () => {
+    const folder = strangersFolder({
+      'config.json': { plugins: ['./p.mjs'] },
+      'p.mjs': manifest({ start: '() => new Promise(() => {})' }),
+    })
+    const config = await configOf(folder)
+    const ending = new AbortController()
+    const warnings: string[] = []
+    const warn = (_: object, message: string) => {
+      warnings.push(message)
+      ending.abort()
+    }
+    const options = { patienceMs: 1, graceMs: 1, signal: ending.signal }
+    await expect(startPlugins(config, { ...silentLogger, warn }, options)).rejects.toMatchObject({
+      code: 'ERR_INTERRUPTED',
+    })
+    expect(warnings).toEqual(['The plugin "p" takes long: it is starting, for 0 s so far.'])
   })
 
   it('none: nothing to start', async () => {

@@ -46,6 +46,7 @@ export const command = defineCommand({
     }
     const reporter = createReporter(output, args.progress)
     const pipeline = await openPipelineWithPlugins(config, {
+      signal,
       logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')

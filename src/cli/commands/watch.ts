@@ -48,6 +48,7 @@ export const command = defineCommand({
     const { Metrics, WatchDaemon } = await import('voxmux/plugins/watch-folder')
     const metrics = new Metrics()
     const pipeline = await openPipelineWithPlugins(config, {
+      signal,
       logger,
       client: { meter: metrics.meter },
       startEmbedded: (dataDir) => {

@@ -41,6 +41,7 @@ export const command = defineCommand({
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
     const pipeline = await openPipelineWithPlugins(config, {
+      signal,
       logger,
       startEmbedded: (dataDir) => {
         reporter.note('No service is configured: the embedded one works, on this machine.')
