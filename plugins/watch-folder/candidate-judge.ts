@@ -7,6 +7,7 @@ import { hasChanged } from './file-facts.js'
 import type { FileFilter } from './file-filter.js'
 import type { Intake, Taken } from './intake.js'
 import { fileKey } from './open-writers.js'
+import { isOwnOutput } from './own-output.js'
 import { WAITS } from './reasons.js'
 import type { Settling } from './settling.js'
 import type { WatchedFolder } from './watched-folder.js'
@@ -78,6 +79,7 @@ export class CandidateJudge {
     const { folder, filter, writers, intake, signal } = this.#options
     const { path, settling } = candidate
     signal.throwIfAborted()
+    if (await isOwnOutput(folder.path, path, settling.facts.sizeBytes)) return { outcome: 'output' }
     const marker = filter.markerOf(path)
     const wholeness = await judgeWholeness({
       ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },

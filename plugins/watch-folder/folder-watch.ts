@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type PQueue from 'p-queue'
 import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
 import { CandidateJudge } from './candidate-judge.js'
-import { Candidates } from './candidates.js'
+import { type Candidate, Candidates } from './candidates.js'
 import type { FolderView } from './daemon-view.js'
 import { fileFacts } from './file-facts.js'
 import { createFileFilter, type FileFilter } from './file-filter.js'
@@ -12,7 +12,7 @@ import { FolderPresence } from './folder-presence.js'
 import type { Intake, Taken } from './intake.js'
 import { KnownFiles } from './known-files.js'
 import { Nap } from './nap.js'
-import { PASSED_OVER } from './reasons.js'
+import { OWN_OUTPUT, PASSED_OVER } from './reasons.js'
 import { type PassedOver, scanFolder } from './scan-folder.js'
 import type { WatchedFolder } from './watched-folder.js'
 import type { WriterWatch } from './writer-watch.js'
@@ -73,7 +73,8 @@ export class FolderWatch {
     this.#judge = new CandidateJudge({
       ...{ folder, filter: this.#filter, intake, judging, writers, logger, signal: this.#stop.signal },
       onTaken: (candidate, taken) => {
-        if (taken.outcome !== 'later') {
+        if (taken.outcome === 'output') this.#passOver(candidate)
+        else if (taken.outcome !== 'later') {
           this.#known.add(taken.seen)
           this.#candidates.remove(candidate.path)
         }
@@ -207,6 +208,12 @@ export class FolderWatch {
     // Perhaps a folder: what is in it, a scan finds.
     else if (!/\.\w{1,9}$/.test(path)) this.#scanNap.wake()
     this.#lookNap.wake()
+  }
+
+  #passOver({ path, settling }: Candidate): void {
+    this.#known.addOutput(path, settling.facts)
+    this.#candidates.remove(path)
+    this.#say('output', `${join(this.folder.path, path)} is passed over, as are all like it: ${OWN_OUTPUT}.`)
   }
 
   #lost(code: string): void {

@@ -9,11 +9,12 @@ import type { WatchedFolder } from './watched-folder.js'
 
 /**
  * What became of a whole file. `later`: it changed meanwhile, or its job is in hand under another name, or that of its
- * version before: ask again.
+ * version before: ask again. `output`: it is no source, see `isOwnOutput`.
  */
 export type Taken =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
   | { readonly outcome: 'later' }
+  | { readonly outcome: 'output' }
 
 /** Faults of a job that only say that its file was elsewhere, or another, at that moment. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])

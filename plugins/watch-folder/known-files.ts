@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isEnded, type JobStore, type Logger, type SeenFile, type SeenFiles } from 'voxmux'
 import { FailureReports } from './failure-reports.js'
-import type { FileFacts } from './file-facts.js'
+import { type FileFacts, isSameVersion } from './file-facts.js'
 import type { WatchedFolder } from './watched-folder.js'
 
 export interface KnownFilesOptions {
@@ -20,6 +20,8 @@ const LOOKUPS = 200
 export class KnownFiles {
   readonly #options: KnownFilesOptions
   readonly #files = new Map<string, SeenFile>()
+  /** Files that are no sources, as they were found to be. */
+  readonly #outputs = new Map<string, FileFacts>()
   readonly #misses = new Map<string, number>()
   #lookups: IterableIterator<SeenFile> | undefined
 
@@ -27,9 +29,11 @@ export class KnownFiles {
     this.#options = options
   }
 
-  /** True for a file that was taken in this very version. An inode says nothing on a share, where it may change. */
+  /** True for a file that was taken, or found to be no source, in this very version. An inode says nothing on a share, where it may change. */
   has(path: string, facts: FileFacts): boolean {
     const { folder, seen } = this.#options
+    const output = this.#outputs.get(path)
+    if (output && isSameVersion(output, facts)) return true
     const file = this.#files.get(path) ?? seen.get(folder.group, path)
     if (!file || file.sizeBytes !== facts.sizeBytes || file.mtimeNs !== facts.mtimeNs) return false
     if (file.ino !== facts.ino && !folder.poll) return false
@@ -41,8 +45,13 @@ export class KnownFiles {
     this.#files.set(file.path, file)
   }
 
+  addOutput(path: string, facts: FileFacts): void {
+    this.#outputs.set(path, facts)
+  }
+
   /** After a complete scan: what it missed twice is gone, and so is what is left to do about it. */
   async compare(present: ReadonlySet<string>): Promise<void> {
+    for (const path of this.#outputs.keys()) if (!present.has(path)) this.#outputs.delete(path)
     for (const file of this.#files.values()) {
       if (present.has(file.path)) {
         this.#misses.delete(file.path)

@@ -8,6 +8,9 @@ export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
   unreadable: 'it cannot be read',
 }
 
+/** Why a finished file is no source. */
+export const OWN_OUTPUT = 'by its receipt it was made from a file of this folder'
+
 /** Why a file is not taken yet. */
 export const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {
   marker: 'waits for its marker',

@@ -153,7 +153,7 @@ export class WatchDaemon implements DaemonView {
   }
 
   #taken({ path, group }: WatchedFolder, taken: Taken): void {
-    if (taken.outcome === 'later') return
+    if (taken.outcome === 'later' || taken.outcome === 'output') return
     const { id, input, status } = taken.job
     const { logger } = this.#options
     if (taken.outcome === 'known') {

@@ -47,6 +47,21 @@ describe('voxmux watch, as it is configured', () => {
     return daemon
   }
 
+  it('takes none of its own outputs for a source when they go elsewhere from now on; those of another folder it does', async () => {
+    const once = async (folders: Parameters<typeof configure>[0]) => {
+      const { exitCode, stderr } = await bench.watchConfigured(configure(folders), '--once').ended
+      expect(exitCode, stderr).toBe(0)
+      return stderr
+    }
+    mkdirSync(bench.file('first'))
+    writeFileSync(bench.file('first/a.wav'), tinyWave(1))
+    await once({ first: {} })
+    expect(await once({ first: { out: bench.file('second') } })).toMatch(/out\/a\.wav is passed over/)
+    expect([bench.names('second'), bench.server.charges]).toEqual([[], 1])
+    await once({ 'first/out': { out: bench.file('second') } })
+    expect(bench.names('second')).toEqual(['a.wav', 'a.wav.voxmux.json'])
+  })
+
   it('moves the source that was read, touched meanwhile or not, and never a newer version', {
     timeout: LONG_MS,
   }, async () => {
