@@ -9,6 +9,7 @@ import { PackageFolder } from './package-folder.js'
 import { makePartFolder } from './part-folder.js'
 import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
+import { requireReplaceable } from './require-replaceable.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
 import { soundBytes } from './sound-run.js'
@@ -72,6 +73,7 @@ export async function regenerateHls(
   const part = await makePartFolder(out)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
+    await requireReplaceable(source, folder, workFolder, signal)
     const rewritten: RewrittenRendition[] = []
     for (const programme of await programmesOf(source.renditions, folder)) {
       const voices = new ProgrammeVoices(regenerate, signal)

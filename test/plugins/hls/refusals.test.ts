@@ -90,6 +90,28 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
       writeFileSync(join(root, 'eng/part000.m4s'), 'no media at all')
     },
   ],
+  // Of what comes second, nothing may be found when the first is paid for.
+  [
+    'a segment of the other language that is cut off',
+    'ERR_HLS_SEGMENT',
+    (root) => {
+      const path = join(root, 'deu/part001.m4s')
+      writeFileSync(path, readFileSync(path).subarray(0, 900))
+    },
+  ],
+  [
+    'a segment of pictures that is missing',
+    'ERR_HLS_FILE_MISSING',
+    (root) => unlinkSync(join(root, 'small/part001.m4s')),
+  ],
+  [
+    'another codec in the other language',
+    'ERR_HLS_CODEC',
+    (root) => {
+      const options = ['-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', 'ac3.mp4']
+      return ffmpeg(...tone(2), '-c:a', 'ac3', '-f', 'hls', ...options, join(root, 'deu/stream.m3u8'))
+    },
+  ],
   [
     'another codec',
     'ERR_HLS_CODEC',

@@ -1,0 +1,61 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { decodeAdts } from 'voxmux'
+import { FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
+import type { PackageFolder } from './package-folder.js'
+import type { HlsPackage, Rendition } from './read-package.js'
+import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
+
+/**
+ * Goes through all that will be copied or replaced, before any of it is sent: what is found broken in the last language
+ * should not be found when the first is paid for.
+ *
+ * @param workFolder where something may be written on the way; it is not left
+ * @throws PrecheckError ERR_HLS_FILE_MISSING, ERR_HLS_OUTSIDE, ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_HLS_MUXED_AUDIO,
+ *   ERR_HLS_ENCRYPTED
+ */
+export async function requireReplaceable(
+  { renditions, media }: HlsPackage,
+  folder: PackageFolder,
+  workFolder: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const path of media.keys()) await folder.file(path)
+  await mkdir(workFolder, { recursive: true })
+  for (const rendition of renditions)
+    for (const run of await runsOf(folder, rendition)) {
+      await requireFrames(folder, rendition, run, signal)
+      await requireFrameLength(folder, rendition, run, workFolder, signal)
+    }
+  await rm(workFolder, { recursive: true })
+}
+
+/** Every segment is made of frames that can be replaced. */
+async function requireFrames(
+  folder: PackageFolder,
+  rendition: Rendition,
+  run: SoundRun,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const format = run.openFormat()
+  for (const segment of run.segments) {
+    signal?.throwIfAborted()
+    const [first] = format.framesOf(await readResource(folder, rendition, segment))
+    if (first) formatOfFrame(first, rendition.path)
+  }
+}
+
+/** Frames of HE-AAC hold twice the samples, and say in themselves alone that they do. */
+async function requireFrameLength(
+  folder: PackageFolder,
+  rendition: Rendition,
+  run: SoundRun,
+  workFolder: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const path = join(workFolder, 'first.aac')
+  const first = { ...run, segments: run.segments.slice(0, 1) }
+  const { frameCount } = await writeFrames(folder, rendition, first, path)
+  const sampleCount = await decodeAdts(path, `${path}.wav`, { signal })
+  if (sampleCount !== frameCount * FRAME_SAMPLES) throw notAacLc(rendition.path)
+}
