@@ -13,6 +13,7 @@ import {
   silentLogger,
 } from 'voxmux'
 import { requireOwnOutputs } from './require-own-outputs.js'
+import { requireStepOptions } from './require-step-options.js'
 import { inSharedPipeline, LINGER_MS } from './shared-pipelines.js'
 import type { StepOptions } from './step-options.js'
 
@@ -31,9 +32,10 @@ const AT_ONCE = 100
  * Runs steps side by side. All of them are read and their settings resolved first: where one is wrong, none is begun.
  *
  * @returns the outcomes, in the order of the jobs; a job that fails is an outcome
- * @throws UsageError for a job, a setting or a configuration that is wrong, and for two jobs with one output
+ * @throws UsageError for an option, a job, a setting or a configuration that is wrong, and for two jobs with one output
  */
 export async function runSteps(jobs: readonly unknown[], options: RunStepsOptions): Promise<readonly JobOutcome[]> {
+  requireStepOptions(options)
   const { cwd = process.cwd(), logger = silentLogger, signal, onEvent, waitSec, lingerMs = LINGER_MS } = options
   const waitUntilMs = waitSec === undefined ? undefined : Date.now() + waitSec * 1000
   // One signal for any number of steps is what it is for, no leak to warn of.

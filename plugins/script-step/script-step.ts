@@ -1,4 +1,5 @@
 import { type JobEvent, type Logger, PendingError } from 'voxmux'
+import { requireStepOptions } from './require-step-options.js'
 import { runSteps } from './run-steps.js'
 import type { StepJob, StepOptions } from './step-options.js'
 import { type FinishedStep, resultOf, type StepResult } from './step-result.js'
@@ -22,6 +23,7 @@ export async function scriptStep(
 ): Promise<FinishedStep>
 export async function scriptStep(job: StepJob, options: StepOptions): Promise<StepResult>
 export async function scriptStep(job: StepJob, options: StepOptions = {}): Promise<StepResult> {
+  requireStepOptions(options)
   const { onProgress, ...rest } = options
   const [outcome] = await runSteps([job], { ...rest, onEvent: onProgress && listener(onProgress, rest.logger) })
   if (!outcome) throw new Error('A step ended without an outcome.')
@@ -34,10 +36,9 @@ function listener(onProgress: NonNullable<StepOptions['onProgress']>, logger: Lo
   return (event: JobEvent): void => {
     if (event.event !== 'progress') return
     const { event: _, ...progress } = event
-    try {
-      onProgress(progress)
-    } catch (cause) {
+    // One that is async would otherwise end the script with its rejection.
+    new Promise((resolve) => resolve(onProgress(progress))).catch((cause: unknown) => {
       logger?.warn({ cause, input: event.input }, 'The listener to the progress of a step failed.')
-    }
+    })
   }
 }

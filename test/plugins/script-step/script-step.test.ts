@@ -1,10 +1,13 @@
 import { describe, expect, expectTypeOf, it, vi } from 'vitest'
 import { AccessError, PrecheckError, silentLogger, UsageError } from 'voxmux'
-import { type FinishedStep, type StepResult, scriptStep } from 'voxmux/step'
+import { type FinishedStep, type StepOptions, type StepResult, scriptStep } from 'voxmux/step'
 import { stepBench } from './step-bench.js'
 
 const bench = stepBench()
 const SUCCEEDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
+const fail = () => {
+  throw new Error('mine')
+}
 const IN_PROGRESS = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
 
 describe('a script step', () => {
@@ -79,19 +82,36 @@ describe('a script step', () => {
     expect(bench.server.charges).toBe(1)
   })
 
-  it('is not harmed by a listener that throws, and never writes to stdout', async () => {
+  it.each([
+    ['that throws', () => fail()],
+    ['that is async and rejects', async () => fail()],
+  ])('is not harmed by a listener %s, and never writes to stdout', async (_what, onProgress) => {
     await bench.take('speech.wav')
     const write = vi.spyOn(process.stdout, 'write')
     const warnings: string[] = []
     const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) }
-    const onProgress = () => {
-      throw new Error('mine')
-    }
     const { status } = await scriptStep({ input: 'speech.wav' }, { ...bench.options, onProgress, logger })
     expect(write).not.toHaveBeenCalled()
     write.mockRestore()
     expect(status).toBe('done')
     expect(warnings).toContain('The listener to the progress of a step failed.')
+  })
+
+  it.each<[string, object]>([
+    ['must be an object', [] as object],
+    ['has no option "waitsec"', { waitsec: 0 }],
+    ['"waitSec" of a step must be seconds from 0', { waitSec: Number.NaN }],
+    ['"signal" of a step must be an AbortSignal', { signal: new AbortController() }],
+    ['"onProgress" of a step must be a function', { onProgress: 'x' }],
+    ['"logger" of a step must be an object with', { logger: {} }],
+    ['"cwd" of a step must be the path', { cwd: 5 }],
+    ['"env" of a step must be an object', { env: null }],
+  ])('says in plain JavaScript that what it was given %s', async (message, options) => {
+    await expect(scriptStep({ input: '/a.mov' }, options as StepOptions)).rejects.toMatchObject({
+      code: 'ERR_STEP_OPTION',
+      exitCode: 2,
+      message: expect.stringContaining(message),
+    })
   })
 
   it('knows by its types that only waitSec makes it pending', () => {
