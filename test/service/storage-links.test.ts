@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { BlockBlobClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { apiClient } from './support/api-client.js'
@@ -53,6 +56,22 @@ describe('an upload link', () => {
       const { url } = await client.outputUrl(file_id)
       expect(await new BlockBlobClient(url).downloadToBuffer()).toEqual(voice)
     }
+  })
+
+  it('lets whoever sends all first and reads then send it all, and says why it refuses', async () => {
+    const service = await withService()
+    const { file_upload_link } = await (await apiClient(service)).register('a.wav')
+    const { hostname, port, pathname, search } = new URL(file_upload_link)
+    const socket = connect(Number(port), hostname)
+    const answer = text(socket)
+    const refused = once(socket, 'data')
+    const send = (part: string) =>
+      new Promise<void>((resolve, reject) => socket.write(part, (error) => (error ? reject(error) : resolve())))
+    await send(`PUT ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+    await refused
+    for (let chunks = 0; chunks < 20; chunks += 1) await send(`10000\r\n${'x'.repeat(0x10000)}\r\n`)
+    await send('0\r\n\r\n')
+    expect(await answer).toMatch(/^HTTP\/1.1 411 .*MissingContentLengthHeader/s)
   })
 
   it('refuses a missing block type, a chunked body, another method, a wrong MD5 and too much', async () => {

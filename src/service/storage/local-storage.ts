@@ -84,7 +84,7 @@ async function serveLink(
   } catch (error) {
     const code = faultOf(error, request)
     if (code === 'InternalError') context.logger.error({ err: error }, 'A storage request failed.')
-    sendFault(response, code, request.method === 'HEAD')
+    sendFault(request, response, code)
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** The version of Azure's protocol whose answers the local back end imitates. */
 const PROTOCOL_VERSION = '2021-12-02'
@@ -39,13 +39,17 @@ export function blobHeaders(): Record<string, string> {
   return { 'x-ms-request-id': randomUUID(), 'x-ms-version': PROTOCOL_VERSION, 'cache-control': 'no-store' }
 }
 
+/** How long the rest of a refused upload is taken in: a client that sends first and reads then must live to read. */
+const LINGER_MS = 30_000
+
 /** Answers a fault; a HEAD gets no body. */
-export function sendFault(response: ServerResponse, code: StorageFaultCode, isHead: boolean): void {
+export function sendFault(request: IncomingMessage, response: ServerResponse, code: StorageFaultCode): void {
   if (response.headersSent) {
     response.destroy()
     return
   }
   const [status, message] = FAULTS[code]
+  const isHead = request.method === 'HEAD'
   const body = `<?xml version="1.0" encoding="utf-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
   response.writeHead(status, {
     ...blobHeaders(),
@@ -53,8 +57,20 @@ export function sendFault(response: ServerResponse, code: StorageFaultCode, isHe
     'content-type': 'application/xml',
     'content-length': Buffer.byteLength(body),
     ...(code === 'ServerBusy' && { 'retry-after': '5' }),
-    // What is left of a refused upload is not worth reading.
-    ...(status >= 400 && !isHead && { connection: 'close' }),
+    // What is left of a refused upload is not worth reading to its end.
+    ...(!isHead && { connection: 'close' }),
   })
-  response.end(isHead ? undefined : body)
+  if (isHead || request.complete || request.destroyed) response.end(isHead ? undefined : body)
+  else closeLater(request, response, body)
+}
+
+/** Sends the whole answer now and closes when the upload has ended or for long enough: closing resets what is on its way. */
+function closeLater(request: IncomingMessage, response: ServerResponse, body: string): void {
+  response.write(body)
+  const close = () => {
+    clearTimeout(patience)
+    response.end()
+  }
+  const patience = setTimeout(close, LINGER_MS)
+  request.once('end', close).once('close', close).once('error', close).resume()
 }
