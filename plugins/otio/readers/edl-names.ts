@@ -11,9 +11,20 @@ interface Sides {
   readonly own: readonly string[]
 }
 
-/** Where the comments turn from the clip that goes out to the one that comes in; 0 where all are its own. */
-export function turnOf({ transitionFrames, comments }: EdlEvent): number {
-  return transitionFrames > 0 ? Math.max(0, comments.findIndex(isTurn)) : 0
+/** Whether a reel stands for no recording. */
+export function isBlack({ reel }: EdlEvent): boolean {
+  return /^(BL|BLACK|BARS)$/i.test(reel)
+}
+
+/**
+ * Where the comments turn from the clip that goes out to the one that comes in; 0 where all are its own. What stands
+ * under a fade to black is about the clip that fades.
+ */
+export function turnOf(event: EdlEvent): number {
+  const { transitionFrames, comments } = event
+  if (transitionFrames === 0) return 0
+  const turn = comments.findIndex(isTurn)
+  return turn === -1 ? (isBlack(event) ? comments.length : 0) : turn
 }
 
 /** Whether a comment begins what is said of the clip that comes in. */

@@ -18,11 +18,8 @@ import {
 import { hull, rangeOf, type TimeRange } from '../time-range.js'
 import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { otherSide, writtenNames } from './edl-names.js'
+import { isBlack, otherSide, writtenNames } from './edl-names.js'
 import { relinkEdl } from './edl-relink.js'
-
-/** Reels that stand for no recording. */
-const NO_MEDIA = /^(BL|BLACK|BARS)$/i
 
 /**
  * Reads a CMX3600 edit decision list: events with sound, or all where the list has none (sound travels with the
@@ -70,7 +67,7 @@ function eventsOf(text: string): readonly EdlEvent[] {
  * @param next the other side of a transition that it goes out with
  */
 function edlSource(event: EdlEvent, next: EdlEvent | undefined): TimelineSource | undefined {
-  if (NO_MEDIA.test(event.reel)) return undefined
+  if (isBlack(event)) return undefined
   const reel = /^(AX|AUX)$/i.test(event.reel) ? [] : [event.reel]
   const names = [...writtenNames(event, next), ...reel]
   const [first] = names
@@ -101,7 +98,7 @@ class EdlReading {
   event(event: EdlEvent, source: TimelineSource | undefined, next: EdlEvent | undefined): void {
     const clip = source?.name ?? event.reel
     const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
-    const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || NO_MEDIA.test(event.reel))
+    const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || isBlack(event))
     if (!source) {
       if (!isEmpty) this.#notes.add('generator', clip, 'names no recording: left as it is')
       return

@@ -56,6 +56,22 @@ describe('an edit decision list', () => {
     ])
   })
 
+  it('names the clip that fades under the black that it fades to', () => {
+    const list = read(
+      event('001', 'AX', 'AA/V', 'C', 1, 1),
+      event('001', 'BL', 'AA/V', 'D 025', 0, 2),
+      '* FROM CLIP NAME: a.mov',
+      event('002', 'BL', 'AA/V', 'C', 0, 0),
+      event('002', 'AX', 'AA/V', 'D 025', 5, 8),
+      '* FROM CLIP NAME: b.mov',
+    )
+    expect(played(list)).toEqual(['a.mov 1-2', 'b.mov 5-8'])
+    const made = list.relink(new Map(list.sources.map(({ id }) => [id, { path: `/new/${id}`, original: `/${id}` }])))
+    expect(made).toBe(list.relink(new Map()))
+    const renamed = list.relink(new Map(list.sources.map(({ id }) => [id, { path: `/x.${id}`, original: `/${id}` }])))
+    expect(renamed.match(/CLIP NAME: .*/g)).toEqual(['CLIP NAME: x.a.mov', 'CLIP NAME: x.b.mov'])
+  })
+
   it('takes clips of one name from two reels for two files, and renames each for itself', () => {
     const list = read(
       event('001', 'A001', 'AA', 'C', 1, 2),
