@@ -1,3 +1,4 @@
+import { sep } from 'node:path'
 import PQueue from 'p-queue'
 import {
   type JobHooks,
@@ -76,10 +77,9 @@ export class WatchDaemon implements DaemonView {
     if (this.#watches.size === 0)
       await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null)
     const wanted = new Map(folders.map((folder) => [folder.group, folder]))
-    const others = JSON.stringify(folders.map(({ path, out, failed, done }) => [path, out, failed, done]))
     for (const [group, watch] of this.#watches) {
       const folder = wanted.get(group)
-      if (folder && JSON.stringify([folder, others]) === this.#configured.get(group)) continue
+      if (folder && asConfigured(folder, folders) === this.#configured.get(group)) continue
       this.#watches.delete(group)
       await watch.stop()
     }
@@ -87,7 +87,7 @@ export class WatchDaemon implements DaemonView {
       if (this.#watches.has(group)) continue
       const watch = this.#watchOf(folder, folders)
       await watch.presence.look()
-      this.#configured.set(group, JSON.stringify([folder, others]))
+      this.#configured.set(group, asConfigured(folder, folders))
       this.#watches.set(group, watch)
       watch.start()
       this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
@@ -174,4 +174,10 @@ export class WatchDaemon implements DaemonView {
       }
     }
   }
+}
+
+/** All that decides how a folder is watched: of the others only what lies within it and is left out. */
+function asConfigured(folder: WatchedFolder, folders: readonly WatchedFolder[]): string {
+  const within = [...closedFolders(folders, folder)].filter((path) => path.startsWith(folder.path + sep))
+  return JSON.stringify([folder, within.sort()])
 }

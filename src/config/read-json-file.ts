@@ -19,17 +19,39 @@ export async function readJsonFile(path: string): Promise<unknown> {
 
 /** Parses what a person wrote; `source` is named in the message. */
 export function parseJson(text: string, source: string): unknown {
+  const json = text.replace(/^\uFEFF/, '')
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    return JSON.parse(json)
   } catch (cause) {
-    const message = thrownMessage(cause)
-    const offset = /at position (\d+)/.exec(message)?.[1]
-    const line = offset === undefined ? '' : ` (line ${text.slice(0, Number(offset)).split('\n').length})`
-    throw new UsageError('ERR_CONFIG_SYNTAX', `${source} is not valid JSON${line}.`, {
+    throw new UsageError('ERR_CONFIG_SYNTAX', `${source} is not valid JSON (line ${faultyLine(json)}).`, {
       cause,
       input: source,
       remedies: ['JSON takes double quotes, no comments and no comma after the last entry.'],
     })
+  }
+}
+
+/** What an engine says of a place differs, and some say nothing: the first line with which more is wrong than the end. */
+function faultyLine(text: string): number {
+  const lines = text.trimEnd().split('\n')
+  let [sound, faulty] = [0, lines.length]
+  while (faulty - sound > 1) {
+    const middle = (sound + faulty) >> 1
+    // No word, number or text of JSON goes on after the end of a line.
+    if (isBeginning(`${lines.slice(0, middle).join('\n')}\n`)) sound = middle
+    else faulty = middle
+  }
+  return faulty
+}
+
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const message = thrownMessage(error)
+    const position = /at position (\d+)/.exec(message)?.[1]
+    return position === undefined ? /end of JSON input/.test(message) : Number(position) >= text.length
   }
 }
 

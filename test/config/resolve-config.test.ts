@@ -101,8 +101,12 @@ describe('resolveConfig', () => {
     [{ baseUrl: 'https://x.example' }, 'ERR_CONFIG_KEY', 'unknown key "baseUrl" (did you mean "service.baseUrl"?)'],
     [{ verify: 'none' }, 'ERR_CONFIG_VALUE', '"verify" must be one of "full", "fast"'],
     [{ concurrency: 0 }, 'ERR_CONFIG_VALUE', '"concurrency" must be at least 1'],
-    ['{ nope', 'ERR_CONFIG_SYNTAX', 'is not valid JSON'],
-    ['', 'ERR_CONFIG_SYNTAX', 'is not valid JSON'],
+    ['{ nope', 'ERR_CONFIG_SYNTAX', 'is not valid JSON (line 1)'],
+    ['', 'ERR_CONFIG_SYNTAX', 'is not valid JSON (line 1)'],
+    ['{\n  "limits": {},\n  // why\n  "strict": true\n}\n', 'ERR_CONFIG_SYNTAX', 'is not valid JSON (line 3)'],
+    ['{\n  "limits": {},\n  "strict": yes,\n  "report": true\n}\n', 'ERR_CONFIG_SYNTAX', '(line 3)'],
+    ['{\n  "limits": {},\n  "strict": true\n\n\n', 'ERR_CONFIG_SYNTAX', '(line 3)'],
+    ['{\n  "strict": true\n}\n}', 'ERR_CONFIG_SYNTAX', '(line 4)'],
   ])('refuses %j', async (content, code, message) => {
     const path = await put('work/voxmux.config.json', content)
     const error = await resolved().catch((thrown: unknown) => thrown)

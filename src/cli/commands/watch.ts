@@ -12,6 +12,7 @@ import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { changedUntilRestart } from '../needs-restart.js'
 import { SEEN_FILE } from '../open-folder-hooks.js'
 import { openSideOf } from '../operator-side.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -137,8 +138,12 @@ async function reloading(
         const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
         await daemon.watch(await foldersOf(read, args, context))
         logger.info({}, 'Read the configuration again.')
+        const waiting = changedUntilRestart(config, read)
+        if (waiting.length > 0)
+          logger.warn({ settings: waiting }, `In force only when voxmux is started anew: ${waiting.join(', ')}.`)
       } catch (thrown) {
-        logger.error({}, `The configuration stays as it was: ${toVoxmuxError(thrown).message}`)
+        const { code, message, remedies } = toVoxmuxError(thrown)
+        logger.error({ code, remedies }, `The configuration stays as it was: ${message}`)
       }
       await side.ready()
     })

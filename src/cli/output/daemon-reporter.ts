@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
-import { daemonFileLine, saidOnce } from './file-line.js'
+import { daemonFileLine, harmless, saidOnce } from './file-line.js'
 import { logLine } from './log-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
@@ -48,7 +48,10 @@ function causeText(cause: unknown): string | undefined {
 function notes({ note }: Reporter): Logger {
   const say = (mark: string) => (fields: object, message: string) => {
     const line = logLine(fields, message)
-    if (line !== null) note(mark + line)
+    if (line === null) return
+    note(mark + line)
+    const { remedies = [] } = fields as { readonly remedies?: readonly string[] }
+    for (const remedy of remedies) note(`    → ${harmless(remedy)}`)
   }
   return { ...silentLogger, info: say(''), warn: say('! '), error: say('! ') }
 }

@@ -18,6 +18,8 @@ describe('voxmux watch, while its configuration changes', () => {
     await daemon.until(/"event":"watching"/)
     renameSync(configure(['one', 'two'], 'new.json'), config)
     await daemon.until(/Read the configuration again/)
+    // The one that was there goes on undisturbed.
+    expect(daemon.said().match(/"msg":"watching"/g)).toHaveLength(2)
     writeFileSync(bench.file('two/bad.wav'), 'no sound')
     await daemon.until(/"rejected"/)
     expect(bench.report('nothing')).toBeUndefined()
@@ -29,8 +31,12 @@ describe('voxmux watch, while its configuration changes', () => {
     await daemon.until(/"event":"watching"/)
     daemon.child.kill('SIGHUP')
     await daemon.until(/Read the configuration again/)
+    expect(daemon.said()).not.toMatch(/only when voxmux is started anew/)
     writeFileSync(config, '{"watch": {"folders": 7}}')
     await daemon.until(/The configuration stays as it was/)
+    const folders = [{ path: bench.file('one') }]
+    writeFileSync(config, JSON.stringify({ concurrency: 3, watch: { folders, dashboard: { port: 0 } } }))
+    await daemon.until(/only when voxmux is started anew: concurrency, watch\.dashboard/)
     writeFileSync(bench.file('one/bad.wav'), 'no sound')
     await daemon.until(/"rejected"/)
   })
