@@ -151,7 +151,12 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
       'wmav2',
     ],
   },
-  flv: { ...FILM, muxer: 'flv', extension: 'flv', audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8'] },
+  flv: {
+    ...FILM,
+    muxer: 'flv',
+    extension: 'flv',
+    audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
+  },
   wmv: ASF,
   wma: { ...ASF, extension: 'wma', soundOnly: true, covers: 'stream' },
   wav: {

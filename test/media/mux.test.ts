@@ -69,6 +69,16 @@ describe('mux and verify', () => {
     expect((await probe(part)).streams[2]).toMatchObject({ dispositions: [], title: 'Original' })
   })
 
+  it.each(['pcm_alaw', 'pcm_mulaw'])('keeps the telephone sound of .flv as it is: %s', async (codec) => {
+    const path = folder.file(`${codec}.flv`)
+    await ffmpeg(...picture(2), ...tone(2, 8000), '-c:v', 'flv1', '-c:a', codec, path)
+    const { part, plan } = await remux(path)
+    expect(plan.losses).toEqual([])
+    const sound = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-c', 'copy', '-f', 'data', 'pipe:1')
+    expect((await probe(part)).streams[1]).toMatchObject({ codec })
+    expect((await sound(part)).equals(await sound(path))).toBe(true)
+  })
+
   it('does not move a Matroska film whose B-frames have negative decoding times', async () => {
     const path = folder.file('bframes.mkv')
     await ffmpeg(...picture(2), ...tone(2), '-c:v', 'libx264', '-bf', '2', '-c:a', 'aac', path)
