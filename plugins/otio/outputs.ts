@@ -19,7 +19,7 @@ export function outputsOf({ output, cwd }: TimelineRequest, { path, extension }:
   if (output === undefined || wanted === undefined)
     return { timeline: join(dirname(path), name), mediaOutput: () => undefined }
   if (extname(wanted).toLowerCase() === extension && !isFolder(wanted) && !/[/\\]$/.test(output)) {
-    if (wanted === path) {
+    if (wanted === path || leadsTo(wanted, path)) {
       throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the timeline ${path}.`, {
         input: path,
         remedies: ['Name another file with --output: the timeline is only ever read.'],
@@ -46,6 +46,12 @@ function distinctFolders(folder: string): (mediaPath: string) => string {
     taken.set(join(free, name), mediaPath)
     return free
   }
+}
+
+/** Whether a path that is typed otherwise, through a link or another mount, leads to the very timeline. */
+function leadsTo(wanted: string, path: string): boolean {
+  const [one, other] = [wanted, path].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
+  return !!one && one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs
 }
 
 function isFolder(path: string): boolean {

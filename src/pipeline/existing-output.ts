@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import type { Job, JobStore } from '../jobs/index.js'
 import { fileSha256, type QuickIdentity } from './file-identity.js'
 import { isMadeOf } from './is-made-of.js'
 import { receiptPath } from './output-path.js'
 import { receiptPartPath } from './part-file.js'
-import { outputExists } from './publish.js'
+import { outputExists, outputNoFile } from './publish.js'
 import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
 
 /** What stands where the output is to go. */
@@ -35,7 +35,8 @@ export interface WantedOutput {
  *
  * @param job as the ledger has it; null where it knows none
  * @param jobs that ledger
- * @throws {UsageError} `ERR_OUTPUT_EXISTS` for a file that is not the wanted one, unless it may be replaced
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` for a file that is not the wanted one, unless it may be replaced, and for
+ *   what is no file
  */
 export async function existingOutput(
   wanted: WantedOutput,
@@ -43,15 +44,31 @@ export async function existingOutput(
   jobs: Pick<JobStore, 'get'>,
 ): Promise<ExistingOutput> {
   const { output, replace, signal } = wanted
+  await requireFilePlace(output)
   const found = await stat(output).catch(() => undefined)
-  if (!found || replace) return { kind: 'none' }
-  if (!found.isFile()) throw outputExists(output)
+  if (replace) return { kind: 'none' }
+  if (!found) {
+    // A link that leads nowhere holds the name all the same: said now, not when the voice is paid for.
+    if (await lstat(output).catch(() => undefined)) throw outputExists(output)
+    return { kind: 'none' }
+  }
   const receipt = receiptPath(output)
   if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
   if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'older' }
   throw outputExists(output)
+}
+
+/**
+ * Refuses a device, a pipe or a folder in the output's place, `--force` or not: whoever writes `-o /dev/null` means to
+ * throw the output away, not the device.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS`
+ */
+export async function requireFilePlace(output: string): Promise<void> {
+  const found = await stat(output).catch(() => undefined)
+  if (found && !found.isFile()) throw outputNoFile(output)
 }
 
 /**

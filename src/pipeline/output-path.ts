@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../core/errors.js'
+import { isSameFile } from './is-same-file.js'
 
 /** What follows an output's name in that of its receipt. */
 const RECEIPT_SUFFIX = '.voxmux.json'
@@ -35,7 +36,8 @@ export async function outputPath(wish: OutputWish): Promise<string> {
       ? fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)
       : fittingName(wish.stem, wish.extension)
   const path = await place(wish, ownName)
-  if (path === wish.input) {
+  // Also by another name, which --force would replace as any other: the input is only ever read.
+  if (path === wish.input || (await isSameFile(path, wish.input))) {
     throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the input ${wish.input}.`, {
       input: wish.input,
       remedies: ['Name another file with --output: the input is only ever read.'],

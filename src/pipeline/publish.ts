@@ -84,3 +84,11 @@ export function outputExists(output: string, cause?: unknown): UsageError {
     remedies: ['Choose another name with --output, or replace it with --force.'],
   })
 }
+
+/** What stands where the output should go is no file: a device, a pipe, a folder. */
+export function outputNoFile(output: string): UsageError {
+  return new UsageError('ERR_OUTPUT_EXISTS', `${output} is no regular file and is not replaced.`, {
+    input: output,
+    remedies: ['Choose another name with --output: --force replaces files alone. --dry-run writes none.'],
+  })
+}

@@ -10,7 +10,7 @@ import { findFfmpeg, probe } from '../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../precheck/index.js'
 import { clearStale } from './clear-stale.js'
 import type { JobRunOptions, PipelineContext } from './context.js'
-import { wasPublishedBy } from './existing-output.js'
+import { requireFilePlace, wasPublishedBy } from './existing-output.js'
 import { fileSha256 } from './file-identity.js'
 import { type JobOutcome, outcomeOfError } from './job-outcome.js'
 import { recipeHash } from './job-settings.js'
@@ -84,6 +84,7 @@ async function fetchRemotely(
       return { output, receipt: (await readReceipt(receiptPath(output))) ?? null }
     throw outputExists(output)
   }
+  await requireFilePlace(output)
   if (!settings.force && (await stat(output).catch(() => undefined))) return adopted()
   await requireWritableFolder(dirname(output))
   await clearStale(output, id, context)

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { FaultServer } from './fault-server.js'
 import type { Workshop } from './workshop.js'
 
@@ -157,6 +158,27 @@ export const BAD_INPUTS: readonly BadInput[] = [
     exitCode: 2,
     code: 'ERR_OUTPUT_IS_INPUT',
     says: /speech\.wav/,
+  },
+  {
+    name: 'the file that the input is a link to as output',
+    prepare({ take, path }) {
+      const taken = take('speech.wav')
+      symlinkSync(taken, path('link.wav'))
+      return [path('link.wav'), '-o', taken, '--force']
+    },
+    exitCode: 2,
+    code: 'ERR_OUTPUT_IS_INPUT',
+    says: /link\.wav/,
+  },
+  {
+    name: 'a pipe (as a device would be) as output',
+    prepare({ take, path }) {
+      execFileSync('mkfifo', [path('pipe.wav')])
+      return [take('speech.wav'), '-o', path('pipe.wav'), '--force']
+    },
+    exitCode: 2,
+    code: 'ERR_OUTPUT_EXISTS',
+    says: /pipe\.wav is no regular file/,
   },
   {
     name: 'wrong credentials',

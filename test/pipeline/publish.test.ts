@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { existingOutput } from '../../src/pipeline/existing-output.js'
 import { fittingName, outputPath, receiptPath } from '../../src/pipeline/output-path.js'
 import { clearStaleParts, partPath, requireFreeSpace, requireWritableFolder } from '../../src/pipeline/part-file.js'
 import { planJob } from '../../src/pipeline/plan-job.js'
@@ -111,6 +112,18 @@ describe('part files', () => {
   })
 })
 
+describe('existingOutput', () => {
+  it('sees a link that leads nowhere before anything is paid for; --force replaces the link', async () => {
+    const output = join(folder, 'out.mov')
+    await symlink('nowhere.mov', output)
+    const inputIdentity = { sizeBytes: 1, mtimeMs: 1 }
+    const wanted = { input: '/a/clip.mov', inputIdentity, output, recipeHash: 'x', supersede: false }
+    const look = (replace: boolean) => existingOutput({ ...wanted, replace }, null, { get: async () => null })
+    await expect(look(false)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
+    expect(await look(true)).toEqual({ kind: 'none' })
+  })
+})
+
 describe('outputPath', () => {
   const wish = { input: '/a/clip.mov', output: undefined, extension: '.mov', label: 'regen', cwd: '/work' } as const
 
@@ -140,6 +153,20 @@ describe('outputPath', () => {
 
   it('refuses to stand in the place of the input', async () => {
     await expect(outputPath({ ...wish, output: '/a/clip.mov' })).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
+  })
+
+  it.each([
+    ['a link to its folder', 'beside/clip.mov', 'clip.mov'],
+    ['a link to it', 'link.mov', 'clip.mov'],
+    ['the file that it is a link to', 'clip.mov', 'link.mov'],
+    ['a hard link to it', 'hard.mov', 'clip.mov'],
+  ])('refuses to stand in the place of the input under another name: %s', async (_, output, input) => {
+    const at = (name: string) => join(folder, name)
+    await writeFile(at('clip.mov'), 'dear')
+    await Promise.all([symlink(folder, at('beside')), symlink('clip.mov', at('link.mov'))])
+    await link(at('clip.mov'), at('hard.mov'))
+    const refused = outputPath({ ...wish, input: at(input), output: at(output) })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
   })
 
   it('fits a name and its receipt into 255 bytes and keeps long names apart', () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { jobBench } from '../../helpers/job-bench.js'
 import { eventsOf, runCli } from '../../helpers/voxmux-cli.js'
@@ -54,6 +54,14 @@ describe('voxmux timeline', () => {
     expect(files.map(({ output }) => output)).toEqual([bench.folder.file('finished/speech.regen.wav'), output])
     expect(await readFile(output, 'utf8')).toContain('finished/speech.regen.wav')
     expect((await voxmux('cut.otio', '-o', 'finished')).stderr).toContain('cut.otio: already done')
+  })
+
+  it('never replaces the timeline that it reads, not under another name either', async () => {
+    await bench.take('speech.wav')
+    await writeCut('cut.otio', 'speech.wav')
+    await symlink('.', bench.folder.file('beside'))
+    const { exitCode, stderr } = await voxmux('cut.otio', '-o', 'beside/cut.otio', '--force', '--dry-run')
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('The output would replace the timeline')])
   })
 
   it.each([
