@@ -72,6 +72,26 @@ test('a part of a video is that part, in sync, and nothing else is left behind',
   expect(readdirSync(folder).filter((name) => name.startsWith('part'))).toEqual(['part.mkv'])
 })
 
+test.each([
+  ['film.mp4', '24', ['-c:a', 'aac', '-c:v', 'libx264', '-pix_fmt', 'yuv420p'], 1.337],
+  ['film.mp4', '30000/1001', ['-c:a', 'aac', '-c:v', 'libx264', '-pix_fmt', 'yuv420p'], 1.5],
+  ['film.mov', '25', ['-c:a', 'pcm_s16le'], 0.5],
+] as const)(
+  'a part of a video may begin in the middle of a picture: %s, %s a second',
+  async (name, rate, args, startSec) => {
+    const input = makeFilm(name, '-r', rate, ...args)
+    const output = at(`middle-${name}`)
+    await processFile({ input, output, startSec, endSec: 3, pool })
+    const [picture] = (await probe(output)).streams.filter(({ kind }) => kind === 'video')
+    expect(picture?.codec).toBe((await probe(input)).streams[0]?.codec)
+    // It begins with that picture: no more than its length before the place that was asked for.
+    const lengthSec = (rate === '24' ? 1 / 24 : rate === '25' ? 1 / 25 : 1001 / 30000) + 0.03
+    const soundSec = decoded(output, { rate: 48_000, channels: 1 }).length / 48_000
+    expect(soundSec).toBeGreaterThan(3 - startSec - 0.03)
+    expect(soundSec).toBeLessThan(3 - startSec + lengthSec)
+  },
+)
+
 test('a video gives its sound alone when a type is asked for', async () => {
   const input = makeFilm('film.mov', '-c:a', 'pcm_s16le')
   await processFile({ input, output: at('sound-out'), outputType: 'flac', pool })
