@@ -123,7 +123,9 @@ function muxOptions(
 ): MuxOptions {
   return {
     replaced: tracks.map(({ stream }) => stream.audioIndex),
-    ...(outputType === null ? { container: namedContainer(media, outputFile) } : outputFormat(media, outputType)),
+    ...(outputType === null
+      ? { container: namedContainer(media, outputFile) }
+      : outputFormat(media, outputType, outputFile)),
     fallbackContainer: recipe.audio.container,
     fallbackCodec: recipe.audio.codec,
     fallbackBitRate: recipe.audio.bitRate,

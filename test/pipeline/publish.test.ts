@@ -155,6 +155,20 @@ describe('outputPath', () => {
     await expect(outputPath({ ...wish, output: '/a/clip.mov' })).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
   })
 
+  it('is named for the type that is asked for, or for none', async () => {
+    const planned = async (output: string, outputType: 'mp3' | 'opus') => {
+      const request = requestFor(fixture('speech.wav'), { output: join(folder, output) })
+      return (await planJob({ ...request, settings: { ...request.settings, outputType } }, {})).mux.container
+    }
+    for (const name of ['x.wav', 'x.MP4']) {
+      await expect(planned(name, 'mp3')).rejects.toMatchObject({ code: 'ERR_OUTPUT_TYPE_NAME', exitCode: 2 })
+    }
+    expect(await Promise.all(['x.mp3', 'take.v2', 'new/'].map((name) => planned(name, 'mp3')))).toEqual(
+      Array(3).fill('mp3'),
+    )
+    expect(await planned('x.ogg', 'opus')).toBe('opus')
+  })
+
   it.each([
     ['a link to its folder', 'beside/clip.mov', 'clip.mov'],
     ['a link to it', 'link.mov', 'clip.mov'],
