@@ -14,7 +14,7 @@ import type { RegeneratedVoice } from './voice-service.js'
 export interface ObtainedChunk {
   readonly cut: VoiceCut
   readonly alignment: VoiceAlignment
-  /** Null where the service found no voice in this part of a longer one: it stays as it was. */
+  /** Null where the service found no voice in this part, or channel, of several: it stays as it was. */
   readonly regenerated: RegeneratedVoice | null
 }
 
@@ -23,8 +23,8 @@ export interface ObtainChunkOptions {
   readonly settings: JobSettings
   readonly signal: AbortSignal
   readonly waitUntilMs: number | undefined
-  /** One of several parts of a longer voice. */
-  readonly isPart: boolean
+  /** One of several parts of a longer voice, or of several channels: told of where it has no voice, and left. */
+  readonly onVoiceless: ((error: VoxmuxError) => void) | null
   readonly tell: PartProgress
 }
 
@@ -33,7 +33,8 @@ const NOT_ENOUGH_VOICE = -3
 
 /**
  * Has one voice file regenerated and measures how the answer lines up. A part of a longer voice in which nobody
- * speaks (ten minutes of a chase) stays as it was: sent whole, the file would have passed.
+ * speaks (ten minutes of a chase) stays as it was: sent whole, the file would have passed. So does a channel of
+ * several, such as the music beside the dialogue.
  */
 export async function obtainChunk(
   cut: VoiceCut,
@@ -43,8 +44,8 @@ export async function obtainChunk(
   try {
     return await regenerated(cut, options, context)
   } catch (error) {
-    const isVoiceless = error instanceof VoxmuxError && error.errorCode === NOT_ENOUGH_VOICE
-    if (!options.isPart || !isVoiceless) throw error
+    if (!(error instanceof VoxmuxError) || error.errorCode !== NOT_ENOUGH_VOICE || !options.onVoiceless) throw error
+    options.onVoiceless(error)
     const answer = { path: cut.path, filters: [], startSample: 0, sample: 'f64' as const }
     for (const stage of ['upload', 'process', 'download', 'align'] as const) options.tell(stage, 100)
     return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { childAbort } from '../core/abort.js'
-import { PendingError, type PrecheckError } from '../core/errors.js'
+import { PendingError, type PrecheckError, type VoxmuxError } from '../core/errors.js'
 import { filteredPcm } from '../media/answer-pcm.js'
 import { cutVoice, type Loudness, measureLoudness } from '../media/index.js'
 import type { SampleRange, VoiceCut } from '../media/voice-cut.js'
@@ -65,6 +65,7 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   )
   const own = { ...options, signal: controller.signal }
   const left: PendingError[] = []
+  const voiceless: VoxmuxError[] = []
   const leave = (error: unknown): ObtainedChunk[] => {
     if (!(error instanceof PendingError)) throw error
     left.push(error)
@@ -73,14 +74,13 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   try {
     const pieces = await Promise.all(
       sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
+        const isOneOfSeveral = cuts.length > 1 || plan.whenSilent === 'leave'
+        const onVoiceless = isOneOfSeveral ? (error: VoxmuxError) => void voiceless.push(error) : null
         const sentLoudness = () => wholeTrackLoudness(plan, cuts[0], loudness, options.signal)
         const chunks = await Promise.all(
           cuts.map((cut) =>
             queue.add(() =>
-              obtainChunk(cut, { ...own, isPart: cuts.length > 1, tell: progress.part() }, context).then(
-                (chunk) => [chunk],
-                leave,
-              ),
+              obtainChunk(cut, { ...own, onVoiceless, tell: progress.part() }, context).then((chunk) => [chunk], leave),
             ),
           ),
         )
@@ -88,6 +88,9 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
       }),
     )
     if (left[0]) throw left[0]
+    // Nobody speaks anywhere: a copy of the file is not published as regenerated.
+    if (voiceless[0] && pieces.every(({ chunks }) => chunks.every(({ regenerated }) => !regenerated)))
+      throw voiceless[0]
     return { pieces, left: prepared.filter((piece) => piece.kind === 'leave') }
   } catch (error) {
     controller.abort(error)

@@ -94,7 +94,8 @@ function voicelessNotes({ plan, chunks }: ObtainedPiece): string[] {
   return chunks.flatMap(({ cut, regenerated }) => {
     if (regenerated) return []
     const part = `${formatTime(cut.range.startSample / cut.sampleRate)}-${formatTime(cut.range.endSample / cut.sampleRate)}`
-    return [`In audio track ${plan.audioIndex} the service found no voice at ${part}: that part stays as it is.`]
+    const place = `${plan.channels.kind === 'one' ? `channel ${plan.channels.channel} of ` : ''}audio track ${plan.audioIndex}`
+    return [`In ${place} the service found no voice at ${part}: that part stays as it is.`]
   })
 }
 

@@ -52,6 +52,27 @@ describe('--channels each', () => {
     expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, false, true, true])
   })
 
+  it.each([
+    ['leaves a channel as it is in which the service finds no voice', ['channel 1'], 'done', null],
+    ['ends as any other file where it finds none in any', ['channel 0', 'channel 1'], 'failed', -3],
+  ] as const)('%s', async (_, voiceless, status, errorCode) => {
+    const input = await polyphonic()
+    bench.answerWith('-af', 'volume=0.5')
+    bench.server.behaviour.states = []
+    const regenerate = bench.server.behaviour.regenerate
+    bench.server.behaviour.regenerate = (path, asked) => {
+      const file = bench.server.files.find(({ id }) => id === asked.fileId)
+      const isVoiceless = voiceless.some((name) => file?.clientFileId.includes(name))
+      if (file && isVoiceless) file.failed = { status: 'Failed', errorCode: -3, progress: 0 }
+      return isVoiceless ? path : regenerate(path, asked)
+    }
+    const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+    expect([event.status, event.error?.errorCode ?? null]).toEqual([status, errorCode])
+    if (status === 'failed') return
+    expect(receipt?.notes.join()).toContain('In channel 1 of audio track 0 the service found no voice')
+    expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, true, true, true])
+  })
+
   it('keeps the names that the recorder gave its tracks', async () => {
     const input = await bench.take('field-recorder.wav')
     await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
