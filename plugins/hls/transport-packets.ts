@@ -1,5 +1,5 @@
 /** Bytes of every packet of an MPEG transport stream. */
-export const PACKET_BYTES = 188
+const PACKET_BYTES = 188
 const HEADER_BYTES = 4
 
 /** One packet of a transport stream. */

@@ -2,7 +2,7 @@ import { UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
 
 /** Whether a host name (as `URL.hostname` gives it) can only mean this machine. */
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||

@@ -84,7 +84,6 @@ const dashboardSchema = z.strictObject({
     .optional()
     .meta({ description: 'Names under which it may be asked for besides its own, as in the Host header.' }),
 })
-export type DashboardSettings = z.infer<typeof dashboardSchema>
 
 /** The key `watch`: the folders of `voxmux watch`, and what holds for each that does not say otherwise. */
 export const watchSchema = takingSchema.extend({

@@ -21,7 +21,7 @@ const TAKEN_AWAY = 1e-2
 /** Part of the voiced power that must be found again at the least, however much was noise. */
 const LEAST_FOUND = 0.2
 /** Mean square of what counts as silence whatever else there is: -80 dB in the speech band. */
-export const SILENT_POWER = 1e-8
+const SILENT_POWER = 1e-8
 
 export type AlignmentVerdict =
   | { readonly kind: 'aligned'; readonly alignment: Alignment }

@@ -36,13 +36,13 @@ const MOST_LAG_SEC = 1
 /** An answer may fall short by this much (codecs trim): more is a part of the voice missing. */
 const MOST_MISSING_SEC = 0.25
 
-export const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
+const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
   same: 0.35,
   elsewhere: 0.45,
   support: 0.7,
   toleranceSec: 0.001,
 }
-export const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
+const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
 
 /**
  * Measures how a service's answer lies against the voice that was sent: by waveform, or by the loudness of its bands

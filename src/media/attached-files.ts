@@ -32,7 +32,7 @@ export function attachedStreams({ profile, streams }: MuxPlan): readonly Planned
 }
 
 /** Where the content of such a stream lies. */
-export function attachedPath({ input }: PlannedStream, { folder, partPath }: AttachedFolder): string {
+function attachedPath({ input }: PlannedStream, { folder, partPath }: AttachedFolder): string {
   return join(folder, `${basename(partPath)}.attached${input.index}`)
 }
 

@@ -36,11 +36,6 @@ export function peakOf({ values, maxLag }: Correlation): { lag: number; match: n
   return { lag: best - maxLag, match: values[best] as number }
 }
 
-/** Like {@link peakOf} for waveforms, where an inverted polarity is the same sound. */
-export function waveformPeakOf({ values, maxLag }: Correlation): { lag: number; match: number } {
-  return peakOf({ values: magnitudes(values), maxLag })
-}
-
 /** A loop, as everywhere here: callbacks box each number, and what they leave behind costs more than the work. */
 function magnitudes(values: Float64Array): Float64Array {
   const out = new Float64Array(values.length)
@@ -51,7 +46,10 @@ function magnitudes(values: Float64Array): Float64Array {
 /** How far below the greatest value a peak may stay that means the same: what repeats fits at every period. */
 const SAME_PEAK = 0.005
 
-/** Like {@link waveformPeakOf}, but of several peaks as high (a tone fits at every period) the one nearest a lag. */
+/**
+ * Like {@link peakOf} for waveforms, where an inverted polarity is the same sound; of several peaks as high (a tone fits at
+ * every period) the one nearest a lag.
+ */
 export function nearestWaveformPeak({ values, maxLag }: Correlation, expected: number): { lag: number; match: number } {
   const heights = magnitudes(values)
   const best = peakOf({ values: heights, maxLag })

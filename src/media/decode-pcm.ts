@@ -58,7 +58,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
 }
 
 /** What remains of a format when only some channels are taken. */
-export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
+function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
   switch (channels.kind) {
     case 'all':
       return format

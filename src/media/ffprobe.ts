@@ -46,7 +46,7 @@ export async function ffprobe<T>(
 }
 
 /** Runs ffprobe and hands its output on as it comes. */
-export async function ffprobeText(
+async function ffprobeText(
   path: string,
   args: readonly string[],
   onText: (text: string) => void,

@@ -104,7 +104,7 @@ function energyOf(bytes: Buffer, { channels, sample }: PcmFormat, stride: number
 }
 
 /** All channels summed, as the check decodes them. */
-export function monoOf(bytes: Buffer, { channels, sample }: PcmFormat): Float64Array {
+function monoOf(bytes: Buffer, { channels, sample }: PcmFormat): Float64Array {
   const values = valuesOf(bytes, sample)
   const scale = fullScaleOf(sample)
   const mono = new Float64Array(Math.floor(values.length / channels))

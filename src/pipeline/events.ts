@@ -28,7 +28,7 @@ export const fileStatusSchema = z.enum(['done', 'skipped', 'rejected', 'failed',
 export type FileStatus = z.infer<typeof fileStatusSchema>
 
 /** An error as it stands in events: see `errorReport` in core. */
-export const errorReportSchema = z.object({
+const errorReportSchema = z.object({
   code: z.templateLiteral(['ERR_', z.string()]),
   errorCode: z.int().nullable().meta({ description: "The service's file error code, null where it is none." }),
   name: z.string().nullable(),
@@ -85,6 +85,3 @@ export type ResultEvent = z.infer<typeof resultEventSchema>
 
 /** What a job tells while it runs. */
 export type JobEvent = ProgressEvent | FileEvent
-
-/** Everything that a job or a run tells. */
-export type RunEvent = JobEvent | ResultEvent

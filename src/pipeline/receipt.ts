@@ -31,7 +31,6 @@ const lossSchema = z.object({
   stream: count.nullable(),
   reason: z.string(),
 })
-export type Loss = z.infer<typeof lossSchema>
 
 const loudnessSchema = z.object({
   integratedLufs: z.number().nullable().meta({ description: 'EBU R128; null for silence.' }),

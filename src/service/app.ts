@@ -23,7 +23,7 @@ export interface AppOptions {
 }
 
 /** Where the service says what it takes: no token is needed, so that a pre-check can ask first. */
-export const LIMITS_PATH = '/api/v1/limits'
+const LIMITS_PATH = '/api/v1/limits'
 
 /** A request is at most a megabyte: who takes longer for it holds a connection and no more. */
 const REQUEST_TIMEOUT_MS = 60_000

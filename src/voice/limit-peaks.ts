@@ -1,5 +1,5 @@
 /** Reach of the gain's dip to both sides of a peak: 5 ms at 48 kHz. */
-export const REACH_SAMPLES = 240
+const REACH_SAMPLES = 240
 /** Full scale, less what conversion to integers may add. */
 const CEILING = 0.9995
 

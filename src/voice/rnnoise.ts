@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 /** Samples of one frame of the model: 10 ms at its rate of 48 kHz. */
 export const FRAME_SAMPLES = 480
 /** By how much RNNoise 0.2's output lags its input. */
-export const MODEL_DELAY_SAMPLES = 960
+const MODEL_DELAY_SAMPLES = 960
 
 const DELAY_FRAMES = MODEL_DELAY_SAMPLES / FRAME_SAMPLES
 /** The model was trained on 16-bit sample values. */

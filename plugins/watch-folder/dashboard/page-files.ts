@@ -8,7 +8,6 @@ const NAMES = [
   ...['app.js', 'announce.js', 'connection.js', 'elements.js', 'format.js', 'job-detail.js', 'job-lists.js'],
   ...['overview.js', 'player.js', 'receipt.js'],
 ] as const
-export type PageFileName = (typeof NAMES)[number]
 
 export interface PageFile {
   readonly type: string

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Header that carries the token of this start. */
-export const TOKEN_HEADER = 'x-voxmux-token'
+const TOKEN_HEADER = 'x-voxmux-token'
 
 export interface GuardedRequest {
   readonly method: string

@@ -45,7 +45,7 @@ export async function installFfmpeg({ env, signal, announce }: InstallOptions): 
 }
 
 /** The commands that install ffmpeg here, absolute, with sudo where it is needed and there. */
-export function installCommands(
+function installCommands(
   env: NodeJS.ProcessEnv,
 ): readonly { readonly command: readonly [string, ...string[]]; readonly isOptional: boolean }[] {
   const folders = programFolders(env.PATH)

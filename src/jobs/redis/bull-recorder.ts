@@ -48,7 +48,7 @@ export interface BullQueue {
 }
 
 /** How long BullMQ's own lock lasts at most: ours says when a lease is over, and takes the lock away then. */
-export const BULL_LOCK_MS = 24 * 3600 * 1000
+const BULL_LOCK_MS = 24 * 3600 * 1000
 
 /** BullMQ over a connection, and the texts of its scripts as it hands them to that connection. */
 export interface Bull {

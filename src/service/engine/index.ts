@@ -1,1 +1,1 @@
-export { type ProcessedFile, type ProcessFileOptions, processFile } from './process-file.js'
+export { processFile } from './process-file.js'

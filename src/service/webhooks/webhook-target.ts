@@ -75,6 +75,6 @@ export function assertTarget(target: WebhookTarget): void {
 }
 
 /** Whether a text may stand in a header value. */
-export function isHeaderSafe(text: string): boolean {
+function isHeaderSafe(text: string): boolean {
   return /^[\x21-\x7e]*$/.test(text)
 }
