@@ -86,6 +86,7 @@ export function muxCommand(
           ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
           ...mp4FamilyOptions(plan, fastStart),
           ...profile.options,
+          ...clockOptions(plan),
           ...broadcastWaveOptions(plan),
           // No name of the program where the original has none.
           '-fflags',
@@ -105,6 +106,19 @@ export function muxCommand(
   }
 }
 
+/** MPEG streams begin at any time of day; told to another container, that would be a wait before the first picture. */
+const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg'])
+
+/** By how much the output's timestamps are later than the input's. */
+export function clockMoveSec({ media, container }: MuxPlan): number {
+  return MPEG_CLOCK.has(media.container) && !MPEG_CLOCK.has(container) ? -media.startSec : 0
+}
+
+function clockOptions(plan: MuxPlan): readonly string[] {
+  const moveSec = clockMoveSec(plan)
+  return moveSec === 0 ? [] : ['-output_ts_offset', moveSec.toFixed(6)]
+}
+
 /** Where the input is a Broadcast WAV, its bext chunk is written again (its tags are what ffmpeg read from it). */
 function broadcastWaveOptions({ container, media }: MuxPlan): readonly string[] {
   const names = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history', 'umid']
@@ -118,12 +132,11 @@ function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
   return opus.flatMap(({ outputIndex }) => [`-bsf:${outputIndex}`, move])
 }
 
-/** Edit lists count in the movie's time scale, ms by default: a late start is told in samples instead. */
-function exactStartOptions({ profile }: MuxPlan, voices: readonly VoiceInput[]): readonly string[] {
-  const late = voices.find(({ skipSamples }) => skipSamples > 0)
-  return late && profile.priming === 'signalled' && profile.data !== 'none'
-    ? ['-movie_timescale', String(late.format.sampleRate)]
-    : []
+/** Edit lists count in the movie's time scale, ms by default: what starts late is told in samples instead. */
+function exactStartOptions(plan: MuxPlan, voices: readonly VoiceInput[]): readonly string[] {
+  const { priming, data } = plan.profile
+  const late = clockMoveSec(plan) === 0 ? voices.find(({ skipSamples }) => skipSamples > 0) : voices[0]
+  return late && priming === 'signalled' && data !== 'none' ? ['-movie_timescale', String(late.format.sampleRate)] : []
 }
 
 function voiceInputOptions(plan: MuxPlan, voice: VoiceInput): readonly string[] {

@@ -5,7 +5,7 @@ import { fileUrl, safeInputOptions } from './input-safety.js'
 import { matchStreams } from './match-streams.js'
 import type { MediaInfo } from './media-info.js'
 import type { MuxedVoice, MuxResult } from './mux.js'
-import { replacedStreams } from './mux-command.js'
+import { clockMoveSec, replacedStreams } from './mux-command.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from './packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from './stream-hash.js'
@@ -93,17 +93,22 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
   const { sampleRate, channels } = voice.format
   const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join('+')
   const clock = fileClockFilters({ startSec: output.startSec, sampleRate }, { kind: 'all' })
-  const filters = [...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
+  // Opus knows only rates of its own: what went in at 44.1 kHz comes back at 48.
+  const filters = [`aresample=${sampleRate}`, ...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
   return {
     filter: `[0:${(stream && matchStreams(plan, output).get(stream)?.index) ?? -1}]${filters.join(',')}[mono]`,
     windows: new SyncWindows(voice.syncSamples, Math.round(SEARCH_SEC * sampleRate)),
   }
 }
 
-/** The picture's own move against the file's zero counts: what must not change is sound against picture. */
+/**
+ * The picture's own move against the file's zero counts: what must not change is sound against picture. In Matroska what its
+ * reader says begins before the timestamps written is the lead-in of Opus.
+ */
 function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): number {
   const zeroMovedSec = output.startSec - plan.media.startSec
-  return Math.round(((anchorShiftSec(plan, output) ?? zeroMovedSec) - zeroMovedSec) * sampleRate)
+  const withoutPictureSec = plan.profile.priming === 'measured' ? clockMoveSec(plan) : zeroMovedSec
+  return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
 }
 
 function places(voice: MuxedVoice, windows: SyncWindows, moved: number): readonly SyncPlace[] {

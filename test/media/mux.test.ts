@@ -57,6 +57,33 @@ describe('mux and verify', () => {
     expect(String(await hash(part))).toBe(String(await hash(path)))
   })
 
+  it.each(['mkv', 'mp4', 'mov'])(
+    'lets what a transport stream began at any time of day begin at zero in .%s',
+    async (container) => {
+      const path = folder.file('clock.m2ts')
+      await ffmpeg(...picture(3), ...tone(3, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'aac', '-f', 'mpegts', path)
+      const { verified, part, plan } = await remux(path, { container })
+      expect(plan.media.startSec).toBeGreaterThan(1)
+      expect(Math.abs((await probe(part)).startSec)).toBeLessThan(0.03)
+      expect(verified.sync[0]?.places).toHaveLength(3)
+      for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+        expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(container === 'mkv' ? 48 : 0)
+    },
+  )
+
+  it.each([
+    ['wav', 44_100],
+    ['wav', 48_000],
+    ['m2ts', 48_000],
+  ])('keeps sound alone of .%s at %d Hz in its place as Opus in .webm', async (extension, rate) => {
+    const path = folder.file(`alone-${rate}.${extension}`)
+    await ffmpeg(...tone(3, rate, 1), path)
+    const { verified } = await remux(path, { container: 'webm' })
+    expect(verified.sync[0]?.places).toHaveLength(3)
+    for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+      expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
+  })
+
   it('gives back lossless sound bit for bit, and keeps the original beside it when asked', async () => {
     const path = folder.file('keep.mov')
     await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'pcm_s24le', path)
