@@ -19,6 +19,8 @@ afterAll(() => folder.remove())
 const edit = (path: string, change: (text: string) => string) => writeFileSync(path, change(readFileSync(path, 'utf8')))
 const inEnglish = (change: (text: string) => string) => (root: string) => edit(join(root, 'eng/stream.m3u8'), change)
 const inMaster = (change: (text: string) => string) => (root: string) => edit(join(root, 'master.m3u8'), change)
+const cutOff = (segment: string) => (root: string) =>
+  writeFileSync(join(root, segment), readFileSync(join(root, segment)).subarray(0, 900))
 const firstSegment = (name: string) => inEnglish((text) => text.replace('part000.m4s', name))
 
 const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[] = [
@@ -74,14 +76,7 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
       inMaster((text) => text.replace('deu/stream.m3u8', 'eng/again.m3u8'))(root)
     },
   ],
-  [
-    'a segment that is cut off',
-    'ERR_HLS_SEGMENT',
-    (root) => {
-      const path = join(root, 'eng/part000.m4s')
-      writeFileSync(path, readFileSync(path).subarray(0, 900))
-    },
-  ],
+  ['a segment that is cut off', 'ERR_HLS_SEGMENT', cutOff('eng/part000.m4s')],
   [
     'a segment that is none',
     'ERR_HLS_SEGMENT',
@@ -91,14 +86,7 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
     },
   ],
   // Of what comes second, nothing may be found when the first is paid for.
-  [
-    'a segment of the other language that is cut off',
-    'ERR_HLS_SEGMENT',
-    (root) => {
-      const path = join(root, 'deu/part001.m4s')
-      writeFileSync(path, readFileSync(path).subarray(0, 900))
-    },
-  ],
+  ['a segment of the other language that is cut off', 'ERR_HLS_SEGMENT', cutOff('deu/part001.m4s')],
   [
     'a segment of pictures that is missing',
     'ERR_HLS_FILE_MISSING',
