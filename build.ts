@@ -1,11 +1,9 @@
 /**
- * Builds `dist`: `npm run build`. The compiler alone, for there is nothing to bundle: one module a source file, so that
- * `new URL(…, import.meta.url)` (worker threads, presets) resolves the same way in src/ and in dist/, and a stack trace
- * names the file a person can open. The package speaks of itself by name, as a stranger's plugin does: there is one copy
- * of every module in a process.
+ * Builds `dist`: `npm run build`. The compiler alone does it, because nothing needs bundling. Each source file becomes
+ * one module at the same place in `dist`, so relative paths hold and a stack trace names the file a person can open.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -20,9 +18,6 @@ try {
   // The compiler has said what is wrong.
   process.exit(1)
 }
-// Rooms of src stand at the top of the package.
-for (const room of readdirSync(at('dist/src'))) renameSync(at(`dist/src/${room}`), at(`dist/${room}`))
-rmdirSync(at('dist/src'))
 // What the dashboard serves is served as it is written.
 cpSync(at(PAGE), at(`dist/${PAGE}`), { recursive: true })
-chmodSync(at('dist/cli/main.js'), 0o755)
+chmodSync(at('dist/src/cli/main.js'), 0o755)

@@ -13,7 +13,7 @@ const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const dir = mkdtempSync(join(tmpdir(), 'voxmux-capture-'))
 try {
   copyFileSync(path('../fixtures/interview.mp4'), join(dir, 'interview.mp4'))
-  const { stdout, stderr, status } = spawnSync(process.execPath, [path('../dist/cli/main.js'), 'interview.mp4'], {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [path('../dist/src/cli/main.js'), 'interview.mp4'], {
     cwd: dir,
     encoding: 'utf8',
     env: { ...process.env, FORCE_COLOR: '1', NO_COLOR: undefined, VOXMUX_STATE_DIR: join(dir, '.state') },

@@ -1,9 +1,11 @@
-import { jobRequestJsonSchema } from '../src/pipeline/job-request-schema.js'
+import { watchSchema } from '../src/config/watch-schema.js'
+import { jobRequestJsonSchema, jobRequestSchema } from '../src/pipeline/queue/job-request.js'
+import { allErrorsTable } from './sections/all-errors.js'
 import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
-import { manifestJson, PLUGIN_MANIFESTS, pluginSettings } from './sections/plugin-manifests.js'
+import { pluginSettings } from './sections/plugin-settings.js'
 import { presetTable } from './sections/presets.js'
 import { serviceSettingsTable } from './sections/service-settings.js'
 
@@ -15,6 +17,9 @@ export interface GeneratedPage {
   readonly sections: Readonly<Record<string, () => string>>
 }
 
+/** A package names its files itself. */
+const hlsJob = jobRequestSchema.omit({ input: true, output: true, outputType: true, keepOriginal: true })
+
 /** Every page that is written, wholly or in part, from the code. */
 export const GENERATED_PAGES: readonly GeneratedPage[] = [
   { path: 'docs/service.md', sections: { 'service-settings': serviceSettingsTable } },
@@ -23,11 +28,18 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
+  { path: 'docs/errors.md', sections: { 'all-errors': allErrorsTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },
-  ...PLUGIN_MANIFESTS.map((manifest) => ({
-    path: `plugins/${manifest.name}/README.md`,
-    sections: { settings: () => pluginSettings(manifest) },
-  })),
+  { path: 'plugins/hls/README.md', sections: { settings: () => pluginSettings(hlsJob, '`job` of the options') } },
+  {
+    path: 'plugins/nexrender/README.md',
+    sections: { settings: () => pluginSettings(jobRequestSchema, 'the action, besides `module`') },
+  },
+  { path: 'plugins/script-step/README.md', sections: { settings: () => pluginSettings(jobRequestSchema, 'the job') } },
+  {
+    path: 'plugins/watch-folder/README.md',
+    sections: { settings: () => pluginSettings(watchSchema, '`watch` of the configuration') },
+  },
 ]
 
 /** A file that is written as a whole from the code. */
@@ -38,18 +50,14 @@ export interface GeneratedFile {
 }
 
 export const GENERATED_FILES: readonly GeneratedFile[] = [
-  // What `voxmux step --schema` prints, at an address that an editor's "$schema" can name.
+  // The output of `voxmux step --schema`, at an address for the "$schema" of an editor.
   { path: 'docs/step-job.schema.json', write: () => `${JSON.stringify(jobRequestJsonSchema(), null, 2)}\n` },
-  ...PLUGIN_MANIFESTS.map((manifest) => ({
-    path: `plugins/${manifest.name}/plugin.json`,
-    write: () => manifestJson(manifest),
-  })),
 ]
 
 /**
  * A page's text with its generated parts renewed.
  *
- * @throws Error where the page lacks the marks of a part
+ * @throws {Error} if the page lacks the marks of a part
  */
 export function renderPage(page: GeneratedPage, text: string): string {
   return Object.entries(page.sections).reduce((whole, [name, write]) => {

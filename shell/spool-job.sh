@@ -1,19 +1,19 @@
 #!/bin/sh
 # spool-job.sh SPOOL INPUT [OUTPUT [PRESET]]
 #
-# Puts one job into the folder SPOOL, from which `voxmux worker --spool SPOOL` takes it, and returns at once: nothing
-# of voxmux is started here. For the hooks of servers: needs no HOME, no PATH and no environment. OUTPUT is a file, or
-# a folder where it ends in a slash; without it (or empty) the result lies beside the input.
+# Writes one job into the folder SPOOL, for `voxmux worker --spool SPOOL`, and returns at once without starting voxmux.
+# Made for the hooks of servers: needs no HOME, no PATH and no environment. OUTPUT is a file, or a folder if it ends in
+# a slash. If it is missing or empty, the output is written beside the input.
 #
 # Exit codes: 0 the job is in SPOOL, 1 it could not be written, 2 too few arguments.
 
-# Bytes are bytes: a name in UTF-8 goes through as it is, whatever the locale.
+# Treat names as bytes, so that UTF-8 passes unchanged in every locale.
 LC_ALL=C
 PATH=/usr/bin:/bin
-# A server may have left us 0: then anybody could rewrite the job.
+# A server may run its hooks with umask 0, which would let every user change the job.
 umask 022
 
-# Leaves $1 as a JSON string in $json.
+# Writes $1 as a JSON string to $json.
 json_string() {
   json='' rest=$1
   while :; do
@@ -31,7 +31,7 @@ json_string() {
   json=\"$json\"
 }
 
-# Leaves $1 as an absolute path in $path: the worker runs in another folder.
+# Writes $1 as an absolute path to $path, because the worker runs in another folder.
 absolute() {
   case $1 in
     /*) path=$1 ;;
@@ -57,10 +57,10 @@ if [ -n "${4-}" ]; then
   job="$job,\"preset\":$json"
 fi
 
-# A name that nobody else gives, without starting a program where the kernel hands one out.
+# A unique name. Starts no program if the kernel provides one.
 { read -r id </proc/sys/kernel/random/uuid; } 2>/dev/null || id=$(date +%s)-$$
 
-# Under a dot-name until it is whole: the worker takes no half job.
+# The worker ignores dot names, so it never reads an incomplete job.
 part=$1/.$id.part
 if printf '%s}\n' "$job" >"$part" && mv "$part" "$1/$id.json"; then
   exit 0

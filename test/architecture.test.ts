@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { findBreaches, MAX_LINES } from './helpers/house-rules.js'
+import { findBreaches, MAX_FILES, MAX_LINES } from './helpers/house-rules.js'
 import { readSources } from './helpers/import-graph.js'
 
 /** Files over the length that reads in one sitting, each with the reason why it stays in one piece. */
@@ -25,14 +25,47 @@ describe('the rules themselves', () => {
       { 'src/core/a.ts': "import '../media/b.js'", 'src/media/b.ts': '' },
       /core may import noth/,
     ],
-    ['a type-only look up', { 'src/media/a.ts': "import type { B } from '../jobs/b.js'" }, /media may import core/],
+    ['a type-only look up', { 'src/media/a.ts': "import type { B } from '../ledger/b.js'" }, /media may import core/],
+    [
+      'a floor that looks up',
+      { 'src/media/pcm/a.ts': "import '../align/b.js'", 'src/media/align/b.ts': '' },
+      /pcm may import/,
+    ],
+    [
+      'two floors side by side',
+      { 'src/media/cut/a.ts': "import '../align/b.js'", 'src/media/align/b.ts': '' },
+      /cut may/,
+    ],
     ['a lazy look up', { 'src/pipeline/a.ts': "await import('../service/index.js')" }, /not service/],
     ['a room nobody knows', { 'src/attic/a.ts': "import 'node:fs'" }, /no known room/],
-    ['src through its own name', { 'src/jobs/a.ts': "import 'voxmux'" }, /name the file/],
-    ['a second importer', { 'src/media/cut.ts': "import ffmpeg from 'fluent-ffmpeg'" }, /only src\/media\/ffmpeg\.ts/],
-    ['a plugin in the house', { 'plugins/otio/a.ts': "import '../../src/index.js'" }, /only/],
-    ['a plugin in a plugin', { 'plugins/otio/a.ts': "import '../mlt/b.js'", 'plugins/mlt/b.ts': '' }, /only/],
+    ['src through its own name', { 'src/ledger/a.ts': "import 'voxmux'" }, /name the file/],
+    [
+      'a second importer',
+      { 'src/media/cut/cut.ts': "import ffmpeg from 'fluent-ffmpeg'" },
+      /only src\/media\/ffmpeg\/ffmpeg\.ts/,
+    ],
+    [
+      'a plugin in the command line',
+      { 'plugins/timelines/a.ts': "import '../../src/cli/b.js'", 'src/cli/b.ts': '' },
+      /timelines\/a\.ts:1 imports src\/cli\/b\.ts: a plugin may import/,
+    ],
+    [
+      'a plugin in a plugin',
+      { 'plugins/timelines/a.ts': "import '../hls/b.js'", 'plugins/hls/b.ts': '' },
+      /imports plugins\/hls\/b\.ts: a plugin may import/,
+    ],
+    ['a plugin that imports the package', { 'plugins/hls/a.ts': "import 'voxmux'" }, /name the file/],
+    [
+      'a command that enters a plugin by a window',
+      { 'src/cli/a.ts': "import '../../plugins/hls/b.js'", 'plugins/hls/b.ts': '' },
+      /cli may import/,
+    ],
     ['a cycle', { 'src/core/a.ts': "export * from './b.js'", 'src/core/b.ts': "import './a.js'" }, /cycle/],
+    [
+      'a wide folder',
+      Object.fromEntries(Array.from({ length: MAX_FILES + 1 }, (_, n) => [`src/core/a${n}.ts`, ''])),
+      /src\/core holds 26 files/,
+    ],
     ['a long file', { 'src/core/a.ts': 'x\n'.repeat(MAX_LINES + 1) }, /has 301 lines/],
   ])('see %s', (_name, files, message) => {
     expect(breaches(files)).toEqual([expect.stringMatching(message)])
@@ -42,9 +75,11 @@ describe('the rules themselves', () => {
     const files = {
       'src/client/a.ts': "import got from 'got'\nimport { z } from 'zod'\nimport '../core/time.js'",
       'src/core/time.ts': "import 'node:timers'",
-      'plugins/watch-folder/a.ts': "import { Gauge } from 'prom-client'\nimport 'voxmux'\nimport './b.js'",
+      'plugins/watch-folder/a.ts':
+        "import { Gauge } from 'prom-client'\nimport '../../src/core/time.js'\nimport './b.js'",
       'plugins/watch-folder/b.ts': '',
-      'src/cli/a.ts': "await import('voxmux/plugins/watch-folder')",
+      'plugins/watch-folder/index.ts': '',
+      'src/cli/a.ts': "await import('../../plugins/watch-folder/index.js')",
     }
     expect(breaches(files)).toEqual([])
   })

@@ -23,7 +23,8 @@ function table(schema: z.ZodType, isRestricted: (key: { path: string }) => boole
   const rows = schemaKeys(schema)
     .filter(({ isSection, path }) => !isSection && path !== '$schema')
     .map((key) => {
-      const fallback = defaults.has(key.path) ? `\`${JSON.stringify(defaults.get(key.path))}\`` : ''
+      const value = defaults.has(key.path) ? defaults.get(key.path) : key.fallback
+      const fallback = value === undefined ? '' : `\`${JSON.stringify(value)}\``
       const variable = variables.get(key.path)
       const name = `\`${key.path}\`${isRestricted(key) ? ' ¹' : ''}`
       return `| ${[name, escaped(key.type), fallback, variable ? `\`${variable}\`` : '', escaped(key.description)].join(' | ')} |`

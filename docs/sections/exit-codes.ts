@@ -2,17 +2,20 @@ import type { ExitCode } from '../../src/core/errors.js'
 
 const MEANINGS: Readonly<Record<ExitCode, readonly [meaning: string, next: string]>> = {
   0: ['Done, or already done.', 'Nothing.'],
-  1: ['The job failed, and would fail again.', 'Read the message; the file or the service has to change.'],
-  2: ['The command, the configuration or a path is wrong. Nothing was tried.', 'Mend the command.'],
-  3: ['The service still works on it.', 'Run the same command again: it attaches.'],
-  4: ['A passing fault: network, overload, full disk. Repeats were tried.', 'Run the same command again later.'],
-  5: ['The local pre-check refuses the file. Nothing was sent.', 'Follow the remedy in the message.'],
-  6: ['Authentication or access.', 'Check the credentials; no file is to blame.'],
-  7: ['What came back does not hold what was promised. Nothing was published.', 'Report it with the message.'],
-  130: ['Interrupted. Nothing is left behind.', 'Run the same command again: it attaches.'],
+  1: ['The job failed, and would fail again.', 'Read the message, then correct the file or the service.'],
+  2: ['The command, the configuration or a path is wrong. Nothing was tried.', 'Correct what the message names.'],
+  3: ['The service is still processing the file.', 'Run the same command again to collect it.'],
+  4: [
+    'A temporary fault: network, overload or full disk. The retries did not help.',
+    'Run the same command again later.',
+  ],
+  5: ['The local pre-check refused the file. Nothing was sent.', 'Do what the message suggests.'],
+  6: ['Authentication failed or access was denied.', 'Check the credentials; the file is not at fault.'],
+  7: ['The output did not pass verification. Nothing was published.', 'Report it, with the message.'],
+  130: ['Stopped. Nothing was lost.', 'Run the same command again to continue.'],
 }
 
-const WHEN_SEVERAL = 'With several inputs, the first of 130, 2, 6, 7, 1, 5, 4, 3, 0 that occurred is the exit code.'
+const WHEN_SEVERAL = 'With several inputs, the exit code is the first of 130, 2, 6, 7, 1, 5, 4, 3, 0 that occurred.'
 
 /** Markdown table of the exit codes of the command line. */
 export function exitCodeTable(): string {

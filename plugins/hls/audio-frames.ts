@@ -1,6 +1,6 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 
-/** What stands in the header of each ADTS frame. */
+/** Fields in the header of each ADTS frame. */
 export interface AdtsFormat {
   /** MPEG-4 audio object type; 2 is AAC-LC. */
   readonly objectType: number

@@ -1,4 +1,4 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import { type AdtsFormat, withHeader, withoutHeader } from './audio-frames.js'
 import { type Box, boxesIn, makeBox } from './mp4-boxes.js'
 import type { SegmentFormat } from './segment-format.js'
@@ -15,7 +15,7 @@ const SAMPLE_TIME_OFFSET = 0x800
 /** One run of samples: what of each there is besides its size, and where their bytes lie. */
 interface SampleRun {
   readonly versionAndFlags: number
-  /** The first sample's own flags, where the run says any. */
+  /** The first sample's own flags, if the run has any. */
   readonly first: Buffer
   /** For each sample what stands before and behind its size. */
   readonly rows: readonly { readonly before: Buffer; readonly after: Buffer }[]
@@ -176,7 +176,7 @@ function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly B
   return makeBox('trun', head, first, ...table)
 }
 
-/** Writes the new sizes into the segment's own index (`sidx`); one that cannot be mended becomes free space. */
+/** Writes the new sizes into the segment's own index (`sidx`); an index that cannot be corrected becomes free space. */
 function withIndex(written: Buffer, segment: Buffer, edges: ReadonlyMap<number, number>): Buffer {
   for (const index of (boxesIn(segment) ?? []).filter(({ type }) => type === 'sidx')) {
     const start = edges.get(index.start) ?? 0

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { JobFailedError } from 'voxmux'
+import { JobFailedError } from '../../src/core/errors.js'
 import { frameLength } from './audio-frames.js'
 
 const CHUNK_BYTES = 1 << 18
@@ -17,7 +17,7 @@ export class FrameReader {
     return new FrameReader(await open(path, 'r'))
   }
 
-  /** The next frames. Throws JobFailedError ERR_HLS_FRAMES where there are not so many. */
+  /** The next frames. Throws JobFailedError ERR_HLS_FRAMES if fewer are left. */
   async take(count: number): Promise<readonly Buffer[]> {
     const frames: Buffer[] = []
     while (frames.length < count) {

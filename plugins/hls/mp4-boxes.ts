@@ -2,7 +2,7 @@
 export interface Box {
   readonly type: string
   readonly start: number
-  /** Where its content begins. */
+  /** Offset of its content. */
   readonly content: number
   readonly end: number
 }
@@ -10,7 +10,7 @@ export interface Box {
 /**
  * The boxes that follow one another in a part of a buffer.
  *
- * @returns null where the part is not made of whole boxes
+ * @returns null if the part is not made of whole boxes
  */
 export function boxesIn(bytes: Buffer, start = 0, end = bytes.length): readonly Box[] | null {
   const boxes: Box[] = []

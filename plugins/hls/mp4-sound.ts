@@ -1,8 +1,8 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import { type AdtsFormat, formatOfConfig, notAacLc } from './audio-frames.js'
 import { boxesIn, descend } from './mp4-boxes.js'
 
-/** Where a version-0 sample entry of sound has its own boxes, from its content on. */
+/** Offset of the boxes in a version-0 sample entry of sound, from its content on. */
 const SAMPLE_ENTRY_BYTES = 28
 const DECODER_CONFIG = 4
 const DECODER_SPECIFIC = 5
@@ -24,7 +24,7 @@ export function soundOfInit(init: Buffer, name: string): AdtsFormat {
   const [table] = descend(init, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'])
   const [entry, ...others] = table ? (boxesIn(init, table.content + 8, table.end) ?? []) : []
   if (entry === undefined || others.length > 0) {
-    throw new PrecheckError('ERR_HLS_SEGMENT', `${name} is no initialization section that can be read.`, {
+    throw new PrecheckError('ERR_HLS_SEGMENT', `${name} is not a readable initialization section.`, {
       input: name,
     })
   }

@@ -1,13 +1,13 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix, resolve, sep } from 'node:path'
-import { PrecheckError, UsageError } from 'voxmux'
+import { PrecheckError, UsageError } from '../../src/core/errors.js'
 
 /** Text of a playlist: a few megabytes for a day of short segments. */
 const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
 
 /**
- * The folder in which a package lies. What a playlist names is only ever looked for in here: no address of another
- * host, no absolute path, no way up that leaves it, and no symlink that leads out.
+ * The folder of a package. Addresses in playlists are only looked up in here. Other hosts, absolute paths, and parent
+ * folders or symlinks that lead out are rejected.
  */
 export class PackageFolder {
   /** Absolute, without symlinks. */
@@ -36,7 +36,7 @@ export class PackageFolder {
   }
 
   /**
-   * Where in the package an address leads.
+   * Finds the path in the package that an address leads to.
    *
    * @param playlist the playlist that names it, relative to the root
    * @returns path relative to the root, with slashes
@@ -51,7 +51,7 @@ export class PackageFolder {
     }
     if (/^[a-z][a-z0-9+.-]*:/i.test(plain) || plain.startsWith('//')) throw outside(uri, playlist, 'is elsewhere')
     if (/[\\?#]|\{\$/.test(plain) || [...plain].some((sign) => sign < ' '))
-      throw outside(uri, playlist, 'is no plain path')
+      throw outside(uri, playlist, 'is not a plain path')
     const path = posix.join(posix.dirname(playlist), plain)
     if (plain === '' || plain.startsWith('/') || path === '..' || path.startsWith('../')) {
       throw outside(uri, playlist, 'does not lie below the master playlist')

@@ -21,7 +21,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's process is one too.
+    // A process of another user also counts as running.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -1,4 +1,4 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 
 /** Bytes of a file, from {@link offset} on. */
 export interface ByteRange {
@@ -42,7 +42,7 @@ export interface MasterPlaylist {
 }
 
 const MASTER_TAGS = ['EXT-X-MEDIA', 'EXT-X-STREAM-INF', 'EXT-X-I-FRAME-STREAM-INF', 'EXT-X-SESSION-DATA']
-/** What a finished package does not have, or what would hide where things lie. */
+/** Tags that a finished package does not have, or that would hide the paths of its files. */
 const REFUSED_TAGS: Readonly<Record<string, string>> = {
   'EXT-X-PART': 'is a live playlist with partial segments',
   'EXT-X-PRELOAD-HINT': 'is a live playlist',
@@ -68,7 +68,7 @@ export function parseMaster(text: string, name: string): MasterPlaylist {
   return { lines, entries }
 }
 
-/** Whether a playlist names other playlists. */
+/** Checks whether a playlist names other playlists. */
 export function isMaster(text: string): boolean {
   return /^#EXT-X-STREAM-INF:/m.test(text)
 }

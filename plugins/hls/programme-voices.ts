@@ -1,4 +1,4 @@
-import { soundLag } from 'voxmux'
+import { soundLag } from '../../src/media/index.js'
 
 /** Regenerates the voice of one WAV into another of the same length. */
 export type RegenerateWave = (input: string, output: string) => Promise<void>
@@ -13,8 +13,8 @@ export interface FoundVoice {
 }
 
 /**
- * The voices of the renditions of one programme. What the package holds at several bit rates is regenerated once, from
- * the first that comes: the others get its voice, where they prove to hold the same sound.
+ * The voices of the renditions of one programme. Sound at several bit rates is regenerated once, from the first
+ * rendition. The others get its voice if they prove to hold the same sound.
  */
 export class ProgrammeVoices {
   readonly #regenerate: RegenerateWave
@@ -31,7 +31,7 @@ export class ProgrammeVoices {
    * @param group of the rendition
    * @param place of the run: parts of a playlist between discontinuities
    * @param wave the sound; it must stay where it is as long as this is used
-   * @param voice where a voice of its own is to lie, if it needs one
+   * @param voice path of a voice of its own, if it needs one
    */
   async voiceOf(group: string | null, place: number, wave: string, voice: string): Promise<FoundVoice> {
     const made = this.#made.get(place) ?? []

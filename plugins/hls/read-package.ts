@@ -1,4 +1,4 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import type { PackageFolder } from './package-folder.js'
 import {
   isMaster,
@@ -14,7 +14,7 @@ import {
 export interface Rendition {
   /** Path of its playlist in the package. */
   readonly path: string
-  /** What people call it: the first NAME in the master, else its path. */
+  /** Its name for people: the first NAME in the master, else its path. */
   readonly name: string
   readonly language: string | null
   /** The same for renditions that may be one programme at several bit rates: of one language and kind. */
@@ -32,7 +32,7 @@ export interface HlsPackage {
   readonly renditions: readonly Rendition[]
   /** Every playlist, the master among them. */
   readonly playlists: readonly string[]
-  /** Every file that is no playlist, and the playlists that name it. */
+  /** Every file that is not a playlist, and the playlists that name it. */
   readonly media: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -48,7 +48,7 @@ const PICTURE_CODEC = /^(avc|hvc|hev|dvh|vp0?[89]|av01|mp4v|jpeg)/i
 export async function readPackage(folder: PackageFolder, master: string): Promise<HlsPackage> {
   const text = await folder.text(master)
   if (!isMaster(text)) {
-    throw new PrecheckError('ERR_HLS_PLAYLIST', `${master} names no variants: it is no master playlist.`, {
+    throw new PrecheckError('ERR_HLS_PLAYLIST', `${master} names no variants, so it is not a master playlist.`, {
       input: master,
       remedies: ['Name the playlist that names the others, often master.m3u8.'],
     })
@@ -84,7 +84,7 @@ export async function readPackage(folder: PackageFolder, master: string): Promis
   return { master, masterPlaylist, renditions: [...renditions.values()], playlists: [...playlists], media }
 }
 
-/** What encodings of one programme have in common. Their names should be, but packagers number them. */
+/** Properties that encodings of one programme have in common. Their names should be, but packagers number them. */
 const OF_PROGRAMME = ['LANGUAGE', 'ASSOC-LANGUAGE', 'CHARACTERISTICS']
 
 function programmeOf(tag: string, attributes: MasterEntry['attributes']): string {

@@ -3,8 +3,10 @@ import { constants, createReadStream } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Logger, PrecheckError, UsageError } from 'voxmux'
-import type { StepJob } from 'voxmux/step'
+import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import type { Logger } from '../../src/core/logger.js'
+import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
+import { runRequests } from '../../src/runtime/run-requests.js'
 import { PackageFolder } from './package-folder.js'
 import { makePartFolder } from './part-folder.js'
 import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
@@ -15,16 +17,16 @@ import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.j
 import { soundBytes } from './sound-run.js'
 
 export interface RegenerateHlsOptions {
-  /** What the step of each rendition is given besides its files: a preset, channels of a 5.1 rendition, … */
-  readonly job?: Omit<StepJob, 'input' | 'output' | 'outputType' | 'keepOriginal'> | undefined
+  /** Settings of each rendition's job besides its files: a preset, channels of a 5.1 rendition, … */
+  readonly job?: Omit<JobRequestFile, 'input' | 'output' | 'outputType' | 'keepOriginal'> | undefined
   readonly signal?: AbortSignal | undefined
-  /** What people should know; default nobody hears it. */
+  /** Receives notes for people; by default they are dropped. */
   readonly logger?: Logger | undefined
-  /** Regenerates a WAV into another of the same length; default `scriptStep`. */
+  /** Regenerates a WAV into another of the same length; default a job of its own. */
   readonly regenerate?: RegenerateWave | undefined
 }
 
-/** What became of a file of the package. */
+/** Result of a file of the package. */
 export interface HlsFile {
   /** Relative to the package. */
   readonly path: string
@@ -51,9 +53,9 @@ export interface HlsResult {
 }
 
 /**
- * Regenerates the voice in an HLS package for video on demand: each programme of sound once, whatever the number of bit
- * rates it is there in, segments cut at the boundaries they had. Every other file that a playlist names is copied byte for byte; files that none names are left
- * behind. The new package appears whole, or not at all.
+ * Regenerates the voice in an HLS package for video on demand. Each programme of sound is regenerated once, at any
+ * number of bit rates, and its segments keep their boundaries. Every other file that a playlist names is copied byte
+ * for byte; files that none names are left out. The new package appears whole, or not at all.
  *
  * @param masterPath the master playlist
  * @param outFolder folder of the new package: one that is not there yet, or an empty one
@@ -64,7 +66,7 @@ export async function regenerateHls(
   outFolder: string,
   options: RegenerateHlsOptions = {},
 ): Promise<HlsResult> {
-  const { signal, regenerate = stepWith(options) } = options
+  const { signal, regenerate = jobWith(options) } = options
   const { folder, master } = await PackageFolder.around(masterPath)
   const out = resolve(outFolder)
   await requireFree(out)
@@ -102,10 +104,10 @@ export async function regenerateHls(
   }
 }
 
-function stepWith({ job, signal, logger }: RegenerateHlsOptions): RegenerateWave {
+function jobWith({ job, signal, logger }: RegenerateHlsOptions): RegenerateWave {
   return async (input, output) => {
-    const { scriptStep } = await import('voxmux/step')
-    await scriptStep({ ...job, input, output }, { signal, logger })
+    const [outcome] = await runRequests([{ ...job, input, output }], { signal, logger })
+    if (outcome?.error) throw outcome.error
   }
 }
 
@@ -144,7 +146,7 @@ async function writeRest(
     const to = join(target, path)
     await mkdir(dirname(to), { recursive: true })
     const text = lines.get(path)
-    // With the ends of line that it had: where nothing in it changed, it is the old one to the byte.
+    // Line endings are kept, so that an unchanged playlist equals the old one to the byte.
     if (text) await writeFile(to, text.join((await folder.text(path)).includes('\r\n') ? '\r\n' : '\n'), { flag: 'wx' })
     else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
     const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'

@@ -1,16 +1,16 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decodeAdts } from 'voxmux'
+import { decodeAdts } from '../../src/media/index.js'
 import { FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
 
 /**
- * Goes through all that will be copied or replaced, before any of it is sent: what is found broken in the last language
- * should not be found when the first is paid for.
+ * Checks everything that will be copied or replaced before any of it is sent. Otherwise a fault in the last language
+ * would only be found after the first is paid for.
  *
- * @param workFolder where something may be written on the way; it is not left
+ * @param workFolder folder for temporary files, which are removed
  * @throws PrecheckError ERR_HLS_FILE_MISSING, ERR_HLS_OUTSIDE, ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_HLS_MUXED_AUDIO,
  *   ERR_HLS_ENCRYPTED
  */

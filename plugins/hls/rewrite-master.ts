@@ -3,7 +3,7 @@ import type { HlsPackage } from './read-package.js'
 import type { RewrittenRendition } from './rewrite-rendition.js'
 
 /**
- * The master's lines: where new sound spends more than the old, the bandwidth of its variants goes up by as much.
+ * The master's lines: if new sound needs more bandwidth than the old, that of its variants goes up by as much.
  *
  * @param locate path of an address that the master names
  */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { decodeAdts, encodeAdts, JobFailedError, probe } from 'voxmux'
+import { JobFailedError } from '../../src/core/errors.js'
+import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
 import { FRAME_SAMPLES } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
@@ -14,7 +15,7 @@ export interface RewriteOptions {
   readonly target: string
   /** An empty folder for what is needed on the way, also by other renditions of the programme. */
   readonly workFolder: string
-  /** Of its programme. */
+  /** Voices of its programme. */
   readonly voices: ProgrammeVoices
   readonly signal?: AbortSignal | undefined
 }
@@ -25,7 +26,7 @@ export interface SegmentRates {
   readonly mean: number
 }
 
-/** A rendition as it was written anew. */
+/** A rewritten rendition. */
 export interface RewrittenRendition {
   readonly rendition: Rendition
   /** Lines of its playlist. */
@@ -133,7 +134,7 @@ function rewriteLines({ playlist }: Rendition, fileOf: (uri: string) => Rewritte
       ? line.replace(/BYTERANGE="[^"]*"/, `BYTERANGE="${text}"`)
       : `#EXT-X-BYTERANGE:${text}`
   }
-  // What each segment spends is no longer what it was, and no player needs to be told.
+  // The bit rate of each segment has changed, and players do not need it.
   return lines.filter((line) => !line.startsWith('#EXT-X-BITRATE:'))
 }
 

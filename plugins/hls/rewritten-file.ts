@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import { boxesIn } from './mp4-boxes.js'
 import type { ByteRange } from './playlist.js'
 
@@ -15,7 +15,7 @@ export class RewrittenFile {
   readonly #source: FileHandle
   readonly #target: FileHandle
   readonly #name: string
-  /** Where each part that was replaced ended, and how far what follows has moved. */
+  /** End of each part that was replaced, and how far the bytes after it have moved. */
   readonly #moves: { readonly end: number; readonly by: number }[] = []
   #read = 0
   #written = 0
@@ -51,7 +51,7 @@ export class RewrittenFile {
     this.#moves.push({ end: this.#read, by: this.#written - this.#read })
   }
 
-  /** Where a part of the old file, replaced or not, lies in the new one. */
+  /** Place in the new file of a part of the old one, replaced or not. */
   rangeOf({ offset, length }: ByteRange): ByteRange {
     const moved = (place: number) => place + (this.#moves.findLast(({ end }) => end <= place)?.by ?? 0)
     const start = moved(offset)

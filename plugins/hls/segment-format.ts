@@ -6,7 +6,7 @@ export interface SegmentFormat {
   /** The frames of a segment, in order. */
   framesOf(segment: Buffer): readonly Buffer[]
   /**
-   * The same segment with other frames, as many as it had. Times, and everything that is no frame, stay.
+   * The same segment with other frames, as many as it had. Times, and everything that is not a frame, stay.
    *
    * Segments must be handed in in the order of the playlist.
    */

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import { type AdtsFormat, FRAME_SAMPLES, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
@@ -23,7 +23,7 @@ export interface SoundRun {
   readonly openFormat: () => SegmentFormat
 }
 
-/** What was found in a run's frames. */
+/** Findings about a run's frames. */
 export interface RunFacts {
   readonly format: AdtsFormat
   readonly sampleRate: number

@@ -1,4 +1,4 @@
-import { PrecheckError } from 'voxmux'
+import { PrecheckError } from '../../src/core/errors.js'
 import { formatOfFrame, frameLength, notAacLc } from './audio-frames.js'
 import type { SegmentFormat } from './segment-format.js'
 import { packetsOf, packUnit, streamsOf, type TransportPacket, type TransportStream } from './transport-packets.js'
@@ -65,7 +65,7 @@ export class TransportFormat implements SegmentFormat {
 
   #read(segment: Buffer): Sound {
     const packets = packetsOf(segment)
-    if (packets === null) throw this.#broken('is no MPEG transport stream')
+    if (packets === null) throw this.#broken('is not an MPEG transport stream')
     const { pid } = this.#soundOf(streamsOf(packets))
     const units: { packets: TransportPacket[] }[] = []
     for (const packet of packets) {

@@ -7,7 +7,7 @@ export interface TransportPacket {
   readonly bytes: Buffer
   readonly pid: number
   readonly startsUnit: boolean
-  /** What the adaptation field says (flags, clock, …), without its length and stuffing; empty where there is none. */
+  /** Content of the adaptation field (flags, clock, …), without its length and stuffing; empty if there is none. */
   readonly adaptation: Buffer
   readonly hasPayload: boolean
   readonly payload: Buffer
@@ -96,7 +96,7 @@ export function streamsOf(packets: readonly TransportPacket[]): readonly Transpo
   })
 }
 
-/** The first section of a table, where it fits into one packet, as those of one programme do. */
+/** The first section of a table, if it fits into one packet, as those of one programme do. */
 function sectionOf(packets: readonly TransportPacket[], pid: number): Buffer | null {
   const packet = packets.find((candidate) => candidate.pid === pid && candidate.startsUnit && candidate.hasPayload)
   const start = 1 + (packet?.payload[0] ?? 0)

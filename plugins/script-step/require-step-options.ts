@@ -1,4 +1,4 @@
-import { UsageError } from 'voxmux'
+import { UsageError } from '../../src/core/errors.js'
 
 type Check = readonly [isRight: (value: unknown) => boolean, mustBe: string]
 
@@ -25,10 +25,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
 }
 
 /**
- * Holds the options of a step to their types where no compiler did: one that is mistyped would do nothing, and
- * `waitsec: 0` wait for ever.
+ * Checks the options of a step for callers without a compiler. A mistyped option would do nothing, and `waitsec: 0` would
+ * wait without limit.
  *
- * @throws UsageError `ERR_STEP_OPTION`
+ * @throws {UsageError} `ERR_STEP_OPTION`
  */
 export function requireStepOptions(options: unknown): void {
   if (!isObject(options)) throw wrong('The options of a step must be an object.')
@@ -42,6 +42,6 @@ export function requireStepOptions(options: unknown): void {
 
 function wrong(message: string): UsageError {
   return new UsageError('ERR_STEP_OPTION', message, {
-    remedies: ['Its options are signal, onProgress, logger, waitSec, cwd, env, config and settings.'],
+    remedies: ['Use one of the options signal, onProgress, logger, waitSec, cwd, env, config and settings.'],
   })
 }

@@ -1,6 +1,8 @@
-import { type JobEvent, type Logger, PendingError } from 'voxmux'
+import { PendingError } from '../../src/core/errors.js'
+import type { Logger } from '../../src/core/logger.js'
+import type { JobEvent } from '../../src/pipeline/events.js'
+import { runRequests } from '../../src/runtime/run-requests.js'
 import { requireStepOptions } from './require-step-options.js'
-import { runSteps } from './run-steps.js'
 import type { StepJob, StepOptions } from './step-options.js'
 import { type FinishedStep, resultOf, type StepResult } from './step-result.js'
 
@@ -9,13 +11,14 @@ import { type FinishedStep, resultOf, type StepResult } from './step-result.js'
  *
  *     const { output, receipt } = await scriptStep({ input: 'take.mov', output: 'out/', preset: 'podcast' })
  *
- * The same step again is safe: it attaches to what is going on, or is `skipped` where its output stands already. Any
- * number may run at once; they share what they need of the service, and the machine's load is bounded. It never ends
- * the process and never writes to stdout. With no service configured the embedded one works.
+ * You can repeat a step: it continues an unfinished job, and is `skipped` if its output exists. Any number can run at
+ * once. They share the connection to the service and the limits of the machine. A step never ends the process or writes
+ * to stdout. If no service is configured, it uses the built-in one.
  *
- * @throws UsageError for a wrong job, configuration or path; PrecheckError where the file is refused before anything
- *   is sent; JobFailedError, TransientError, AccessError, VerificationError, InterruptedError: each with `code`,
- *   `exitCode` (as the command line would end), `remedies`, and the service's `errorCode` where there is one
+ * @throws {UsageError} for a wrong job, configuration or path
+ * @throws {PrecheckError} if the file is refused before anything is sent
+ * @throws {VoxmuxError} JobFailedError, TransientError, AccessError, VerificationError or InterruptedError, with `code`,
+ *   `exitCode` (that of the command line), `remedies`, and the `errorCode` of the service if it has one
  */
 export async function scriptStep(
   job: StepJob,
@@ -25,20 +28,20 @@ export async function scriptStep(job: StepJob, options: StepOptions): Promise<St
 export async function scriptStep(job: StepJob, options: StepOptions = {}): Promise<StepResult> {
   requireStepOptions(options)
   const { onProgress, ...rest } = options
-  const [outcome] = await runSteps([job], { ...rest, onEvent: onProgress && listener(onProgress, rest.logger) })
+  const [outcome] = await runRequests([job], { ...rest, onEvent: onProgress && listener(onProgress, rest.logger) })
   if (!outcome) throw new Error('A step ended without an outcome.')
   if (outcome.error && !(outcome.error instanceof PendingError)) throw outcome.error
   return resultOf(outcome)
 }
 
-/** A listener's own fault must not cost a step that was paid for. */
+/** A fault of the listener must not fail a paid step. */
 function listener(onProgress: NonNullable<StepOptions['onProgress']>, logger: Logger | undefined) {
   return (event: JobEvent): void => {
     if (event.event !== 'progress') return
     const { event: _, ...progress } = event
-    // One that is async would otherwise end the script with its rejection.
+    // The rejection of an async listener would otherwise end the script.
     new Promise((resolve) => resolve(onProgress(progress))).catch((cause: unknown) => {
-      logger?.warn({ cause, input: event.input }, 'The listener to the progress of a step failed.')
+      logger?.warn({ cause, input: event.input }, 'The onProgress listener of a step failed.')
     })
   }
 }

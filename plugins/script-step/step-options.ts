@@ -1,31 +1,35 @@
-import type { Flags, JobRequestFile, Logger, ProgressEvent, Segment } from 'voxmux'
+import type { Flags } from '../../src/config/resolve-config.js'
+import type { Logger } from '../../src/core/logger.js'
+import type { ProgressEvent } from '../../src/pipeline/events.js'
+import type { Segment } from '../../src/pipeline/plan/segments.js'
+import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 
-/** One step of a script: a file in, a file out. What is left out is as the configuration says. */
+/** One step of a script: a file in, a file out. The configuration supplies missing settings. */
 export interface StepJob extends Readonly<Omit<JobRequestFile, 'segments'>> {
-  /** Parts to regenerate; left out, the whole file. */
+  /** Parts to regenerate. Default: the whole file. */
   readonly segments?: readonly Segment[] | undefined
 }
 
-/** How far a step is. */
+/** Progress of a step. */
 export type StepProgress = Omit<ProgressEvent, 'event'>
 
 export interface StepOptions {
-  /** Ends the step; nothing is left behind, and the same step again attaches to what was begun. */
+  /** Ends the step and leaves no part file. The same step again continues it. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: StepProgress) => void) | undefined
-  /** What people should know; default nobody hears it. A pino instance fits as it is. */
+  /** Receives messages for people. Default: none. A pino instance fits. */
   readonly logger?: Logger | undefined
   /**
-   * Seconds to wait for the service, counted from the call; default to the end. When they are over, the step resolves
-   * with `status: 'pending'`; the same step again collects. 0 submits and leaves.
+   * Seconds to wait for the service, counted from the call. Default: no limit. After that time the step resolves with
+   * `status: 'pending'`, and the same step again collects the result. 0 submits without waiting.
    */
   readonly waitSec?: number | undefined
-  /** Folder that relative paths count from; default the process's. */
+  /** Folder of relative paths. Default: the working folder of the process. */
   readonly cwd?: string | undefined
-  /** Where the service and its credentials are read from; default the process's. */
+  /** Environment that names the service and its credentials. Default: that of the process. */
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Path of a configuration file, as with `--config`. */
   readonly config?: string | undefined
-  /** Settings over those of files and environment, as flags are: `{ profile: 'sandbox' }`. */
+  /** Settings that override files and environment, as flags do: `{ profile: 'sandbox' }`. */
   readonly settings?: Flags | undefined
 }

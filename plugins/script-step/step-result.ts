@@ -1,4 +1,5 @@
-import type { FileEvent, JobOutcome } from 'voxmux'
+import type { FileEvent } from '../../src/pipeline/events.js'
+import type { JobOutcome } from '../../src/pipeline/job/job-outcome.js'
 
 /** A step that has its output: made now (`done`), or there before, of this very input and settings (`skipped`). */
 export interface FinishedStep {

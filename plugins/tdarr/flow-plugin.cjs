@@ -25,7 +25,7 @@ const details = () => ({
       type: 'string',
       defaultValue: 'voxmux',
       inputUI: { type: 'text' },
-      tooltip: 'Path of voxmux on the node; a plain name is looked for in PATH.',
+      tooltip: 'Path of voxmux on the node; a plain name is looked up in PATH.',
     },
     {
       label: 'Preset',
@@ -41,7 +41,7 @@ const details = () => ({
       type: 'string',
       defaultValue: '',
       inputUI: { type: 'text' },
-      tooltip: 'Audio track: all, default, a number from 0, or lang:xxx; empty where there is only one.',
+      tooltip: 'Audio track: all, default, a number from 0, or lang:xxx; empty if there is only one.',
     },
   ],
   outputs: [

@@ -1,4 +1,4 @@
-import type { JobEvent } from 'voxmux'
+import type { JobEvent } from '../../src/pipeline/events.js'
 
 /**
  * What a watched folder is doing. `offline`: it, or a folder that it fills, is not there or not mounted; nothing is

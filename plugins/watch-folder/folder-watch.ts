@@ -1,21 +1,24 @@
 import { join } from 'node:path'
 import type PQueue from 'p-queue'
-import { type JobStore, type Logger, type SeenFiles, toVoxmuxError } from 'voxmux'
-import { CandidateJudge } from './candidate-judge.js'
-import { type Candidate, Candidates } from './candidates.js'
+import { toVoxmuxError } from '../../src/core/errors.js'
+import type { Logger } from '../../src/core/logger.js'
+import { WakeUp } from '../../src/core/wake-up.js'
+import type { JobStore } from '../../src/ledger/index.js'
+import { CandidateJudge } from './candidates/candidate-judge.js'
+import { type Candidate, Candidates } from './candidates/candidates.js'
+import { fileFacts } from './candidates/file-facts.js'
+import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
+import { FolderEvents } from './candidates/folder-events.js'
+import { type PassedOver, scanFolder } from './candidates/scan-folder.js'
+import type { WriterWatch } from './candidates/writer-watch.js'
 import type { FolderView } from './daemon-view.js'
-import { fileFacts } from './file-facts.js'
-import { createFileFilter, type FileFilter } from './file-filter.js'
-import { FolderEvents } from './folder-events.js'
-import { FolderPlaces } from './folder-places.js'
-import { FolderPresence } from './folder-presence.js'
-import type { Intake, Taken } from './intake.js'
-import { KnownFiles } from './known-files.js'
-import { Nap } from './nap.js'
+import type { Intake, Taken } from './intake/intake.js'
+import { KnownFiles } from './intake/known-files.js'
+import type { SeenFiles } from './intake/seen-files.js'
+import { FolderPlaces } from './places/folder-places.js'
+import { FolderPresence } from './places/folder-presence.js'
 import { OWN_OUTPUT, PASSED_OVER } from './reasons.js'
-import { type PassedOver, scanFolder } from './scan-folder.js'
 import type { WatchedFolder } from './watched-folder.js'
-import type { WriterWatch } from './writer-watch.js'
 
 export interface FolderWatchOptions {
   readonly folder: WatchedFolder
@@ -53,8 +56,8 @@ export class FolderWatch {
   readonly #known: KnownFiles
   readonly #events: FolderEvents | null
   readonly #hints = new Set<string>()
-  readonly #scanNap = new Nap()
-  readonly #lookNap = new Nap()
+  readonly #scanWakeUp = new WakeUp()
+  readonly #lookWakeUp = new WakeUp()
   readonly #stop = new AbortController()
   readonly #said = new Set<string>()
   readonly #judge: CandidateJudge
@@ -80,7 +83,7 @@ export class FolderWatch {
         }
         onTaken(taken)
       },
-      onFree: () => this.#lookNap.wake(),
+      onFree: () => this.#lookWakeUp.now(),
     })
     this.#events = folder.poll
       ? null
@@ -119,8 +122,8 @@ export class FolderWatch {
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    this.#scanNap.wake()
-    this.#lookNap.wake()
+    this.#scanWakeUp.now()
+    this.#lookWakeUp.now()
     this.#events?.close()
     await this.#running
   }
@@ -135,10 +138,10 @@ export class FolderWatch {
       }
       const tookMs = performance.now() - beganMs
       const gapMs = Math.max(SCAN_GAP_MS, 3 * tookMs)
-      await this.#scanNap.take(Math.max(this.folder.scanMs, tookMs))
+      await this.#scanWakeUp.wait(Math.max(this.folder.scanMs, tookMs))
       // Woken by an event: not at once, or a busy folder would be scanned without end.
       const restMs = Math.min(gapMs, this.folder.scanMs) - (performance.now() - beganMs - tookMs)
-      if (restMs > 0 && !this.#stop.signal.aborted) await new Nap().take(restMs)
+      if (restMs > 0 && !this.#stop.signal.aborted) await new WakeUp().wait(restMs)
     }
   }
 
@@ -168,7 +171,7 @@ export class FolderWatch {
       await this.#known.compare(present)
     }
     this.#scannedMs = Date.now()
-    this.#lookNap.wake()
+    this.#lookWakeUp.now()
   }
 
   async #lookAlways(): Promise<void> {
@@ -180,7 +183,7 @@ export class FolderWatch {
         await this.#lookAgain(candidate.path)
       }
       const { size } = this.#candidates
-      await this.#lookNap.take(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
+      await this.#lookWakeUp.wait(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
     }
   }
 
@@ -206,8 +209,8 @@ export class FolderWatch {
   #hint(path: string): void {
     if (this.#filter.takes(path)) this.#hints.add(path)
     // Perhaps a folder: what is in it, a scan finds.
-    else if (!/\.\w{1,9}$/.test(path)) this.#scanNap.wake()
-    this.#lookNap.wake()
+    else if (!/\.\w{1,9}$/.test(path)) this.#scanWakeUp.now()
+    this.#lookWakeUp.now()
   }
 
   #passOver({ path, settling }: Candidate): void {

@@ -1,15 +1,18 @@
 import { join } from 'node:path'
-import type { Job, JobStore, Logger } from 'voxmux'
+import type { Logger } from '../../src/core/logger.js'
+import type { Job, JobStore } from '../../src/ledger/index.js'
+import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
+import { retryJob } from '../../src/pipeline/queue/retry-job.js'
 import type { DaemonView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
 import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
-import { LookedAtJobs } from './looked-at-jobs.js'
+import { LookedAtJobs, soon } from './intake/looked-at-jobs.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
 export interface OperatorSideOptions {
   /** The daemon, and how it is told to look for work at once. */
-  readonly daemon: DaemonView & { wake(): void }
+  readonly daemon: DaemonView & { wake(): void; settingsOf(group: string): JobSettings | undefined }
   readonly jobs: JobStore
   /** Where the input of a finished job may lie now, the likeliest first. */
   readonly sourcesOf: (job: Job) => readonly string[]
@@ -46,11 +49,17 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   const manager = new ServiceManager({ env, logger })
   let phase: DaemonPhase = 'starting'
   metrics.follow({ version, jobs, daemon })
+  const retry = async (job: Job) => {
+    const settings = daemon.settingsOf(job.group)
+    const ready = await soon(retryJob(options.jobs, job, { force: false, settings }))
+    daemon.wake()
+    return ready
+  }
   const dashboard: Dashboard | null =
     options.dashboard &&
     (await startDashboard({
       ...options.dashboard,
-      view: { daemon, jobs, sourcesOf, onRetry: () => daemon.wake(), phase: () => phase },
+      view: { daemon, jobs, sourcesOf, retry, phase: () => phase },
       metrics: { contentType: metrics.registry.contentType, metrics: () => metrics.registry.metrics() },
       comparisonFolder: join(stateDir, 'dashboard'),
       logger,

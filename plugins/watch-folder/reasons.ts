@@ -1,10 +1,10 @@
-import type { PassedOver } from './scan-folder.js'
-import type { Wholeness } from './wholeness.js'
+import type { PassedOver } from './candidates/scan-folder.js'
+import type { Wholeness } from './candidates/wholeness.js'
 
 /** Why something in the folder is passed over. */
 export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
   link: 'links are not followed',
-  name: 'its name is no UTF-8',
+  name: 'its name is not UTF-8',
   unreadable: 'it cannot be read',
 }
 

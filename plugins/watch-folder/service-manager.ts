@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { type Logger, silentLogger } from 'voxmux'
+import { type Logger, silentLogger } from '../../src/core/logger.js'
 
 const run = promisify(execFile)
 

@@ -1,22 +1,19 @@
 import { sep } from 'node:path'
 import PQueue from 'p-queue'
-import {
-  type JobHooks,
-  type JobWorker,
-  type Logger,
-  openJobWorker,
-  openSeenFiles,
-  type PipelineContext,
-  type SeenFiles,
-  toVoxmuxError,
-} from 'voxmux'
+import { toVoxmuxError } from '../../src/core/errors.js'
+import type { Logger } from '../../src/core/logger.js'
+import type { PipelineContext } from '../../src/pipeline/context.js'
+import type { JobHooks } from '../../src/pipeline/job-hooks.js'
+import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
+import { type JobWorker, openJobWorker } from '../../src/pipeline/queue/job-worker.js'
+import { WriterWatch } from './candidates/writer-watch.js'
 import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
-import { folderHooks } from './folder-hooks.js'
 import { FolderWatch } from './folder-watch.js'
-import { Intake, type Taken } from './intake.js'
-import { refuseUnknown } from './prepare-folder.js'
+import { folderHooks } from './hooks/folder-hooks.js'
+import { Intake, type Taken } from './intake/intake.js'
+import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
+import { refuseUnknown } from './places/prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
-import { WriterWatch } from './writer-watch.js'
 
 export interface WatchDaemonOptions {
   readonly context: PipelineContext
@@ -55,6 +52,11 @@ export class WatchDaemon implements DaemonView {
 
   get folders(): readonly FolderView[] {
     return [...this.#watches.values()].map(({ view }) => view)
+  }
+
+  /** What a folder's jobs are made with now; undefined for one that is not watched. */
+  settingsOf(group: string): JobSettings | undefined {
+    return this.#watches.get(group)?.folder.settings
   }
 
   /** True when nothing is left to take of what was there. */

@@ -1,5 +1,6 @@
-import type { JobSettings, WatchAfter } from 'voxmux'
-import type { FileFilterOptions } from './file-filter.js'
+import type { WatchAfter } from '../../src/config/watch-schema.js'
+import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
+import type { FileFilterOptions } from './candidates/file-filter.js'
 
 /** A watched folder with nothing left open. Paths are absolute. */
 export interface WatchedFolder {

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Keeps V8's young generation at the size it has at the start, and collects it in the thread that made it. Streaming
- * sound makes garbage at a steady rate, to which V8 answers by growing to tens of megabytes that are never needed, and
- * with helpers that must first be given a processor: beside busy encoders, waiting for them takes as long as the work.
+ * Keeps V8's young generation at its initial size, and collects it on its own thread. Streaming audio makes garbage at
+ * a steady rate. V8 reacts by growing the heap by tens of megabytes that it never needs. Its helper threads would also
+ * wait for a processor beside busy encoders, which takes longer than the collection.
  */
 export function boundMemory(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)

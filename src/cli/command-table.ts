@@ -1,9 +1,9 @@
 import type { CommandEntry } from './command.js'
 
-/** The command that is meant where none is named: `voxmux clip.mov`. */
+/** The command that runs if none is named: `voxmux clip.mov`. */
 export const DEFAULT_COMMAND = 'run'
 
-/** Every command, in the order of the help. One line a command, one file a command. */
+/** Every command, in the order of the help. One entry and one file per command. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'run',
@@ -14,38 +14,38 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'check',
     usage: '<input…>',
-    summary: 'The local pre-check alone: what would be refused, and why.',
+    summary: 'Check files locally: what the service would refuse, and why.',
     load: () => import('./commands/check.js'),
   },
   {
     name: 'timeline',
     usage: '<cut>',
-    summary: 'Regenerate only what a timeline uses (OTIO, FCPXML, FCP7 XML, EDL, MLT).',
+    summary: 'Regenerate only what a timeline plays (OTIO, FCPXML, FCP7 XML, EDL, MLT).',
     load: () => import('./commands/timeline.js'),
   },
   {
     name: 'watch',
     usage: '[folder…]',
-    summary: 'Watch folders: what is dropped into them is regenerated, each file once.',
+    summary: 'Regenerate each file that is dropped into a folder, once.',
     load: () => import('./commands/watch.js'),
   },
   {
     name: 'step',
     usage: '[job.json | -]',
-    summary: 'One step of a script: jobs as JSON in, events out.',
+    summary: 'Run jobs from a script: JSON in, events out.',
     speaksJson: (words) => !words.includes('--schema'),
     load: () => import('./commands/step.js'),
   },
   {
     name: 'serve',
     usage: '',
-    summary: 'Run the service, standalone.',
+    summary: 'Run the service on its own.',
     load: () => import('./commands/serve.js'),
   },
   {
     name: 'portal',
     usage: '<topic> …',
-    summary: 'Keys, credits and webhooks of that service.',
+    summary: 'Manage keys, credits and webhooks of that service.',
     load: () => import('./commands/portal.js'),
   },
   {
@@ -57,19 +57,19 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'worker',
     usage: '',
-    summary: 'Work only: one of many on a shared job store, or from a spool folder.',
+    summary: 'Process queued jobs: from the ledger, a shared store or a spool folder.',
     load: () => import('./commands/worker.js'),
   },
   {
     name: 'jobs',
     usage: 'list|show|retry|forget',
-    summary: 'What the ledger holds.',
+    summary: 'List, show, retry or forget the jobs of the ledger.',
     load: () => import('./commands/jobs.js'),
   },
   {
     name: 'doctor',
     usage: '',
-    summary: 'What is installed, reachable and configured; --install gets ffmpeg.',
+    summary: 'Check what is installed, reachable and configured; --install gets ffmpeg.',
     load: () => import('./commands/doctor.js'),
   },
   {
@@ -80,7 +80,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ]
 
-/** Looks a command up by its name. */
+/** Finds a command by its name. */
 export function findCommand(name: string): CommandEntry | undefined {
   return COMMANDS.find((entry) => entry.name === name)
 }

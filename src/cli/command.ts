@@ -2,42 +2,42 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import type { ExitCode } from '../core/errors.js'
 import type { Output } from './output/output.js'
 
-/** What a command is given besides its arguments. */
+/** The surroundings of a command: everything but its arguments. */
 export interface CommandContext {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** Fires on the first Ctrl-C (or SIGTERM, SIGHUP): stop, leave nothing behind, end with 130. */
+  /** Fires on the first Ctrl-C (or SIGTERM, SIGHUP). The command stops, cleans up and ends with 130. */
   readonly signal: AbortSignal
   /** See `Interruption`. */
-  readonly answerHangUp: (answer: () => void) => void
+  readonly onHangUp: (handler: () => void) => void
   readonly output: Output
-  /** All commands there are. */
+  /** All commands. */
   readonly commands: readonly CommandEntry[]
 }
 
-/** A command as the command line knows it: its options, and what it does with them. */
+/** A command: its options and what it does. */
 export interface Command {
   /** Positional arguments in yargs's notation, e.g. `<input..>`; empty for none. */
   readonly positionals: string
-  /** Invocation without `voxmux`, and what it does. */
+  /** An invocation without `voxmux`, and its effect. */
   readonly examples: readonly (readonly [invocation: string, meaning: string])[]
   readonly build: (parser: Argv) => Argv
-  /** Ends with the exit code; what it throws is reported and becomes one. */
+  /** Resolves to the exit code. The caller reports a thrown error and turns it into one. */
   readonly run: (args: ArgumentsCamelCase, context: CommandContext) => Promise<ExitCode>
 }
 
-/** A line of `voxmux --help`, and the module behind it, which is only loaded when it is called. */
+/** A line of `voxmux --help` and the module behind it, loaded only when the command is called. */
 export interface CommandEntry {
   readonly name: string
-  /** What stands after the name, for people. */
+  /** The usage text after the name. */
   readonly usage: string
   readonly summary: string
-  /** Whether it speaks as with `--json` without being asked, given its arguments; default no. */
+  /** True if these arguments print events as `--json` does; default false. */
   readonly speaksJson?: (words: readonly string[]) => boolean
   readonly load: () => Promise<{ readonly command: Command }>
 }
 
-/** Ties the type of the arguments to the options that are built, and forgets it again. */
+/** Ties the type of the arguments to the options of the parser, then erases it. */
 export function defineCommand<Options>(command: {
   readonly positionals: string
   readonly examples: Command['examples']

@@ -1,21 +1,22 @@
 import { InterruptedError } from '../core/errors.js'
+import { withDeadline } from '../core/with-deadline.js'
 import type { Output } from './output/output.js'
 
-/** How the process learns that it should stop. */
+/** The request to stop the process. */
 export interface Interruption {
   readonly signal: AbortSignal
-  /** The error that an aborted command ends with, whatever its last fault was. */
+  /** The error of an aborted command, whatever its last fault was. */
   readonly error: (cause: unknown) => InterruptedError
-  /** From now on a hang-up (SIGHUP) is answered so, and stops nothing: what daemons are told to reload by. */
-  readonly answerHangUp: (answer: () => void) => void
+  /** Replaces the effect of SIGHUP, which then no longer stops the process. Daemons reload on it. */
+  readonly onHangUp: (handler: () => void) => void
 }
 
 const SIGNALS =
   process.platform === 'win32' ? (['SIGINT', 'SIGBREAK'] as const) : (['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 /**
- * Turns the first Ctrl-C into an abort, which lets every stage clear up, and the second into an end at once: what
- * was begun is found and cleared by the next start.
+ * Turns the first Ctrl-C into an abort, which lets every stage clean up. The second one exits at once, and the next
+ * start cleans up what is left.
  */
 export function watchInterruption(output: Output): Interruption {
   const controller = new AbortController()
@@ -24,21 +25,21 @@ export function watchInterruption(output: Output): Interruption {
       output.fail(new InterruptedError())
       process.exit(130)
     }
-    output.note('Stopping … press Ctrl-C again to leave at once.')
+    output.note('Stopping … press Ctrl-C again to exit at once.')
     controller.abort(new InterruptedError())
   }
   for (const signal of SIGNALS) process.on(signal, stop)
   return {
     signal: controller.signal,
-    answerHangUp: (answer) => {
+    onHangUp: (handler) => {
       process.off('SIGHUP', stop)
-      process.on('SIGHUP', answer)
+      process.on('SIGHUP', handler)
     },
     error: (cause) => (cause instanceof InterruptedError ? cause : new InterruptedError('Interrupted.', { cause })),
   }
 }
 
-/** Ends when the process is asked to stop. */
+/** Resolves when the process is asked to stop. */
 export function interrupted(signal: AbortSignal): Promise<void> {
   return new Promise((ended) => {
     if (signal.aborted) ended()
@@ -46,15 +47,10 @@ export function interrupted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Longest that an orderly end may take: a supervisor kills what takes longer, and a restart finds all as it was. */
+/** Time limit of an orderly end. A supervisor kills a process that takes longer, and a restart recovers from that. */
 const ENDING_MS = 8000
 
-/** Waits for an orderly end, but not for ever: what hangs is found and cleared by the next start. */
+/** Waits for an orderly end, within the time limit. The next start cleans up after whatever hangs. */
 export async function withinSeconds(ending: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ENDING_MS)
-  })
-  await Promise.race([ending, late])
-  clearTimeout(timer)
+  await withDeadline(ending, ENDING_MS, () => {})
 }

@@ -2,15 +2,12 @@ import { type Config, type Flags, resolveConfig } from '../config/resolve-config
 import { useConfiguredBinaries } from '../config/use-binaries.js'
 import type { CommandContext } from './command.js'
 
-/** What every command that reads the configuration needs of its arguments. */
+/** The arguments that find the configuration. */
 export interface ConfigArguments {
   readonly config?: string | undefined
 }
 
-/**
- * Resolves the configuration of a command, says its notes once, and makes the configured ffmpeg and ffprobe those
- * that are found.
- */
+/** Resolves the configuration of a command, prints its notes, and uses the configured ffmpeg and ffprobe. */
 export async function loadConfig(
   { config: configPath }: ConfigArguments,
   flags: Flags,

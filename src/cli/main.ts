@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { COMMANDS } from './command-table.js'
-import { overview } from './overview.js'
+import { overview } from './show/overview.js'
 
 /**
- * Entry of the command line. `--help` and `--version` are answered from the command table alone, without loading
- * the argument parser: a person (or a shell's completion) asks often and does not want to wait.
+ * Entry of the command line. `--help` and `--version` need only the command table. Shell completion calls them often,
+ * so they skip loading the argument parser.
  */
 const argv = process.argv.slice(2)
 const [first] = argv

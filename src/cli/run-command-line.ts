@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
+import { parseArguments } from './arguments/parse-arguments.js'
 import type { CommandEntry } from './command.js'
 import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
 import { type Interruption, watchInterruption } from './interruption.js'
 import { createOutput, type Output } from './output/output.js'
-import { parseArguments } from './parse-arguments.js'
 
-/** Flags that may stand before the command's name. */
+/** Flags that may precede the command's name. */
 const LEADING_FLAG = /^--(json|progress=.*|config=.*|profile=.*)$/
 
 /**
- * Runs one command and ends the process with its exit code. Whatever happens is told once: as a sentence on stderr,
- * and with `--json` by exactly one last `result` event.
+ * Runs one command and ends the process with its exit code. Reports the end once: as a sentence on stderr and, with
+ * `--json`, as exactly one last `result` event.
  */
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   const output = createOutput({ json: asksForJson(argv), stdout: process.stdout, stderr: process.stderr })
@@ -27,13 +27,13 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   }
 }
 
-/** A plugin's hook that waits for what never comes would else let Node end the process in mid-sentence (exit 13). */
+/** Keeps the process alive while an extension's hook waits. Node would otherwise end it midway with exit code 13. */
 function stayAwake(): void {
   setInterval(() => {}, 2 ** 30)
 }
 
 async function dispatch(argv: readonly string[], output: Output, interruption: Interruption): Promise<ExitCode> {
-  const { signal, answerHangUp } = interruption
+  const { signal, onHangUp } = interruption
   const { entry, rest } = chooseCommand(argv)
   const { command } = await entry.load()
   const args = await parseArguments(entry, command, rest)
@@ -41,11 +41,11 @@ async function dispatch(argv: readonly string[], output: Output, interruption: I
     process.stdout.write(`${args.text}\n`)
     return 0
   }
-  const context = { cwd: process.cwd(), env: process.env, signal, answerHangUp, output, commands: COMMANDS }
+  const context = { cwd: process.cwd(), env: process.env, signal, onHangUp, output, commands: COMMANDS }
   return command.run(args.values, context)
 }
 
-/** The first word is a command's name, or everything belongs to `run`. */
+/** The first word names a command. Otherwise all words are arguments of `run`. */
 function chooseCommand(argv: readonly string[]): { entry: CommandEntry; rest: readonly string[] } {
   const at = argv.findIndex((word) => !LEADING_FLAG.test(word))
   const word = argv[at] ?? ''
@@ -53,7 +53,7 @@ function chooseCommand(argv: readonly string[]): { entry: CommandEntry; rest: re
   if (named) return { entry: named, rest: argv.toSpliced(at, 1) }
   refuseMistypedCommand(word)
   const fallback = findCommand(DEFAULT_COMMAND)
-  if (!fallback) throw new UsageError('ERR_USAGE', `There is no command "${word}".`)
+  if (!fallback) throw new UsageError('ERR_USAGE', `The command "${word}" does not exist.`)
   return { entry: fallback, rest: argv }
 }
 
@@ -64,13 +64,9 @@ function refuseMistypedCommand(word: string): void {
     COMMANDS.map(({ name }) => name),
   )
   if (guess === undefined) return
-  throw new UsageError(
-    'ERR_USAGE',
-    `There is neither a command nor a file "${word}"; did you mean \`voxmux ${guess}\`?`,
-    {
-      remedies: ['`voxmux --help` lists the commands.'],
-    },
-  )
+  throw new UsageError('ERR_USAGE', `"${word}" is neither a command nor a file. Did you mean \`voxmux ${guess}\`?`, {
+    remedies: ['`voxmux --help` lists the commands.'],
+  })
 }
 
 function asksForJson(argv: readonly string[]): boolean {
@@ -82,7 +78,7 @@ function asksForJson(argv: readonly string[]): boolean {
   return named?.speaksJson?.(words) ?? false
 }
 
-/** Ends at once, even where something still holds a socket open, but never before what was said is out. */
+/** Flushes all output, then exits even if a socket is still open. */
 async function leave(exitCode: ExitCode, output: Output): Promise<never> {
   await output.close(exitCode)
   process.exit(exitCode)

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path'
 import { ensureStateFolder, resolveConfig } from '../config/index.js'
 
 /**
- * The folder of the service: what `--data` names, else that of the embedded service, so that `serve` and `portal`
- * speak of the same keys and files as `run`. Made where it is not there.
+ * The folder of the service: `--data`, or the folder of the embedded service. `serve` and `portal` therefore share keys
+ * and files with `run`. Creates the folder if it does not exist.
  */
 export async function serviceFolder(
   data: string | undefined,

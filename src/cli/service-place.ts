@@ -3,7 +3,7 @@ import { ensureStateFolder, refuseShownPassword } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { serviceFolder } from './service-folder.js'
 
-/** What `serve` and `portal` are told of where the service is. */
+/** Flags of `serve` and `portal` that locate the service. */
 export interface ServicePlaceFlags {
   readonly data?: string | undefined
   readonly store?: string | undefined
@@ -15,7 +15,8 @@ interface Surroundings {
 }
 
 /**
- * The shared store of the service: `--store`, else `VOXMUX_STORE`; undefined where it lies in the service's folder.
+ * The shared store of the service: `--store`, or `VOXMUX_STORE`. Undefined if the service keeps its state in its
+ * folder.
  *
  * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`
  */
@@ -25,8 +26,8 @@ export function sharedStore({ store }: ServicePlaceFlags, env: NodeJS.ProcessEnv
 }
 
 /**
- * The folder of a node. Nodes of a shared store share the folder of the files too, so that it has to be named; with a
- * blob store it is this machine's own.
+ * The folder of a node. Nodes of a shared store also share this folder, so it must be named. With a blob store each
+ * node has its own folder.
  *
  * @throws UsageError `ERR_DATA_NOT_NAMED`, `ERR_STATE_DIR`
  */
@@ -36,7 +37,11 @@ export async function nodeFolder(
 ): Promise<string> {
   if (data !== undefined) return ensureStateFolder(resolve(around.cwd, data))
   if (!isShared) return serviceFolder(undefined, around)
-  throw new UsageError('ERR_DATA_NOT_NAMED', 'The nodes of a shared store need the folder that they share.', {
-    remedies: ['Name it with --data, or keep the files in Azure Blob Storage (azureContainer).'],
-  })
+  throw new UsageError(
+    'ERR_DATA_NOT_NAMED',
+    'Nodes with a shared store also need a shared folder, and none is named.',
+    {
+      remedies: ['Name it with --data, or keep the files in Azure Blob Storage (azureContainer).'],
+    },
+  )
 }

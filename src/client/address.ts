@@ -1,7 +1,7 @@
 import { UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
 
-/** Whether a host name (as `URL.hostname` gives it) can only mean this machine. */
+/** True if a host name (as in `URL.hostname`) can only mean this machine. */
 function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -12,10 +12,11 @@ function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
- * Reads an address that bytes or secrets will be sent to: https, or http to this machine only.
+ * Reads an address to which bytes or secrets will be sent: https, or http to this machine only.
  *
  * @param what names the address in the error, for example `The service address`
- * @throws UsageError `ERR_BAD_ADDRESS` where it is no http(s) address, `ERR_INSECURE_ADDRESS` for plain http elsewhere
+ * @throws {UsageError} `ERR_BAD_ADDRESS` if it is not an http(s) address, `ERR_INSECURE_ADDRESS` for plain http
+ * elsewhere
  */
 export function safeAddress(address: string, what: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined
@@ -24,13 +25,13 @@ export function safeAddress(address: string, what: string): URL {
   }
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     throw new UsageError('ERR_INSECURE_ADDRESS', `${what} uses plain http: ${redactUrl(url)}.`, {
-      remedies: ['Use https: plain http is only allowed to this machine (127.0.0.1, localhost).'],
+      remedies: ['Use https. Plain http is only allowed to this machine (127.0.0.1, localhost).'],
     })
   }
   return url
 }
 
-/** Joins a path to a base address, whose own path (a gateway's prefix) is kept. */
+/** Joins a path to a base address, and keeps the base's own path (a gateway's prefix). */
 export function joinAddress(base: URL, path: string): string {
   return `${base.origin}${base.pathname.replace(/\/+$/, '')}${path}`
 }

@@ -5,31 +5,37 @@ import type { TrafficMeter } from './traffic-meter.js'
 
 const ms = z.int().min(0)
 
-/** When and how often a failed request is sent again. */
+/** When and how often a failed request is retried. */
 export const retryOptionsSchema = z.strictObject({
-  limit: z.int().min(0).default(6).meta({ description: 'How often one request is repeated before giving up.' }),
-  baseMs: ms.default(250).meta({ description: 'First pause; it doubles each time, with jitter.' }),
-  maxMs: ms.default(10_000).meta({ description: 'Longest pause of our own.' }),
-  retryAfterMaxMs: ms.default(120_000).meta({ description: "Longest Retry-After of the service's that is obeyed." }),
+  limit: z.int().min(0).default(6).meta({ description: 'Retries of one request before it fails.' }),
+  baseMs: ms.default(250).meta({ description: 'First pause between retries. It doubles each time, with jitter.' }),
+  maxMs: ms.default(10_000).meta({ description: 'Longest pause between retries, without a Retry-After.' }),
+  retryAfterMaxMs: ms
+    .default(120_000)
+    .meta({ description: 'Longest Retry-After of the service that the client obeys.' }),
 })
 export type RetryOptions = z.output<typeof retryOptionsSchema>
 
-/** How long the network may keep silent. */
+/** Time limits for a silent network. */
 export const timeoutOptionsSchema = z.strictObject({
-  connectMs: ms.default(10_000).meta({ description: 'Name look-up, connection and TLS, each.' }),
-  answerMs: ms.default(30_000).meta({ description: 'One whole API call.' }),
-  idleMs: ms.default(60_000).meta({ description: 'Silence on the socket of an upload or a download.' }),
+  connectMs: ms.default(10_000).meta({ description: 'Time limit of name look-up, connection and TLS, each.' }),
+  answerMs: ms.default(30_000).meta({ description: 'Time limit of one API call.' }),
+  idleMs: ms.default(60_000).meta({ description: 'Longest silence on the socket of an upload or a download.' }),
 })
 export type TimeoutOptions = z.output<typeof timeoutOptionsSchema>
 
-/** How the status of files is asked for. */
+/** How the client polls the status of files. */
 export const pollingOptionsSchema = z.strictObject({
-  minMs: ms.default(250).meta({ description: 'Shortest pause between two questions about a file.' }),
-  maxMs: ms.default(5_000).meta({ description: 'Longest pause.' }),
-  hookedMs: ms.default(15_000).meta({ description: 'Pause while webhooks arrive.' }),
-  hooksFreshMs: ms.default(60_000).meta({ description: 'How long after the last webhook they count as arriving.' }),
-  notFoundGraceMs: ms.default(10_000).meta({ description: 'How long a file may be NotFound before that is believed.' }),
-  outageMs: ms.default(300_000).meta({ description: 'How long questions may fail before those who wait are told.' }),
+  minMs: ms.default(250).meta({ description: 'Shortest pause between two polls of a file.' }),
+  maxMs: ms.default(5_000).meta({ description: 'Longest pause between two polls of a file.' }),
+  hookedMs: ms.default(15_000).meta({ description: 'Pause between two polls while webhooks arrive.' }),
+  hooksFreshMs: ms
+    .default(60_000)
+    .meta({ description: 'Time after the last webhook during which webhooks count as arriving.' }),
+  notFoundGraceMs: ms
+    .default(10_000)
+    .meta({ description: 'Time for which a file may be NotFound before its job fails.' }),
+  outageMs: ms.default(300_000).meta({ description: 'Time for which polls may fail before waiting jobs fail.' }),
 })
 export type PollingOptions = z.output<typeof pollingOptionsSchema>
 
@@ -44,27 +50,27 @@ export const voxmuxClientOptionsSchema = z.strictObject({
     .string()
     .regex(/^[\w-]+$/)
     .default('x-ms-blob-type')
-    .meta({ description: 'Name of the upload header whose value is BlockBlob.' }),
-  transferConcurrency: z.int().min(1).default(4).meta({ description: 'Uploads and downloads at once.' }),
+    .meta({ description: 'Name of the upload header with the value BlockBlob.' }),
+  transferConcurrency: z.int().min(1).default(4).meta({ description: 'Simultaneous uploads and downloads.' }),
   retry: retryOptionsSchema.prefault({}),
   timeouts: timeoutOptionsSchema.prefault({}),
   polling: pollingOptionsSchema.prefault({}),
 })
 
-/** What `new VoxmuxClient` takes: six values of the developer portal, the rest has defaults. */
+/** Options of `new VoxmuxClient`: six values from the developer portal are required, the others have defaults. */
 export type VoxmuxClientOptions = z.input<typeof voxmuxClientOptionsSchema> & {
   logger?: Logger | undefined
-  /** Counts what goes over the wire. */
+  /** Counts requests and bytes. */
   meter?: TrafficMeter | undefined
 }
-/** The same with every default filled in. */
+/** The options with all defaults filled in. */
 export type ResolvedClientOptions = z.output<typeof voxmuxClientOptionsSchema>
 
-/** @throws UsageError `ERR_BAD_OPTION` naming each option that is missing, unknown or wrong */
+/** @throws {UsageError} `ERR_BAD_OPTION` with each option that is missing, unknown or wrong */
 export function resolveClientOptions(options: VoxmuxClientOptions): ResolvedClientOptions {
   const { logger: _logger, meter: _meter, ...values } = options
   const parsed = voxmuxClientOptionsSchema.safeParse(values)
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
-  throw new UsageError('ERR_BAD_OPTION', `The client's options are wrong (${faults.join('; ')}).`)
+  throw new UsageError('ERR_BAD_OPTION', `The client options are invalid (${faults.join('; ')}).`)
 }

@@ -6,14 +6,14 @@ import type { TextAnswer, TextExchange, Transport } from './transport.js'
 
 export interface JsonExchange<T> extends TextExchange {
   readonly answer: z.ZodType<T>
-  /** Values that must not stand in a fault although the service repeats them. */
+  /** Values that must not appear in a fault, even if the service repeats them. */
   readonly secrets: readonly string[]
 }
 
 /**
- * One exchange whose answer is JSON of the contract.
+ * Sends one request whose response is JSON of the contract.
  *
- * @throws HttpFault `status` for anything but 200-299, `bad-answer` where the body is not what the schema says
+ * @throws {HttpFault} `status` for a status outside 200-299, `bad-answer` if the body does not match the schema
  */
 export async function exchangeJson<T>(transport: Transport, exchange: JsonExchange<T>): Promise<T> {
   const answer = await transport.sendText(exchange)
@@ -26,7 +26,7 @@ export async function exchangeJson<T>(transport: Transport, exchange: JsonExchan
   throw new HttpFault({ operation, reason: 'bad-answer', detail: mask(detail, secrets) })
 }
 
-/** The fault of a status that is no success, with the service's own words where it has some. */
+/** Creates the fault of an unsuccessful status, with the service's own message if it has one. */
 export function statusFault(operation: string, answer: TextAnswer, secrets: readonly string[] = []): HttpFault {
   return new HttpFault({
     operation,
@@ -37,16 +37,17 @@ export function statusFault(operation: string, answer: TextAnswer, secrets: read
   })
 }
 
-/** undefined stands for a text that is not JSON: no schema of the contract accepts it. */
+/** Returns undefined for text that is not JSON. No schema of the contract accepts that. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    // Some servers send a byte order mark, which JSON does not allow (RFC 8259, 8.1).
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
     return undefined
   }
 }
 
-/** `message`, or `error` (OAuth's `error_description` too); a page of HTML says nothing to a person. */
+/** Returns `message`, `error_description` (OAuth) or `error`. A page of HTML would not help the user. */
 function wordsOf(text: string): string {
   const parsed = operationMessageSchema.safeParse(parseJson(text))
   if (!parsed.success) return ''

@@ -2,13 +2,16 @@ import { fileErrorInfo } from '../contract/index.js'
 import { AccessError, JobFailedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
 import type { HttpFault } from './http-fault.js'
 
+/** Statuses with which storage refuses a signed link. */
+export const LINK_REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410])
+
 /**
- * Says a fault in a person's terms.
+ * Converts a fault to an error for users.
  *
- * @param host where the exchange went, for the sentence
- * @returns `ERR_SERVICE_UNREACHABLE`, `ERR_SERVICE_BUSY`, `ERR_BAD_ANSWER` (transient), `ERR_AUTH_FAILED`,
- *   `ERR_ACCESS_DENIED` (access), `ERR_NOT_FOUND`, `ERR_REQUEST_REFUSED`, `ERR_START_CONFLICT`, `ERR_START_REFUSED`
- *   (job failed), `ERR_INSECURE_ADDRESS`, `ERR_WRONG_ADDRESS` (usage); its `cause` is the fault
+ * @param host destination of the request, named in the message
+ * @returns `ERR_SERVICE_UNREACHABLE`, `ERR_SERVICE_BUSY`, `ERR_BAD_ANSWER`, `ERR_DOWNLOAD_LINK_REFUSED` (transient),
+ * `ERR_AUTH_FAILED`, `ERR_ACCESS_DENIED` (access), `ERR_NOT_FOUND`, `ERR_REQUEST_REFUSED`, `ERR_START_CONFLICT`,
+ * `ERR_START_REFUSED` (job failed), `ERR_INSECURE_ADDRESS`, `ERR_WRONG_ADDRESS` (usage); its `cause` is the fault
  */
 export function faultError(fault: HttpFault, host: string): VoxmuxError {
   const words = fault.detail ? ` (${fault.detail})` : ''
@@ -21,23 +24,19 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
         `${host} could not be reached for ${fault.operation}${words}.`,
         {
           cause: fault,
-          remedies: ['Check the address and the network, then run again: what was sent is kept.'],
+          remedies: ['Check the address and the network, then run the same command again. Finished uploads are kept.'],
         },
       )
     case 'insecure':
-      return new UsageError('ERR_INSECURE_ADDRESS', `The connection to ${host} is not safe${words}.`, {
+      return new UsageError('ERR_INSECURE_ADDRESS', `The connection to ${host} is not secure${words}.`, {
         cause: fault,
-        remedies: ['If the certificate is of your own authority, name it in NODE_EXTRA_CA_CERTS.'],
+        remedies: ['If your own authority issued the certificate, set NODE_EXTRA_CA_CERTS to its file.'],
       })
     case 'bad-answer':
-      return new TransientError(
-        'ERR_BAD_ANSWER',
-        `${host} gave an answer to ${fault.operation} that cannot be read${words}.`,
-        {
-          cause: fault,
-          remedies: ['Check that the address is that of the service itself, then try again.'],
-        },
-      )
+      return new TransientError('ERR_BAD_ANSWER', `${host} sent an invalid response to ${fault.operation}${words}.`, {
+        cause: fault,
+        remedies: ['Check that the address belongs to the service itself, then run again.'],
+      })
     case 'status':
     case 'start-error':
       return fault.operation === 'token' ? tokenError(fault, host) : statusError(fault, host)
@@ -46,7 +45,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
   }
 }
 
-/** The identity provider refuses with 400 or 401 (RFC 6749) or 404 (no such tenant): all the same to a person. */
+/** The identity provider refuses with 400 or 401 (RFC 6749) or 404 (unknown tenant). All mean wrong credentials. */
 function tokenError(fault: HttpFault, host: string): VoxmuxError {
   if (fault.transient || fault.status === 403 || redirects(fault)) return statusError(fault, host)
   return authFailed(fault, host)
@@ -55,17 +54,29 @@ function tokenError(fault: HttpFault, host: string): VoxmuxError {
 function statusError(fault: HttpFault, host: string): VoxmuxError {
   const status = fault.status ?? 0
   const words = fault.detail ? `: ${fault.detail}` : ''
+  if (fault.transient && status === 404) {
+    return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${fault.operation} with 404${words}.`, {
+      cause: fault,
+      remedies: ['Check the address of the service, then run the same command again. Finished uploads are kept.'],
+    })
+  }
+  if (fault.operation === 'download' && LINK_REFUSED.has(status)) {
+    return new TransientError('ERR_DOWNLOAD_LINK_REFUSED', `${host} refused every new download link (${status}).`, {
+      cause: fault,
+      remedies: ['Run the same command again in a few minutes. Voices that are paid for are kept.'],
+    })
+  }
   if (fault.transient) {
     const how = status === 429 ? 'asks for fewer requests' : `is busy (${status})`
     return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${fault.operation}${words}.`, {
       cause: fault,
-      remedies: ['Try again in some minutes: what was sent is kept.'],
+      remedies: ['Run the same command again in a few minutes. Finished uploads are kept.'],
     })
   }
   if (redirects(fault)) {
-    return new UsageError('ERR_WRONG_ADDRESS', `${host} answers ${fault.operation} with a redirect (${status}).`, {
+    return new UsageError('ERR_WRONG_ADDRESS', `${host} responded to ${fault.operation} with a redirect (${status}).`, {
       cause: fault,
-      remedies: ['Configure the address it leads to.'],
+      remedies: ['Configure the address to which it redirects.'],
     })
   }
   const starting = fault.operation === 'startProcess'
@@ -78,31 +89,38 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
         remedies: ['Check in the developer portal that this API key and its scope may use the service.'],
       })
     case 402:
+      // A 402 about a file that is already paid for does not mean missing credits.
+      if (!starting && !fault.operation.startsWith('register')) return refused(fault, host)
       return withFileError(fault, starting ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED', host, -10)
     case 404:
       return withFileError(fault, 'ERR_NOT_FOUND', host, -11)
     case 409:
       return new JobFailedError(
         starting ? 'ERR_START_CONFLICT' : 'ERR_REQUEST_REFUSED',
-        `${host} sees a conflict at ${fault.operation}${words}.`,
-        { cause: fault, remedies: ['Run again: the file may be started already, or was not uploaded.'] },
+        `${host} reported a conflict at ${fault.operation}${words}.`,
+        {
+          cause: fault,
+          remedies: ['Run the same command again. The file may have been started already, or was not uploaded.'],
+        },
       )
     default:
-      return new JobFailedError(
-        starting && fault.reason === 'start-error' ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED',
-        `${host} refused ${fault.operation} (${status})${words}.`,
-        { cause: fault },
-      )
+      return refused(fault, host)
   }
+}
+
+function refused(fault: HttpFault, host: string): JobFailedError {
+  const words = fault.detail ? `: ${fault.detail}` : ''
+  const code = fault.reason === 'start-error' ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED'
+  return new JobFailedError(code, `${host} refused ${fault.operation} (${fault.status})${words}.`, { cause: fault })
 }
 
 function authFailed(fault: HttpFault, host: string): AccessError {
   const words = fault.detail ? `: ${fault.detail}` : ''
-  return new AccessError('ERR_AUTH_FAILED', `${host} does not accept the credentials${words}.`, {
+  return new AccessError('ERR_AUTH_FAILED', `${host} rejected the credentials${words}.`, {
     cause: fault,
     remedies: [
-      'Check tenant id, client id, client secret and scope against the developer portal.',
-      'A secret is good for two years and can be regenerated in the portal.',
+      'Compare tenant id, client id, client secret and scope with the developer portal.',
+      'A secret expires after two years. Regenerate it in the portal.',
     ],
   })
 }

@@ -1,12 +1,12 @@
 import { redactText } from '../core/redact.js'
 
 /**
- * What went wrong with one exchange.
- * - `unsent`: no connection was made, so nothing was asked of the service
- * - `network`: the connection broke; `timeout`: it kept silent
- * - `insecure`: the certificate was refused, or a redirect led to plain http
- * - `status`: an HTTP status other than success; `bad-answer`: a success whose body is not the contract's
- * - `start-error`: a 200 of startProcess whose `error` is set (`status` is its code)
+ * Why a request failed.
+ * - `unsent`: no connection was made, so the service did not receive it
+ * - `network`: the connection broke; `timeout`: it stayed silent
+ * - `insecure`: the certificate was rejected, or a redirect led to plain http
+ * - `status`: an unsuccessful HTTP status; `bad-answer`: a success whose body breaks the contract
+ * - `start-error`: a 200 of startProcess with an `error` (`status` is its code)
  */
 export type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'status' | 'bad-answer' | 'start-error'
 
@@ -15,15 +15,15 @@ export interface HttpFaultFields {
   readonly operation: string
   readonly reason: FaultReason
   readonly status?: number | undefined
-  /** Pause the service asked for. */
+  /** Pause that the service requested. */
   readonly retryAfterMs?: number | undefined
-  /** The service's own words, or the network's. */
+  /** Message of the service or of the network. */
   readonly detail?: string | undefined
 }
 
 /**
- * One failed exchange, with nothing secret in it: the `cause` of every error the client throws for one.
- * Errors of the HTTP library never leave the transport, since they hold headers and links.
+ * A failed request without secrets: the `cause` of every error that the client throws for it. Errors of the HTTP
+ * library stay inside the transport, because they contain headers and links.
  */
 export class HttpFault extends Error {
   readonly operation: string
@@ -43,7 +43,7 @@ export class HttpFault extends Error {
     this.detail = detail
   }
 
-  /** Whether the service may have done what was asked although no proper answer arrived. */
+  /** True if the service may have executed the request although no valid response arrived. */
   get ambiguous(): boolean {
     switch (this.reason) {
       case 'network':
@@ -61,7 +61,7 @@ export class HttpFault extends Error {
     }
   }
 
-  /** Whether the same request may succeed a moment later. */
+  /** True if the same request may succeed a moment later. */
   get transient(): boolean {
     switch (this.reason) {
       case 'unsent':
@@ -71,6 +71,8 @@ export class HttpFault extends Error {
         return true
       case 'status':
       case 'start-error':
+        // The interface defines no 404 for a status, so it comes from a gateway. No file fails because of it.
+        if (this.status === 404 && this.operation === 'getFilesStatus') return true
         return this.status === 408 || this.status === 429 || (this.status ?? 0) >= 500
       case 'insecure':
         return false
@@ -80,7 +82,7 @@ export class HttpFault extends Error {
   }
 }
 
-/** The fault behind an error of the client, where there is one. */
+/** The fault that caused an error of the client, if any. */
 export function httpFaultOf(error: unknown): HttpFault | undefined {
   if (error instanceof HttpFault) return error
   return error instanceof Error && error.cause instanceof HttpFault ? error.cause : undefined

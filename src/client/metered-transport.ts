@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { TrafficMeter } from './traffic-meter.js'
 import type { Transport } from './transport.js'
 
-/** The transport, with a meter on it: requests of every kind, and the bytes of uploads and downloads. */
+/** Adds a meter to a transport: it counts requests of every kind, and the bytes of uploads and downloads. */
 export function meteredTransport(transport: Transport, meter: TrafficMeter): Transport {
   return {
     sendText(exchange) {

@@ -8,7 +8,7 @@ import type { Transport } from './transport.js'
 /**
  * Reads a Retry-After header: whole seconds or an HTTP date (RFC 9110, 10.2.3).
  *
- * @returns milliseconds from `nowMs` on, never negative; undefined where there is none or it says neither
+ * @returns milliseconds from `nowMs`, never negative; undefined if the header is missing or invalid
  */
 export function retryAfterMs(header: string | undefined, nowMs: number = Date.now()): number | undefined {
   if (header === undefined) return undefined
@@ -17,7 +17,7 @@ export function retryAfterMs(header: string | undefined, nowMs: number = Date.no
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs)
 }
 
-/** Pause before repeat number `attempt` (from 0): our back-off, or longer where the service asks for it. */
+/** Pause before retry number `attempt` (from 0): the back-off, or longer if the service requests it. */
 export function pauseMs(fault: HttpFault, attempt: number, retry: RetryOptions): number {
   const own = backoffMs(attempt, retry.baseMs, retry.maxMs)
   const asked = Math.min(fault.retryAfterMs ?? 0, retry.retryAfterMaxMs)
@@ -28,16 +28,16 @@ export interface RetryContext {
   readonly retry: RetryOptions
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
-  /** Whether a transient fault may be answered by the same request again; by default every one may. */
+  /** Decides whether a transient fault is retried. Default: always. */
   readonly mayRepeat?: (fault: HttpFault) => boolean
-  /** Over which the exchange goes: it is told of each repeat. */
+  /** The transport of the request. Its `onRepeat` is called for each retry. */
   readonly transport: Pick<Transport, 'onRepeat'>
 }
 
 /**
- * Runs an exchange until it succeeds, its fault is not transient, or the repeats are used up.
+ * Retries a request until it succeeds, its fault is not transient, or the retries are used up.
  *
- * @throws the last {@link HttpFault}, or whatever else `exchange` throws
+ * @throws the last {@link HttpFault}, or any other error of `exchange`
  */
 export async function withRetries<T>(exchange: () => Promise<T>, context: RetryContext): Promise<T> {
   const { retry, logger, signal, transport, mayRepeat = () => true } = context

@@ -2,8 +2,6 @@ import type { z } from 'zod'
 import {
   type ClientProcessOptions,
   clientProcessOptionsSchema,
-  type FileProcessingStatus,
-  getFilesStatusAnswerSchema,
   LIMITS,
   OPERATIONS,
   type OperationName,
@@ -25,6 +23,7 @@ import { joinAddress, safeAddress } from './address.js'
 import type { ResolvedClientOptions } from './client-options.js'
 import { exchangeJson } from './exchange-json.js'
 import { faultError } from './fault-error.js'
+import { type FileStatus, statusesOf, statusListSchema } from './file-status.js'
 import { HttpFault } from './http-fault.js'
 import { type RetryContext, withRetries } from './retry.js'
 import type { TokenProvider } from './token-provider.js'
@@ -40,12 +39,12 @@ export interface PartialRange {
   readonly end?: number | undefined
 }
 
-/** What to register: your own id, and the part to process where it is not the whole. */
+/** A file to register: your own id and, if only a part is processed, its range. */
 export interface FileToRegister extends PartialRange {
   readonly clientFileId: string
 }
 
-/** Options of startProcess; `model` is the interface's stand-in where it is left out. */
+/** Options of startProcess. `model` defaults to the interface's placeholder. */
 export type StartOptions = Omit<ClientProcessOptions, 'model'> & { readonly model?: string | undefined }
 
 interface Call<T> {
@@ -53,11 +52,11 @@ interface Call<T> {
   readonly body?: unknown
   readonly answer: z.ZodType<T>
   readonly mayRepeat?: RetryContext['mayRepeat']
-  /** Says what is wrong with an answer that has the right shape. */
+  /** Returns what is wrong with a response of the right shape. */
   readonly objection?: (answer: T) => string | undefined
 }
 
-/** The six operations of the interface, each with retries, one token renewal on a 401, and a checked answer. */
+/** The six operations of the interface, each with retries, one token renewal on a 401, and a validated response. */
 export class ServiceApi {
   readonly address: URL
   readonly #transport: Transport
@@ -108,14 +107,14 @@ export class ServiceApi {
   }
 
   /**
-   * Starts the processing. Repeats only what surely was not accepted (no connection, 408, 429, an `error` of 429 or
-   * 5xx in a 200); after anything else the caller asks the status first, as `startOnce` does.
+   * Starts the processing. Retries only requests that were certainly not accepted (no connection, 408, 429, an `error`
+   * of 429 or 5xx in a 200). After any other fault, check the status first, as `startOnce` does.
    */
   startProcess(fileId: string, startOptions: StartOptions = {}, options?: CallOptions): Promise<StartProcessAnswer> {
     const parsed = clientProcessOptionsSchema.safeParse({ ...startOptions, model: startOptions.model ?? SERVICE_MODEL })
     if (!parsed.success) {
       const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-      throw new UsageError('ERR_BAD_OPTION', `The processing options are wrong (${faults.join('; ')}).`)
+      throw new UsageError('ERR_BAD_OPTION', `The processing options are invalid (${faults.join('; ')}).`)
     }
     return this.#call(
       {
@@ -125,28 +124,33 @@ export class ServiceApi {
         mayRepeat: (fault) => !fault.ambiguous,
         objection: (answer) => {
           if (answer.error) throw startFault(answer.error)
-          return answer.file_id === fileId ? undefined : 'it is about another file'
+          return answer.file_id === fileId ? undefined : 'it names another file'
         },
       },
       options,
     )
   }
 
-  /** One entry an id, in the order asked; more than 100 ids are asked for in several requests. */
-  async getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<FileProcessingStatus[]> {
-    const entries: FileProcessingStatus[] = []
+  /**
+   * Requests the status of files, up to 100 ids per request.
+   *
+   * @returns one entry per id, in the given order; undefined if the response has no readable entry for the file
+   */
+  async getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<(FileStatus | undefined)[]> {
+    const entries: (FileStatus | undefined)[] = []
     for (let from = 0; from < fileIds.length; from += LIMITS.fileIdsMax) {
       const ids = fileIds.slice(from, from + LIMITS.fileIdsMax)
       const answer = await this.#call(
         {
           operation: 'getFilesStatus',
           body: { fileIds: ids },
-          answer: getFilesStatusAnswerSchema,
-          objection: (list) => (inOrder(list, ids) ? undefined : 'a file asked for is missing'),
+          answer: statusListSchema,
+          objection: (list) =>
+            statusesOf(list, ids).some(Boolean) ? undefined : 'it contains none of the requested files',
         },
         options,
       )
-      entries.push(...(inOrder(answer, ids) ?? []))
+      entries.push(...statusesOf(answer, ids))
     }
     return entries
   }
@@ -178,7 +182,7 @@ export class ServiceApi {
       try {
         return await send(token)
       } catch (thrown) {
-        // One renewal a call: a second 401 means that the credentials, not the token, are refused.
+        // Renew once per call: a second 401 means that the credentials are refused, not the token.
         if (renewed || !(thrown instanceof HttpFault) || thrown.status !== 401 || thrown.reason !== 'status')
           throw thrown
         renewed = true
@@ -208,7 +212,7 @@ function registration(file: FileToRegister): object {
   }
 }
 
-/** A registration that failed (`error_code` 500) is an internal error of the service, however it is wrapped. */
+/** A failed registration (`error_code` 500) is an internal error of the service, even inside a 200. */
 function registrationFault(
   operation: OperationName,
   registered: RegisteredFileFromUrl,
@@ -218,15 +222,9 @@ function registrationFault(
     throw new HttpFault({ operation, reason: 'status', status: 500, detail: 'it could not register the file' })
   }
   if (registered.file_id === '') return 'the file id is empty'
-  return registered.client_file_id === clientFileId ? undefined : 'it is about another file'
+  return registered.client_file_id === clientFileId ? undefined : 'it names another file'
 }
 
 function startFault(error: { code: number; message: string }): HttpFault {
   return new HttpFault({ operation: 'startProcess', reason: 'start-error', status: error.code, detail: error.message })
-}
-
-function inOrder(list: readonly FileProcessingStatus[], ids: readonly string[]): FileProcessingStatus[] | undefined {
-  const byId = new Map(list.map((entry) => [entry.id, entry]))
-  const entries = ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
-  return entries.length === ids.length ? entries : undefined
 }

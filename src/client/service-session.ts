@@ -8,12 +8,12 @@ import { TokenProvider } from './token-provider.js'
 import type { TrafficMeter } from './traffic-meter.js'
 import { createTransport, type Transport } from './transport.js'
 
-/** What clients of one service and identity have in common: one token, one poller. */
+/** Shared by all clients of one service and identity: one token and one poller. */
 export interface ServiceSession {
   readonly transport: Transport
   readonly api: ServiceApi
   readonly watcher: StatusWatcher
-  /** To be called once by each who opened it; the last one ends the polling. */
+  /** Each user calls it once. The last call ends the polling. */
   release(): void
 }
 
@@ -23,9 +23,11 @@ interface Shared extends Omit<ServiceSession, 'release'> {
 
 const sessions = new Map<string, Shared>()
 
-/** Joins the session of this process for the service and identity of the options; the options and the meter of the first count. */
+/**
+ * Joins this process's session for the service and identity of the options. The first caller's options and meter apply.
+ */
 export function openSession(options: ResolvedClientOptions, logger: Logger, meter?: TrafficMeter): ServiceSession {
-  // A hash, since the key would otherwise keep the secret in one more place.
+  // A hash, so that the key does not contain the secret.
   const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
   const shared = sessions.get(key) ?? create(options, logger, meter)
   sessions.set(key, shared)

@@ -1,38 +1,40 @@
-import type { FileProcessingStatus } from '../contract/index.js'
 import { VoxmuxError } from '../core/errors.js'
 import { backoffMs, sleep } from '../core/time.js'
 import type { RetryOptions } from './client-options.js'
+import type { FileStatus } from './file-status.js'
 import { httpFaultOf } from './http-fault.js'
+import { isNotFound, knownStatus } from './known-status.js'
 import type { CallOptions, ServiceApi, StartOptions } from './service-api.js'
 
-/** How a file came to be started. */
+/** The way in which a file was started. */
 export interface StartOutcome {
   readonly fileId: string
-  /** `started`: by this call. `found-started`: an earlier request, whose answer was lost, had arrived. */
+  /** `started`: by this call. `found-started`: by an earlier request whose response was lost. */
   readonly how: 'started' | 'found-started'
-  /** What the service said of the file where it was asked, else null. */
-  readonly status: FileProcessingStatus | null
+  /** The status, if it was requested; else null. */
+  readonly status: FileStatus | null
 }
 
 type Api = Pick<ServiceApi, 'startProcess' | 'getFilesStatus'>
 
-/** How often the status is asked before Pending is taken for "not started". */
+/** How many times Pending must be reported before the file counts as "not started". */
 const PENDING_QUESTIONS = 3
 
 /**
  * Starts a file so that at most one process is charged for it.
  *
- * After an ambiguous failure (reset, timeout, 5xx, unreadable answer) the status of the same file id decides:
- * - InProgress, Succeeded, Failed: the lost request had arrived; nothing is sent again.
- * - NotFound: nothing is there to have been started; started again (a 404 then says so).
- * - Pending: the interface calls it "waiting to start processing", so an uploaded file that was never started and a
- *   started one in the queue can look the same. It is asked a few times, since a request on its way moves on; if it
- *   stays Pending, the **same** file id is started again and never another one. A repeated start of one id is
- *   answered 200 with a null error and not charged twice (DESIGN section 5); a service that answers it with a
- *   conflict (409) instead says the same in other words, and counts as `found-started`. Not to start again would let
- *   a file whose request was lost wait for ever.
+ * After an ambiguous failure (reset, timeout, 5xx, unreadable response) the status of the same file id decides:
+ * - InProgress, Succeeded, Failed: the lost request had arrived. Nothing is sent again.
+ * - NotFound: the file cannot have been started. It is started again, and a 404 then ends the job.
+ * - Pending: the interface calls it "waiting to start processing". An uploaded file that was never started can look like
+ *   a started one in the queue. The status is polled a few times, because a request on its way moves the file on. If it
+ *   stays Pending, the **same** file id is started again, never another one. A repeated start of one id gets a 200 with a
+ *   null error and is not charged twice. Some services respond with a conflict (409) instead, which counts as
+ *   `found-started`. Without the second start, a file whose request was lost would wait for ever.
  *
- * @throws whatever startProcess throws where the failure is final, or the last one after all repeats
+ * A 404 or a conflict alone is not trusted either: the status decides whether the file exists, or was started.
+ *
+ * @throws the error of startProcess if it is final, or the last one after all retries
  */
 export async function startOnce(
   api: Api,
@@ -48,19 +50,21 @@ export async function startOnce(
       return { fileId, how: 'started', status: null }
     } catch (thrown) {
       if (uncertain && isConflict(thrown)) return { fileId, how: 'found-started', status: null }
-      if (!httpFaultOf(thrown)?.ambiguous) throw thrown
-      uncertain = true
+      const isMissing = isNotFound(thrown)
+      if (!isMissing && !isConflict(thrown) && !httpFaultOf(thrown)?.ambiguous) throw thrown
+      if (isMissing && !(await knownStatus(api, retry, fileId, call))) throw thrown
       const status = await startedStatus(api, retry, fileId, call)
       if (status) return { fileId, how: 'found-started', status }
       if (attempt >= retry.limit) throw thrown
+      uncertain ||= !isMissing && !isConflict(thrown)
     }
     await sleep(backoffMs(attempt, retry.baseMs, retry.maxMs), call.signal)
   }
 }
 
 /**
- * {@link startOnce} for a file whose start was intended before a crash: the status is asked first, and only an id
- * that has not started is started.
+ * {@link startOnce} for a file that may have been started before a crash. Checks the status first, and starts the id
+ * only if it has not started.
  */
 export async function resumeStart(
   api: Api,
@@ -74,35 +78,24 @@ export async function resumeStart(
   try {
     return await startOnce(api, retry, fileId, startOptions, call)
   } catch (thrown) {
-    // The request of before the crash may have arrived: a conflict is its trace.
+    // The request before the crash may have arrived: then the service reports a conflict.
     if (isConflict(thrown)) return { fileId, how: 'found-started', status: null }
     throw thrown
   }
 }
 
-/** The status where it proves that the file was started, else undefined. */
+/** The status if it proves that the file was started, else undefined. */
 async function startedStatus(
   api: Api,
   retry: RetryOptions,
   fileId: string,
   call: CallOptions,
-): Promise<FileProcessingStatus | undefined> {
+): Promise<FileStatus | undefined> {
   for (let question = 0; question < PENDING_QUESTIONS; question++) {
     if (question > 0) await sleep(backoffMs(question, retry.baseMs, retry.maxMs), call.signal)
     const [entry] = await api.getFilesStatus([fileId], call)
-    switch (entry?.status) {
-      case 'InProgress':
-      case 'Succeeded':
-      case 'Failed':
-        return entry
-      case 'NotFound':
-      case undefined:
-        return undefined
-      case 'Pending':
-        break
-      default:
-        entry?.status satisfies never
-    }
+    if (entry?.status === 'NotFound') return undefined
+    if (entry && entry.status !== 'Pending') return entry
   }
   return undefined
 }

@@ -1,26 +1,27 @@
-import { type FileProcessingStatus, LIMITS } from '../contract/index.js'
+import { LIMITS } from '../contract/index.js'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, JobFailedError, TransientError, toVoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { PollingOptions } from './client-options.js'
+import type { FileStatus } from './file-status.js'
 import { dueBatch, nextRoundAtMs, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told of every status that differs from the one before. */
-  readonly onStatus?: ((status: FileProcessingStatus) => void) | undefined
+  /** Called with every status that differs from the previous one. */
+  readonly onStatus?: ((status: FileStatus) => void) | undefined
 }
 
-/** Asks for the status of 1 to 100 ids, in the order given. */
-export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<FileProcessingStatus[]>
+/** Requests the status of 1 to 100 ids, in the given order. Undefined for a file without a readable entry. */
+export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<(FileStatus | undefined)[]>
 
-/** Ids due within this time are as good as due when a request is sent. */
+/** Ids due within this time are included in a request. */
 const BATCH_WINDOW_MS = 50
 
 /**
- * Asks for the status of every file that somebody waits for, from one place: one request at a time, up to 100 ids in
- * each, and one in the shortest pause unless a hundred are due. It runs only while somebody waits.
+ * Polls the status of all files that have a waiter, and runs only while there is one. It sends one request at a time
+ * with up to 100 ids, and one request per shortest pause unless a hundred are due.
  */
 export class StatusWatcher {
   readonly #ask: AskStatus
@@ -40,18 +41,20 @@ export class StatusWatcher {
   }
 
   /**
-   * Waits until a file is Succeeded, Failed, or NotFound for longer than a registration takes to be known.
+   * Waits until a file is Succeeded, Failed, or NotFound for longer than a registration takes to become visible.
    *
    * @returns the final status, whichever it is
-   * @throws AccessError at once; TransientError after `polling.outageMs` without an answer; InterruptedError
+   * @throws {AccessError} at once
+   * @throws {TransientError} after `polling.outageMs` without a response
+   * @throws {InterruptedError} on abort or close
    */
-  async watch(fileId: string, { signal, onStatus }: WatchOptions = {}): Promise<FileProcessingStatus> {
+  async watch(fileId: string, { signal, onStatus }: WatchOptions = {}): Promise<FileStatus> {
     throwIfAborted(signal)
     const file = this.#fileOf(fileId)
     let stop = () => {}
     let waiter: Waiter | undefined
     try {
-      return await new Promise<FileProcessingStatus>((resolve, reject) => {
+      return await new Promise<FileStatus>((resolve, reject) => {
         stop = () => reject(new InterruptedError('Interrupted.', { cause: signal?.reason }))
         signal?.addEventListener('abort', stop, { once: true })
         waiter = { resolve, reject, onStatus }
@@ -67,10 +70,10 @@ export class StatusWatcher {
   }
 
   /**
-   * Wakes the watcher: something is known to have happened to a file, for example by a webhook. A final status is
-   * asked for at once rather than believed; one on the way is passed on. Meanwhile questions are fewer.
+   * Reports that something happened to a file, for example a webhook. A final status is verified by a poll; any other
+   * is passed on. Polls become rarer meanwhile.
    */
-  poke(fileId: string, status?: FileProcessingStatus): void {
+  poke(fileId: string, status?: FileStatus): void {
     this.#hookedAtMs = Date.now()
     if (status?.status !== 'Pending' && status?.status !== 'InProgress') {
       this.askNow(fileId)
@@ -83,7 +86,7 @@ export class StatusWatcher {
     this.#schedule()
   }
 
-  /** Asks for a file at once, if somebody waits for it; the pauses of all others stay what they are. */
+  /** Polls a file at once if there is a waiter for it. The pauses of all others stay unchanged. */
   askNow(fileId: string): void {
     const file = this.#files.get(fileId)
     if (!file) return
@@ -91,7 +94,7 @@ export class StatusWatcher {
     this.#schedule()
   }
 
-  /** Ends all waiting with InterruptedError. */
+  /** Ends all waits with InterruptedError. */
   close(): void {
     this.#failAll([...this.#files.values()], new InterruptedError('The client was closed.'))
   }
@@ -107,6 +110,7 @@ export class StatusWatcher {
       nextAtMs: now,
       last: null,
       notFoundSinceMs: null,
+      unansweredSinceMs: null,
       alone: false,
     }
     this.#files.set(id, file)
@@ -121,7 +125,7 @@ export class StatusWatcher {
     this.#failingSinceMs = null
   }
 
-  /** Sets the timer to the file that is due first; while a request is under way its end does so. */
+  /** Sets the timer to the first due file. During a request, its end does that. */
   #schedule(): void {
     if (this.#round || this.#files.size === 0) return
     clearTimeout(this.#timer)
@@ -135,7 +139,7 @@ export class StatusWatcher {
       const round = new AbortController()
       this.#round = round
       this.#askedAtMs = Date.now()
-      // So that a poke during the request is not undone by its answer, which may be older.
+      // Prevents that the response, which may be older, undoes a poke that comes during the request.
       for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
       try {
         const entries = await this.#ask(
@@ -154,9 +158,13 @@ export class StatusWatcher {
     this.#schedule()
   }
 
-  #take(file: WatchedFile, entry: FileProcessingStatus | undefined): void {
-    if (!entry) return
+  #take(file: WatchedFile, entry: FileStatus | undefined): void {
     const now = Date.now()
+    if (!entry) {
+      this.#leaveUnanswered(file, now)
+      return
+    }
+    file.unansweredSinceMs = null
     if (entry.status === 'NotFound') {
       file.notFoundSinceMs ??= now
       if (now - file.notFoundSinceMs < this.#polling.notFoundGraceMs) return
@@ -167,7 +175,16 @@ export class StatusWatcher {
     for (const waiter of file.waiters) waiter.resolve(entry)
   }
 
-  #report(file: WatchedFile, status: FileProcessingStatus): void {
+  /** Handles a response without this file. Its waiters fail after `polling.outageMs`. */
+  #leaveUnanswered(file: WatchedFile, now: number): void {
+    file.unansweredSinceMs ??= now
+    if (now - file.unansweredSinceMs < this.#polling.outageMs) return
+    const message = `The service reports the status of other files, but no readable status of file id ${file.id}.`
+    const remedies = ['Run the same command again later. Finished uploads are kept.']
+    this.#failAll([file], new TransientError('ERR_BAD_ANSWER', message, { remedies }))
+  }
+
+  #report(file: WatchedFile, status: FileStatus): void {
     const { last } = file
     const same =
       last?.status === status.status && last.progress === status.progress && last.errorCode === status.errorCode
@@ -179,10 +196,10 @@ export class StatusWatcher {
     const now = Date.now()
     if (error instanceof TransientError) {
       this.#failingSinceMs ??= now
-      this.#logger.warn({ code: error.code, files: batch.length }, 'The status could not be asked for')
+      this.#logger.warn({ code: error.code, files: batch.length }, 'The status request failed')
       if (now - this.#failingSinceMs >= this.#polling.outageMs) this.#failAll([...this.#files.values()], error)
     } else if (error instanceof JobFailedError && batch.length > 1) {
-      // One id that the service does not like must not end the waiting for ninety-nine others.
+      // One id that the service refuses must not end the wait for ninety-nine others.
       for (const file of batch) file.alone = true
     } else this.#failAll(error instanceof JobFailedError ? batch : [...this.#files.values()], error)
   }
@@ -199,7 +216,7 @@ export class StatusWatcher {
     const isFailing = this.#failingSinceMs !== null
     const pauseMs = isFailing ? this.#polling.maxMs : this.#pauseMs(file)
     file.nextAtMs = now + pauseMs
-    // Where the service is in trouble, or tells by itself, nobody goes along long before his time.
+    // While the service fails, or webhooks arrive, a file joins earlier requests only after half of its own pause.
     const sparing = isFailing || this.#isHooked(now)
     file.earliestAtMs = now + (sparing ? pauseMs / 2 : Math.min(pauseMs / 2, this.#polling.minMs))
   }
@@ -214,8 +231,8 @@ export class StatusWatcher {
   }
 }
 
-/** A listener's own fault must not end the polling of others. */
-function tell(waiter: Waiter, status: FileProcessingStatus, logger: Logger): void {
+/** Calls a listener. Its errors must not end the polling of others. */
+function tell(waiter: Waiter, status: FileStatus, logger: Logger): void {
   try {
     waiter.onStatus?.(status)
   } catch (thrown) {

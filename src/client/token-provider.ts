@@ -1,4 +1,4 @@
-import { tokenAnswerSchema } from '../contract/index.js'
+import { z } from 'zod'
 import type { Logger } from '../core/logger.js'
 import { joinAddress, safeAddress } from './address.js'
 import type { ResolvedClientOptions } from './client-options.js'
@@ -15,13 +15,21 @@ interface Token {
   readonly expiresAtMs: number
 }
 
-/** A token is renewed after 80 to 90 % of its life: early, and not by every process in the same second. */
+/** The token response. Some providers send `expires_in` as text. */
+const tokenAnswerSchema = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], {
+    error: 'it does not state the lifetime of the token in seconds',
+  }),
+})
+
+/** A token is renewed after 80 to 90 % of its lifetime: early, and not by every process in the same second. */
 const RENEW_FROM = 0.8
 const RENEW_SPREAD = 0.1
 
 /**
- * The access token of one identity (OAuth 2.0 client credentials): asked for once, kept until shortly before it
- * expires, and shared by every call that needs it meanwhile.
+ * The access token of one identity (OAuth 2.0 client credentials). It is requested once, kept until shortly before it
+ * expires, and shared by all calls.
  */
 export class TokenProvider {
   readonly #address: URL
@@ -30,7 +38,7 @@ export class TokenProvider {
   readonly #logger: Logger
   #token: Token | undefined
   #request: Promise<Token> | undefined
-  /** The last tokens given out: an answer may still speak of one that was renewed meanwhile. */
+  /** The last tokens: a response may still contain one that was renewed in the meantime. */
   readonly #known: string[] = []
 
   constructor(options: ResolvedClientOptions, transport: Transport, logger: Logger) {
@@ -41,9 +49,10 @@ export class TokenProvider {
   }
 
   /**
-   * A token that is good now. An abort ends this call's waiting, not the request that others share.
+   * Returns a valid token. An abort ends this call's wait, not the request that others share.
    *
-   * @throws AccessError `ERR_AUTH_FAILED`, `ERR_ACCESS_DENIED`; TransientError where the provider is not reachable
+   * @throws {AccessError} `ERR_AUTH_FAILED`, `ERR_ACCESS_DENIED`
+   * @throws {TransientError} if the provider is not reachable
    */
   async get(signal?: AbortSignal): Promise<string> {
     const token = this.#token
@@ -52,18 +61,18 @@ export class TokenProvider {
     try {
       return (await untilAborted(this.#renewed(), signal)).value
     } catch (thrown) {
-      // Renewing early leaves room: a provider that is down for a minute is not noticed.
+      // The early renewal leaves room: an outage of a minute goes unnoticed.
       if (token && token === this.#token && now < token.expiresAtMs && !signal?.aborted) return token.value
       throw thrown
     }
   }
 
-  /** A call was answered 401 with this token: the next {@link get} asks for another, once for all such calls. */
+  /** Discards a token that got a 401. The next {@link get} requests another, once for all such calls. */
   reject(value: string): void {
     if (this.#token?.value === value) this.#token = undefined
   }
 
-  /** What must stand in no error, although an answer may repeat it. */
+  /** Values that no error may contain, even if a response repeats them. */
   get secrets(): readonly string[] {
     return [this.#options.clientSecret, ...this.#known]
   }

@@ -1,8 +1,8 @@
-/** Counts what goes over the wire: called as it happens, from the same process. It must not throw. */
+/** Counts requests and bytes as they happen, in the same process. Must not throw. */
 export interface TrafficMeter {
-  /** A request goes out; `operation` is one of the interface's, or `token`, `upload`, `download`. */
+  /** Called for each request. `operation` is one of the interface's, or `token`, `upload`, `download`. */
   onRequest(operation: string): void
-  /** A request failed for a moment, and goes out once more. */
+  /** Called when a request failed temporarily and is retried. */
   onRepeat(operation: string): void
   onBytesSent(bytes: number): void
   onBytesReceived(bytes: number): void

@@ -3,19 +3,19 @@ import type { Readable } from 'node:stream'
 import { got, MaxRedirectsError, type OptionsInit, type Request, RequestError, TimeoutError } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
+import { linkedAbort } from '../core/linked-abort.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
-import { linkedAbort } from './linked-abort.js'
 import { USER_AGENT } from './user-agent.js'
 
-/** Answers of the API are small; one that is larger is not read to its end. */
+/** Responses of the API are small. A larger one is not read to its end. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_REDIRECTS = 5
 
 export interface Exchange {
-  /** Names the exchange in faults: an operation, `token`, `upload` or `download`. */
+  /** Name of the request in faults: an operation, `token`, `upload` or `download`. */
   readonly operation: string
   readonly url: string
   readonly headers?: Record<string, string>
@@ -31,7 +31,7 @@ export interface TextExchange extends Exchange {
 
 export interface UploadExchange extends Exchange {
   readonly body: Readable
-  /** Bytes that `body` will give: storage refuses a PUT without a length. */
+  /** Length of `body`: storage refuses a PUT without a length. */
   readonly contentLength: number
 }
 
@@ -43,21 +43,25 @@ export interface TextAnswer extends Answer {
   readonly text: string
 }
 export interface StreamAnswer extends Answer {
-  /** To be read to its end, or given back with `discard`. Throws {@link HttpFault}. */
+  /** Final address after redirects, without its query. */
+  readonly address: string
+  /** Read it to its end, or call `discard`. Throws {@link HttpFault}. */
   readonly bytes: AsyncIterable<Buffer>
   discard(): void
 }
 
-/** Single exchanges over HTTP, without repeats: any status is an answer, anything else throws {@link HttpFault}. */
+/**
+ * Sends single requests over HTTP without retries. Any status is a response; anything else throws {@link HttpFault}.
+ */
 export interface Transport {
   sendText(exchange: TextExchange): Promise<TextAnswer>
   putStream(exchange: UploadExchange): Promise<TextAnswer>
   getStream(exchange: Exchange): Promise<StreamAnswer>
-  /** Told by whoever sends a failed exchange once more. */
+  /** Called by the code that retries a failed request. */
   onRepeat?(operation: string): void
 }
 
-/** The only place that talks HTTP as a client; got's own retries are off, since they do not see our bodies. */
+/** Creates the only HTTP client. got's own retries are off, because they cannot restart our bodies. */
 export function createTransport(timeouts: TimeoutOptions): Transport {
   const connect = { lookup: timeouts.connectMs, connect: timeouts.connectMs, secureConnect: timeouts.connectMs }
   const client = got.extend({
@@ -124,8 +128,11 @@ export function createTransport(timeouts: TimeoutOptions): Transport {
         hooks: { beforeRedirect: [(options) => void safeAddress(String(options.url), 'A redirect of the download')] },
         timeout: { ...connect, socket: timeouts.idleMs },
       })
-      const { statusCode, headers } = await responseOf(stream, exchange)
-      return { status: statusCode, headers, bytes: bytesOf(stream, exchange), discard: () => stream.destroy() }
+      const { statusCode, headers, url } = await responseOf(stream, exchange)
+      return {
+        ...{ status: statusCode, headers, address: withoutQuery(url) },
+        ...{ bytes: bytesOf(stream, exchange), discard: () => stream.destroy() },
+      }
     },
   }
 }
@@ -138,12 +145,17 @@ function common(exchange: Exchange, signal = exchange.signal): OptionsInit & { i
 function responseOf(
   stream: Request,
   exchange: Exchange,
-): Promise<{ statusCode: number; headers: IncomingHttpHeaders }> {
+): Promise<{ statusCode: number; headers: IncomingHttpHeaders; url: string }> {
   return new Promise((resolve, reject) => {
-    // Stays for good: an error between the headers and the first read must not be an unhandled one.
+    // Never removed: an error between the headers and the first read must not be unhandled.
     stream.on('error', (thrown: unknown) => reject(faultOf(thrown, exchange)))
     stream.once('response', resolve)
   })
+}
+
+function withoutQuery(address: string): string {
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
 }
 
 async function* bytesOf(stream: Request, exchange: Exchange): AsyncGenerator<Buffer> {
@@ -159,7 +171,7 @@ async function* bytesOf(stream: Request, exchange: Exchange): AsyncGenerator<Buf
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])
 const UNSENT_TIMEOUTS = new Set(['lookup', 'connect', 'secureConnect'])
 
-/** Keeps what may be said of an error of the HTTP library; the error itself holds headers and links. */
+/** Extracts the harmless parts of an HTTP library error. The error itself contains headers and links. */
 function faultOf(thrown: unknown, exchange: Exchange): Error {
   const { operation, signal } = exchange
   if (signal?.aborted) return new InterruptedError('Interrupted.', { cause: signal.reason })
@@ -172,7 +184,7 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
   }
   if (thrown instanceof TimeoutError) {
     const reason = UNSENT_TIMEOUTS.has(thrown.event) ? 'unsent' : 'timeout'
-    return new HttpFault({ operation, reason, detail: 'it did not answer in time' })
+    return new HttpFault({ operation, reason, detail: 'no response in time' })
   }
   const code = (thrown as NodeJS.ErrnoException).code ?? ''
   const detail = thrownMessage(thrown)

@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError } from '../core/errors.js'
 
-/** Waits for work that others wait for too: an abort ends the waiting (InterruptedError), not the work. */
+/** Waits for shared work. An abort ends the wait (InterruptedError), not the work. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   throwIfAborted(signal)
   if (!signal) return work

@@ -1,4 +1,4 @@
 import { voxmuxVersion } from '../core/version.js'
 
-/** `voxmux/<version>`, as every request says it. */
+/** `voxmux/<version>`, sent with every request. */
 export const USER_AGENT = `voxmux/${voxmuxVersion()}`

@@ -1,32 +1,34 @@
-import type { FileProcessingStatus } from '../contract/index.js'
 import type { PollingOptions } from './client-options.js'
+import type { FileStatus } from './file-status.js'
 
-/** One who waits for a file. */
+/** A caller that waits for a file. */
 export interface Waiter {
-  readonly resolve: (status: FileProcessingStatus) => void
+  readonly resolve: (status: FileStatus) => void
   readonly reject: (error: unknown) => void
-  readonly onStatus: ((status: FileProcessingStatus) => void) | undefined
+  readonly onStatus: ((status: FileStatus) => void) | undefined
 }
 
-/** What the watcher knows of one file id. Times are `Date.now()`. */
+/** State of one file id in the watcher. Times are `Date.now()`. */
 export interface WatchedFile {
   readonly id: string
   readonly sinceMs: number
   readonly waiters: Set<Waiter>
   nextAtMs: number
-  /** From when on it may go along with a request for others; absent: when its own time has come. */
+  /** Time from which it may join a request for others; absent: `nextAtMs`. */
   earliestAtMs?: number
-  last: FileProcessingStatus | null
-  /** Since when each answer said NotFound. */
+  last: FileStatus | null
+  /** Time since which each response was NotFound. */
   notFoundSinceMs: number | null
-  /** Asked without others, because a request with it was refused. */
+  /** Time since which responses had no readable entry for this file. */
+  unansweredSinceMs: number | null
+  /** Polled alone, because a request that included it was refused. */
   alone: boolean
 }
 
 /**
- * Pause until the next question about a file: an eighth of the time it has been waited for, or half of the time that
- * its progress says is left if that is less, within the bounds. A short job is noticed within a fraction of its own
- * length; a long one costs few questions. While webhooks arrive they bring the news, and questions only make sure.
+ * Pause until the next poll of a file: an eighth of the elapsed time, within the limits. It is half of the remaining
+ * time, estimated from the progress, if that is less. A short job is noticed within a fraction of its own length, and a long
+ * one needs few polls. While webhooks arrive, polls are only a safety net.
  */
 export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: number, hooked: boolean): number {
   const elapsedMs = nowMs - file.sinceMs
@@ -34,14 +36,14 @@ export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: n
   const leftMs = progress > 0 ? (elapsedMs * (100 - progress)) / progress : Number.POSITIVE_INFINITY
   const wanted = Math.min(elapsedMs / 8, leftMs / 2)
   const bounded = Math.min(polling.maxMs, Math.max(polling.minMs, wanted))
-  // A tenth of jitter keeps the processes of a farm from asking in step.
+  // Jitter of a tenth keeps the processes of a farm from polling in step.
   return Math.round((hooked ? Math.max(bounded, polling.hookedMs) : bounded) * (0.95 + Math.random() / 10))
 }
 
 /**
- * When the next request is due: with the file whose time comes first, but not before `calmMs`, so that files which
- * were started one after the other are asked for together. A full request waits for nothing, and neither does a file
- * that is to be asked for at once (`nextAtMs` 0).
+ * Time of the next request: when the first file is due, but not before `calmMs`. Files that were started one after the
+ * other are polled together. A full request does not wait. Neither does a file that must be polled at once (`nextAtMs`
+ * 0).
  */
 export function nextRoundAtMs(files: Iterable<WatchedFile>, calmMs: number, max: number): number {
   let first = Number.POSITIVE_INFINITY
@@ -54,9 +56,8 @@ export function nextRoundAtMs(files: Iterable<WatchedFile>, calmMs: number, max:
 }
 
 /**
- * Ids to ask for now, those first whose time came first, at most `max`; one that is asked alone makes a batch of its
- * own. A request is sent anyway, so whoever may (`earliestAtMs`) goes along before his time: requests are full, and
- * asking once for every file takes one request a hundred.
+ * Files to poll now, at most `max`, earliest first. A file that is polled alone gets its own batch. Others may join a
+ * request before their time (`earliestAtMs`). Requests are then full: a poll of all files takes one per hundred.
  */
 export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: number): WatchedFile[] {
   const due = [...files].filter((file) => mayAskAtMs(file) <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)

@@ -4,11 +4,11 @@ import { nearest } from './nearest.js'
 import { schemaKeys } from './schema-keys.js'
 
 /**
- * Holds a value to a schema and says in a person's terms what is wrong: every wrong key with the nearest right one,
- * every wrong value with what is allowed. Values themselves are not repeated where they could be secrets.
+ * Validates a value against a schema. Reports every wrong key with the nearest right one, and every wrong value with
+ * what is allowed. Does not repeat values that could be secrets.
  *
- * @param source what the value was read from, named in the message: a file's path, `--track`
- * @throws UsageError `ERR_CONFIG_KEY` or `ERR_CONFIG_VALUE`
+ * @param source origin of the value, named in the message: a file's path, `--track`
+ * @throws {UsageError} `ERR_CONFIG_KEY` or `ERR_CONFIG_VALUE`
  */
 export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, source: string): z.infer<S> {
   const result = schema.safeParse(value)
@@ -16,7 +16,7 @@ export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, sour
   const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value))
   const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
   throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
-    remedies: ['All keys and their values are in docs/configuration.md; those of the service in docs/service.md.'],
+    remedies: ['See docs/configuration.md for all keys and values, and docs/service.md for those of the service.'],
   })
 }
 
@@ -41,7 +41,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknow
   }
 }
 
-/** `watch.folders[0].path` */
+/** Formats a path as `watch.folders[0].path`. */
 function dotted(keys: readonly PropertyKey[]): string {
   return keys
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
@@ -49,12 +49,17 @@ function dotted(keys: readonly PropertyKey[]): string {
     .replace(/^\./, '')
 }
 
+/** Keys that were renamed. */
+const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['plugins', 'extensions']])
+
 function unknownKey(schema: z.ZodType, named: string): string {
+  const renamed = RENAMED_KEYS.get(named)
+  if (renamed !== undefined) return `"${named}" was renamed to "${renamed}": rename the key`
   const path = named.replaceAll(/\[\d+\]/g, '[]')
   const paths = schemaKeys(schema).map((key) => key.path)
   const section = path.slice(0, path.lastIndexOf('.') + 1)
   const siblings = paths.filter((known) => known.startsWith(section) && !known.slice(section.length).includes('.'))
-  // The right name in the wrong section is as common a slip as a wrong letter.
+  // The right name in the wrong section is as common as a typo.
   const elsewhere = paths.find((known) => lastName(known).toLowerCase() === lastName(path).toLowerCase())
   const guess = nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
   if (guess) return `unknown key "${named}" (did you mean "${guess}"?)`
@@ -82,7 +87,7 @@ function article(expected: string): string {
     array: 'a list',
     record: 'an object',
     object: 'an object',
-    string: 'a text',
+    string: 'a string',
   }
   return names[expected] ?? `a ${expected}`
 }

@@ -7,23 +7,23 @@ import { thrownMessage } from '../core/thrown-message.js'
 import { checkSchema } from './check-schema.js'
 import { flatten, type SettingPath } from './merge-layers.js'
 import { parseJson, readJsonFile } from './read-json-file.js'
-import { type PluginSetting, type Settings, settingsSchema } from './settings-schema.js'
+import { type ExtensionSetting, type Settings, settingsSchema } from './settings-schema.js'
 import { pathsWithin, refuseTrustedOnly } from './trust.js'
 import type { WatchFolderSettings } from './watch-schema.js'
 
-/** Name of the file that is looked for, from the working folder up. */
-export const CONFIG_FILE_NAME = 'voxmux.config.json'
+/** Name of the configuration file, which is searched from the working folder upwards. */
+const CONFIG_FILE_NAME = 'voxmux.config.json'
 
-/** A configuration file that was read. */
+/** A configuration file after reading. */
 export interface ConfigFile {
   readonly path: string
-  /** `named` by --config or VOXMUX_CONFIG, `found` from the working folder up, `user`: the person's own. */
+  /** `named` by --config or VOXMUX_CONFIG, `found` from the working folder upwards, or `user`: the user's own. */
   readonly kind: 'named' | 'found' | 'user'
-  /** Relative paths made absolute from the file's folder. */
+  /** Relative paths are resolved from the file's folder. */
   readonly settings: ReadonlyMap<SettingPath, unknown>
 }
 
-/** Reads the file that `--config` names: JSON, or an ES module whose default export is the configuration. */
+/** Reads the file of `--config`: JSON, or an ES module whose default export is the configuration. */
 export async function readNamedFile(path: string, cwd: string): Promise<ConfigFile> {
   const absolute = resolve(cwd, path)
   switch (extname(absolute)) {
@@ -36,7 +36,9 @@ export async function readNamedFile(path: string, cwd: string): Promise<ConfigFi
   }
 }
 
-/** Looks for {@link CONFIG_FILE_NAME} from the working folder up. Addresses, commands and plugins are refused in it. */
+/**
+ * Searches {@link CONFIG_FILE_NAME} from the working folder upwards. Refuses addresses, commands and extensions in it.
+ */
 export async function findProjectFile(cwd: string, userFile: string | null): Promise<ConfigFile | undefined> {
   const searcher = lilconfig('voxmux', {
     searchPlaces: [CONFIG_FILE_NAME],
@@ -52,12 +54,12 @@ export async function findProjectFile(cwd: string, userFile: string | null): Pro
   return file
 }
 
-/** Reads the person's own configuration, where there is one. */
+/** Reads the user's own configuration, if it exists. */
 export async function readUserFile(path: string | null): Promise<ConfigFile | undefined> {
   return path !== null && existsSync(path) ? configFile('user', path, await readJsonFile(path)) : undefined
 }
 
-/** Makes the paths among some settings absolute. */
+/** Resolves the paths among some settings. */
 export function absolutePaths(
   settings: ReadonlyMap<SettingPath, unknown>,
   folder: string,
@@ -66,17 +68,17 @@ export function absolutePaths(
 }
 
 function absoluteSetting(path: SettingPath, value: unknown, folder: string): unknown {
-  if (path === 'plugins') return (value as Settings['plugins'])?.map((plugin) => fromFolder(plugin, folder))
+  if (path === 'extensions') return (value as Settings['extensions'])?.map((extension) => fromFolder(extension, folder))
   if (path === 'watch.folders')
     return (value as WatchFolderSettings[]).map((watched) => absoluteFolder(watched, folder))
   if (typeof value !== 'string') return value
   if (path === 'stateDir' || path === 'ledger' || path === 'cacheDir') return resolve(folder, value)
-  // A bare name is looked up: a program in PATH, a preset among those that voxmux brings.
+  // A bare name is not a path: a program is searched in PATH, a preset among the built-in ones.
   const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
   return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value
 }
 
-/** A watched folder with its paths absolute; those of its own folders count from it. */
+/** Resolves the paths of a watched folder. Its own folders are relative to it. */
 function absoluteFolder(watched: WatchFolderSettings, folder: string): WatchFolderSettings {
   const path = resolve(folder, watched.path)
   const below = (['out', 'failed', 'done'] as const).flatMap((key) => {
@@ -88,9 +90,9 @@ function absoluteFolder(watched: WatchFolderSettings, folder: string): WatchFold
   return { ...watched, path, ...Object.fromEntries(below), ...preset }
 }
 
-function fromFolder(plugin: PluginSetting, folder: string): PluginSetting {
-  if (typeof plugin !== 'string') return [absoluteModule(plugin[0], folder), plugin[1]]
-  return absoluteModule(plugin, folder)
+function fromFolder(extension: ExtensionSetting, folder: string): ExtensionSetting {
+  if (typeof extension !== 'string') return [absoluteModule(extension[0], folder), extension[1]]
+  return absoluteModule(extension, folder)
 }
 
 function absoluteModule(module: string, folder: string): string {
@@ -98,13 +100,13 @@ function absoluteModule(module: string, folder: string): string {
 }
 
 function configFile(kind: ConfigFile['kind'], path: string, content: unknown): ConfigFile {
-  const { jobs, ...read } = checkSchema(settingsSchema, content, path)
-  const settings = flatten(jobs?.store === undefined ? read : { store: jobs.store, ...read })
+  const read = checkSchema(settingsSchema, content, path)
+  const settings = flatten(read)
   return { path, kind, settings: absolutePaths(settings, dirname(path)) }
 }
 
 async function importDefault(path: string): Promise<unknown> {
-  if (!existsSync(path)) throw new UsageError('ERR_CONFIG_MISSING', `${path} cannot be read: there is no such file.`)
+  if (!existsSync(path)) throw new UsageError('ERR_CONFIG_MISSING', `${path} cannot be read: the file does not exist.`)
   try {
     return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
   } catch (cause) {
@@ -113,8 +115,10 @@ async function importDefault(path: string): Promise<unknown> {
   }
 }
 
-/** A program in place of the JSON file, which is not run only because it lies there. */
+/** Reports a configuration module in the working folder. It is a program, so it is never run unasked. */
 export function unreadModule(cwd: string): string | undefined {
   const module = join(cwd, 'voxmux.config.mjs')
-  return existsSync(module) ? `${module} is a program and is only read when named: --config ${module}` : undefined
+  return existsSync(module)
+    ? `${module} is a program, so voxmux did not run it. To use it, add --config ${module}.`
+    : undefined
 }

@@ -7,11 +7,11 @@ import { type Settings, settingsSchema } from './settings-schema.js'
 export interface SettingVariable {
   readonly name: `VOXMUX_${string}`
   readonly path: SettingPath
-  /** `number`: a number where the text is one. */
+  /** `number`: a number if the text is one. */
   readonly kind: 'text' | 'number'
 }
 
-/** Every variable that sets a value. Empty ones count as absent. */
+/** All variables that set a value. Empty ones count as absent. */
 export const SETTING_VARIABLES: readonly SettingVariable[] = [
   { name: 'VOXMUX_BASE_URL', path: 'service.baseUrl', kind: 'text' },
   { name: 'VOXMUX_AUTH_URL', path: 'service.authUrl', kind: 'text' },
@@ -36,19 +36,19 @@ export const SETTING_VARIABLES: readonly SettingVariable[] = [
   { name: 'VOXMUX_FFPROBE', path: 'ffprobe', kind: 'text' },
 ]
 
-/** Names a configuration file, as `--config` does. */
+/** Sets the configuration file, like `--config`. */
 export const CONFIG_VARIABLE = 'VOXMUX_CONFIG'
 
-/** The variable that sets a value, where there is one. */
+/** The variable that sets a value, if there is one. */
 export function variableOf(path: string): string | undefined {
   return SETTING_VARIABLES.find((variable) => variable.path === path)?.name
 }
 
 /**
- * Reads the settings that the environment makes.
+ * Reads the settings from the environment.
  *
  * @returns the settings by path
- * @throws UsageError `ERR_CONFIG_VALUE`, naming the variable and what it takes, never its value
+ * @throws {UsageError} `ERR_CONFIG_VALUE` with the variable and its allowed values, never its value
  */
 export function readEnvironment(env: NodeJS.ProcessEnv): ReadonlyMap<SettingPath, unknown> {
   const settings = new Map<SettingPath, unknown>()
@@ -62,14 +62,14 @@ export function readEnvironment(env: NodeJS.ProcessEnv): ReadonlyMap<SettingPath
   return settings
 }
 
-/** Variables that look like ours and are not: a slip of the finger would otherwise pass in silence. */
+/** Finds misspelled VOXMUX_ variables, which would otherwise be ignored silently. */
 export function unknownVariables(env: NodeJS.ProcessEnv): readonly string[] {
   const known = [CONFIG_VARIABLE, ...SETTING_VARIABLES.map(({ name }) => name)]
   return Object.keys(env)
     .filter((name) => name.startsWith('VOXMUX_') && !known.includes(name))
     .flatMap((name) => {
       const guess = nearest(name, known)
-      return guess ? [`${name} is not read; did you mean ${guess}?`] : []
+      return guess ? [`${name} is not a variable of voxmux. Did you mean ${guess}?`] : []
     })
 }
 

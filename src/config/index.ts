@@ -1,9 +1,9 @@
 export * from './check-schema.js'
-export { CONFIG_FILE_NAME, type ConfigFile } from './config-files.js'
-export type { ConfiguredPlugin } from './configured-plugins.js'
-export { CONFIG_VARIABLE, SETTING_VARIABLES, type SettingVariable } from './environment.js'
+
+export type { ConfiguredExtension } from './configured-extensions.js'
+
 export * from './load-preset.js'
-export { describeOrigin, type Origin, type SettingPath } from './merge-layers.js'
+export { describeOrigin } from './merge-layers.js'
 export * from './nearest.js'
 export * from './preset-schema.js'
 export * from './read-json-file.js'

@@ -2,25 +2,26 @@ import { readdir } from 'node:fs/promises'
 import { basename, extname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../core/errors.js'
+import { PACKAGE_FOLDER } from '../core/package-folder.js'
 import { checkSchema } from './check-schema.js'
 import { nearest } from './nearest.js'
 import { type Preset, presetSchema } from './preset-schema.js'
 import { readJsonFile } from './read-json-file.js'
 
-/** A preset and where it was read. */
+/** A preset and its file. */
 export interface LoadedPreset {
-  /** Name of a preset that voxmux brings, or the file's name without its extension. */
+  /** Name of a built-in preset, or the file's name without its extension. */
   readonly name: string
   readonly path: string
   readonly preset: Preset
 }
 
-/** The preset that holds where none is named: nothing but the voice changes. */
+/** The default preset: nothing but the voice changes. */
 export const DEFAULT_PRESET = 'transparent'
 
-const PRESET_FOLDER = fileURLToPath(new URL('../../presets/', import.meta.url))
+const PRESET_FOLDER = fileURLToPath(new URL('presets/', PACKAGE_FOLDER))
 
-/** Names of the presets that voxmux brings, sorted. */
+/** Names of the built-in presets, sorted. */
 export async function presetNames(): Promise<readonly string[]> {
   const files = await readdir(PRESET_FOLDER)
   return files
@@ -32,8 +33,9 @@ export async function presetNames(): Promise<readonly string[]> {
 /**
  * Reads a preset by its name, or by the path of a JSON file (anything with a slash or ending in `.json`).
  *
- * @param folder what a relative path counts from
- * @throws UsageError `ERR_PRESET_UNKNOWN`, `ERR_CONFIG_MISSING`, `ERR_CONFIG_SYNTAX`, `ERR_CONFIG_KEY`, `ERR_CONFIG_VALUE`
+ * @param folder base of a relative path
+ * @throws {UsageError} `ERR_PRESET_UNKNOWN`, `ERR_CONFIG_MISSING`, `ERR_CONFIG_SYNTAX`, `ERR_CONFIG_KEY`,
+ * `ERR_CONFIG_VALUE`
  */
 export async function loadPreset(nameOrPath: string, folder = process.cwd()): Promise<LoadedPreset> {
   const isPath = /[\\/]/.test(nameOrPath) || nameOrPath.endsWith('.json')
@@ -53,7 +55,7 @@ async function builtInPath(name: string): Promise<string> {
     'ERR_PRESET_UNKNOWN',
     `There is no preset "${name}"${guess ? `; did you mean "${guess}"?` : '.'}`,
     {
-      remedies: [`Presets: ${names.join(', ')}. A preset of your own is named by its path: ./${name}.json`],
+      remedies: [`Presets: ${names.join(', ')}. To use your own preset, give its path: ./${name}.json`],
     },
   )
 }

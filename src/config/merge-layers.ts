@@ -1,7 +1,7 @@
 /** Dotted path of a setting: `voice.model`. */
 export type SettingPath = string
 
-/** Where a value of the configuration comes from. */
+/** Origin of a configuration value. */
 export type Origin =
   | { readonly kind: 'flag'; readonly flag: string }
   | { readonly kind: 'env'; readonly variable: string }
@@ -16,10 +16,10 @@ export interface Layer {
   readonly settings: ReadonlyMap<SettingPath, unknown>
 }
 
-/** What was decided: each setting with the origin that won. */
+/** The result: each setting with the origin that won. */
 export type Merged = ReadonlyMap<SettingPath, { readonly value: unknown; readonly origin: Origin }>
 
-/** The settings in an object, by path; lists and null are values, not sections. */
+/** Flattens an object to settings by path. Lists and null are values, not sections. */
 export function flatten(value: object, prefix = ''): ReadonlyMap<SettingPath, unknown> {
   const entries = Object.entries(value).flatMap(([key, child]): [SettingPath, unknown][] => {
     const path = `${prefix}${key}`
@@ -47,8 +47,8 @@ export function nest(settings: Iterable<readonly [SettingPath, unknown]>): Recor
 }
 
 /**
- * Lays layers over each other, the strongest first. A value hides what is at its path in the layers below, and what
- * is above or under it: `loudness: null` takes away a preset's `loudness.targetLufs`, and the other way round.
+ * Merges layers, strongest first. A value hides the values of lower layers at its path, and above or below it. So
+ * `loudness: null` removes a preset's `loudness.targetLufs`, and the other way round.
  */
 export function mergeLayers(layers: readonly Layer[]): Merged {
   const merged = new Map<SettingPath, { value: unknown; origin: Origin }>()
@@ -61,7 +61,7 @@ export function mergeLayers(layers: readonly Layer[]): Merged {
   return merged
 }
 
-/** `--track`, the preset's name: how a person finds the place. */
+/** Names an origin for people: `--track`, or the preset's name. */
 export function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'flag':

@@ -1,5 +1,5 @@
-/** Edits (insert, delete, replace, swap of neighbours) that make `a` of `b`. */
-export function editDistance(a: string, b: string): number {
+/** Number of edits (insert, delete, replace, swap of neighbours) between `a` and `b`. */
+function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY
   for (let row = 1; row <= a.length; row++) {
@@ -20,9 +20,9 @@ export function editDistance(a: string, b: string): number {
 }
 
 /**
- * The word that somebody most likely meant, case aside.
+ * Guesses the intended word, ignoring case.
  *
- * @returns undefined where nothing is near: a wrong guess is worse than none
+ * @returns undefined if no candidate is close: a wrong guess is worse than none
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: { candidate: string; distance: number } | undefined

@@ -3,9 +3,9 @@ import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
 
 /**
- * Reads a JSON file that a person wrote.
+ * Reads a JSON file that a user wrote.
  *
- * @throws UsageError `ERR_CONFIG_MISSING` (no such file, or not readable) or `ERR_CONFIG_SYNTAX` (where in the file)
+ * @throws {UsageError} `ERR_CONFIG_MISSING` (missing or unreadable file) or `ERR_CONFIG_SYNTAX` (with the line)
  */
 export async function readJsonFile(path: string): Promise<unknown> {
   let text: string
@@ -17,7 +17,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(text, path)
 }
 
-/** Parses what a person wrote; `source` is named in the message. */
+/** Parses JSON that a user wrote. `source` is named in the message. */
 export function parseJson(text: string, source: string): unknown {
   const json = text.replace(/^\uFEFF/, '')
   try {
@@ -26,18 +26,18 @@ export function parseJson(text: string, source: string): unknown {
     throw new UsageError('ERR_CONFIG_SYNTAX', `${source} is not valid JSON (line ${faultyLine(json)}).`, {
       cause,
       input: source,
-      remedies: ['JSON takes double quotes, no comments and no comma after the last entry.'],
+      remedies: ['Use double quotes, no comments, and no comma after the last entry.'],
     })
   }
 }
 
-/** What an engine says of a place differs, and some say nothing: the first line with which more is wrong than the end. */
+/** Finds the first line that breaks the JSON. Engines report positions differently, and some not at all. */
 function faultyLine(text: string): number {
   const lines = text.trimEnd().split('\n')
   let [sound, faulty] = [0, lines.length]
   while (faulty - sound > 1) {
     const middle = (sound + faulty) >> 1
-    // No word, number or text of JSON goes on after the end of a line.
+    // No JSON token continues after the end of a line.
     if (isBeginning(`${lines.slice(0, middle).join('\n')}\n`)) sound = middle
     else faulty = middle
   }
@@ -59,12 +59,12 @@ function reason(cause: unknown): string {
   switch ((cause as NodeJS.ErrnoException).code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'there is no such file'
+      return 'the file does not exist'
     case 'EISDIR':
       return 'it is a folder'
     case 'EACCES':
     case 'EPERM':
-      return 'no permission'
+      return 'permission denied'
     default:
       return thrownMessage(cause)
   }

@@ -10,14 +10,14 @@ import {
   readUserFile,
   unreadModule,
 } from './config-files.js'
-import { type ConfiguredPlugin, configuredPlugins } from './configured-plugins.js'
+import { type ConfiguredExtension, configuredExtensions } from './configured-extensions.js'
 import { CONFIG_VARIABLE, readEnvironment, SETTING_VARIABLES, unknownVariables } from './environment.js'
 import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
 import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
 import { DEFAULT_RECIPE, DEFAULT_TRUE_PEAK_DBTP, type Recipe, recipeSchema } from './preset-schema.js'
 import { type ServiceTarget, serviceTarget } from './service-target.js'
 import {
-  type PluginSetting,
+  type ExtensionSetting,
   type ProfileName,
   type Settings,
   settingsSchema,
@@ -27,38 +27,38 @@ import { defaultStateFolder } from './state-folder.js'
 import { findUserFolders, type UserFolders } from './user-folders.js'
 import type { WatchSettings } from './watch-schema.js'
 
-/** Everything that is configured, complete. */
+/** The complete configuration. */
 export interface Config {
-  /** null: no profile was chosen; the service is what the addresses say. */
+  /** null: no profile was chosen, so the addresses define the service. */
   readonly profile: ProfileName | null
   readonly service: ServiceTarget
-  /** null: the end of a file is asked for. */
+  /** null: the end of a file is polled. */
   readonly webhook: WebhookSettings | null
   readonly blockTypeHeader: string
   readonly preset: { readonly name: string; readonly path: string; readonly description: string }
-  /** How a voice is regenerated and written: the preset, with what files, environment and flags change in it. */
+  /** How a voice is regenerated and written: the preset with the changes of files, environment and flags. */
   readonly recipe: Recipe
-  /** Format of the output of an audio file; null: the file's own. */
+  /** Output format of an audio file; null: the file's own. */
   readonly outputType: OutputType | null
   readonly strict: boolean
   readonly report: boolean
   /** null: a file is sent in one part, up to the service's limit. */
   readonly chunkSec: number | null
   readonly concurrency: number
-  /** The same of a worker, where nothing is configured: what waits at the service costs this machine little. */
+  /** Concurrency of a worker. Its default is higher, because a voice at the service costs this machine little. */
   readonly workerConcurrency: number
-  /** What is absent follows from the machine. */
+  /** Absent values depend on the machine. */
   readonly stages: NonNullable<Settings['stages']>
-  /** What the pre-check holds a file to; what is absent is not known. */
+  /** Limits of the pre-check. Absent ones are unknown. */
   readonly limits: Limits
   /** null: no limit. */
   readonly maxSecondsPerDay: number | null
   readonly cacheMaxBytes: number
-  /** After so many days unused a voice is forgotten, unless something is under way for it. */
+  /** Days after which an unused voice is forgotten, unless a job still uses it. */
   readonly keepVoicesDays: number
   /** Absolute; null: in the state folder. */
   readonly cacheDir: string | null
-  /** Absolute. It is not made before `ensureStateFolder`. */
+  /** Absolute. `ensureStateFolder` creates it. */
   readonly stateDir: string
   /** Absolute; null: in the state folder. */
   readonly ledger: string | null
@@ -67,32 +67,32 @@ export interface Config {
   readonly paths: readonly { readonly store: string; readonly here: string }[]
   readonly ffmpeg: string | null
   readonly ffprobe: string | null
-  /** In the order in which their hooks are called. */
-  readonly plugins: readonly ConfiguredPlugin[]
-  /** Of `voxmux watch`; paths absolute. */
+  /** In the order of their hooks. */
+  readonly extensions: readonly ConfiguredExtension[]
+  /** Settings of `voxmux watch`, with absolute paths. */
   readonly watch: WatchSettings
-  /** Where each setting comes from, by path. */
+  /** Origin of each setting, by path. */
   readonly origins: ReadonlyMap<SettingPath, Origin>
   /** The files that were read, strongest first. */
   readonly files: readonly ConfigFile[]
-  /** What a person should know: an unusual state folder, a variable that is not read. */
+  /** Notes for the user: an unusual state folder, an unknown variable. */
   readonly notes: readonly string[]
 }
 
-/** What the command line sets; absent where a flag was not given. */
+/** Settings from the command line. Absent if a flag was not given. */
 export type Flags = Settings
 
 export interface ResolveOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly flags?: Flags
-  /** What `--config` names. */
+  /** Value of `--config`. */
   readonly configPath?: string | undefined
-  /** The user's folders; found where not given. */
+  /** The user's folders. Default: those of the system. */
   readonly folders?: UserFolders
 }
 
-/** The last resort for every setting that must have a value. */
+/** Defaults of all settings that need a value. */
 export const DEFAULT_SETTINGS = {
   ...DEFAULT_RECIPE,
   preset: DEFAULT_PRESET,
@@ -102,20 +102,20 @@ export const DEFAULT_SETTINGS = {
   concurrency: 2,
   cacheMaxBytes: 5 * 1024 ** 3,
   keepVoicesDays: 90,
-  plugins: [] as PluginSetting[],
+  extensions: [] as ExtensionSetting[],
 } satisfies Settings
 
-/** Files that a worker has in hand. */
+/** Default number of files that a worker processes at a time. */
 const WORKER_CONCURRENCY = 16
 
-/** Flags whose names do not follow from their setting's. */
+/** Flags whose names differ from their setting's. */
 const FLAG_NAMES: Readonly<Record<SettingPath, string>> = { chunkSec: '--chunk' }
 
 /**
- * Puts the configuration together: flag over environment over file (named or found, then the person's own) over
- * preset over default.
+ * Builds the configuration. Precedence: flag, environment, file (named or found, then the user's own), preset, default.
  *
- * @throws UsageError for every wrong key, wrong value, missing file, or a found file that sets what it may not
+ * @throws {UsageError} for every wrong key, wrong value, missing file, or a found file with a setting that it may not
+ * have
  */
 export async function resolveConfig(options: ResolveOptions): Promise<Config> {
   const { cwd, env } = options
@@ -168,16 +168,17 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     paths: settings.paths ?? [],
     ffmpeg: settings.ffmpeg ?? null,
     ffprobe: settings.ffprobe ?? null,
-    plugins: configuredPlugins(merged),
+    extensions: configuredExtensions(merged),
     watch: settings.watch ?? {},
     origins: new Map([...merged].map(([path, { origin }]) => [path, origin])),
   }
 }
 
 function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: LoadedPreset): Recipe {
-  const { voice, segments, audio, verify, keepOriginal, channels, track } = settings
+  const { voice, segments, audio, mix, verify, keepOriginal, channels, track } = settings
   const loudness = settings.loudness && { truePeakDbtp: DEFAULT_TRUE_PEAK_DBTP, ...(settings.loudness as object) }
-  return checkSchema(recipeSchema, { voice, segments, audio, loudness, verify, keepOriginal, channels, track }, path)
+  const recipe = { voice, segments, audio, loudness, mix, verify, keepOriginal, channels, track }
+  return checkSchema(recipeSchema, recipe, path)
 }
 
 function flagLayer(flags: Flags, cwd: string): Layer {

@@ -1,19 +1,21 @@
 import { z } from 'zod'
 
-/** One key of a schema, as documents and error messages speak of it. */
+/** One key of a schema, for documentation and error messages. */
 export interface SchemaKey {
-  /** Dotted: `segments.handleSec`; of what is in a list: `watch.folders[].path`. */
+  /** Dotted: `segments.handleSec`, or inside a list `watch.folders[].path`. */
   readonly path: string
   readonly description: string
-  /** What may stand there: `number`, `"full" | "fast"`. */
+  /** The allowed values: `number`, `"full" | "fast"`. */
   readonly type: string
-  /** Whether further keys stand below. */
+  /** The schema's default; undefined if it has none. */
+  readonly fallback: unknown
+  /** True if the key has keys of its own. */
   readonly isSection: boolean
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** Every key of an object schema, sections before what is in them, in the order of the source. */
+/** All keys of an object schema in the order of the source, each section before its keys. */
 export function schemaKeys(schema: z.ZodType): readonly SchemaKey[] {
   return keysOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }), '')
 }
@@ -23,18 +25,19 @@ function keysOf(schema: JsonSchema, prefix: string): readonly SchemaKey[] {
     if (typeof property === 'boolean') return []
     const path = `${prefix}${name}`
     const below = [...keysOf(property, `${path}.`), ...keysOf(itemsOf(property), `${path}[].`)]
-    const own = { path, description: property.description ?? '', type: typeOf(property), isSection: below.length > 0 }
+    const { description = '', default: fallback } = property
+    const own = { path, description, fallback, type: typeOf(property), isSection: below.length > 0 }
     return [own, ...below]
   })
 }
 
-/** The object in a schema that is one, or that is one or null. */
+/** Returns the object of a schema that is one, or that is one or null. */
 function sectionOf(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties) return schema
   return alternatives(schema).find((option) => option.properties !== undefined)
 }
 
-/** What is in a list, as a schema; an empty one where there is no list or its items are of several kinds. */
+/** Returns the schema of a list's items; an empty one for anything else, or for items of several kinds. */
 function itemsOf({ items }: JsonSchema): JsonSchema {
   return items && typeof items === 'object' && !Array.isArray(items) ? items : {}
 }
@@ -58,7 +61,7 @@ function typeOf(schema: JsonSchema): string {
 
 function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
   const low = exclusiveMinimum === undefined ? minimum : undefined
-  // zod writes the bounds of a safe integer into every integer: they say nothing to a person.
+  // zod adds the limits of safe integers to every integer. They do not help a reader.
   const high = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum
   if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`
   if (low !== undefined && low > Number.MIN_SAFE_INTEGER && high !== undefined) return ` from ${low} to ${high}`

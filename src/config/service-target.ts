@@ -7,61 +7,123 @@ import { type ProfileName, serviceSchema } from './settings-schema.js'
 /** Address and credentials of a service. */
 export type ServiceAccess = { readonly [Key in keyof z.infer<typeof serviceSchema>]-?: string }
 
-/** All that a remote service needs. */
+/** The settings of a remote service. */
 export type RemoteService = { readonly kind: 'remote' } & ServiceAccess
 export interface EmbeddedService {
   readonly kind: 'embedded'
 }
-/** A service that was chosen, but not described: only a command that needs it fails. */
+/** A service that is chosen but not fully configured. Only a command that needs it fails. */
 export interface IncompleteService {
   readonly kind: 'incomplete'
   /** Paths of the settings that are missing: `service.scope`. */
   readonly missing: readonly string[]
 }
-export type ServiceTarget = EmbeddedService | RemoteService | IncompleteService
+/** Two services that are configured at once. A token of one must not go to the other. */
+export interface MixedService {
+  readonly kind: 'mixed'
+  /** A sentence that names both configurations. */
+  readonly why: string
+}
+export type ServiceTarget = EmbeddedService | RemoteService | IncompleteService | MixedService
 
 const KEYS = serviceSchema.keyof().options
+/** The keys that identify a service and account. A secret alone may change. */
+const IDENTIFYING = KEYS.filter((key) => key !== 'clientSecret')
+const PROFILES_WITH_SECTION = ['sandbox', 'production'] as const
+
+type Part = 'environment' | 'profile' | 'shared'
 
 /**
- * Decides where the service is: embedded with the profile `local`, or where neither a profile nor a single address or
- * credential is configured. Half a remote service is never taken for none: it is incomplete.
+ * Chooses the service. It is embedded with the profile `local`, or if neither a profile nor any address or credential
+ * is configured. A partly configured remote service is incomplete, never embedded.
  */
 export function serviceTarget(merged: Merged, profile: ProfileName | null): ServiceTarget {
   if (profile === 'local') return { kind: 'embedded' }
   const found = KEYS.flatMap((key) => {
-    const value = serviceValue(merged, profile, key)
-    return value === undefined ? [] : [[key, value] as const]
+    const chosen = chosenValue(merged, profile, key)
+    return chosen === undefined ? [] : [[key, chosen.value, chosen.part] as const]
   })
   if (profile === null && found.length === 0) return { kind: 'embedded' }
+  const why = mixture(merged, profile, new Set(found.map(([, , part]) => part)))
+  if (why !== undefined) return { kind: 'mixed', why }
   const missing = KEYS.filter((key) => !found.some(([name]) => name === key)).map((key) => `service.${key}`)
   if (missing.length > 0) return { kind: 'incomplete', missing }
-  return { kind: 'remote', ...(Object.fromEntries(found) as ServiceAccess) }
+  return { kind: 'remote', ...(Object.fromEntries(found.map(([key, value]) => [key, value])) as ServiceAccess) }
 }
 
 /**
- * The service, for a command that needs one.
+ * Returns the service if a command needs one.
  *
- * @throws UsageError `ERR_SERVICE_INCOMPLETE`, naming each missing variable
+ * @throws {UsageError} `ERR_SERVICE_INCOMPLETE` with each missing variable; `ERR_SERVICE_MIXED`
  */
 export function requireService(config: {
   readonly service: ServiceTarget
   readonly profile: ProfileName | null
 }): EmbeddedService | RemoteService {
   const { service, profile } = config
+  if (service.kind === 'mixed') {
+    throw new UsageError('ERR_SERVICE_MIXED', service.why, {
+      remedies: [
+        'Unset the VOXMUX_ variables of the other service, or leave --profile out to use only them.',
+        'Or complete the section of the profile in your own configuration.',
+      ],
+    })
+  }
   if (service.kind !== 'incomplete') return service
   const names = service.missing.map((path) => variableOf(path) ?? path).join(', ')
   const subject = profile === null ? 'The configured service' : `The profile "${profile}"`
-  throw new UsageError('ERR_SERVICE_INCOMPLETE', `${subject} is not complete: ${names} not set.`, {
+  throw new UsageError('ERR_SERVICE_INCOMPLETE', `${subject} is incomplete: ${names} not set.`, {
     remedies: [
-      'Set them in the environment, in your own configuration, or in a file named by --config.',
+      'Set them in the environment, in your own configuration, or in a file that you name with --config.',
       'Use --profile local for the embedded service, which needs no account.',
     ],
   })
 }
 
-/** The environment wins over the profile's section, which wins over the section for all profiles. */
-function serviceValue(merged: Merged, profile: ProfileName | null, key: string): unknown {
+/**
+ * Chooses the value of a key. The environment overrides the profile's section, which overrides the section for all
+ * profiles. A profile of the command line overrides the environment.
+ */
+function chosenValue(
+  merged: Merged,
+  profile: ProfileName | null,
+  key: string,
+): { value: unknown; part: Part } | undefined {
   const direct = merged.get(`service.${key}`)
-  const ofProfile = profile === null ? undefined : merged.get(`profiles.${profile}.${key}`)
-  return direct?.origin.kind === 'env' ? direct.value : (ofProfile ?? direct)?.value
+  const ofEnvironment = direct?.origin.kind === 'env' ? direct.value : undefined
+  const parts: readonly [Part, unknown][] = [
+    ['environment', ofEnvironment],
+    ['profile', ofProfile(merged, profile, key)],
+  ]
+  const isNamed = merged.get('profile')?.origin.kind === 'flag'
+  const ordered = [...(isNamed ? parts.toReversed() : parts), ['shared', direct?.value] as const]
+  const [part, value] = ordered.find(([, candidate]) => candidate !== undefined) ?? []
+  return part === undefined ? undefined : { value, part }
+}
+
+function ofProfile(merged: Merged, profile: ProfileName | null, key: string): unknown {
+  return profile === null ? undefined : merged.get(`profiles.${profile}.${key}`)?.value
+}
+
+/** Describes how environment and profile define different services, if the result would mix both. */
+function mixture(merged: Merged, profile: ProfileName | null, parts: ReadonlySet<Part>): string | undefined {
+  if (profile === null || !parts.has('environment')) return undefined
+  const differing = (name: ProfileName) =>
+    IDENTIFYING.filter((key) => {
+      const direct = merged.get(`service.${key}`)
+      const own = ofProfile(merged, name, key)
+      return direct?.origin.kind === 'env' && own !== undefined && own !== direct.value
+    })
+  if (parts.has('profile')) {
+    const [key] = differing(profile)
+    return key === undefined
+      ? undefined
+      : `The profile "${profile}" and ${variableOf(`service.${key}`)} describe different services, and neither is complete by itself.`
+  }
+  const isOfAnother = PROFILES_WITH_SECTION.some((other) => {
+    const direct = merged.get('service.baseUrl')
+    const isNamed = merged.get('profile')?.origin.kind === 'flag'
+    return isNamed && other !== profile && direct !== undefined && ofProfile(merged, other, 'baseUrl') === direct.value
+  })
+  return isOfAnother ? `VOXMUX_BASE_URL is the address of another profile, not of "${profile}".` : undefined
 }

@@ -5,18 +5,18 @@ import { pathRootSchema } from './path-root-schema.js'
 import { recipePartSchema } from './preset-schema.js'
 import { watchSchema } from './watch-schema.js'
 
-/** Where the service is. `local` is the embedded one, which needs no address and no account. */
-export const profileSchema = z
-  .enum(['local', 'sandbox', 'production'])
-  .meta({ description: '`local`: the embedded service. `sandbox`, `production`: those addresses.' })
+/** The chosen service. `local` is the embedded one, which needs neither address nor account. */
+export const profileSchema = z.enum(['local', 'sandbox', 'production']).meta({
+  description: '`local`: the embedded service. `sandbox`, `production`: the service of that section in `profiles`.',
+})
 export type ProfileName = z.infer<typeof profileSchema>
 
-/** https anywhere, http only to this machine: tokens and voices do not cross a network in the clear. */
+/** https anywhere, http only to this machine: tokens and voices must not cross a network unencrypted. */
 const address = z
   .url({ protocol: /^https?$/, error: 'must be an https address' })
   .refine(isSafeAddress, { error: 'must be https (plain http only to this machine)' })
 
-/** The six values that a remote service needs. */
+/** The six settings of a remote service. */
 export const serviceSchema = z.strictObject({
   baseUrl: address.optional().meta({ description: 'Address of the service.' }),
   authUrl: address.optional().meta({ description: 'Address of the identity provider.' }),
@@ -26,7 +26,7 @@ export const serviceSchema = z.strictObject({
   scope: z.string().min(1).optional().meta({ description: 'Scope, as shown in the portal.' }),
 })
 
-/** A receiver of the service's webhooks, so that a run hears of the end of its files instead of asking. */
+/** A receiver of the service's webhooks, so that a run need not poll for the end of its files. */
 export const webhookSchema = z.strictObject({
   listen: z
     .string()
@@ -34,45 +34,54 @@ export const webhookSchema = z.strictObject({
     .optional()
     .meta({
       description:
-        'Where to receive webhooks, as HOST:PORT; the portal names the public address of it. Left out where another machine of the store receives them.',
+        'Address at which to receive webhooks, as HOST:PORT. Set its public address in the portal. Leave it out if another machine of the store receives them.',
     }),
   secret: z
     .string()
     .min(1)
     .max(LIMITS.webhookSecretMaxChars)
     .optional()
-    .meta({ description: 'What each webhook must show; left out, one is derived from the API key.' }),
+    .meta({ description: 'Secret that each webhook must contain. Default: derived from the API key.' }),
   secretPosition: secretPositionSchema
     .optional()
-    .meta({ description: 'Where the secret must stand, as set in the portal; left out, anywhere.' }),
+    .meta({ description: 'Position of the secret, as set in the portal. Default: any.' }),
 })
 export type WebhookSettings = z.infer<typeof webhookSchema>
 
-/** A plugin: its package name or path, alone or with its options. */
-export const pluginSettingSchema = z.union(
+/** An extension: its package name or path, alone or with its options. */
+export const extensionSettingSchema = z.union(
   [z.string().min(1), z.tuple([z.string().min(1), z.record(z.string(), z.unknown())])],
-  { error: 'must be a package name or a path, or ["name", { …its options }]' },
+  { error: 'must be a package name, a path, or ["name", { …its options }]' },
 )
-export type PluginSetting = z.infer<typeof pluginSettingSchema>
+export type ExtensionSetting = z.infer<typeof extensionSettingSchema>
 
-const places = (max: number, description: string) => z.int().min(1).max(max).optional().meta({ description })
+/** Slots of the stages that do not depend on the machine. */
+export const STAGE_DEFAULTS = { transfers: 8, remote: 200 } as const
 
-/** Places for each kind of work, whatever the number of files; what is not set follows from the machine. */
-export const stagesSchema = z.strictObject({
-  local: places(256, 'What loads this machine: ffmpeg, hashing. Default: two more than it has processors.'),
-  transfers: places(256, 'Voices on their way to the service or back. Default 8.'),
-  remote: places(10_000, 'Voices at the service. Default 200.'),
+const places = (max: number, description: string, fallback?: number) =>
+  z
+    .int()
+    .min(1)
+    .max(max)
+    .optional()
+    .meta({ description, ...(fallback !== undefined && { default: fallback }) })
+
+/** Slots for each stage, for all files together. Unset ones depend on the machine. */
+const stagesSchema = z.strictObject({
+  local: places(256, 'Local tasks at the same time: ffmpeg, hashing. Default: the number of processors plus two.'),
+  transfers: places(256, 'Simultaneous uploads and downloads of voices.', STAGE_DEFAULTS.transfers),
+  remote: places(10_000, 'Voices that the service processes at the same time.', STAGE_DEFAULTS.remote),
 })
 
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
 const storeAddress = z.string().regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// address')
 
-/** Everything that a configuration file may set. What a file *found* from the working folder may not: see trust.ts. */
+/** All settings of a configuration file. trust.ts lists those that a *found* file may not have. */
 export const settingsSchema = recipePartSchema.extend({
-  $schema: z.string().optional().meta({ description: 'For editors; not read.' }),
+  $schema: z.string().optional().meta({ description: 'For editors. voxmux does not read it.' }),
   profile: profileSchema.optional(),
-  service: serviceSchema.optional().meta({ description: 'The service, whatever the profile.' }),
+  service: serviceSchema.optional().meta({ description: 'The service for all profiles.' }),
   profiles: z
     .strictObject({ sandbox: serviceSchema.optional(), production: serviceSchema.optional() })
     .optional()
@@ -82,55 +91,48 @@ export const settingsSchema = recipePartSchema.extend({
     .string()
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of an HTTP header')
     .optional()
-    .meta({ description: 'Header that declares the block type of an upload.' }),
-  preset: z.string().min(1).optional().meta({ description: 'Preset, by name or path.' }),
-  outputType: outputTypeSchema
-    .optional()
-    .meta({ description: 'Format of the output of an audio file; its own where not set.' }),
-  strict: z.boolean().optional().meta({ description: 'Refuse a file of which anything cannot be kept.' }),
+    .meta({ description: 'Header for the block type of an upload.' }),
+  preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset.' }),
+  outputType: outputTypeSchema.optional().meta({ description: 'Output format of an audio file. Default: its own.' }),
+  strict: z.boolean().optional().meta({ description: 'Refuse a file if anything in it cannot be kept.' }),
   report: z
     .boolean()
     .optional()
-    .meta({ description: 'Write a page that compares before and after beside the output.' }),
+    .meta({ description: 'Write a page beside the output that compares before and after.' }),
   chunkSec: z.number().min(10).optional().meta({ description: 'Send long files in parts of about this length.' }),
   concurrency: z
     .int()
     .min(1)
     .max(1000)
     .optional()
-    .meta({ description: 'Files that are worked on at the same time: 2, of a worker 16.' }),
-  stages: stagesSchema.optional().meta({ description: 'How much of each kind of work a process does at once.' }),
+    .meta({ description: 'Files to process at the same time. Default: 2 in a run, 16 in a worker.' }),
+  stages: stagesSchema.optional().meta({ description: 'Parallel tasks of each stage in one process.' }),
   maxSecondsPerDay: z
     .number()
     .positive()
     .optional()
-    .meta({ description: 'Seconds of voice that may be paid for a day (UTC); what is beyond waits for the next.' }),
+    .meta({ description: 'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day.' }),
   limits: limitsSchema
     .omit({ requireVoice: true })
     .optional()
-    .meta({ description: 'What the service takes; what is not set is not checked here.' }),
-  cacheMaxBytes: z.int().min(0).optional().meta({ description: 'Size of the cache of regenerated voice.' }),
+    .meta({ description: 'Limits of the service. Unset ones are not checked locally.' }),
+  cacheMaxBytes: z.int().min(0).optional().meta({ description: 'Size of the cache of regenerated audio, in bytes.' }),
   keepVoicesDays: z.number().min(1).max(36_500).optional().meta({
-    description: 'Days after its last use that the ledger forgets what a voice was paid for.',
+    description: 'Days after its last use until the ledger forgets a voice that was paid for.',
   }),
-  cacheDir: file('Folder of that cache, where it is not in the state folder: a share, for the machines of one store.'),
-  stateDir: file('State folder: ledger, cache, and the data of the embedded service.'),
-  ledger: file('SQLite file of the ledger, where it is not in the state folder.'),
-  store: storeAddress.optional().meta({ description: 'Shared job store, instead of the ledger.' }),
-  jobs: z
-    .strictObject({ store: storeAddress.optional().meta({ description: 'The same as `store`.' }) })
-    .optional()
-    .meta({ description: 'Where the jobs are kept.' }),
+  cacheDir: file('Folder of the cache. Default: in the state folder. Use a share for the machines of one store.'),
+  stateDir: file('State folder with the ledger, the cache and the data of the embedded service.'),
+  ledger: file('SQLite file of the ledger. Default: in the state folder.'),
+  store: storeAddress.optional().meta({ description: 'Shared job store to use instead of the ledger.' }),
   paths: z.array(pathRootSchema).optional().meta({
-    description: 'Folders that the machines of a shared store have in different places.',
+    description: 'Folders with different paths on the machines of a shared store.',
   }),
-  ffmpeg: file('ffmpeg to use.'),
-  ffprobe: file('ffprobe to use.'),
-  watch: watchSchema.optional().meta({ description: 'Folders that `voxmux watch` works off.' }),
-  plugins: z
-    .array(pluginSettingSchema)
-    .optional()
-    .meta({ description: 'Plugins to load: package name or path, or `["name", { options }]`; see docs/plugins.md.' }),
+  ffmpeg: file('Path or name of ffmpeg.'),
+  ffprobe: file('Path or name of ffprobe.'),
+  watch: watchSchema.optional().meta({ description: 'Folders that `voxmux watch` processes.' }),
+  extensions: z.array(extensionSettingSchema).optional().meta({
+    description: 'Extensions to load: a package name, a path, or `["name", { options }]`; see docs/extensions.md.',
+  }),
 })
 export type Settings = z.infer<typeof settingsSchema>
 

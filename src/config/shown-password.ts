@@ -1,14 +1,14 @@
 import { UsageError } from '../core/errors.js'
 
 /**
- * A command line stands in the list of processes, for every user of the machine to read.
+ * Refuses a password in a flag: every user of the machine can read command lines in the list of processes.
  *
- * @param store an address that was given as a flag
- * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`
+ * @param store address from a flag
+ * @throws {UsageError} `ERR_STORE_PASSWORD_SHOWN`
  */
 export function refuseShownPassword(store: string): void {
   if (!URL.canParse(store) || new URL(store).password === '') return
   throw new UsageError('ERR_STORE_PASSWORD_SHOWN', 'A password in --store can be read by every user of this machine.', {
-    remedies: ['Put the address into VOXMUX_STORE, or into a configuration file that only you can read.'],
+    remedies: ['Set the address in VOXMUX_STORE, or as "store" in a configuration file that only you can read.'],
   })
 }

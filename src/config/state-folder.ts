@@ -4,32 +4,32 @@ import { dirname, join } from 'node:path'
 import { UsageError } from '../core/errors.js'
 import { makeDurableFolder } from '../core/make-folder.js'
 
-/** For daemons without a home; whoever installs the daemon makes it and gives it to the daemon's user. */
+/** For daemons without a home. The installer of the daemon creates it and makes the daemon's user its owner. */
 const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
 
-/** Where the state folder is when nobody says, and why there. */
+/** The default state folder and the reason for it. */
 export interface DefaultStateFolder {
   readonly path: string
-  /** A sentence for the person where it is not the usual folder; null where it is. */
+  /** A sentence for the user if it is not the usual folder, else null. */
   readonly note: string | null
 }
 
 /**
- * The state folder where none is configured: the user's data folder, else the system's. Never a shared temporary
- * folder: others could plant a ledger there.
+ * Chooses the default state folder: the user's data folder, else the system's. Never a shared temporary folder, because
+ * others could plant a ledger there.
  */
 export async function defaultStateFolder(dataFolder: string | null): Promise<DefaultStateFolder> {
   if (dataFolder !== null && (await canBeMade(dataFolder))) return { path: dataFolder, note: null }
   if (process.platform === 'win32') return { path: dataFolder ?? join('C:\\ProgramData', 'voxmux'), note: null }
-  const why = dataFolder === null ? 'This user has no home' : `${dataFolder} cannot be written`
-  return { path: SYSTEM_STATE_FOLDER, note: `${why}: state is kept in ${SYSTEM_STATE_FOLDER}.` }
+  const why = dataFolder === null ? 'This user has no home folder' : `${dataFolder} is not writable`
+  return { path: SYSTEM_STATE_FOLDER, note: `${why}, so voxmux uses the state folder ${SYSTEM_STATE_FOLDER}.` }
 }
 
 /**
- * Makes the state folder, or closes it to others.
+ * Creates the state folder, or removes the access of others.
  *
  * @returns its path
- * @throws UsageError `ERR_STATE_DIR`
+ * @throws {UsageError} `ERR_STATE_DIR`
  */
 export async function ensureStateFolder(path: string): Promise<string> {
   try {
@@ -51,13 +51,13 @@ function stateFolderError(path: string, cause: unknown): UsageError {
   const { code, message } = cause as NodeJS.ErrnoException
   const reason =
     code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-      ? 'no permission'
+      ? 'permission denied'
       : code === 'EEXIST' || code === 'ENOTDIR'
-        ? 'there is a file in its place'
+        ? 'a file has that name'
         : message
   return new UsageError('ERR_STATE_DIR', `The state folder ${path} cannot be used: ${reason}.`, {
     cause,
-    remedies: ['Set VOXMUX_STATE_DIR to a folder that belongs to the user that runs voxmux.'],
+    remedies: ['Set VOXMUX_STATE_DIR to a folder of the user that runs voxmux.'],
   })
 }
 

@@ -3,22 +3,21 @@ import { variableOf } from './environment.js'
 import type { SettingPath } from './merge-layers.js'
 
 /**
- * What a file found by walking up from the working folder may not set: such a file comes with the material, and could
- * send the environment's secrets elsewhere or run a program (DESIGN section 3, rule 7).
+ * Settings that a found configuration file may not have. Such a file comes with the media, and could send the
+ * environment's secrets elsewhere or run a program.
  */
 const TRUSTED_ONLY = [
   'service',
   'webhook',
   'profiles',
   'store',
-  'jobs',
   'cacheDir',
   'paths',
   'stateDir',
   'ledger',
   'ffmpeg',
   'ffprobe',
-  'plugins',
+  'extensions',
   'watch.dashboard',
 ] as const
 
@@ -26,10 +25,10 @@ export function isTrustedOnly(path: SettingPath): boolean {
   return TRUSTED_ONLY.some((key) => path === key || path.startsWith(`${key}.`)) || FOLDER_COMMAND.test(path)
 }
 
-/** The command or webhook of a watched folder, as {@link pathsWithin} and the table of all keys name it. */
+/** The command or webhook of a watched folder, as written by {@link pathsWithin} and in the table of all keys. */
 const FOLDER_COMMAND = /^watch\.folders(\[\d*\])\.after\b/
 
-/** The paths of some settings, and those of what is in their lists: `watch.folders[0].after`. */
+/** The paths of some settings, including those inside lists: `watch.folders[0].after`. */
 export function pathsWithin(settings: ReadonlyMap<SettingPath, unknown>): readonly SettingPath[] {
   return [...settings].flatMap(([path, value]) => [
     path,
@@ -42,10 +41,10 @@ function keysOf(item: unknown, prefix: string): readonly SettingPath[] {
 }
 
 /**
- * Refuses addresses, commands and plugins in a found file.
+ * Refuses addresses, commands and extensions in a found file.
  *
- * @param userFile path of the person's own configuration, null where there is no home
- * @throws UsageError `ERR_CONFIG_NOT_ALLOWED`, saying where each may be set
+ * @param userFile path of the user's own configuration; null without a home
+ * @throws {UsageError} `ERR_CONFIG_NOT_ALLOWED` with the places in which each may be set
  */
 export function refuseTrustedOnly(file: string, paths: Iterable<SettingPath>, userFile: string | null): void {
   const refused = [...paths].filter(isTrustedOnly)
@@ -57,8 +56,12 @@ export function refuseTrustedOnly(file: string, paths: Iterable<SettingPath>, us
     ...(userFile === null ? [] : [`in your own configuration (${userFile})`]),
     `in a file that you name: --config ${file}`,
   ]
-  throw new UsageError('ERR_CONFIG_NOT_ALLOWED', `${file} was found, not named, and so may not set ${names}.`, {
-    input: file,
-    remedies: [`Set it ${places.join(', or ')}.`],
-  })
+  throw new UsageError(
+    'ERR_CONFIG_NOT_ALLOWED',
+    `${file} was found, not named with --config, so it may not set ${names}.`,
+    {
+      input: file,
+      remedies: [`Set it ${places.join(', or ')}.`],
+    },
+  )
 }

@@ -1,8 +1,8 @@
 import type { Config } from './resolve-config.js'
 
 /**
- * Makes the configured ffmpeg and ffprobe those that are found: the media room reads the environment alone, so what a
- * file configures is put there for this process.
+ * Applies the configured ffmpeg and ffprobe. The media code reads only the environment, so they are set there for this
+ * process.
  */
 export function useConfiguredBinaries({ ffmpeg, ffprobe }: Pick<Config, 'ffmpeg' | 'ffprobe'>): void {
   if (ffmpeg !== null) process.env.VOXMUX_FFMPEG = ffmpeg

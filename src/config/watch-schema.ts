@@ -1,57 +1,83 @@
 import { z } from 'zod'
 
-const seconds = (min: number, description: string) => z.number().min(min).max(86_400).optional().meta({ description })
-const folder = (description: string) => z.string().min(1).optional().meta({ description })
+/** Defaults below flag, folder and configuration. The tables of the docs show them. */
+export const WATCH_DEFAULTS = {
+  settleSec: 10,
+  patienceSec: 60,
+  scanSec: 10,
+  poll: false,
+  out: 'out',
+  failed: 'failed',
+  done: 'done',
+  source: 'keep',
+  name: '{folder}/{name}{ext}',
+  priority: 0,
+} as const
+
+// Defaults are documented, not filled in: a file without a key must not override another that sets it.
+const seconds = (key: 'settleSec' | 'patienceSec' | 'scanSec', min: number, description: string) =>
+  z.number().min(min).max(86_400).optional().meta({ description, default: WATCH_DEFAULTS[key] })
+const folder = (key: 'out' | 'failed' | 'done', description: string) =>
+  z.string().min(1).optional().meta({ description, default: WATCH_DEFAULTS[key] })
 const globs = (description: string) => z.array(z.string().min(1)).optional().meta({ description })
 
-/** What decides when a file of a watched folder is taken; of one folder, or of all. */
+/** Settings that decide when a file of a watched folder is taken, for one folder or for all. */
 const takingSchema = z.strictObject({
-  settleSec: seconds(0, 'How long a file must stay unchanged before it may be taken (default 10).'),
+  settleSec: seconds('settleSec', 0, 'Seconds for which a file must stay unchanged before it is taken.'),
   patienceSec: seconds(
+    'patienceSec',
     0,
-    'How long after its last change a file may stay unreadable before it is reported as failed (default 60).',
+    'Seconds after its last change for which a file may stay unreadable before it fails.',
   ),
-  scanSec: seconds(0.1, 'How often the folder is searched for what no event announced (default 10).'),
-  poll: z.boolean().optional().meta({ description: 'Search only: no events, for network shares.' }),
+  scanSec: seconds('scanSec', 0.1, 'Seconds between two scans for files that no event reported.'),
+  poll: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Scan only and use no events, for network shares.', default: WATCH_DEFAULTS.poll }),
 })
 
-/** What is called after a file was published: a program, without a shell, or a web address. */
+/** The command or webhook called after a file was published. The command runs without a shell. */
 const afterSchema = z.strictObject({
   command: z.array(z.string().min(1)).min(1).optional().meta({
     description:
-      'Program and its first arguments; status, output, source and preset follow, and stand in VOXMUX_STATUS, VOXMUX_OUTPUT, VOXMUX_SOURCE, VOXMUX_PRESET.',
+      'Program and its first arguments. Status, output, source and preset follow, also in VOXMUX_STATUS, VOXMUX_OUTPUT, VOXMUX_SOURCE and VOXMUX_PRESET.',
   }),
   webhook: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .meta({ description: 'Address that gets the same four as JSON, by POST.' }),
+    .meta({ description: 'Address that receives the same four values as JSON, by POST.' }),
 })
 export type WatchAfter = z.infer<typeof afterSchema>
 
 /** One watched folder. */
 const watchFolderSchema = takingSchema.extend({
-  path: z.string().min(1).meta({ description: 'The folder.' }),
-  out: folder('Where finished files go (default `out` in the folder).'),
-  failed: folder('Where reports of failed files go (default `failed` in the folder).'),
-  preset: z.string().min(1).optional().meta({ description: 'Preset of its files, by name or path.' }),
-  source: z
-    .enum(['keep', 'move'])
-    .optional()
-    .meta({ description: 'What becomes of a source that was published: it stays (default), or moves to `done`.' }),
-  done: folder('Where sources move to with `"source": "move"` (default `done` in the folder).'),
-  name: z.string().min(1).optional().meta({
-    description:
-      'Name of an output below `out`, from {folder}, {name}, {ext}, {preset}, {date} (default `{folder}/{name}{ext}`).',
+  path: z.string().min(1).meta({ description: 'Path of the folder.' }),
+  out: folder('out', 'Folder of finished files, by default in the watched folder.'),
+  failed: folder('failed', 'Folder of the reports of failed files, by default in the watched folder.'),
+  preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset of its files.' }),
+  source: z.enum(['keep', 'move']).optional().meta({
+    description: 'Keep a source in place after publishing, or move it to `done`.',
+    default: WATCH_DEFAULTS.source,
   }),
-  include: globs('Only files whose path in the folder matches one of these, for example `**/*.mov`.'),
-  exclude: globs('No files whose path in the folder matches one of these.'),
-  priority: z.int().min(-1000).max(1000).optional().meta({ description: 'Higher is sooner (default 0).' }),
+  done: folder('done', 'Folder of sources with `"source": "move"`, by default in the watched folder.'),
+  name: z.string().min(1).optional().meta({
+    description: 'Name of an output below `out`, made of {folder}, {name}, {ext}, {preset}, {date}.',
+    default: WATCH_DEFAULTS.name,
+  }),
+  include: globs('Take only files whose path in the folder matches one of these, for example `**/*.mov`.'),
+  exclude: globs('Take no files whose path in the folder matches one of these.'),
+  priority: z
+    .int()
+    .min(-1000)
+    .max(1000)
+    .optional()
+    .meta({ description: 'Priority of its files. Higher numbers go first.', default: WATCH_DEFAULTS.priority }),
   marker: z
     .string()
     .min(1)
     .regex(/^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/, 'must be a file name with {name} in it, for example {name}.done')
     .optional()
-    .meta({ description: 'A file is taken only while a file of this name lies beside it, for example `{name}.done`.' }),
+    .meta({ description: 'Take a file only if a file of this name is beside it, for example `{name}.done`.' }),
   renamedFrom: z
     .string()
     .min(1)
@@ -62,32 +88,30 @@ const watchFolderSchema = takingSchema.extend({
     .optional()
     .meta({
       description:
-        'The copy tool gives a file this name until it is whole, for example `{name}.uploading`: passed over.',
+        'Name of unfinished files of the copy tool, for example `{name}.uploading`. The daemon ignores them.',
     }),
-  after: afterSchema.optional().meta({ description: 'What is called after each published file.' }),
+  after: afterSchema.optional().meta({ description: 'Command or webhook after each published file.' }),
 })
 export type WatchFolderSettings = z.infer<typeof watchFolderSchema>
 
-/** The page, the health answers and the metrics. */
+/** The dashboard, the health checks and the metrics. */
 const dashboardSchema = z.strictObject({
-  port: z
-    .int()
-    .min(0)
-    .max(65_535)
-    .optional()
-    .meta({ description: 'Port of the dashboard, health answers and metrics; 0 takes any; left out, there are none.' }),
+  port: z.int().min(0).max(65_535).optional().meta({
+    description: 'Port of the dashboard, health checks and metrics; 0 uses any free port. Default: none of them.',
+  }),
   host: z.string().min(1).optional().meta({
-    description: 'Address to listen at (default 127.0.0.1). Elsewhere a proxy with a login belongs before it.',
+    description: 'Address to listen at. For any other address, put a proxy with a login in front.',
+    default: '127.0.0.1',
   }),
   hosts: z
     .array(z.string().min(1))
     .optional()
-    .meta({ description: 'Names under which it may be asked for besides its own, as in the Host header.' }),
+    .meta({ description: 'Further host names under which clients may reach it, as in the Host header.' }),
 })
 
-/** The key `watch`: the folders of `voxmux watch`, and what holds for each that does not say otherwise. */
+/** The key `watch`: the folders of `voxmux watch`, and the defaults of each. */
 export const watchSchema = takingSchema.extend({
   folders: z.array(watchFolderSchema).optional().meta({ description: 'The watched folders.' }),
-  dashboard: dashboardSchema.optional().meta({ description: 'Where the page of `voxmux watch` is served.' }),
+  dashboard: dashboardSchema.optional().meta({ description: 'Address of the dashboard of `voxmux watch`.' }),
 })
 export type WatchSettings = z.infer<typeof watchSchema>

@@ -35,9 +35,8 @@ export type RegisterFileAnswer = z.infer<typeof registerFileAnswerSchema>
 export const registerFileFromUrlAnswerSchema = z.object({ registered_file: registeredFileFromUrlSchema })
 export type RegisterFileFromUrlAnswer = z.infer<typeof registerFileFromUrlAnswerSchema>
 
-/** The states of `getFilesStatus`. Webhooks have a list of their own: see `webhookStatusSchema`. */
+/** Processing states in `getFilesStatus`. Webhooks use another list: see `webhookStatusSchema`. */
 export const processingStateSchema = z.enum(['Pending', 'InProgress', 'NotFound', 'Failed', 'Succeeded'])
-export type ProcessingState = z.infer<typeof processingStateSchema>
 
 export const fileProcessingStatusSchema = z.strictObject({
   id: z.string(),
@@ -55,7 +54,6 @@ export const START_ERROR_CODES = [
   403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 419, 420, 421, 422, 423, 424, 426,
   428, 429, 431, 451, 500, 501, 502, 503, 504, 505, 507, 511,
 ] as const
-export type StartErrorCode = (typeof START_ERROR_CODES)[number]
 
 export const startErrorSchema = z.object({ code: z.literal(START_ERROR_CODES), message: z.string() })
 export type StartError = z.infer<typeof startErrorSchema>
@@ -66,7 +64,7 @@ export type StartProcessAnswer = z.infer<typeof startProcessAnswerSchema>
 export const outputFileUrlSchema = z.object({ url: uri, expiry: unixTimestamp })
 export type OutputFileUrl = z.infer<typeof outputFileUrlSchema>
 
-/** A file record; the interface leaves it open, and does not say which operation returns it. */
+/** A file record. The interface leaves it open, and does not define which operation returns it. */
 export const userFileSchema = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -86,7 +84,6 @@ export const userFileSchema = z.looseObject({
   start: z.number().optional(),
   end: z.number().optional(),
 })
-export type UserFile = z.infer<typeof userFileSchema>
 
 export const tokenAnswerSchema = z.object({
   access_token: z.string().min(1),

@@ -1,12 +1,12 @@
 /** One row of the interface's table of file error codes (section "File error codes"). */
 export interface FileErrorInfo {
-  /** Code as it stands in status entries and webhook messages: 0 or -1 … -18. */
+  /** The code in status entries and webhook messages: 0 or -1 … -18. */
   readonly code: FileErrorCode
   /** Stable name, PascalCase. */
   readonly name: string
   /** The interface's meaning, as a sentence. */
   readonly meaning: string
-  /** What a person can do about it, most useful first. Empty only for 0. */
+  /** Next steps of the user, most useful first. Empty only for 0. */
   readonly remedies: readonly string[]
 }
 
@@ -24,15 +24,15 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
     meaning: 'System error.',
     remedies: [
       'Run the same command again: nothing is charged twice.',
-      'If it comes back, give the file id of the receipt or of `voxmux jobs show` to whoever runs the service.',
+      'If it fails again, send the file id in the receipt or in `voxmux jobs show` to the operator of the service.',
     ],
   },
   [-2]: {
     name: 'CorruptedFile',
     meaning: 'File corrupted or unreadable.',
     remedies: [
-      'Copy or export the file again and wait until the copy has ended.',
-      'Play it to the end in a media player: a truncated file stops early or does not open.',
+      'Copy or export the file again, and wait until the copy is complete.',
+      'Play it to the end in a media player. A truncated file stops early or does not open.',
     ],
   },
   [-3]: {
@@ -40,15 +40,15 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
     meaning: 'Not enough voice content.',
     remedies: [
       'Choose the track that carries the dialogue with --track.',
-      'Choose the part in which somebody speaks with --segment.',
+      'Choose the part that contains speech with --segment.',
     ],
   },
   [-4]: {
     name: 'MultiChannelVoiceNotSupported',
     meaning: 'Multi-channel voice unsupported.',
     remedies: [
-      'Use --channels center to regenerate the dialogue channel of 5.1 or 7.1 alone.',
-      'Use --channels each to send every channel as a file of its own.',
+      'Use --channels center to regenerate only the dialogue channel of 5.1 or 7.1.',
+      'Use --channels each to send every channel as a separate file.',
       'Use --channels downmix to get a stereo voice.',
     ],
   },
@@ -60,9 +60,7 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
   [-6]: {
     name: 'AudioQualityTooLow',
     meaning: 'Audio quality below minimum.',
-    remedies: [
-      'Use the recording with the highest sample rate there is: upsampling does not bring back what is missing.',
-    ],
+    remedies: ['Use the original recording with the highest sample rate. Upsampling does not restore what is missing.'],
   },
   [-7]: {
     name: 'UnsupportedCodec',
@@ -80,7 +78,7 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
   [-9]: {
     name: 'UnknownValidationError',
     meaning: 'Unknown validation error.',
-    remedies: ['Convert the file to a plain container and codec (for example MP4 with AAC) and try again.'],
+    remedies: ['Convert the file to a common container and codec, for example MP4 with AAC, and run again.'],
   },
   [-10]: {
     name: 'NotEnoughCredits',
@@ -90,7 +88,7 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
   [-11]: {
     name: 'NotFound',
     meaning: 'File not found.',
-    remedies: ['Run again: the service no longer has the file, and it is sent once more.'],
+    remedies: ['Run the same command again. The service no longer has the file, so voxmux sends it again.'],
   },
   [-12]: {
     name: 'TimeOut',
@@ -101,14 +99,14 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
     name: 'FileSizeTooLarge',
     meaning: 'File size exceeds the allowed limit.',
     remedies: [
-      'Send the voice alone (the default; leave --remote out).',
+      'Send only the voice, which is the default: leave --remote out.',
       'Send it in parts with --chunk 10m or --segment.',
     ],
   },
   [-14]: {
     name: 'DurationTooShort',
     meaning: 'Duration below the minimum.',
-    remedies: ['Choose a longer part: very short sounds hold no voice to regenerate.'],
+    remedies: ['Choose a longer part. Very short sounds contain no voice to regenerate.'],
   },
   [-15]: {
     name: 'DurationTooLong',
@@ -125,13 +123,13 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
     meaning: 'Service could not download the input from the provided URL (expired or not public).',
     remedies: [
       'Check that the link opens without signing in and stays valid for at least an hour.',
-      'Leave --remote out: the file is then downloaded here and only the voice is sent.',
+      'Leave --remote out. voxmux then downloads the file here and sends only the voice.',
     ],
   },
   [-18]: {
     name: 'NoAudioStreamsFound',
     meaning: 'No audio streams in the file.',
-    remedies: ['Check that the right file was chosen: this one has no sound at all.'],
+    remedies: ['Check that you chose the right file. This one has no audio at all.'],
   },
 }
 

@@ -9,7 +9,7 @@ export const validationErrorResponseSchema = z.strictObject({
 })
 export type ValidationErrorResponse = z.infer<typeof validationErrorResponseSchema>
 
-/** Body of a 401, 403 or 404: every field optional, others allowed. */
+/** Body of a 401, 403 or 404. Every field is optional, and others are allowed. */
 export const operationMessageSchema = z.looseObject({
   message: z.string().optional(),
   error: z.string().optional(),

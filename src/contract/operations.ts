@@ -15,17 +15,17 @@ import {
   startProcessRequestSchema,
 } from './requests.js'
 
-/** One operation of the service, as both the client and the service read it. */
+/** One operation of the service, used by both the client and the service. */
 export interface Operation {
   readonly name: string
   readonly method: 'GET' | 'POST'
   /** Path below the base address. */
   readonly path: string
   readonly authenticated: boolean
-  /** Body of the request; null where there is none. */
+  /** Body of the request; null if it has none. */
   readonly request: z.ZodType | null
   readonly answer: z.ZodType
-  /** Statuses of the interface's errors, 400 with a validation body, the others with an operation message. */
+  /** Error statuses of the interface: 400 has a validation body, the others have an operation message. */
   readonly errors: readonly number[]
   readonly summary: string
 }
@@ -40,7 +40,7 @@ export const OPERATIONS = {
     request: null,
     answer: pingAnswerSchema,
     errors: [],
-    summary: 'Says that the service is alive.',
+    summary: 'Reports that the service is alive.',
   },
   registerFile: {
     name: 'registerFile',
@@ -80,7 +80,7 @@ export const OPERATIONS = {
     request: getFilesStatusRequestSchema,
     answer: getFilesStatusAnswerSchema,
     errors: [400, 401, 403],
-    summary: 'Tells status, error code and progress of up to 100 files, in the order asked.',
+    summary: 'Reports status, error code and progress of up to 100 files, in the order of the request.',
   },
   getOutputFileUrl: {
     name: 'getOutputFileUrl',

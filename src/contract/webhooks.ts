@@ -4,7 +4,7 @@ import { fileErrorCodeSchema } from './answers.js'
 export const webhookTypeSchema = z.enum(['status-updated', 'progress-updated', 'error-updated'])
 export type WebhookType = z.infer<typeof webhookTypeSchema>
 
-/** The states of webhook messages: another list than that of `getFilesStatus`. */
+/** The states of webhook messages, which differ from those of `getFilesStatus`. */
 export const webhookStatusSchema = z.enum([
   'Ready',
   'Uploading',
@@ -32,7 +32,7 @@ export const webhookMessageSchema = z.object({
 })
 export type WebhookMessage = z.infer<typeof webhookMessageSchema>
 
-/** JSON body of a POST or PUT webhook; `secret` only when the secret position is `body`. */
+/** JSON body of a POST or PUT webhook. It contains `secret` only if the secret position is `body`. */
 export const webhookBodySchema = z.object({
   userId: z.string(),
   type: webhookTypeSchema,
@@ -48,4 +48,3 @@ export const webhookQuerySchema = z.object({
   message: z.string(),
   secret: z.string().optional(),
 })
-export type WebhookQuery = z.infer<typeof webhookQuerySchema>

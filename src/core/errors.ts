@@ -1,16 +1,16 @@
 import { thrownMessage } from './thrown-message.js'
-/** Exit codes of the command line (a contract: see the README's table). */
+/** Exit codes of the command line. They are a contract: see the README's table. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 130
 
 /** Stable, machine-readable code of an error: `ERR_` and upper-case words. */
 export type ErrorCode = `ERR_${string}`
 
-/** An error as it stands in `--json` output, job records and failure reports. */
+/** An error in `--json` output, job records and failure reports. */
 export interface ErrorReport {
   readonly code: ErrorCode
-  /** The service's file error code (-1 … -18), null where the fault is not one of those. */
+  /** The service's file error code (-1 … -18), or null for any other fault. */
   readonly errorCode: number | null
-  /** Name of {@link errorCode} in the interface, null likewise. */
+  /** Name of {@link errorCode} in the interface, or null. */
   readonly name: string | null
   readonly message: string
   readonly remedies: readonly string[]
@@ -20,17 +20,16 @@ export interface VoxmuxErrorOptions {
   readonly cause?: unknown
   /** Path or address of the file that the error is about. */
   readonly input?: string | undefined
-  /** The service's file error code and its name, where there is one. */
+  /** The service's file error code and its name, if any. */
   readonly errorCode?: number | undefined
   readonly errorName?: string | undefined
-  /** What the person can do, most useful first. */
+  /** Next steps of the user, most useful first. */
   readonly remedies?: readonly string[] | undefined
 }
 
 /**
- * Base of every error that voxmux throws on purpose. The subclass says what kind of end it is (and so
- * the exit code), `code` says which fault exactly. Messages are one sentence in the person's terms and
- * never carry a secret or a signed link.
+ * Base of every error that voxmux throws on purpose. The subclass is the kind of failure and sets the exit code; `code`
+ * is the exact fault. A message is one sentence for users and never contains a secret or a signed link.
  */
 export abstract class VoxmuxError extends Error {
   abstract readonly exitCode: ExitCode
@@ -51,37 +50,37 @@ export abstract class VoxmuxError extends Error {
   }
 }
 
-/** The command line, the configuration or a path is wrong: nothing was tried. */
+/** The command line, the configuration or a path is wrong. Nothing was tried. */
 export class UsageError extends VoxmuxError {
   readonly exitCode = 2
 }
 
-/** The local pre-check (or a rule the person set) refuses the file: nothing was sent. */
+/** The local pre-check, or a rule of the user, refuses the file. Nothing was sent. */
 export class PrecheckError extends VoxmuxError {
   readonly exitCode = 5
 }
 
-/** The job ended without a result, and the same attempt would end the same way. */
+/** The job ended without a result, and a retry would end the same way. */
 export class JobFailedError extends VoxmuxError {
   readonly exitCode = 1
 }
 
-/** The work goes on at the service: run again to attach. */
+/** The service is still processing. Run the command again to attach. */
 export class PendingError extends VoxmuxError {
   readonly exitCode = 3
 }
 
-/** Network, overload, full disk: the same attempt may succeed later. */
+/** A network fault, overload or a full disk: a retry may succeed later. */
 export class TransientError extends VoxmuxError {
   readonly exitCode = 4
 }
 
-/** Authentication or access: nothing works until a person mends it. */
+/** Authentication or access failed. Nothing works until the user fixes it. */
 export class AccessError extends VoxmuxError {
   readonly exitCode = 6
 }
 
-/** What came back or what was written does not hold what was promised; nothing was published. */
+/** The regenerated audio or the output failed its verification. Nothing was published. */
 export class VerificationError extends VoxmuxError {
   readonly exitCode = 7
 }
@@ -95,16 +94,16 @@ export class InterruptedError extends VoxmuxError {
   }
 }
 
-/** With several inputs, the first of these that occurred is the exit code of the whole. */
+/** With several inputs, the first code of this list that occurred is the exit code. */
 const PRECEDENCE: readonly ExitCode[] = [130, 2, 6, 7, 1, 5, 4, 3, 0]
 
-/** Exit code of a run over several inputs: the gravest single one, in the order of the contract. */
+/** Exit code of a run over several inputs: the most serious one, in the order of the contract. */
 export function overallExitCode(codes: Iterable<ExitCode>): ExitCode {
   const seen = new Set(codes)
   return PRECEDENCE.find((code) => seen.has(code)) ?? 0
 }
 
-/** Turns anything thrown into a {@link VoxmuxError}; a fault nobody foresaw becomes `ERR_INTERNAL`. */
+/** Converts anything thrown to a {@link VoxmuxError}. An unforeseen fault becomes `ERR_INTERNAL`. */
 export function toVoxmuxError(thrown: unknown, input?: string): VoxmuxError {
   if (thrown instanceof VoxmuxError) return thrown
   if (isAbort(thrown)) return new InterruptedError('Interrupted.', { cause: thrown, input })
@@ -129,22 +128,22 @@ export function errorReport(error: VoxmuxError): ErrorReport {
   }
 }
 
-/** True for what Node throws where an operation is aborted. */
+/** True for the error that Node throws when an operation is aborted. */
 export function isAbort(thrown: unknown): boolean {
   return (
     thrown instanceof Error && (thrown.name === 'AbortError' || (thrown as { code?: unknown }).code === 'ABORT_ERR')
   )
 }
 
-/** A share or a disk that is not there for the moment: nothing is wrong with the file on it. */
+/** Creates the error for a share or a disk that is unreachable at the moment. The file on it is not at fault. */
 export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'> = {}): TransientError {
-  return new TransientError('ERR_STORAGE_AWAY', `The disk or share of ${where} does not answer.`, {
+  return new TransientError('ERR_STORAGE_AWAY', `The disk or share of ${where} does not respond.`, {
     ...options,
-    remedies: ['Bring it back, then run again.'],
+    remedies: ['Reconnect it, then run the same command again.'],
   })
 }
 
-/** The faults of the file system that a person can mend, in their words. */
+/** Converts file system errors that a user can fix. */
 function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
   if (!(thrown instanceof Error)) return undefined
   const { code, path } = thrown as NodeJS.ErrnoException
@@ -155,12 +154,12 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
       return new TransientError('ERR_DISK_FULL', `No space left while writing ${where}.`, {
         cause: thrown,
         input,
-        remedies: ['Free some space on that disk, then run again: what was paid for is kept.'],
+        remedies: ['Free some space on that disk, then run the same command again. Voices that are paid for are kept.'],
       })
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new UsageError('ERR_NOT_PERMITTED', `No permission for ${where}.`, {
+      return new UsageError('ERR_NOT_PERMITTED', `Permission denied: ${where}.`, {
         cause: thrown,
         input,
         remedies: ['Check the owner and the permissions of the file and of its folder.'],

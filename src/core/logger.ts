@@ -1,4 +1,4 @@
-/** What every part logs to: pino's shape, so that a pino instance fits as it is. */
+/** The logger of every part. It has pino's shape, so that a pino instance fits. */
 export interface Logger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -8,5 +8,5 @@ export interface Logger {
 
 const nothing = () => {}
 
-/** Says nothing: the default of every library entry point. */
+/** Discards everything. The default of every library entry point. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }

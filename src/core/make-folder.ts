@@ -3,12 +3,12 @@ import { dirname } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never ends where a file system answers ENOENT for a
- * parent that is there (`/proc`, some FUSE mounts): here that is an error like any other.
+ * Makes a folder and its parents. Node's own `recursive` never returns if a file system responds with ENOENT for an
+ * existing parent (`/proc`, some FUSE mounts). Here that is an ordinary error.
  *
- * @param mode of the folders that are made
- * @returns the folders in which one was made, the outermost first
- * @throws what the file system says, for example EACCES, EROFS, ENOENT, EEXIST where a file stands there
+ * @param mode of the new folders
+ * @returns the parents of the new folders, outermost first
+ * @throws the file system's error, for example EACCES, EROFS, ENOENT, or EEXIST if a file has that name
  */
 export function makeFolder(path: string, mode = 0o777): readonly string[] {
   const parent = dirname(path)
@@ -24,7 +24,7 @@ export function makeFolder(path: string, mode = 0o777): readonly string[] {
   }
 }
 
-/** As {@link makeFolder}; after a power cut the folder is still there, and what is synced into it can be found. */
+/** Makes a folder like {@link makeFolder} that survives a power cut. */
 export async function makeDurableFolder(path: string, mode?: number): Promise<void> {
   for (const parent of makeFolder(path, mode)) await syncFolder(parent)
 }

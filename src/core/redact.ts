@@ -1,7 +1,7 @@
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 const MASK = '[redacted]'
 
-/** An address without user, password, query and fragment: signed links carry their secret in the query. */
+/** Removes user, password, query and fragment from an address. Signed links have their secret in the query. */
 export function redactUrl(address: string | URL): string {
   const url = typeof address === 'string' ? (URL.canParse(address) ? new URL(address) : undefined) : address
   if (!url) return MASK
@@ -9,11 +9,14 @@ export function redactUrl(address: string | URL): string {
   return `${url.protocol}//${url.host}${url.pathname}${query}`
 }
 
-/** A name that ends in `secret`, `password` or `access token`, and its value: quoted (also within quoted JSON) or bare. */
+/**
+ * Matches a name that ends in `secret`, `password` or `access token`, and its value: quoted (also within quoted JSON)
+ * or bare.
+ */
 const NAMED_SECRET =
   /([\w-]*(?:secret|password|access_?token)\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*|\\+"[^"\\]*|'[^']*|[^\s"'&,}\\]+)/gi
 
-/** Removes the queries of every http(s) address, every bearer token and every named secret from a text. */
+/** Removes the query of every http(s) address, every bearer token and every named secret from a text. */
 export function redactText(text: string): string {
   return text
     .replace(/https?:\/\/[^\s"'<>]+/gi, (address) => redactUrl(address))

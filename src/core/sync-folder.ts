@@ -1,16 +1,16 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Answers of file systems that cannot sync a folder, and where this user may write into it and not read it. */
+/** Errors of file systems that cannot sync a folder, or of a folder that the user may write but not read. */
 const CANNOT: ReadonlySet<string> = new Set([
   ...['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF', 'EISDIR', 'EPERM', 'EACCES'],
 ])
 
 /**
- * Brings to the disk what was named, renamed or taken away in a folder: that is another thing than the bytes of a file.
- * Where a file system cannot do that, its own order has to do.
+ * Flushes the names in a folder to disk: created, renamed and removed files. Their bytes need `syncFile`. Does nothing
+ * on a file system that does not support it.
  *
- * @throws what the file system says where it can and fails, for example EIO
+ * @throws the file system's error if it supports the call and fails, for example EIO
  */
 export async function syncFolder(path: string): Promise<void> {
   try {
@@ -25,7 +25,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** As {@link syncFolder}, for what is opened before anything else runs. */
+/** Synchronous {@link syncFolder}, for files that are opened at start-up. */
 export function syncFolderNow(path: string): void {
   try {
     const folder = openSync(path, 'r')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** What a thrown value says, whatever it is: JavaScript throws anything, also objects that `String` refuses. */
+/** The message of any thrown value. JavaScript can throw anything, even objects that `String` rejects. */
 export function thrownMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message
   return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })

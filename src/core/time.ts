@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { InterruptedError } from './errors.js'
 
-/** Sleeps `ms` milliseconds; an abort ends it at once with {@link InterruptedError}. */
+/** Sleeps `ms` milliseconds. An abort ends the sleep at once with {@link InterruptedError}. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, signal ? { signal } : {})
@@ -10,16 +10,16 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Back-off with full jitter: between half and all of `baseMs * 2^attempt`, at most `maxMs`. `attempt` from 0. */
+/** Back-off with jitter: between half and all of `baseMs * 2^attempt`, at most `maxMs`. `attempt` starts at 0. */
 export function backoffMs(attempt: number, baseMs: number, maxMs: number, random: () => number = Math.random): number {
   const ceiling = Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 30))
   return Math.round(ceiling * (0.5 + random() / 2))
 }
 
 /**
- * Reads a time as people type it: seconds (`90`, `1.5`) or `[hh:]mm:ss[.mmm]`.
+ * Parses a time: seconds (`90`, `1.5`) or `[hh:]mm:ss[.mmm]`.
  *
- * @returns seconds, or undefined where the text is not a time
+ * @returns seconds, or undefined if the text is not a time
  */
 export function parseTime(text: string): number | undefined {
   const match = /^(?:(?:(\d+):)?(\d{1,2}):)?(\d+(?:\.\d+)?|\.\d+)$/.exec(text.trim())
@@ -31,7 +31,7 @@ export function parseTime(text: string): number | undefined {
   return Number(hours ?? 0) * 3600 + Number(minutes) * 60 + sec
 }
 
-/** Reads a duration as people type it: like {@link parseTime}, or with units (`10m`, `1h30m`, `45s`, `500ms`). */
+/** Parses a duration: like {@link parseTime}, or with units (`10m`, `1h30m`, `45s`, `500ms`). */
 export function parseDuration(text: string): number | undefined {
   const plain = parseTime(text)
   if (plain !== undefined) return plain
@@ -46,7 +46,7 @@ export function parseDuration(text: string): number | undefined {
   return hours * 3600 + minutes * 60 + seconds + millis / 1000
 }
 
-/** `h:mm:ss.mmm` without leading zero hours: for people, never for parsing. */
+/** Formats a time for people as `h:mm:ss.mmm`, without leading zero hours. */
 export function formatTime(sec: number): string {
   const millis = Math.round(sec * 1000)
   const hours = Math.floor(millis / 3_600_000)

@@ -1,4 +1,4 @@
-/** What ffprobe says of a file, in the nouns the rest of voxmux uses. All times in seconds on the file's own clock. */
+/** ffprobe's report on a file, in the nouns that the rest of voxmux uses. All times in seconds on the file's own clock. */
 export interface MediaInfo {
   /** Absolute path of the file that was probed. */
   readonly path: string
@@ -7,7 +7,7 @@ export interface MediaInfo {
   readonly formatName: string
   /** The container by its usual extension, told apart by brand and content: `mp4`, `mov`, `mkv`, `webm`, `wav` … */
   readonly container: string
-  /** What ffmpeg must be told before `-i` to present the file as it is meant; nothing as a rule. */
+  /** Options that ffmpeg needs before `-i` to present the file as intended; usually none. */
   readonly readOptions?: readonly string[]
   /** Timestamp at which the file's presentation begins: what a player shows as 0:00. */
   readonly startSec: number
@@ -20,6 +20,17 @@ export interface MediaInfo {
   /** In file order: `streams[n].index === n`. */
   readonly streams: readonly StreamInfo[]
   readonly chapters: readonly ChapterInfo[]
+  /** Programs of a transport stream, in the order of its tables. */
+  readonly programs?: readonly ProgramInfo[]
+}
+
+/** A program (service) of a transport stream. */
+export interface ProgramInfo {
+  readonly id: number | null
+  /** Packet id of its table. */
+  readonly pmtPid: number | null
+  readonly name: string | null
+  readonly provider: string | null
 }
 
 export type StreamInfo = AudioStreamInfo | VideoStreamInfo | OtherStreamInfo
@@ -30,6 +41,8 @@ interface StreamBase {
   readonly codec: string | null
   /** The container's own tag of the codec (`avc1`, `tmcd`, …); null where it has none. */
   readonly codecTag: string | null
+  /** The container's own number of the stream, such as a PID; null if it has none. */
+  readonly id?: number | null
   readonly profile: string | null
   /** On the file's clock, so that `startSec - media.startSec` is the offset a player shows. */
   readonly startSec: number | null
@@ -45,9 +58,9 @@ interface StreamBase {
   readonly dispositions: readonly string[]
   /** ffprobe's `side_data_type` of each entry, e.g. `Display Matrix`, `Mastering display metadata`. */
   readonly sideData: readonly string[]
-  /** What each entry says, as JSON with its keys in order; by its type. */
+  /** Content of each entry, as JSON with its keys in order; by its type. */
   readonly sideDataValues: Readonly<Record<string, string>>
-  /** Hash of the codec's own header; of an attachment, of its content. Null where there is none. */
+  /** Hash of the codec's own header, or of an attachment's content. Null if there is none. */
   readonly extradataHash: string | null
 }
 

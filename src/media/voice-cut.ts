@@ -3,7 +3,7 @@
  * ({@link MediaInfo.startSec}) at the track's own sample rate; ranges are half open: `[startSample, endSample)`.
  */
 
-import type { Loudness } from './loudness-meter.js'
+import type { Loudness } from './pcm/loudness-meter.js'
 
 export interface SampleRange {
   readonly startSample: number
@@ -25,11 +25,11 @@ export interface CutRequest {
   readonly audioIndex: number
   readonly channels: ChannelPick
   /**
-   * The part to cut, handles included: silence where the track has none. `endSample` null: to the track's end as it
-   * is decoded (durations in headers are estimates in some containers), and the cut tells where that was.
+   * The part to cut, handles included; silence outside the track. `endSample` null: to the track's decoded end, which
+   * the cut reports. Durations in headers are estimates in some containers.
    */
   readonly range: { readonly startSample: number; readonly endSample: number | null }
-  /** Where the file is to be written; its extension is chosen by the cut (`.flac`, or `.wav` for float and 32 bits). */
+  /** Path of the file to write; the cut chooses its extension (`.flac`, or `.wav` for float and 32 bits). */
   readonly targetWithoutExtension: string
 }
 
@@ -42,7 +42,7 @@ export interface VoiceCut {
   readonly channels: number
   /** ffmpeg's layout name of the cut. */
   readonly channelLayout: string
-  /** What the cut covers on the file's clock, its end known: `sampleCount` is its length. */
+  /** Part that the cut covers on the file's clock, with a known end: `sampleCount` is its length. */
   readonly range: SampleRange
   readonly sampleCount: number
   readonly sizeBytes: number
@@ -52,7 +52,7 @@ export interface VoiceCut {
   readonly loudness: Loudness | null
 }
 
-/** What is measured against an answer: the sound of a cut, whatever it was cut from. */
+/** Sound of a cut, from any source, to measure against regenerated audio. */
 export type CutSound = Pick<VoiceCut, 'path' | 'sampleRate' | 'channels' | 'channelLayout' | 'range' | 'sampleCount'>
 
 /** How what came back lies against what was sent. */

@@ -1,30 +1,30 @@
 import type { Logger } from '../core/logger.js'
-import type { JobStore, LimitsLearned } from '../jobs/index.js'
+import type { JobStore, LimitsLearned } from '../ledger/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
 import type { JobHooks } from './job-hooks.js'
 import type { StageSlots } from './stage-slots.js'
-import type { VoiceServiceContext } from './voice-service.js'
+import type { VoiceServiceContext } from './voice/voice-service.js'
 
-/** What any number of jobs share: one service, one ledger, one state folder. */
+/** The parts that all jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {
   readonly jobs: JobStore
-  /** A path as all machines of the store write it, for keys of jobs; absent where there is one machine. */
+  /** The path as all machines of the store write it, for job keys. Absent on a single machine. */
   readonly sharedPath?: (path: string) => string
-  /** What a service refused before. */
+  /** The refusals of services in earlier jobs. */
   readonly learned: LimitsLearned
-  /** What the service takes, as far as it is known. */
+  /** The known limits of the service. */
   readonly limits: Limits
-  /** Address of the service for the receipt, without anything secret. */
+  /** Address of the service for the receipt, without secrets. */
   readonly serviceAddress: string
-  /** Cuts of jobs in work lie here, and those that did not line up. */
+  /** Folder for the cuts of running jobs, and for cuts that did not line up. */
   readonly stateDir: string
-  /** Voices of one job that are at the service at the same time. */
+  /** Number of voices of one job that are at the service at the same time. */
   readonly voiceConcurrency: number
-  /** Places of this process for each kind of work. */
+  /** Slots of this process for each kind of stage. */
   readonly slots: StageSlots
   readonly logger: Logger
-  /** Of the plugins: called for every job, in this order, before a front end's own. */
+  /** Hooks of the extensions. Every job calls them in this order, before a front end's own. */
   readonly hooks?: readonly JobHooks[]
 }
 
@@ -33,12 +33,12 @@ export interface JobRunOptions {
   readonly onEvent?: ((event: JobEvent) => void) | undefined
   readonly hooks?: readonly JobHooks[] | undefined
   /**
-   * Unix milliseconds from when on a job leaves instead of waiting for the service or for another process
-   * (PendingError `ERR_STILL_RUNNING`); undefined: it stays to the end. All that is to be sent is sent and started
-   * first. With the embedded service only a job that was submitted just now leaves: nobody else would do the rest.
+   * Unix milliseconds after which a job stops waiting for the service or for another process (PendingError
+   * `ERR_STILL_RUNNING`). Undefined waits to the end. The job sends and starts everything before it leaves. With the
+   * embedded service only a job that was just submitted leaves, because no other process would do the rest.
    */
   readonly waitUntilMs?: number | undefined
 }
 
-/** Tells how far a stage is, 0 to 100. */
+/** Reports the progress of a stage, 0 to 100. */
 export type StageProgress = (stage: Stage, percent: number) => void

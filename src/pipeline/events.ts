@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { ErrorReport } from '../core/errors.js'
 
-/** Version of the event's shapes: raised when a field changes its meaning or goes; a new field does not raise it. */
+/** Version of the events: raised when a field changes its meaning or goes, not when one is added. */
 export const EVENT_SCHEMA_VERSION = 1
 
-/** The stages of a job, in the order in which it goes through them. Closed: scripts switch on it. */
+/** The stages of a job, in order. Closed, because scripts switch on it. */
 export const STAGES = [
   'probe',
   'precheck',
@@ -23,24 +23,24 @@ export const STAGES = [
 export const stageSchema = z.enum(STAGES)
 export type Stage = z.infer<typeof stageSchema>
 
-/** How an input ended; `pending` also stands for an input that was interrupted or not begun. */
+/** How an input ended. `pending` also means interrupted or not begun. */
 export const fileStatusSchema = z.enum(['done', 'skipped', 'rejected', 'failed', 'pending'])
 export type FileStatus = z.infer<typeof fileStatusSchema>
 
-/** An error as it stands in events: see `errorReport` in core. */
+/** An error in an event: see `errorReport` in core. */
 const errorReportSchema = z.object({
   code: z.templateLiteral(['ERR_', z.string()]),
-  errorCode: z.int().nullable().meta({ description: "The service's file error code, null where it is none." }),
+  errorCode: z.int().nullable().meta({ description: "The service's file error code; null for any other error." }),
   name: z.string().nullable(),
   message: z.string(),
   remedies: z.array(z.string()).readonly(),
 }) satisfies z.ZodType<ErrorReport>
 
-const id = z.string().min(1).meta({ description: "The job's id; on `result` of several inputs the run's." })
-const input = z.string().meta({ description: 'Absolute path, or the address that was given.' })
-const path = z.string().nullable().meta({ description: 'Absolute path, null where there is none.' })
+const id = z.string().min(1).meta({ description: "The job's id; the run's id on the `result` of several inputs." })
+const input = z.string().meta({ description: 'Absolute path, or the given address.' })
+const path = z.string().nullable().meta({ description: 'Absolute path; null if there is none.' })
 
-/** How far a stage of one input is; `percent` never falls within a stage. */
+/** Progress of one stage of an input. `percent` never falls within a stage. */
 export const progressEventSchema = z.object({
   event: z.literal('progress'),
   id,
@@ -50,7 +50,7 @@ export const progressEventSchema = z.object({
 })
 export type ProgressEvent = z.infer<typeof progressEventSchema>
 
-/** Once an input, when it has ended. */
+/** Sent once per input, when it has ended. */
 export const fileEventSchema = z.object({
   event: z.literal('file'),
   id,
@@ -64,7 +64,7 @@ export type FileEvent = z.infer<typeof fileEventSchema>
 
 const count = z.int().min(0)
 
-/** Exactly one, last. With a single input, its status, output and receipt stand here too. */
+/** Sent exactly once, last. With a single input, it repeats that input's status, output and receipt. */
 export const resultEventSchema = z.object({
   event: z.literal('result'),
   id,
@@ -78,10 +78,10 @@ export const resultEventSchema = z.object({
   status: fileStatusSchema.nullable(),
   output: path,
   receipt: path,
-  /** Why nothing was tried: a usage error has no `file` event. */
+  /** The reason why nothing was tried: a usage error has no `file` event. */
   error: errorReportSchema.nullable(),
 })
 export type ResultEvent = z.infer<typeof resultEventSchema>
 
-/** What a job tells while it runs. */
+/** An event of a running job. */
 export type JobEvent = ProgressEvent | FileEvent

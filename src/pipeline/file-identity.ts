@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import { throwIfAborted } from '../core/abort.js'
 
-/** What tells one state of a file from another without reading it. */
+/** Tells one state of a file from another without reading the file. */
 export interface QuickIdentity {
   readonly sizeBytes: number
   readonly mtimeMs: number
@@ -16,7 +16,7 @@ export async function quickIdentity(path: string): Promise<QuickIdentity> {
 
 const READ_BYTES = 256 * 1024
 
-/** SHA-256 of a file's bytes, hex. One buffer for all of it: a stream's would be garbage faster than it is collected. */
+/** SHA-256 of a file's bytes, in hex. Reuses one buffer, because a stream makes garbage faster than it is collected. */
 export async function fileSha256(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(READ_BYTES)
@@ -33,7 +33,7 @@ export async function fileSha256(path: string, signal?: AbortSignal): Promise<st
   }
 }
 
-/** SHA-256, hex, of a value's canonical JSON: keys sorted, undefined left out. */
+/** SHA-256, in hex, of a value's canonical JSON: keys sorted, undefined left out. */
 export function valueSha256(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex')
 }

@@ -1,22 +1,24 @@
 import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
+import { STAGE_DEFAULTS } from '../config/settings-schema.js'
 
-/** How much of each kind of work one process does at once, whatever the number of its jobs. */
+/** Limits of one process for each kind of stage, however many jobs it has. */
 export interface StageLimits {
-  /** What loads this machine: ffmpeg, hashing, measuring. */
+  /** Stages that load this machine: ffmpeg, hashing, measuring. */
   readonly local?: number | undefined
-  /** Voices on their way to the service or back. */
+  /** Voices being uploaded or downloaded. */
   readonly transfers?: number | undefined
   /** Voices at the service. */
   readonly remote?: number | undefined
 }
 
-/** A few more than there are processors: some wait for the disk. */
+/** A few more than the processors, because some wait for the disk. */
 const LOCAL = availableParallelism() + 2
-const TRANSFERS = 8
-const REMOTE = 200
 
-/** Places for one kind of work, given in the order asked. Never asked for within the same kind, or it waits for itself. */
+/**
+ * Slots for one kind of stage, granted in order. A holder must not ask for a second slot of its kind, which would
+ * deadlock.
+ */
 export class Slots {
   readonly #queue: PQueue
 
@@ -25,9 +27,9 @@ export class Slots {
   }
 
   /**
-   * Does work when there is a place for it.
+   * Runs the work when a slot is free.
    *
-   * @throws what the work throws; the signal's reason where it fires
+   * @throws whatever the work throws; the signal's reason if it fires
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let running: Promise<T> | undefined
@@ -38,23 +40,23 @@ export class Slots {
     try {
       return await this.#queue.add(started, signal ? { signal } : {})
     } catch (error) {
-      // An abort gives the place up at once; work under way is left to clear up after itself first.
+      // An abort frees the slot at once, but running work first cleans up.
       await running?.catch(() => {})
       throw error
     }
   }
 }
 
-/** The places of a process: any number of jobs may wait at the service while a few are cut, sent or muxed. */
+/** The slots of a process: many jobs may wait at the service while a few are cut, sent or muxed. */
 export interface StageSlots {
   readonly local: Slots
   readonly transfers: Slots
-  /** Held from before a voice is sent until its answer is here; a place here may wait for one of `transfers`. */
+  /** Held from before the upload until the download is complete. The holder may wait for one of `transfers`. */
   readonly remote: Slots
 }
 
-/** Makes the places of a process; what is not said is enough to keep machine, line and service busy. */
+/** Opens the slots of a process. The defaults keep machine, network and service busy. */
 export function openStageSlots(limits: StageLimits = {}): StageSlots {
-  const { local = LOCAL, transfers = TRANSFERS, remote = REMOTE } = limits
+  const { local = LOCAL, transfers = STAGE_DEFAULTS.transfers, remote = STAGE_DEFAULTS.remote } = limits
   return { local: new Slots(local), transfers: new Slots(transfers), remote: new Slots(remote) }
 }

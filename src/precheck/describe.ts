@@ -2,7 +2,7 @@ import type { SubjectTrack } from './subject.js'
 
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
 
-/** The ISO 639-2 codes that media carry in their bibliographic form, which Intl does not know. */
+/** ISO 639-2 codes of media in their bibliographic form, which Intl does not support. */
 const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
   alb: 'sq',
   arm: 'hy',
@@ -26,8 +26,8 @@ const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
   wel: 'cy',
 }
 
-/** `English` for `eng`, `German` for `ger`; the code itself where nobody knows it. */
-export function describeLanguage(code: string): string {
+/** Returns `English` for `eng`, `German` for `ger`, and an unknown code as it is. */
+function describeLanguage(code: string): string {
   try {
     return languageNames.of(BIBLIOGRAPHIC[code] ?? code) ?? code
   } catch {
@@ -43,7 +43,7 @@ export function describeChannels(track: Pick<SubjectTrack, 'channels' | 'channel
 }
 
 /** `English stereo "Director's commentary" (default)`. */
-export function describeTrack(track: SubjectTrack): string {
+function describeTrack(track: SubjectTrack): string {
   const parts = [
     track.language === null ? null : describeLanguage(track.language),
     describeChannels(track),
@@ -53,7 +53,7 @@ export function describeTrack(track: SubjectTrack): string {
   return parts.filter((part) => part !== null).join(' ')
 }
 
-/** `0 English stereo, 1 German 5.1`: numbered as `--track` counts. */
+/** Returns `0 English stereo, 1 German 5.1`, numbered like `--track`. */
 export function describeTracks(tracks: readonly SubjectTrack[]): string {
   return tracks.map((track) => `${track.audioIndex} ${describeTrack(track)}`).join(', ')
 }
@@ -63,7 +63,7 @@ export function describeRate(sampleRate: number): string {
   return `${Math.round(sampleRate / 10) / 100} kHz`
 }
 
-/** `1.5 GB`, `20 MB`, `800 bytes`: for people. */
+/** Formats a size for people: `1.5 GB`, `20 MB`, `800 bytes`. */
 export function describeBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
@@ -71,7 +71,7 @@ export function describeBytes(bytes: number): string {
   return `${power === 0 ? value : Number(value.toPrecision(3))} ${units[power]}`
 }
 
-/** `20 ms`, `3.2 s`, `1 h 02 min`: for people. */
+/** Formats a duration for people: `20 ms`, `3.2 s`, `1 h 02 min`. */
 export function describeDuration(sec: number): string {
   if (sec < 1) return `${Math.round(sec * 1000)} ms`
   if (sec < 120) return `${Math.round(sec * 10) / 10} s`

@@ -1,7 +1,7 @@
 export * from './choices.js'
 export * from './describe.js'
 export * from './limits.js'
-export type { Rule } from './rules/rule.js'
+
 export * from './run-rules.js'
 export * from './subject.js'
 export * from './verdict.js'

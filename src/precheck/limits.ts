@@ -3,8 +3,8 @@ import { z } from 'zod'
 const optionalCount = (description: string) => z.number().positive().optional().meta({ description })
 
 /**
- * What a service takes. A limit that is absent is not known, and what is not known is not checked locally
- * (the interface names the errors -5, -6, -13, -14 and -15, but none of the numbers behind them).
+ * Limits of the files that a service accepts. An absent limit is unknown, and unknown limits are not checked locally.
+ * The interface defines the errors -5, -6, -13, -14 and -15, but none of the numbers behind them.
  */
 export const limitsSchema = z.strictObject({
   maxSizeBytes: optionalCount('Largest file, in bytes (-13).'),
@@ -12,31 +12,28 @@ export const limitsSchema = z.strictObject({
   maxDurationSec: optionalCount('Longest duration, in seconds (-15).'),
   minSampleRate: optionalCount('Lowest sample rate, in Hz (-6).'),
   maxSampleRate: optionalCount('Highest sample rate, in Hz (-5).'),
-  maxBitDepth: optionalCount('Most bits a sample of lossless audio (-5).'),
-  maxChannels: optionalCount('Most channels a track (-4); 2 where it is not set.'),
+  maxBitDepth: optionalCount('Most bits per sample of lossless audio (-5).'),
+  maxChannels: optionalCount('Most channels per track (-4). Default: 2.'),
   containers: z
     .array(z.string().min(1))
     .optional()
-    .meta({ description: 'Containers that are taken, by their usual extension (-16).' }),
-  codecs: z
-    .array(z.string().min(1))
-    .optional()
-    .meta({ description: "Audio codecs that are taken, by ffmpeg's names (-7)." }),
-  minVoiceSec: optionalCount('Least voice, in seconds, found by the voice detector (-3).'),
+    .meta({ description: 'Accepted containers, by their usual extension (-16).' }),
+  codecs: z.array(z.string().min(1)).optional().meta({ description: "Accepted audio codecs, by ffmpeg's names (-7)." }),
+  minVoiceSec: optionalCount('Least voice that the voice detector must find, in seconds (-3).'),
   requireVoice: z
     .boolean()
     .optional()
-    .meta({ description: 'Whether too little voice (-3) refuses the file; otherwise it is a warning.' }),
+    .meta({ description: 'Refuse a file with too little voice (-3) instead of warning.' }),
 })
 export type Limits = z.infer<typeof limitsSchema>
 
-/** "Multi-channel" begins above two channels, where nothing else is configured (DESIGN section 5). */
+/** "Multi-channel" means more than two channels, unless configured otherwise. */
 export const DEFAULT_MAX_CHANNELS = 2
 
 /** Less voice than this is practically none: a cough, not a word. */
 export const DEFAULT_MIN_VOICE_SEC = 0.15
 
-/** What the embedded service publishes and holds files to: what its engine can really work on, nothing stricter. */
+/** Limits that the embedded service publishes and enforces: everything that its engine can process. */
 export const DEFAULT_SERVICE_LIMITS: Limits = {
   maxSizeBytes: 64 * 1024 ** 3,
   minDurationSec: 0.1,

@@ -6,17 +6,17 @@ import type { Rule } from './rules/rule.js'
 import type { Subject } from './subject.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** Every rule, the one that explains most first: it gives the code where only one can be told. */
+/** All rules. The first problem sets the error code, so the most informative rules come first. */
 export const RULES: readonly Rule[] = [...CONTENT_RULES, ...AUDIO_RULES, ...FILE_RULES]
 
 /**
- * Judges a file: all its problems at once, none hidden behind another.
+ * Checks a file against all rules and reports every problem.
  *
- * Used by the local pre-check before anything is sent and by the embedded service on what it received, so that the
- * two never disagree.
+ * The local pre-check uses it before anything is sent, and the embedded service on the received file, so that both
+ * always agree.
  *
- * @param limits what the service takes; a limit that is absent is not checked
- * @returns the problems in the order of {@link RULES}; empty for a file that is taken
+ * @param limits limits of the service; an absent limit is not checked
+ * @returns the problems in the order of {@link RULES}; empty for an accepted file
  */
 export function runRules(subject: Subject, limits: Limits): readonly Verdict[] {
   return RULES.flatMap((rule) => {

@@ -1,9 +1,8 @@
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media/media-info.js'
 
 /**
- * What the rules judge: a file as a service would receive it. Built from what was probed (the file as it is, or as
- * the service received it) or from what is planned (the voice file that is going to be sent). What is null is not
- * known, and no rule judges it.
+ * A file as a service would receive it: the input of the rules. Built from a probed file, or from the planned voice
+ * file. Null values are unknown, and no rule checks them.
  */
 export interface Subject {
   /** Why the file cannot be read, as a clause (`it ends in the middle of its index`); null for a readable one. */
@@ -13,22 +12,22 @@ export interface Subject {
   readonly sizeBytes: number | null
   readonly durationSec: number | null
   readonly tracks: readonly SubjectTrack[]
-  /** Seconds in which the detector hears a voice. */
+  /** Seconds in which the detector found a voice. */
   readonly voicedSec: number | null
-  /** Seconds for which the link of the file stays valid, where the service is to fetch it and the link says so. */
+  /** Remaining validity of the file's link in seconds, if the service downloads the file and the link states it. */
   readonly linkValidSec: number | null
 }
 
 /** One audio track of a {@link Subject}. */
 export interface SubjectTrack {
-  /** Place among the audio tracks of the file the person knows: what `--track` counts. */
+  /** Index among the audio tracks of the user's file, as counted by `--track`. */
   readonly audioIndex: number
-  /** Codec by ffmpeg's name; null where no decoder is known. */
+  /** ffmpeg's name of the codec; null if it has no known decoder. */
   readonly codec: string | null
   readonly sampleRate: number
   readonly channels: number
   readonly channelLayout: string | null
-  /** Bits a sample of lossless audio; null for a lossy codec. */
+  /** Bits per sample of lossless audio; null for a lossy codec. */
   readonly bitDepth: number | null
   readonly language: string | null
   readonly title: string | null
@@ -45,7 +44,7 @@ const UNKNOWN: Subject = {
   linkValidSec: null,
 }
 
-/** A probed file, sent whole. `extra` adds what probing does not tell (voice found, validity of a link). */
+/** A probed file that is sent whole. `extra` adds facts that probing does not give (voice, validity of a link). */
 export function subjectOfMedia(
   media: MediaInfo,
   extra: Partial<Pick<Subject, 'voicedSec' | 'linkValidSec'>> = {},
@@ -60,34 +59,34 @@ export function subjectOfMedia(
   }
 }
 
-/** A file that could not even be probed; `reason` is a clause in the person's terms. */
+/** A file that could not be probed. `reason` is a clause for users. */
 export function unreadableSubject(reason: string): Subject {
   return { ...UNKNOWN, unreadable: reason }
 }
 
-/** A file that the service is to fetch: only its link is known. `linkValidSec` null: the link says nothing. */
+/** A file that the service downloads: only its link is known. `linkValidSec` null: the link states no expiry. */
 export function subjectOfLink(linkValidSec: number | null): Subject {
   return { ...UNKNOWN, linkValidSec }
 }
 
-/** A sound that was listened to: only how much voice was heard in it is known. */
+/** An analysed sound: only its amount of voice is known. */
 export function subjectOfSound(voicedSec: number | null): Subject {
   return { ...UNKNOWN, voicedSec }
 }
 
-/** A voice file that is going to be cut from `track`: one track, lossless, as long as the part that is cut. */
+/** A voice file to be cut from `track`: one track, lossless, as long as the cut part. */
 export function subjectOfVoice(voice: {
   readonly track: SubjectTrack
   readonly channels: number
   readonly channelLayout: string | null
   readonly durationSec: number | null
-  /** How it is stored on its way. */
+  /** Its encoding during the transfer. */
   readonly encoding: { readonly format: 'flac' | 'wav'; readonly bits: number }
   readonly voicedSec?: number | null
 }): Subject {
   const { track, channels, channelLayout, durationSec } = voice
   const { format, bits: bitDepth } = voice.encoding
-  // A track that cannot be decoded, or of which nothing is known, stays what it is: no cut can mend it.
+  // A cut cannot repair a track that cannot be decoded or has no known format.
   const codec = track.codec === null ? null : format === 'flac' ? 'flac' : `pcm_s${bitDepth}le`
   return {
     ...UNKNOWN,
@@ -98,7 +97,7 @@ export function subjectOfVoice(voice: {
   }
 }
 
-/** What the rules need of an audio stream. */
+/** Extracts the facts that the rules need from an audio stream. */
 export function subjectTrack(stream: AudioStreamInfo): SubjectTrack {
   return {
     audioIndex: stream.audioIndex,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type FileErrorCode, fileErrorCodeSchema, fileErrorInfo } from '../contract/index.js'
 import { type ErrorCode, PrecheckError } from '../core/errors.js'
 
-/** One problem of a file, in the service's own codes. `refuse`: nothing is sent. `warn`: said, and sent. */
+/** One problem of a file, with the service's error code. `refuse`: nothing is sent. `warn`: reported and sent. */
 export const verdictSchema = z.object({
   errorCode: fileErrorCodeSchema,
   name: z.string(),
@@ -13,7 +13,7 @@ export const verdictSchema = z.object({
 export type Verdict = Readonly<z.infer<typeof verdictSchema>>
 export type Severity = Verdict['severity']
 
-/** The stable error code of each file error code that a pre-check can end with. */
+/** The stable error code for each file error code that can end a pre-check. */
 const ERROR_CODES: Partial<Record<FileErrorCode, ErrorCode>> = {
   [-2]: 'ERR_UNREADABLE',
   [-3]: 'ERR_NOT_ENOUGH_VOICE',
@@ -30,7 +30,7 @@ const ERROR_CODES: Partial<Record<FileErrorCode, ErrorCode>> = {
   [-18]: 'ERR_NO_AUDIO',
 }
 
-/** A verdict with the name and, where no others are given, the remedies of its code. */
+/** Creates a verdict with the name of its code and, unless others are given, the code's remedies. */
 export function verdict(
   errorCode: FileErrorCode,
   message: string,
@@ -41,15 +41,15 @@ export function verdict(
   return { errorCode, name: info.name, message, severity, remedies: remedies ?? info.remedies }
 }
 
-export function isRefusal(candidate: Verdict): boolean {
+function isRefusal(candidate: Verdict): boolean {
   return candidate.severity === 'refuse'
 }
 
 /**
- * The error of a file that is refused: its first refusal gives the code, the message names them all.
+ * Creates the error of a refused file. The first refusal sets the code, and the message lists them all.
  *
  * @param input path or address of the file, named in the message
- * @returns undefined where no verdict refuses
+ * @returns undefined if no verdict refuses the file
  */
 export function refusalError(input: string, verdicts: readonly Verdict[]): PrecheckError | undefined {
   const refusals = verdicts.filter(isRefusal)

@@ -22,17 +22,21 @@ export interface AppOptions {
   readonly logger: Logger
 }
 
-/** Where the service says what it takes: no token is needed, so that a pre-check can ask first. */
+/** Publishes the limits without a token, so that a pre-check can read them before it logs in. */
 const LIMITS_PATH = '/api/v1/limits'
 
-/** A request is at most a megabyte: who takes longer for it holds a connection and no more. */
+/** The page is self-contained: it loads nothing, sends nothing and cannot be framed. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/** A request body is at most 1 MB. A client that needs longer is only holding a connection. */
 const REQUEST_TIMEOUT_MS = 60_000
 
-/** The HTTP side of the service, not yet listening. */
+/** Builds the HTTP side of the service. It does not listen yet. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
-    // What cannot even be routed gets the shape of a 400 too.
+    // Requests that cannot be routed get the shape of a 400 too.
     frameworkErrors: (error, _request, reply: FastifyReply) => {
       reply.status(400).send(validationError(error.message))
     },
@@ -53,7 +57,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     reply.send(openApiDocument(options.endpoints.identity.scope)),
   )
   app.get('/api/v1/docs', async (_request, reply) => {
-    reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+    reply.header('content-security-policy', PAGE_POLICY).header('x-content-type-options', 'nosniff')
     return reply.type('text/html; charset=utf-8').send(openApiPage(options.endpoints.identity.scope))
   })
   app.register(async (scope) => serveIdentity(scope, options.endpoints))
@@ -64,7 +68,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app
 }
 
-/** Bodies are JSON in UTF-8 and nothing else: what is not would come back as another text than was sent. */
+/** Accepts JSON in UTF-8 only: other bytes would come back as different text. */
 function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -74,7 +78,7 @@ function takeJson(app: FastifyInstance): void {
   })
 }
 
-/** Bytes that are no HTTP at all, or never end: answered on the bare socket, in the same shape. */
+/** Answers bytes that are not HTTP, or never end, on the bare socket and in the same shape. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

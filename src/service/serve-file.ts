@@ -2,12 +2,20 @@ import { z } from 'zod'
 import { limitsSchema } from '../precheck/index.js'
 import { serviceSettingsSchema } from './service-settings.js'
 
-/** The JSON file of `voxmux serve --settings`: everything of a standalone service that is not a flag. */
+/** The JSON file of `voxmux serve --settings`: every setting of a standalone service that is not a flag. */
 export const serveFileSchema = serviceSettingsSchema.extend({
-  $schema: z.string().optional().meta({ description: 'For editors; not read.' }),
-  limits: limitsSchema.optional().meta({ description: 'What the service takes, laid over its defaults.' }),
-  publicUrl: z.url().optional().meta({ description: 'How clients reach the API, where it is behind a proxy.' }),
-  publicStorageUrl: z.url().optional().meta({ description: 'How clients reach the storage address.' }),
+  $schema: z.string().optional().meta({ description: 'For editors. voxmux does not read it.' }),
+  limits: limitsSchema
+    .optional()
+    .meta({ description: 'Limits of the files that the service accepts. They override the defaults.' }),
+  publicUrl: z
+    .url()
+    .optional()
+    .meta({ description: 'Address at which clients reach the API, if it is behind a proxy.' }),
+  publicStorageUrl: z
+    .url()
+    .optional()
+    .meta({ description: 'Address at which clients reach the storage, if it is behind a proxy.' }),
   storagePort: z.int().min(0).max(65535).optional().meta({ description: 'Port of the storage address.' }),
   azureContainer: z.string().min(3).optional().meta({
     description:

@@ -1,8 +1,8 @@
 import { startService } from './start-service.js'
 
-/** The service as a part of this process: what `openPipeline` wants of its `startEmbedded`. */
+/** The service as part of this process: the shape that `openPipeline` expects from `startEmbedded`. */
 export interface EmbeddedService {
-  /** Address and a key that is good while it runs. */
+  /** Address, and a key that is valid while the service runs. */
   readonly access: {
     readonly baseUrl: string
     readonly authUrl: string
@@ -11,12 +11,12 @@ export interface EmbeddedService {
     readonly clientSecret: string
     readonly scope: string
   }
-  /** Tells of every file that ended in this process. */
+  /** Calls the listener for every file that ended in this process. */
   onFileEnd(listener: (fileId: string) => void): void
   close(): Promise<void>
 }
 
-/** Starts a node on loopback with a key for this process; it speaks the real protocol. */
+/** Starts a node on loopback with a key for this process. It uses the same protocol as a remote service. */
 export async function startEmbedded(dataDir: string): Promise<EmbeddedService> {
   const running = await startService({ dataDir })
   try {

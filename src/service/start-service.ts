@@ -26,10 +26,10 @@ import { workOnFile } from './work/process-file.js'
 import { keepSweeping } from './work/retention.js'
 
 /**
- * Starts a node of the service: API, identity provider and storage address, and the work behind them.
+ * Starts a node of the service: API, identity provider, storage address and file processing.
  *
- * @throws UsageError `ERR_PORT_TAKEN`, `ERR_DATABASE_…`, `ERR_STORE_…`, `ERR_STORAGE_NOT_SHARED`; what the settings'
- * schema says of wrong settings
+ * @throws {UsageError} `ERR_PORT_TAKEN`, `ERR_DATABASE_…`, `ERR_STORE_…`, `ERR_STORAGE_NOT_SHARED`
+ * @throws {ZodError} for invalid settings
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { dataDir, host = '127.0.0.1', port = 0, allowPrivateUrls = false, logger = silentLogger } = options
@@ -83,6 +83,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       work: (held) =>
         workOnFile(held, {
           files: workStore.files,
+          accounts: workStore.accounts,
+          limits,
           life: workLife,
           storage,
           suspects,

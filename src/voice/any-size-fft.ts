@@ -2,7 +2,7 @@ import FFT from 'fft.js'
 
 /** The transform of frames of one size: spectra are pairs of real and imaginary part, `size` bins of them. */
 export interface FrameFft {
-  /** Of a real frame; all bins are filled. */
+  /** Spectrum of a real frame; all bins are filled. */
   forward(frame: ArrayLike<number>): Float64Array
   /** Real part of the inverse, of a spectrum whose lower half and middle alone need be filled. */
   inverse(spectrum: Float64Array): Float64Array
@@ -51,7 +51,7 @@ function directly(size: number): ComplexTransform {
 function bluestein(size: number): ComplexTransform {
   const wide = 2 ** Math.ceil(Math.log2(2 * size - 1))
   const fft = new FFT(wide)
-  // n² modulo 2N: exact, where the square itself would lose the angle's digits.
+  // n² modulo 2N is exact; the square itself would lose the angle's digits.
   const angle = (n: number) => (Math.PI * ((n * n) % (2 * size))) / size
   const chirp = Float64Array.from({ length: 2 * size }, (_, i) =>
     i % 2 === 0 ? Math.cos(angle(i / 2)) : -Math.sin(angle((i - 1) / 2)),

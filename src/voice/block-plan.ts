@@ -15,14 +15,14 @@ export interface BlockPlan {
 export interface Block {
   /** All samples, context included; one array a channel. */
   readonly channels: readonly Float32Array<ArrayBuffer>[]
-  /** Where the block itself lies in {@link channels}: `[innerStart, innerEnd)`. */
+  /** Place of the block itself in {@link channels}: `[innerStart, innerEnd)`. */
   readonly innerStart: number
   readonly innerEnd: number
 }
 
 /**
- * Cuts a stream into blocks. Where they begin depends on the stream alone (multiples of the block), never on how its
- * bytes arrive or on who works on them. Holds one block and its context, whatever the stream's length.
+ * Cuts a stream into blocks. Their starts depend on the stream alone (multiples of the block), never on how its
+ * bytes arrive or which thread works on them. Holds one block and its context, whatever the stream's length.
  *
  * @param chunks interleaved 32-bit floats, little-endian; a chunk may end anywhere, even inside a sample
  */
@@ -41,7 +41,7 @@ export async function* cutBlocks(
   while (window.hasMore) yield window.take()
 }
 
-/** What is held of the stream: the context of the next block, the block, and what follows it. */
+/** The part of the stream in memory: the context of the next block, the block, and what follows it. */
 class SlidingWindow {
   readonly #plan: BlockPlan
   readonly #channels: Float32Array<ArrayBuffer>[]

@@ -1,16 +1,16 @@
 import type { BlockPlan } from './block-plan.js'
+import { createEmbeddedEngine, EMBEDDED_PLAN } from './embedded-engine.js'
 import type { VoiceEngine } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
-import { createOnnxEngine, ONNX_PLAN } from './onnx-engine.js'
-import { createRnnoiseEngine, RNNOISE_PLAN } from './rnnoise-engine.js'
+import { createOnnxEngine, ONNX_PLAN } from './onnx/onnx-engine.js'
 
 /** Loads the model that the specification names: to be called in a worker thread. */
 export async function createEngine(spec: EngineSpec): Promise<VoiceEngine> {
   switch (spec.kind) {
-    case 'rnnoise':
-      return createRnnoiseEngine(spec.mask)
+    case 'embedded':
+      return createEmbeddedEngine(spec.evidence)
     case 'onnx':
-      return createOnnxEngine(spec.model, spec.mask)
+      return createOnnxEngine(spec.model, spec.evidence)
     default:
       return spec satisfies never
   }
@@ -19,8 +19,8 @@ export async function createEngine(spec: EngineSpec): Promise<VoiceEngine> {
 /** How the engine wants a stream to be cut, known without loading its model. */
 export function blockPlanOf(spec: EngineSpec): BlockPlan {
   switch (spec.kind) {
-    case 'rnnoise':
-      return RNNOISE_PLAN
+    case 'embedded':
+      return EMBEDDED_PLAN
     case 'onnx':
       return ONNX_PLAN
     default:

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { maskSettings } from './mask-settings.js'
+import { evidenceSettings } from './mend/evidence-settings.js'
 
 /** Which voice model works, and how: what a pool of workers is started with. */
 export const engineSpec = z.discriminatedUnion('kind', [
   z.strictObject({
-    /** RNNoise 0.2, bundled. */
-    kind: z.literal('rnnoise'),
-    mask: maskSettings.prefault({}),
+    /** RNNoise and GTCRN, which come with the package. */
+    kind: z.literal('embedded'),
+    evidence: evidenceSettings.prefault({}),
   }),
   z.strictObject({
     /** A model of the operator's own, through onnxruntime-web. */
     kind: z.literal('onnx'),
     /** Path of the JSON that describes it. */
     model: z.string().min(1),
-    mask: maskSettings.prefault({}),
+    evidence: evidenceSettings.prefault({}),
   }),
 ])
 

@@ -1,6 +1,6 @@
 import type { Block, BlockPlan } from './block-plan.js'
 
-/** What an engine makes of a block: the block alone, without its context. */
+/** Result of an engine for a block: the block alone, without its context. */
 export interface RegeneratedBlock {
   /** As many samples as the block has, in the block's place; one array a channel. */
   readonly channels: readonly Float32Array<ArrayBuffer>[]
@@ -10,7 +10,7 @@ export interface RegeneratedBlock {
 
 /**
  * A voice model, as a worker thread runs it: 48 kHz, full scale ±1.
- * What comes out depends on the block alone: an engine keeps nothing from one block to the next.
+ * The result depends on the block alone: an engine keeps nothing from one block to the next.
  */
 export interface VoiceEngine {
   readonly plan: BlockPlan

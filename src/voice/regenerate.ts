@@ -1,4 +1,5 @@
-import { childAbort, throwIfAborted } from '../core/abort.js'
+import { throwIfAborted } from '../core/abort.js'
+import { linkedAbort } from '../core/linked-abort.js'
 import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock } from './engine.js'
 import type { VoicePool } from './voice-pool.js'
@@ -31,7 +32,7 @@ export async function* regenerate(input: VoiceInput, options: RegenerateOptions)
 }
 
 /**
- * What {@link regenerate} would add to each sample of the input: exactly 0 where it leaves it alone. Added to the input
+ * The difference that {@link regenerate} would add to each sample of the input: exactly 0 if it leaves it alone. Added to the input
  * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry.
  */
 export async function* correct(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
@@ -44,7 +45,7 @@ async function* workThrough(
   work: (block: Block, signal: AbortSignal) => Promise<RegeneratedBlock>,
 ): AsyncGenerator<Buffer> {
   const { pool, tally } = options
-  const { controller, release } = childAbort(options.signal)
+  const { controller, release } = linkedAbort(options.signal)
   const { signal } = controller
   const running: Promise<RegeneratedBlock>[] = []
   let doneSamples = 0

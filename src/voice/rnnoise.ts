@@ -20,7 +20,7 @@ interface RnnoiseModule {
   _rnnoise_process_frame(state: number, output: number, input: number): number
 }
 
-/** What the model makes of one channel: in the input's place (its delay is taken out) and of the input's length. */
+/** The model's output for one channel: aligned with the input (without the model's delay) and of its length. */
 export interface RnnoiseResult {
   readonly voice: Float32Array
   /** Probability of voice (0 … 1) of each {@link FRAME_SAMPLES} of the input. */
@@ -64,7 +64,7 @@ export class Rnnoise {
     try {
       for (let frame = 0; frame < frames + DELAY_FRAMES; frame++) {
         const from = frame * FRAME_SAMPLES
-        // Asked for anew each time: a growing heap detaches the views there were.
+        // A new view each time: a growing heap detaches the old ones.
         const heap = module.HEAPF32
         for (let i = 0; i < FRAME_SAMPLES; i++) heap[at + i] = (samples[from + i] ?? 0) * FULL_SCALE
         const speech = module._rnnoise_process_frame(state, pointer, pointer)

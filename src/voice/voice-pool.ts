@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 /**
- * Worker threads that run a voice engine. Threads start when they are first needed, one that crashes or hangs is
- * replaced at the next block, and an idle pool never keeps the process alive. {@link close} ends them all.
+ * Worker threads that run a voice engine. Threads start when they are first needed. One that crashes or hangs is
+ * replaced at the next block. An idle pool never keeps the process alive. {@link close} ends them all.
  */
 export class VoicePool {
   readonly spec: EngineSpec
@@ -41,7 +41,7 @@ export class VoicePool {
   #closed = false
 
   constructor(options: VoicePoolOptions = {}) {
-    this.spec = engineSpec.parse(options.engine ?? { kind: 'rnnoise' })
+    this.spec = engineSpec.parse(options.engine ?? { kind: 'embedded' })
     this.plan = blockPlanOf(this.spec)
     this.size = Math.max(1, Math.floor(options.workers ?? availableParallelism()))
     this.#blockTimeoutMs = options.blockTimeoutMs ?? 600_000
@@ -57,7 +57,7 @@ export class VoicePool {
     return this.#ask({ task: 'regenerate', block }, options.signal)
   }
 
-  /** What {@link regenerate} would add to the block: exactly 0 where it leaves it alone. */
+  /** The difference that {@link regenerate} would add to the block: exactly 0 if it leaves it alone. */
   async correct(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'correct', block }, options.signal)
   }

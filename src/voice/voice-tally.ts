@@ -11,7 +11,7 @@ const SHORTEST_FRAMES = 8
 export interface VoiceAmount {
   readonly durationSec: number
   readonly voicedSec: number
-  /** Mean probability of voice over all of it, 0 … 1; 0 where there is nothing. */
+  /** Mean probability of voice over all of it, 0 … 1; 0 if there is no sound. */
   readonly meanProbability: number
 }
 

@@ -13,7 +13,7 @@ export interface AskOptions {
 
 /**
  * One worker thread and the request it works on. A thread that crashes, is interrupted or takes too long is dead
- * afterwards: there is no other way to stop a model in the middle of a block.
+ * afterwards. A model cannot be stopped in the middle of a block in any other way.
  */
 export class VoiceThread {
   readonly #worker: Worker
@@ -99,7 +99,7 @@ function crashed(cause: unknown): JobFailedError {
     cause,
     errorCode: -1,
     errorName: 'SystemError',
-    remedies: ['Try again: the engine has been started anew.'],
+    remedies: ['Try again: the engine has been restarted.'],
   })
 }
 

@@ -11,7 +11,7 @@ import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 const port = parentPort
 if (!port) throw new Error('This file is started by the pool of voice workers.')
 
-// A model that cannot be loaded is told to whoever asks first, not thrown where nobody listens.
+// The first request gets the error of a model that cannot be loaded: a throw here would reach no caller.
 const engine = createEngine(workerData as EngineSpec)
 engine.catch(() => {})
 
@@ -40,7 +40,7 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
   }
 }
 
-/** What regeneration added to the block: exactly 0 where it left it alone. */
+/** The difference that regeneration added to the block: exactly 0 if it left it alone. */
 function correction(block: Block, { channels, probability }: RegeneratedBlock): RegeneratedBlock {
   const added = channels.map((channel, c) => {
     const original = block.channels[c]?.subarray(block.innerStart, block.innerEnd)

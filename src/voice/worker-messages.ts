@@ -1,14 +1,14 @@
 import type { ErrorCode } from '../core/errors.js'
 import type { Block } from './block-plan.js'
 
-/** What the pool sends to a worker. */
+/** A request from the pool to a worker. */
 export interface WorkerRequest {
   /** `correct`: what regeneration would add to the input. */
   readonly task: 'regenerate' | 'correct' | 'detect'
   readonly block: Block
 }
 
-/** What a worker sends back, once a request. `channels` is empty for `detect`. */
+/** A worker's response, one per request. `channels` is empty for `detect`. */
 export type WorkerAnswer =
   | {
       readonly ok: true

@@ -1,5 +1,5 @@
 /**
- * Where the thresholds of `src/media/align-voice.ts` come from: answers as services give them, right and wrong, over
+ * Where the thresholds of `src/media/align/align-voice.ts` come from: answers as services give them, right and wrong, over
  * real speech in noise. Prints how far right and wrong lie apart, and what `alignVoice` decides.
  *
  *   npx tsx test/bench/alignment-calibration.ts [words of a kind]    (VOXMUX_SPEECH_DIR, default ../shared/speech)
@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { alignVoice } from '../../src/media/align-voice.js'
+import { alignVoice } from '../../src/media/align/align-voice.js'
 import { audioStreams } from '../../src/media/media-info.js'
-import { probe } from '../../src/media/probe.js'
+import { probe } from '../../src/media/probe/probe.js'
 import type { VoiceCut } from '../../src/media/voice-cut.js'
 import { processFile } from '../../src/service/engine/index.js'
 import { VoicePool } from '../../src/voice/index.js'

@@ -6,11 +6,11 @@
  */
 import { availableParallelism, cpus } from 'node:os'
 import { Redis } from 'ioredis'
-import { openSharedLedger } from '../../src/jobs/index.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
 import { startWorker } from '../farm/farm.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
-import { startRedis } from '../jobs/redis-fixture.js'
+import { startRedis } from '../ledger/redis-fixture.js'
 import { processorSec } from './processor-use.js'
 
 const JOBS = Number(process.argv[3] ?? 2000)

@@ -12,6 +12,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   'store-memory': () => import('./store-memory.js'),
   voice: () => import('./voice.js'),
   'watch-latency': () => import('./watch-latency.js'),
+  zoo: () => import('./zoo.js'),
 }
 
 const start = BENCHMARKS[process.argv[2] ?? '']

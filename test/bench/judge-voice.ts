@@ -2,6 +2,7 @@ import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../src/voice/i
 import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
+import { spectralDistance } from './spectral-distance.js'
 import type { SpeechPair } from './speech-pairs.js'
 import { stoi } from './stoi.js'
 
@@ -11,8 +12,16 @@ export interface VoiceScore {
   readonly siSdr: number
   readonly noisyStoi: number
   readonly stoi: number
+  readonly spectralDb: number
   /** The clean file fed in, against itself. */
   readonly cleanSiSdr: number
+}
+
+/** How near a sound comes to the clean file. */
+export interface Likeness {
+  readonly siSdr: number
+  readonly stoi: number
+  readonly spectralDb: number
 }
 
 /** What the engine makes of a pair, at the pair's own rate. */
@@ -22,15 +31,26 @@ export async function judgeVoice(pair: SpeechPair, pool: VoicePool): Promise<Voi
   return {
     name,
     noisySiSdr: siSdr(clean, noisy),
-    siSdr: siSdr(clean, fromNoisy),
     noisyStoi: stoi(clean, noisy, sampleRate),
-    stoi: stoi(clean, fromNoisy, sampleRate),
+    ...judgeSound(pair, fromNoisy),
     cleanSiSdr: siSdr(clean, fromClean),
   }
 }
 
+/** How near any sound comes to the pair's clean file. */
+export function judgeSound({ clean, sampleRate }: SpeechPair, sound: Float32Array): Likeness {
+  return {
+    siSdr: siSdr(clean, sound),
+    stoi: stoi(clean, sound, sampleRate),
+    spectralDb: spectralDistance(clean, sound),
+  }
+}
+
 /** The mean of one figure over all scores. */
-export function meanOf(scores: readonly VoiceScore[], figure: Exclude<keyof VoiceScore, 'name'>): number {
+export function meanOf<Figure extends string>(
+  scores: readonly Readonly<Record<Figure, number>>[],
+  figure: Figure,
+): number {
   return scores.reduce((sum, score) => sum + score[figure], 0) / scores.length
 }
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { silentLogger } from '../../src/core/logger.js'
 import { openRedisNodeStore } from '../../src/service/store/redis/open-redis-node-store.js'
-import { startRedis } from '../jobs/redis-fixture.js'
+import { startRedis } from '../ledger/redis-fixture.js'
 
 const FILES = 5000
 /** Calls that are on their way at once. */

@@ -3,8 +3,8 @@
  * in life, and a voice that was paid for. Bytes a job, from the server's own count before and after.
  */
 import { Redis } from 'ioredis'
-import { openSharedLedger } from '../../src/jobs/index.js'
-import { startRedis } from '../jobs/redis-fixture.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
+import { startRedis } from '../ledger/redis-fixture.js'
 
 const JOBS = 5000
 /** As `voxmux run` writes it for a two-minute interview. */

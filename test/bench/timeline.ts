@@ -7,11 +7,11 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
-import { planTimeline } from '../../plugins/otio/index.js'
+import { planTimeline } from '../../plugins/timelines/index.js'
 import { probe } from '../../src/media/index.js'
 import { ffmpeg, testFolder, tone } from '../helpers/media-factory.js'
-import { clip, external, timeline, timeRange, track } from '../plugins/otio/otio-file.js'
-import { timelineRequest } from '../plugins/otio/timeline-request.js'
+import { clip, external, timeline, timeRange, track } from '../plugins/timelines/otio-file.js'
+import { timelineRequest } from '../plugins/timelines/timeline-request.js'
 
 const FILES = 20
 const CLIPS = 500

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { countFolders, inotifyWatches } from '../../plugins/watch-folder/places/inotify-watches.js'
 import { examineFolders } from '../../src/cli/doctor/examine-folders.js'
-import { countFolders, inotifyWatches } from '../../src/cli/doctor/inotify-watches.js'
 import { findMount, isNetworkType, mountOf } from '../../src/cli/doctor/mount-of.js'
 import type { Config } from '../../src/config/index.js'
 
@@ -41,23 +41,27 @@ describe('the doctor of watched folders', () => {
       folders: [{ path: join(folder, 'gone') }, { path: join(folder, 'file') }],
     })
     expect(found).toMatchObject([
-      { check: 'watch folder', status: 'fault', exitCode: 2, detail: `${join(folder, 'gone')} is not there.` },
-      { check: 'watch folder', status: 'fault', exitCode: 2, detail: `${join(folder, 'file')} is a file.` },
+      {
+        check: 'watch folder',
+        status: 'fault',
+        exitCode: 2,
+        detail: `The folder ${join(folder, 'gone')} does not exist.`,
+      },
+      { check: 'watch folder', status: 'fault', exitCode: 2, detail: `The folder ${join(folder, 'file')} is a file.` },
     ])
     expect(found[0]?.remedies.join()).toContain('mount the share')
   })
 
   it('names an output folder that cannot be written', async () => {
     await writeFile(join(folder, 'file'), '')
-    const found = await examine({
-      poll: true,
-      folders: [{ path: folder, out: join(folder, 'file'), failed: '/proc/x' }],
-    })
-    expect(found.map(({ check, status }) => `${check} ${status}`)).toEqual([
-      'watch folder ok',
-      'output fault',
-      'reports fault',
-    ])
+    // One bad folder at a time: a check that looked at the wrong one would find nothing.
+    const judged = async (out: string, failed: string) =>
+      (await examine({ poll: true, folders: [{ path: folder, out, failed }] })).map(
+        ({ check, status }) => `${check} ${status}`,
+      )
+    const [good, bad] = [join(folder, 'good'), join(folder, 'file')]
+    expect(await judged(bad, good)).toEqual(['watch folder ok', 'output fault', 'reports ok'])
+    expect(await judged(good, bad)).toEqual(['watch folder ok', 'output ok', 'reports fault'])
   })
 
   it('says where sources could not be moved by name', async ({ skip }) => {

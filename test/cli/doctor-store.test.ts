@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterEach, expect, it } from 'vitest'
 import { examineStore } from '../../src/cli/doctor/examine-store.js'
-import { inspectSharedStore } from '../../src/jobs/index.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
-import { startRedisGroup } from '../jobs/redis-group.js'
+import { inspectSharedStore } from '../../src/ledger/index.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
+import { startRedisGroup } from '../ledger/redis-group.js'
 
 const examined = async (store: string | null) =>
   (await examineStore({ store })).map(({ check, status, detail }) => `${check} ${status}: ${detail}`)
@@ -33,7 +33,7 @@ describeOnRedis('the doctor of a shared store', (redis) => {
     await set({ appendonly: 'no', 'maxmemory-policy': 'allkeys-lru', maxmemory })
     expect(await examined(redis().url)).toEqual([
       expect.stringMatching(/^store ok/),
-      expect.stringMatching(/^store on disk fault: .*no log on disk/),
+      expect.stringMatching(/^store on disk fault: .*does not log to disk/),
       expect.stringMatching(/^store full fault: .*allkeys-lru/),
       expect.stringMatching(/^store memory note: .*% used/),
     ])
@@ -49,7 +49,7 @@ describeOnRedis('the doctor of a shared store', (redis) => {
       check: 'store',
       status: 'fault',
       exitCode: 4,
-      detail: expect.stringContaining('nothing listens there'),
+      detail: expect.stringContaining('the connection was refused'),
     })
   })
 
@@ -58,14 +58,14 @@ describeOnRedis('the doctor of a shared store', (redis) => {
     const copies = async (more = '') => (await examined(group.url + more)).filter((text) => /^store copies/.test(text))
     try {
       expect(await copies()).toEqual([expect.stringMatching(/note: .*last moment.*replicas=1/)])
-      expect(await copies('&replicas=1')).toEqual([expect.stringMatching(/ok: each write is on 1 more/)])
+      expect(await copies('&replicas=1')).toEqual([expect.stringMatching(/ok: each write reaches 1 more/)])
       expect(await copies('&replicas=3')).toEqual([
-        expect.stringMatching(/fault: .*more replicas than there are \(2\)/),
+        expect.stringMatching(/fault: .*more replicas than are connected \(2\)/),
       ])
       const client = new Redis(group.primary.url)
       await client.config('SET', 'min-replicas-to-write', '0')
       client.disconnect()
-      expect(await copies()).toEqual([expect.stringMatching(/note: .*did not have yet/)])
+      expect(await copies()).toEqual([expect.stringMatching(/note: .*do not have yet/)])
     } finally {
       await group.stop()
     }

@@ -36,7 +36,7 @@ describe.skipIf(process.platform === 'win32')('the doctor of tools (not on Windo
     await useWithout(/asplit|channelmap/)
     expect((await examineTools(undefined)).at(-1)).toMatchObject({
       ...{ check: 'ffmpeg parts', status: 'fault', exitCode: 2 },
-      detail: 'this ffmpeg lacks the filters asplit, channelmap: no file can be regenerated with it.',
+      detail: 'this ffmpeg lacks the filters asplit, channelmap, so it cannot regenerate any file.',
     })
   })
 
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('the doctor of tools (not on Windo
     await useWithout(/libopus/)
     expect((await examineTools(undefined)).at(-1)).toMatchObject({
       ...{ check: 'ffmpeg parts', status: 'note', exitCode: 0 },
-      detail: 'this ffmpeg lacks the encoders libopus: sound of these kinds cannot be written.',
+      detail: 'this ffmpeg lacks the encoders libopus, so it cannot write audio of these kinds.',
     })
   })
 })

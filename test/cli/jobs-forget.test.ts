@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openLedger, openSharedLedger } from '../../src/jobs/index.js'
+import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
-import { claimed, report, request } from '../jobs/store-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
+import { claimed, report, request } from '../ledger/store-fixture.js'
 
 const DAY_MS = 24 * 3600 * 1000
 

@@ -1,8 +1,10 @@
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
+import pc from 'picocolors'
 import { describe, expect, it } from 'vitest'
 import { createDaemonReporter } from '../../src/cli/output/daemon-reporter.js'
+import { fileLine } from '../../src/cli/output/file-line.js'
 import { createOutput } from '../../src/cli/output/output.js'
 import { overallPercent } from '../../src/cli/output/overall-progress.js'
 import { fitCells } from '../../src/cli/output/progress-bars.js'
@@ -115,14 +117,32 @@ describe('the reporter of a daemon', () => {
       'watching /in → /in/out (podcast)',
       'The dashboard is at http://127.0.0.1:8780/',
       'half.mov: waits: part of it is nothing but zeros',
-      '… clip.mov waits, and is tried again by itself: It is away.',
-      '… clip.mov waits, and is tried again by itself: it has changed.',
-      '… clip.mov waits, and is tried again by itself: It is away.',
-      '… clip.mov goes on with the next start.',
+      '… clip.mov is waiting, and voxmux will retry it: It is away.',
+      '… clip.mov is waiting, and voxmux will retry it: it has changed.',
+      '… clip.mov is waiting, and voxmux will retry it: It is away.',
+      '… clip.mov continues at the next start.',
       '! /in is not there. Its files wait until it is back.',
       '',
     ])
   })
+})
+
+it('says of an input that was put off what is true of it', () => {
+  const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: 'It is away.', remedies: ['Wait.'] }
+  const line = (code: `ERR_${string}`) =>
+    fileLine({ ...file, status: 'pending', output: null, error: { ...error, code } }, pc.createColors(false), '/in')
+  const nothingPaid = { ...error, code: 'ERR_INTERRUPTED', message: 'Interrupted.' } as const
+  const event = { ...file, status: 'pending', output: null, error: nothingPaid } as const
+  expect(fileLine(event, pc.createColors(false), '/in')).toMatch(
+    /^… clip.mov stopped\. Nothing was lost\.\n {4}→ Run the same command to continue/,
+  )
+  const message = 'This run paid for 0:12.000 of voice.'
+  const paid = { ...error, code: 'ERR_INTERRUPTED', message } as const
+  expect(fileLine({ ...event, error: paid }, pc.createColors(false), '/in')).toContain(
+    'stopped. Nothing was lost. This run paid for 0:12.000 of voice.\n',
+  )
+  expect(line('ERR_STILL_RUNNING')).toContain('is still running. Run the same command to attach. It is away.')
+  expect(line('ERR_CREDITS')).toBe('… clip.mov is waiting: It is away.\n    → Wait.')
 })
 
 it('progress rises from stage to stage and ends at 100', () => {

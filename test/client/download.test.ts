@@ -1,6 +1,10 @@
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { describe, expect, onTestFinished } from 'vitest'
 import type { TransferProgress } from '../../src/client/index.js'
 import { InterruptedError } from '../../src/core/errors.js'
 import type { Fault } from '../helpers/fault-server.js'
@@ -108,6 +112,113 @@ describe('a download', () => {
   })
 })
 
+describe('an answer that is not the plain file', () => {
+  test.for([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)(
+    'is decoded from %s, also after a break',
+    async ([encoding, encode], { server, client, finished, dir }) => {
+      const { fileId, content } = await finished(SIZE)
+      const encoded = join(dir, 'encoded')
+      await writeFile(encoded, encode(content))
+      const headers = { 'content-encoding': encoding }
+      server.fail('download', { kind: 'file', path: encoded, headers, endByte: 2_000 })
+      server.fail('download', { kind: 'file', path: encoded, headers })
+      await client.download(fileId, join(dir, 'out'))
+      expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+      expect(server.requestsOf('download')[1]?.headers.range).toBeUndefined()
+    },
+  )
+
+  test('is refused in an encoding that nobody knows', async ({ server, client, finished, dir }) => {
+    const { fileId } = await finished(10)
+    const headers = { 'content-encoding': 'zip-of-the-proxy' }
+    server.fail('download', { kind: 'answer', headers, body: 'x' }, Number.POSITIVE_INFINITY)
+    const error = await errorOf(client.download(fileId, join(dir, 'out')))
+    expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4 })
+    expect(error.message).toContain('encoded as zip-of-the-proxy')
+  })
+
+  test.for([{ 'content-type': 'text/html; charset=utf-8' }, {}])(
+    'is a login page at another address, and the address is named without its query: %j',
+    async (headers, { server, client, finished, dir }) => {
+      const { fileId } = await finished(10)
+      const portal = createServer((_, response) => void response.writeHead(200, headers).end('<!DOCTYPE html>Sign in'))
+      await once(portal.listen(0, '127.0.0.1'), 'listening')
+      onTestFinished(() => void portal.close())
+      const address = `http://127.0.0.1:${(portal.address() as AddressInfo).port}/login`
+      server.fail('download', { kind: 'redirect', location: `${address}?from=very-secret` }, Number.POSITIVE_INFINITY)
+      const error = await errorOf(client.download(fileId, join(dir, 'out')))
+      expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4 })
+      expect(error.message).toContain(`a web page instead of the file, from ${address}`)
+      expect(error.message).not.toContain('very-secret')
+      expect((await readdir(dir)).sort()).toEqual(['input-1.bin'])
+    },
+  )
+
+  test('ends if each range after a break is a wrong one', async ({ server, client, finished, dir }) => {
+    const { fileId } = await finished(SIZE)
+    for (let turn = 0; turn < 20; turn++) {
+      server.fail('download', { kind: 'truncated', bytes: 100_000 })
+      server.fail('download', {
+        kind: 'answer',
+        status: 206,
+        headers: { 'content-range': 'bytes 5-9/600000' },
+        body: '',
+      })
+    }
+    server.fail('download', { kind: 'hang' }, Number.POSITIVE_INFINITY)
+    expect(await errorOf(client.download(fileId, join(dir, 'out')))).toMatchObject({ exitCode: 4 })
+    expect(server.calls.download).toBeLessThan(10)
+  })
+})
+
+describe('the answers of an old server', () => {
+  /** Answers each request with the next text and closes: no length, no keep-alive. */
+  async function oldServer(answers: readonly string[]): Promise<string> {
+    let turn = 0
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(answers[turn++] ?? ''))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  test('over HTTP/1.0, or ended by closing, are read', async ({ connect, server, finished, dir }) => {
+    const status = '{"status":"ok"}'
+    const answers = [`HTTP/1.0 200 OK\r\n\r\n${status}`, `HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${status}`]
+    const old = connect({ baseUrl: await oldServer(answers) })
+    expect([await old.ping(), await old.ping()]).toEqual([{ status: 'ok' }, { status: 'ok' }])
+    const { fileId } = await finished(10)
+    const url = `${await oldServer(['HTTP/1.0 200 OK\r\n\r\nthe whole file'])}/file`
+    server.fail('getOutputFileUrl', { kind: 'answer', body: { url, expiry: 4_000_000_000 } })
+    await connect().download(fileId, join(dir, 'out'))
+    expect(await readFile(join(dir, 'out'), 'utf8')).toBe('the whole file')
+  })
+})
+
+describe('a 404 for the link of a succeeded file', () => {
+  test('is asked about again while the status says Succeeded', async ({ server, client, finished, dir }) => {
+    const { fileId, content } = await finished(1000)
+    server.fail('getOutputFileUrl', { kind: 'status', status: 404 }, 2)
+    const missing = { id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }
+    server.fail('getFilesStatus', { kind: 'answer', body: [missing] })
+    await client.download(fileId, join(dir, 'out'))
+    expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+  })
+
+  test('for good is no NotFound as long as the status is Succeeded', async ({ server, client, finished, dir }) => {
+    const { fileId } = await finished(1000)
+    server.fail('getOutputFileUrl', { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
+    const error = await errorOf(client.download(fileId, join(dir, 'out')))
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_NOT_READY', exitCode: 4, errorCode: undefined })
+  })
+})
+
 describe('a download link that is no longer good', () => {
   test.for([401, 403, 404, 410])('a %i: another is asked for', async (status, { server, client, finished, dir }) => {
     const { fileId, content } = await finished(1000)
@@ -143,7 +254,8 @@ describe('a download that fails', () => {
   test.for([
     [{ kind: 'status', status: 503 }, 'ERR_SERVICE_BUSY'],
     [{ kind: 'reset' }, 'ERR_SERVICE_UNREACHABLE'],
-    [{ kind: 'status', status: 403 }, 'ERR_ACCESS_DENIED'],
+    [{ kind: 'status', status: 403 }, 'ERR_DOWNLOAD_LINK_REFUSED'],
+    [{ kind: 'status', status: 404 }, 'ERR_DOWNLOAD_LINK_REFUSED'],
     [{ kind: 'status', status: 400 }, 'ERR_REQUEST_REFUSED'],
   ] as [Fault, string][])(
     'for good with %j leaves nothing behind',
@@ -167,7 +279,8 @@ describe('a download that fails', () => {
 
   test('too early says that there is no output', async ({ client, dir }) => {
     const { file_id } = await client.registerFile({ clientFileId: 'a' })
-    expect((await errorOf(client.download(file_id, join(dir, 'out')))).code).toBe('ERR_NOT_FOUND')
+    expect((await errorOf(client.download(file_id, join(dir, 'out')))).code).toBe('ERR_OUTPUT_NOT_READY')
+    expect((await errorOf(client.download('unknown', join(dir, 'out')))).code).toBe('ERR_NOT_FOUND')
     expect(await readdir(dir)).toEqual([])
   })
 

@@ -131,6 +131,25 @@ describe('startOnce', () => {
     expect((await errorOf(client.startOnce(file_id))).code).toBe('ERR_START_CONFLICT')
   })
 
+  test('one 404 is no sign that the file is gone', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'status', status: 404 })
+    server.fail('getFilesStatus', {
+      kind: 'answer',
+      body: [{ id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }],
+    })
+    expect(await client.startOnce(fileId)).toMatchObject({ fileId, how: 'started' })
+    expect(server.charges).toBe(1)
+  })
+
+  test('one conflict is no sign that the file cannot be started', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    await client.startProcess(fileId)
+    server.fail('startProcess', { kind: 'status', status: 409 })
+    expect(await client.startOnce(fileId)).toMatchObject({ fileId, how: 'found-started' })
+    expect(server.charges).toBe(1)
+  })
+
   test('gives up with the last error where it never gets through', async ({ server, client, file }) => {
     const fileId = await uploaded(client, (await file(10)).path)
     server.fail('startProcess', { kind: 'status', status: 500 }, Number.POSITIVE_INFINITY)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { resolveClientOptions } from '../../src/client/client-options.js'
+import type { FileStatus } from '../../src/client/index.js'
 import { dueBatch, nextRoundAtMs, pollPauseMs, type WatchedFile } from '../../src/client/watched-file.js'
-import type { FileProcessingStatus } from '../../src/contract/index.js'
 import { AccessError, InterruptedError, TransientError } from '../../src/core/errors.js'
 import type { Fault, ScriptedStatus } from '../helpers/fault-server.js'
 import { until } from '../helpers/until.js'
@@ -16,7 +16,7 @@ describe('waiting for a file', () => {
     server.behaviour.states = [PENDING, PENDING, HALF, HALF, { ...HALF, progress: 75 }, DONE]
     const { file_id } = await client.registerFile({ clientFileId: 'a' })
     const seen: string[] = []
-    const onStatus = ({ status, progress }: FileProcessingStatus) => void seen.push(`${status} ${progress}`)
+    const onStatus = ({ status, progress }: FileStatus) => void seen.push(`${status} ${progress}`)
     const started = finished(10)
     const waiting = client.waitFor(file_id, { onStatus }).catch(() => {})
     const { fileId } = await started
@@ -193,6 +193,7 @@ describe('the pause between two questions', () => {
     nextAtMs: 0,
     last: null,
     notFoundSinceMs: null,
+    unansweredSinceMs: null,
     alone: false,
     ...fields,
   })

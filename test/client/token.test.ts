@@ -48,6 +48,33 @@ describe('the access token', () => {
     }
   })
 
+  test('is read if the provider writes its life as text, after a byte order mark', async ({ server, client }) => {
+    const { access_token } = (await (
+      await fetch(`${server.clientOptions.authUrl}/tenant-1/oauth2/v2.0/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          client_id: server.clientOptions.clientId,
+          client_secret: server.clientOptions.clientSecret,
+          grant_type: 'client_credentials',
+          scope: server.clientOptions.scope,
+        }),
+      })
+    ).json()) as { access_token: string }
+    const body = `\uFEFF${JSON.stringify({ access_token, expires_in: '3599', ext_expires_in: '3599' })}`
+    server.fail('token', { kind: 'answer', body })
+    server.fail('getFilesStatus', { kind: 'answer', body: '\uFEFF[{"id":"a","status":"Pending"}]' })
+    expect(await client.getFilesStatus(['a'])).toEqual([{ id: 'a', status: 'Pending', errorCode: 0, progress: 0 }])
+    await client.getFilesStatus(['a'])
+    expect(server.calls.token).toBe(2)
+  })
+
+  test('without a life is refused with a sentence of its own', async ({ server, client }) => {
+    server.fail('token', { kind: 'answer', body: { access_token: 'x', expires_in: 'soon' } }, Number.POSITIVE_INFINITY)
+    const error = await errorOf(client.getFilesStatus(['a']))
+    expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER' })
+    expect(error.message).toContain('it does not state the lifetime of the token in seconds')
+  })
+
   test('is renewed exactly once on a 401, however many calls get one', async ({ server, client }) => {
     await client.getFilesStatus(['a'])
     server.revokeTokens()

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createWebhookReceiver, type WebhookReceiverOptions } from '../../src/client/index.js'
-import { WebhookOrder } from '../../src/client/webhook-order.js'
+import { WebhookOrder } from '../../src/client/webhooks/webhook-order.js'
 import type { WebhookBody, WebhookMessage } from '../../src/contract/index.js'
 import { test } from './harness.js'
 

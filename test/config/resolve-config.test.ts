@@ -118,11 +118,10 @@ describe('resolveConfig', () => {
     [{ service: { baseUrl: 'https://evil.example' } }, '"service.baseUrl"', 'VOXMUX_BASE_URL'],
     [{ profiles: { production: { authUrl: 'https://evil.example' } } }, '"profiles.production.authUrl"', 'config.json'],
     [{ webhook: { listen: '0.0.0.0:80' } }, '"webhook.listen"', 'VOXMUX_WEBHOOK_LISTEN'],
-    [{ plugins: ['./evil.mjs'] }, '"plugins"', '--config'],
+    [{ extensions: ['./evil.mjs'] }, '"extensions"', '--config'],
     [{ ffmpeg: './evil' }, '"ffmpeg"', 'VOXMUX_FFMPEG'],
     [{ stateDir: '/tmp/evil' }, '"stateDir"', 'VOXMUX_STATE_DIR'],
     [{ store: 'redis://evil.example' }, '"store"', 'VOXMUX_STORE'],
-    [{ jobs: { store: 'redis://evil.example' } }, '"store"', 'VOXMUX_STORE'],
   ])('a found file may not set %j; a named one may', async (content, named, place) => {
     const path = await put('work/voxmux.config.json', content)
     const error = await resolved().catch((thrown: unknown) => thrown)
@@ -135,8 +134,16 @@ describe('resolveConfig', () => {
     await expect(resolved({ configPath: path })).resolves.toBeDefined()
   })
 
-  it('takes the store of the jobs by either name', async () => {
-    const path = await put('work/named.json', { jobs: { store: 'redis://jobs.example' } })
+  it('names the new key for one that was renamed', async () => {
+    const configPath = await put('work/renamed.json', { plugins: ['./list.mjs'] })
+    await expect(resolved({ configPath })).rejects.toMatchObject({
+      code: 'ERR_CONFIG_KEY',
+      message: expect.stringContaining('"plugins" was renamed to "extensions": rename the key'),
+    })
+  })
+
+  it('prefers the store of the environment', async () => {
+    const path = await put('work/named.json', { store: 'redis://jobs.example' })
     expect(await resolved({ configPath: path })).toMatchObject({ store: 'redis://jobs.example' })
     const env = { VOXMUX_STORE: 'redis://other.example' }
     expect(await resolved({ configPath: path, env })).toMatchObject({ store: 'redis://other.example' })
@@ -161,7 +168,7 @@ describe('resolveConfig', () => {
 
   it('notes a variable that is one letter off', async () => {
     const { notes } = await resolved({ env: { VOXMUX_BASEURL: 'https://x.example', VOXMUX_SOMETHING_ELSE: '1' } })
-    expect(notes).toEqual(['VOXMUX_BASEURL is not read; did you mean VOXMUX_BASE_URL?'])
+    expect(notes).toEqual(['VOXMUX_BASEURL is not a variable of voxmux. Did you mean VOXMUX_BASE_URL?'])
   })
 })
 
@@ -186,7 +193,7 @@ describe('the service', () => {
       env: { VOXMUX_CLIENT_ID: 'c', VOXMUX_CLIENT_SECRET: 's' },
     })
     expect(() => requireService(config)).toThrow(
-      'The profile "sandbox" is not complete: VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE not set.',
+      'The profile "sandbox" is incomplete: VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE not set.',
     )
   })
 
@@ -195,7 +202,7 @@ describe('the service', () => {
     expect(() => requireService(config)).toThrow('VOXMUX_SCOPE not set')
   })
 
-  it('takes the section of its profile, over which the environment wins', async () => {
+  it('takes the section of its profile', async () => {
     const { VOXMUX_BASE_URL: _, ...rest } = SERVICE
     const at = (host: string) => ({ baseUrl: `https://${host}.example` })
     await put('user/config.json', {
@@ -206,7 +213,30 @@ describe('the service', () => {
     expect(await base({ flags: { profile: 'sandbox' } })).toMatchObject(at('sandbox'))
     expect(await base({ flags: { profile: 'production' } })).toMatchObject(at('production'))
     expect(await base({})).toMatchObject(at('all'))
-    expect(await base({ env: SERVICE, flags: { profile: 'sandbox' } })).toMatchObject(at('voice'))
+    const named = await resolved({ env: SERVICE, flags: { profile: 'sandbox' } })
+    expect(() => requireService(named)).toThrow('"sandbox" and VOXMUX_BASE_URL describe different services')
+    await put('user/config.json', { profiles: { production: { baseUrl: SERVICE.VOXMUX_BASE_URL } } })
+    const other = await resolved({ env: SERVICE, flags: { profile: 'sandbox' } })
+    expect(() => requireService(other)).toThrow('VOXMUX_BASE_URL is the address of another profile, not of "sandbox"')
+  })
+
+  it('is that of a profile named on the command line, whatever the environment describes', async () => {
+    const sandbox = {
+      ...{ baseUrl: 'https://sandbox.example', authUrl: 'https://login.example', tenantId: 'tenant-of-sandbox' },
+      ...{ clientId: 'client-of-sandbox', clientSecret: 'secret-of-sandbox', scope: 'api://sandbox/.default' },
+    }
+    await put('user/config.json', { profiles: { sandbox } })
+    const service = async (options: Partial<ResolveOptions>) => (await resolved({ env: SERVICE, ...options })).service
+    expect(await service({ flags: { profile: 'sandbox' } })).toEqual({ kind: 'remote', ...sandbox })
+    // A profile of the environment or of a file gives way to the environment as a whole, never in part.
+    const byVariable = { ...SERVICE, VOXMUX_PROFILE: 'sandbox' }
+    expect(await service({ env: byVariable })).toMatchObject({ baseUrl: SERVICE.VOXMUX_BASE_URL })
+    const { VOXMUX_BASE_URL, VOXMUX_PROFILE } = byVariable
+    expect(await service({ env: { VOXMUX_BASE_URL, VOXMUX_PROFILE } })).toMatchObject({ kind: 'mixed' })
+    expect(await service({ env: { VOXMUX_PROFILE, VOXMUX_CLIENT_SECRET: 'renewed' } })).toMatchObject({
+      ...sandbox,
+      clientSecret: 'renewed',
+    })
   })
 
   it('takes plain http to this machine only', async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { describeOnRedis, type OwnRedis } from '../jobs/redis-fixture.js'
+import { describeOnRedis, type OwnRedis } from '../ledger/redis-fixture.js'
 import { AZURITE, AZURITE_MISSING, startAzurite } from '../service/support/azurite.js'
 import { freshFolder } from './folder.js'
 import { interfaceSuite } from './interface-suite.js'

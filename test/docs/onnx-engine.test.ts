@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { onnxModelSchema } from '../../src/voice/onnx-model.js'
+import { onnxModelSchema } from '../../src/voice/onnx/onnx-model.js'
 
 const page = readFileSync(new URL('../../docs/onnx-engine.md', import.meta.url), 'utf8')
 const descriptions = [...page.matchAll(/```json\n([\s\S]*?)```/g)]

@@ -16,29 +16,25 @@ function exportedNames(): readonly string[] {
   })
 }
 
-/** The table of the page: whom a group is for, why, and its names. */
-function documentedGroups(): readonly { readonly reason: string; readonly names: readonly string[] }[] {
-  const [, section = ''] = read('docs/plugins.md').split('## What voxmux exports')
-  const rows = section.split('\n').filter((line) => line.startsWith('| '))
-  return rows.slice(2).map((row) => {
-    const [, whom = '', why = '', names = ''] = row.split('|').map((cell) => cell.trim())
-    return { reason: `${whom}: ${why}`, names: [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name as string) }
-  })
+const page = read('docs/sdk.md')
+
+/** Names in the table of the page. */
+function documentedNames(): readonly string[] {
+  const [, section = ''] = page.split('## Names')
+  return [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)
 }
 
-// A name that goes, or comes, is a decision: it belongs to a group that says whom it is for and why.
+// A name that goes, or comes, is a decision.
 describe('the public surface of voxmux', () => {
-  it('is what docs/plugins.md lists, each name once, and nothing else', () => {
-    const documented = documentedGroups().flatMap(({ names }) => names)
-    expect(documented.length).toBeGreaterThan(50)
-    expect([...documented].sort()).toEqual([...exportedNames()].sort())
+  it('is what docs/sdk.md lists, each name once, and 60 names at most', () => {
+    expect([...documentedNames()].sort()).toEqual([...exportedNames()].sort())
+    expect(exportedNames().length).toBeLessThanOrEqual(60)
   })
 
-  it('has a reason for each group', () => {
-    for (const { reason, names } of documentedGroups()) {
-      expect(reason).toMatch(/^\S.*: \S.*/)
-      expect(names.length).toBeGreaterThan(0)
-    }
+  it('shows each value in a program of docs/sdk.md', () => {
+    const imports = [...page.matchAll(/^import \{([^}]*)\} from 'voxmux'$/gm)].map(([, names]) => names ?? '')
+    const shown = new Set(imports.flatMap((names) => names.match(/\w+/g) ?? []))
+    expect([...shown].sort()).toEqual(Object.keys(voxmux).sort())
   })
 
   it('is at run time what it is in types', () => {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -7,14 +7,20 @@ import { test } from '../client/harness.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Starts one of the page's programs as it stands there, by the name in its first line. */
-async function program(name: string, dir: string, args: string[], env: Record<string, string>): Promise<ChildProcess> {
+/** Writes one of the page's programs as it stands there, by the name in its first line. */
+async function writeProgram(name: string, dir: string): Promise<string> {
   const page = await readFile(join(root, 'docs/sdk.md'), 'utf8')
   const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
   const block = blocks.find((text) => text.startsWith(`// ${name}`))
   if (!block) throw new Error(`docs/sdk.md has no program ${name}`)
   const path = join(dir, name.replace(/\.ts$/, '.mts'))
   await writeFile(path, block)
+  return path
+}
+
+/** Starts one of the page's programs. */
+async function program(name: string, dir: string, args: string[], env: Record<string, string>): Promise<ChildProcess> {
+  const path = await writeProgram(name, dir)
   const options = { env: { PATH: process.env.PATH, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env }, cwd: root }
   const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { ...options, stdio: 'pipe' })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -59,5 +65,41 @@ describe('docs/sdk.md', () => {
     expect(response.status).toBe(204)
     child.kill('SIGTERM')
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('f Processed 100 %') })
+  })
+
+  /** What a program needs of this machine, with a state folder of its own and the embedded service. */
+  const machine = (dir: string) => ({ VOXMUX_STATE_DIR: join(dir, 'state'), HOME: dir })
+
+  test('runs a job, with an extension, as the page says', async ({ dir }) => {
+    const input = join(dir, 'take.wav')
+    await copyFile(join(root, 'fixtures/speech.wav'), input)
+    await writeProgram('extension.ts', dir)
+    const config = join(dir, 'config.json')
+    await writeFile(config, JSON.stringify({ extensions: ['./extension.mts'] }))
+    const env = { ...machine(dir), VOXMUX_CONFIG: config }
+    const { code, stdout, stderr } = await ended(await program('jobs.ts', dir, [input, `${dir}/finished/`], env))
+    expect(stderr).toContain(`listed ${dir}/finished/take.regen.wav`)
+    expect(stdout).toMatch(/finished\/take\.regen\.wav [\da-f]{64}\n$/)
+    expect(code).toBe(0)
+    const missing = await ended(await program('jobs.ts', dir, [join(dir, 'none.wav')], env))
+    expect(missing.code).toBe(2)
+    expect(missing.stderr).toContain('"code":"ERR_INPUT_MISSING"')
+  })
+
+  test('queues a job and does it as the page says', async ({ dir }) => {
+    const input = join(dir, 'take.wav')
+    await copyFile(join(root, 'fixtures/speech.wav'), input)
+    const { code, stdout, stderr } = await ended(
+      await program('queue.ts', dir, [input, `${dir}/finished/`], machine(dir)),
+    )
+    expect(stderr).toBe('')
+    expect(stdout).toBe(`queued ${input}\ndone ${dir}/finished/take.regen.wav\n`)
+    expect(code).toBe(0)
+  })
+
+  test('tells errors apart as the page says', async ({ dir }) => {
+    const { stdout, stderr } = await ended(await program('errors.ts', dir, [], {}))
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^try again later\n[\s\S]*-8 MultiTrackAudioNotSupported/)
   })
 })

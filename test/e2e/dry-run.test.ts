@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { receiptSchema } from '../../src/pipeline/receipt.js'
+import { receiptSchema } from '../../src/pipeline/output/receipt.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -36,7 +36,7 @@ describe('--dry-run', () => {
 
 /** The part file has another name at every run. */
 function withoutWorkPaths(args: readonly string[] = []): readonly string[] {
-  return args.map((argument) => argument.replace(/^file:.*part$/, 'file:part'))
+  return args.map((argument) => argument.replace(/^file:.*part(?=$|\.donor\d+$)/, 'file:part'))
 }
 
 function options() {

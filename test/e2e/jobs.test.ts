@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type JobStore, openLedger } from '../../src/jobs/index.js'
-import { orderState } from '../../src/pipeline/queued-order.js'
+import { type JobStore, openLedger } from '../../src/ledger/index.js'
+import { orderState } from '../../src/pipeline/queue/queued-order.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -49,7 +50,7 @@ it('lists by status and group, newest first, and says what is paused', async () 
   const inputs = (result: typeof all) =>
     eventsOf(result).flatMap(({ event, input }) => (event === 'job' ? [input] : []))
   expect(inputs(all)).toEqual(['/in/c.mov', '/in/b.mov', '/in/a.mov'])
-  expect(all.stderr).toContain('Nothing is taken of other at the moment: lunch')
+  expect(all.stderr).toContain('other is paused: lunch')
   expect(inputs(await jobs('list', '--status', 'failed'))).toEqual(['/in/c.mov'])
   expect(inputs(await jobs('list', '--group', 'other'))).toEqual(['/in/b.mov'])
   expect(eventsOf(all).at(-1)).toMatchObject({ event: 'result', exitCode: 0 })
@@ -71,6 +72,17 @@ it('retries what failed, and with --force what is done', async () => {
   expect(eventsOf(await jobs('retry', '/in/a.mov', '--force'))[0]).toMatchObject({ status: 'queued' })
   const forced = (await ledger.jobs.get(failed.id))?.state.order as { settings: { force: boolean } }
   expect(forced.settings.force).toBe(true)
+})
+
+it('retries what failed with the present settings of its watched folder', async () => {
+  const failed = await queued('/in/a.mov', '/in')
+  await end('/in/a.mov', 'failed')
+  writeFileSync(
+    join(shop.dir, 'ours.json'),
+    JSON.stringify({ watch: { folders: [{ path: '/in', preset: 'podcast' }] } }),
+  )
+  expect((await jobs('retry', failed.id, '--config', 'ours.json')).exitCode).toBe(0)
+  expect((await ledger.jobs.get(failed.id))?.state.order).toMatchObject({ settings: { preset: 'podcast' } })
 })
 
 it('says that a job which was not queued is run again', async () => {

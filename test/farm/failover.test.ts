@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openSharedLedger } from '../../src/jobs/index.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { reached } from '../helpers/reached.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
-import { startRedisGroup } from '../jobs/redis-group.js'
-import { request } from '../jobs/store-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
+import { startRedisGroup } from '../ledger/redis-group.js'
+import { request } from '../ledger/store-fixture.js'
 import { startWorker } from './farm.js'
 
 const JOBS = process.env.VOXMUX_SOAK ? 2000 : 120

@@ -1,11 +1,11 @@
 import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HeldJob } from '../../src/jobs/index.js'
+import type { HeldJob } from '../../src/ledger/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
 import { fileSha256 } from '../../src/pipeline/file-identity.js'
-import { partPath } from '../../src/pipeline/part-file.js'
-import { publish } from '../../src/pipeline/publish.js'
-import { regenerateVoice } from '../../src/pipeline/regenerate-voice.js'
+import { partPath } from '../../src/pipeline/output/part-file.js'
+import { publish } from '../../src/pipeline/output/publish.js'
+import { regenerateVoice } from '../../src/pipeline/voice/regenerate-voice.js'
 
 /** What the voice of a job is: some bytes that no other has. */
 export const voiceOf = (key: string) => `the voice of ${key}\n`.repeat(20)
@@ -26,12 +26,8 @@ export async function lightJob(held: HeldJob, context: PipelineContext, folder: 
       await regenerateVoice(
         {
           ...{ voiceHash: job.key, model: 'regen_v1', outputType: null, sec: 1, answerPath },
-          send: async (client, { signal: aborted, onRegistered }) => {
-            await client.registerAndUpload({ clientFileId: `${job.key}.wav` }, cut, {
-              signal: aborted,
-              onRegistered: ({ file_id }) => onRegistered(file_id),
-            })
-          },
+          judge: async () => {},
+          source: { kind: 'upload', path: cut, clientFileId: `${job.key}.wav` },
         },
         context,
         { signal },

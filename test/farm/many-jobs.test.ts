@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSharedLedger } from '../../src/jobs/index.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { reached } from '../helpers/reached.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { type FarmWorker, startWorker } from './farm.js'
 import { voiceOf } from './light-job.js'
 

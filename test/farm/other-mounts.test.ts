@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openSharedLedger } from '../../src/jobs/index.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { filesBelow, sha256Of } from '../plugins/watch-folder/watch-bench.js'
 
 describeOnRedis('a share that two machines have mounted in different places', (redis) => {

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { VoxmuxClient } from '../../src/client/index.js'
 import { silentLogger } from '../../src/core/logger.js'
-import { openSharedLedger } from '../../src/jobs/index.js'
-import { openWebhookIntake } from '../../src/pipeline/webhook-intake.js'
+import { openSharedLedger } from '../../src/ledger/index.js'
+import { openWebhookIntake } from '../../src/pipeline/voice/webhook-intake.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { freePort } from '../helpers/free-port.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { until } from '../helpers/until.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
 
 const HOUR_MS = 3_600_000
 

@@ -7,7 +7,7 @@ import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
 import { startWatch } from '../helpers/watch-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
 
 interface Shown {
   readonly input: string

@@ -178,7 +178,7 @@ export const BAD_INPUTS: readonly BadInput[] = [
     },
     exitCode: 2,
     code: 'ERR_OUTPUT_EXISTS',
-    says: /pipe\.wav is no regular file/,
+    says: /pipe\.wav is not a regular file/,
   },
   {
     name: 'wrong credentials',

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -215,6 +215,14 @@ export class FaultServer {
         response.writeHead(fault.status ?? 200, fault.headers)
         response.end(typeof fault.body === 'string' ? fault.body : JSON.stringify(fault.body))
         return
+      }
+      case 'file': {
+        await drained(request)
+        const { size } = await stat(fault.path)
+        const file = { path: fault.path, startByte: 0, endByte: size }
+        const cut: Fault | undefined =
+          fault.endByte === undefined ? undefined : { kind: 'truncated', bytes: fault.endByte }
+        return sendReply(request, response, { status: 200, headers: fault.headers ?? {}, file }, cut)
       }
       case 'start-error': {
         const { file_id } = body as { file_id: string }

@@ -1,6 +1,6 @@
 import { findCycles, findImports, type ImportLine, packageName, type SourceFiles } from './import-graph.js'
 
-/** Rooms of the house: what each may import, besides itself. `index` is `src/index.ts`, the public surface. */
+/** The rooms of the house and what each may import besides itself. `index` is `src/index.ts`, the public surface. */
 const ROOMS = {
   contract: [],
   core: [],
@@ -9,71 +9,133 @@ const ROOMS = {
   voice: ['core', 'media'],
   precheck: ['contract', 'core', 'media', 'voice'],
   config: ['contract', 'core', 'client', 'media', 'precheck'],
-  jobs: ['core'],
-  pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs'],
-  service: ['contract', 'core', 'media', 'voice', 'precheck', 'jobs'],
-  'plugin-contract': ['core', 'config', 'pipeline'],
-  index: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline', 'plugin-contract'],
+  ledger: ['core'],
+  pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'ledger'],
+  service: ['contract', 'core', 'media', 'voice', 'precheck', 'ledger'],
+  extensions: ['core', 'config', 'pipeline'],
+  runtime: ['core', 'config', 'pipeline', 'service', 'extensions'],
+  index: [
+    ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'ledger', 'pipeline', 'extensions'],
+    'runtime',
+  ],
   cli: [
-    ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'jobs', 'pipeline', 'plugin-contract'],
-    ...['service', 'index'],
+    ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'ledger', 'pipeline', 'extensions'],
+    ...['service', 'runtime'],
   ],
 } as const satisfies Record<string, readonly string[]>
+
+/** The rooms that a plugin in TypeScript stands on: it imports these and its own files, never another plugin. */
+const ROOMS_BELOW_PLUGINS: readonly string[] = [
+  ...['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'ledger', 'pipeline', 'extensions'],
+  'runtime',
+]
+
+/**
+ * The floors inside a room, top first: a file imports its own floor and those that are listed for it. The nouns that
+ * every floor shares lie beside the floors and are open to all of them.
+ */
+const FLOORS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  media: {
+    verify: ['write', 'align', 'cut', 'pcm', 'probe', 'ffmpeg'],
+    write: ['align', 'cut', 'pcm', 'probe', 'ffmpeg'],
+    align: ['pcm', 'probe', 'ffmpeg'],
+    cut: ['pcm', 'probe', 'ffmpeg'],
+    pcm: ['probe', 'ffmpeg'],
+    probe: ['ffmpeg'],
+    ffmpeg: [],
+  },
+  ledger: {
+    shared: ['redis', 'jobs', 'voices', 'spending', 'leases', 'database'],
+    redis: ['jobs', 'voices', 'spending', 'leases', 'database'],
+    jobs: ['leases', 'database'],
+    voices: ['jobs', 'leases', 'database'],
+    spending: ['leases', 'database'],
+    leases: ['database'],
+    database: [],
+  },
+  pipeline: {
+    queue: ['job', 'report', 'output', 'voice', 'plan'],
+    job: ['report', 'output', 'voice', 'plan'],
+    report: ['output', 'voice', 'plan'],
+    output: ['voice', 'plan'],
+    voice: ['plan'],
+    plan: [],
+  },
+}
 
 /** Packages that shape a layer, and the one place that may import each: a file, or a folder (with a slash). */
 const ONE_IMPORTER: Readonly<Record<string, string>> = {
   got: 'src/client/',
-  'fluent-ffmpeg': 'src/media/ffmpeg.ts',
+  'fluent-ffmpeg': 'src/media/ffmpeg/ffmpeg.ts',
   'prom-client': 'plugins/watch-folder/',
   fastify: 'src/service/',
   'fastify-type-provider-zod': 'src/service/',
+  // Nothing of ours imports it: it is a peer of fastify-type-provider-zod. Nor light-my-request, held at 6.6 for Node 20.
   '@fastify/swagger': 'src/service/',
   jose: 'src/service/',
   '@azure/storage-blob': 'src/service/',
-  libsql: 'src/jobs/database.ts',
-  bullmq: 'src/jobs/',
-  ioredis: 'src/jobs/',
+  libsql: 'src/ledger/database/connection.ts',
+  bullmq: 'src/ledger/',
+  ioredis: 'src/ledger/',
   yargs: 'src/cli/',
-  listr2: 'src/cli/',
-  '@jitsi/rnnoise-wasm': 'src/voice/',
+  '@jitsi/rnnoise-wasm': 'src/voice/rnnoise.ts',
+  '@sapphi-red/web-noise-suppressor': 'src/voice/gtcrn.ts',
   'onnxruntime-web': 'src/voice/',
-  'ffmpeg-static': 'src/media/binaries.ts',
-  '@ffprobe-installer/ffprobe': 'src/media/binaries.ts',
+  'ffmpeg-static': 'src/media/ffmpeg/binaries.ts',
+  '@ffprobe-installer/ffprobe': 'src/media/ffmpeg/binaries.ts',
 }
 
 /** Longest file that reads in one sitting. */
 export const MAX_LINES = 300
+
+/** Most files of a folder in src/ and plugins/: what a person can look over. */
+export const MAX_FILES = 25
 
 /** A sentence for every breach of the rules, empty where the house is in order. */
 export function findBreaches(files: SourceFiles, longFiles: Readonly<Record<string, string>>): readonly string[] {
   const imports = findImports(files)
   return [
     ...imports.flatMap((line) => breachOfDirection(line)),
+    ...imports.flatMap((line) => breachOfFloor(line)),
     ...imports.flatMap((line) => breachOfPlugin(line)),
     ...imports.flatMap((line) => breachOfImporter(line)),
     ...findCycles(imports).map((way) => `A cycle between files: ${way.join(' -> ')}. Move what they share below both.`),
     ...breachesOfLength(files, longFiles),
+    ...breachesOfWidth(files),
   ]
 }
 
 function breachOfDirection({ from, line, specifier, target }: ImportLine): readonly string[] {
   const room = roomOf(from)
   if (room === null) return []
-  if (!isRoom(room)) return [`${from} lies in no known room: give "${room}" its place in ROOMS (DESIGN, section 1).`]
-  // The composition root starts our plugins by the name under which a stranger's would be imported.
-  if (room === 'cli' && specifier.startsWith('voxmux/plugins/')) return []
+  if (!isRoom(room)) return [`${from} lies in no known room: give "${room}" its place in ROOMS (docs/architecture.md).`]
   if (packageName(specifier) === 'voxmux') return [`${from}:${line} imports "${specifier}": inside src/ name the file.`]
   if (target === null) return []
+  // The composition root opens our plugins by their front door.
+  if (room === 'cli' && /^plugins\/[^/]+\/index\.ts$/.test(target)) return []
   const other = roomOf(target)
   if (other === room || (other !== null && (ROOMS[room] as readonly string[]).includes(other))) return []
   const allowed = ROOMS[room].length === 0 ? 'nothing of ours' : ROOMS[room].join(', ')
   return [`${from}:${line} imports ${target}: ${room} may import ${allowed}, not ${other ?? 'what lies outside src/'}.`]
 }
 
+function breachOfFloor({ from, line, target }: ImportLine): readonly string[] {
+  const here = floorOf(from)
+  const there = target === null ? null : floorOf(target)
+  if (here === null || there === null || here.room !== there.room || here.floor === there.floor) return []
+  const below = FLOORS[here.room]?.[here.floor]
+  if (below === undefined) return [`${from} lies on no known floor: give "${here.floor}" its place in FLOORS.`]
+  if (below.includes(there.floor)) return []
+  return [`${from}:${line} imports ${target}: ${here.floor} may import ${below.join(', ') || 'no other floor'}.`]
+}
+
 function breachOfPlugin({ from, line, specifier, target }: ImportLine): readonly string[] {
   const plugin = /^plugins\/[^/]+/.exec(from)?.[0]
-  if (plugin === undefined || target === null || target.startsWith(`${plugin}/`)) return []
-  return [`${from}:${line} imports "${specifier}": a plugin imports its own files and the package "voxmux" only.`]
+  if (plugin === undefined) return []
+  if (packageName(specifier) === 'voxmux') return [`${from}:${line} imports "${specifier}": name the file.`]
+  if (target === null || target.startsWith(`${plugin}/`)) return []
+  if (ROOMS_BELOW_PLUGINS.includes(roomOf(target) ?? '')) return []
+  return [`${from}:${line} imports ${target}: a plugin may import its own files and ${ROOMS_BELOW_PLUGINS.join(', ')}.`]
 }
 
 function breachOfImporter({ from, line, specifier }: ImportLine): readonly string[] {
@@ -95,9 +157,26 @@ function breachesOfLength(files: SourceFiles, longFiles: Readonly<Record<string,
   return [...tooLong, ...stale.map((path) => `${path} is not long any more: take it out of LONG_FILES.`)]
 }
 
+function breachesOfWidth(files: SourceFiles): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const path of files.keys()) {
+    const folder = path.slice(0, path.lastIndexOf('/'))
+    if (/^(src|plugins)\//.test(path)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count <= MAX_FILES ? [] : [`${folder} holds ${count} files: give it folders (${MAX_FILES} at most).`],
+  )
+}
+
 /** `media` for `src/media/…`, `index` for `src/index.ts`; null outside `src/`. */
 function roomOf(path: string): string | null {
   return /^src\/([^/]+?)(\.ts)?(\/|$)/.exec(path)?.[1] ?? null
+}
+
+/** Room and floor of `src/media/probe/…`; null for a file beside the floors and in rooms without any. */
+function floorOf(path: string): { readonly room: string; readonly floor: string } | null {
+  const [, room = '', floor = ''] = /^src\/([^/]+)\/([^/]+)\//.exec(path) ?? []
+  return room in FLOORS ? { room, floor } : null
 }
 
 function isRoom(name: string): name is keyof typeof ROOMS {

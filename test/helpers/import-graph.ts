@@ -4,7 +4,7 @@ import ts from 'typescript'
 
 /** One import (static, dynamic, type-only or re-export) as it stands in a file. */
 export interface ImportLine {
-  /** Path of the importing file from the root, with forward slashes: `src/media/probe.ts`. */
+  /** Path of the importing file from the root, with forward slashes: `src/media/probe/probe.ts`. */
   readonly from: string
   /** 1-based line, for messages. */
   readonly line: number

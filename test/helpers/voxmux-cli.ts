@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** The built command: what a person runs. */
-export const CLI_PATH = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+export const CLI_PATH = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
 
 /** How a run of the command ended, and all it said. */
 export interface CliResult {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findSilences, planChunkCuts } from '../../src/media/chunk-plan.js'
-import { joinChunks } from '../../src/media/join-chunks.js'
-import type { PcmFormat, PcmStream } from '../../src/media/pcm.js'
-import { readSamples } from '../../src/media/pcm-samples.js'
-import { collectPcm, pcmFromBuffer } from '../../src/media/pcm-streams.js'
+import { joinChunks } from '../../src/media/align/join-chunks.js'
+import { findSilences, planChunkCuts } from '../../src/media/cut/chunk-plan.js'
+import type { PcmFormat, PcmStream } from '../../src/media/pcm/pcm.js'
+import { readSamples } from '../../src/media/pcm/pcm-samples.js'
+import { collectPcm, pcmFromBuffer } from '../../src/media/pcm/pcm-streams.js'
 
 const RATE = 8000
 const format: PcmFormat = { sampleRate: RATE, channels: 1, channelLayout: 'mono', sample: 'f64' }

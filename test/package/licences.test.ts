@@ -34,11 +34,17 @@ describe('licences', () => {
 describe('the contents of the tarball', () => {
   const good = [
     ...['package.json', 'README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'presets/transparent.json'],
-    ...['dist/index.js', 'dist/index.d.ts', 'dist/service/index.js', 'dist/service/index.d.ts', 'dist/cli/main.js'],
+    ...[
+      'dist/src/index.js',
+      'dist/src/index.d.ts',
+      'dist/src/service/index.js',
+      'dist/src/service/index.d.ts',
+      'dist/src/cli/main.js',
+    ],
     ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
     'plugins/blender/voxmux_blender.py',
-    ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/plugin.json'],
+    ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py'],
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
     ...['dist/plugins/script-step/index.js', 'plugins/script-step/examples/Makefile'],
   ]

@@ -33,8 +33,8 @@ function pack(): string {
   const [tarball] = JSON.parse(answer.slice(answer.search(/^\[\s*\{/m))) as [PackedTarball]
   const problems = checkContents(tarball.files.map(({ path }) => path))
   if (problems.length > 0) throw new Error(`The tarball is wrong:\n${problems.join('\n')}`)
-  const { mode } = tarball.files.find(({ path }) => path === 'dist/cli/main.js') ?? { mode: 0 }
-  if ((mode & 0o111) === 0) throw new Error('dist/cli/main.js is not executable in the tarball.')
+  const { mode } = tarball.files.find(({ path }) => path === 'dist/src/cli/main.js') ?? { mode: 0 }
+  if ((mode & 0o111) === 0) throw new Error('dist/src/cli/main.js is not executable in the tarball.')
   say(`${tarball.filename}: ${tarball.files.length} files, ${Math.round(tarball.size / 1024)} KB packed`)
   return join(tempDir, tarball.filename)
 }
@@ -80,7 +80,7 @@ function runStranger(appDir: string, node: string): void {
   for (const program of ['stranger.js', 'stranger-commonjs.cjs']) {
     say(`Node ${version}: ${run(node, [program], appDir, env).trim()}`)
   }
-  const command = ['node_modules/voxmux/dist/cli/main.js', 'speech.wav', '-o', `${version}/`, '--json']
+  const command = ['node_modules/voxmux/dist/src/cli/main.js', 'speech.wav', '-o', `${version}/`, '--json']
   const result = resultOf(run(node, command, appDir, env))
   if (result.status !== 'skipped') throw new Error(`Node ${version}: the command says ${JSON.stringify(result)}`)
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput, ffprobeJson } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -46,8 +46,8 @@ describe('--channels each', () => {
       '12A-3 channel 1 0:00.000-0:02.000.flac',
     ])
     expect(receipt?.notes).toEqual([
-      'Channel 2 of audio track 0 is silent: it was not sent and stays as it is.',
-      'Channel 3 of audio track 0 is silent: it was not sent and stays as it is.',
+      'Channel 2 of audio track 0 is silent, so it was not sent and is unchanged.',
+      'Channel 3 of audio track 0 is silent, so it was not sent and is unchanged.',
     ])
     expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, false, true, true])
   })
@@ -69,7 +69,7 @@ describe('--channels each', () => {
     const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
     expect([event.status, event.error?.errorCode ?? null]).toEqual([status, errorCode])
     if (status === 'failed') return
-    expect(receipt?.notes.join()).toContain('In channel 1 of audio track 0 the service found no voice')
+    expect(receipt?.notes.join()).toContain('The service found no voice in channel 1 of audio track 0')
     expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, true, true, true])
   })
 

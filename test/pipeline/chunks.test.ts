@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { readSamples } from '../../src/media/pcm-samples.js'
-import { chunkForecast, chunkLengths, partCount } from '../../src/pipeline/chunk-lengths.js'
-import { planChunks } from '../../src/pipeline/plan-chunks.js'
-import { planJob } from '../../src/pipeline/plan-job.js'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { readSamples } from '../../src/media/pcm/pcm-samples.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
+import { chunkForecast, chunkLengths, partCount } from '../../src/pipeline/plan/chunk-lengths.js'
+import { planJob } from '../../src/pipeline/plan/plan-job.js'
+import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import { ffmpeg } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -108,7 +108,7 @@ describe('a long file', () => {
     }
     const { event, receipt } = await runJob(requestFor(input, { chunkSec: 3 }), bench.pipeline.context)
     expect(event.status).toBe('done')
-    expect(receipt?.notes.join()).toContain('the service found no voice')
+    expect(receipt?.notes.join()).toContain('The service found no voice')
     expect((await decodedPcm(bench.folder.file('talk.regen.wav'))).equals(await decodedPcm(input))).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../helpers/job-bench.js'
 import { ebur128, ffmpeg } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'

@@ -1,33 +1,21 @@
-import { readdir } from 'node:fs/promises'
+import { renameSync, rmSync } from 'node:fs'
+import { mkdir, readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
+import { ffmpeg } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
 describe('a service in trouble', () => {
   it.each([
-    ['token', { kind: 'status', status: 500 }],
-    ['registerFile', { kind: 'status', status: 401 }],
-    ['registerFile', { kind: 'status', status: 503 }],
-    ['registerFile', { kind: 'garbage' }],
-    ['registerFile', { kind: 'expired-link' }],
+    // `voice/odd-answers.test.ts` has a row for every operation and fault; these go through the media as well.
     ['upload', { kind: 'reset' }],
-    ['upload', { kind: 'status', status: 503 }],
-    ['startProcess', { kind: 'status', status: 429, retryAfter: '0' }],
-    ['startProcess', { kind: 'status', status: 500 }],
     ['startProcess', { kind: 'reset-after' }],
-    ['startProcess', { kind: 'truncated' }],
-    ['startProcess', { kind: 'start-error', code: 503 }],
-    ['getFilesStatus', { kind: 'reset' }],
-    ['getFilesStatus', { kind: 'wrong-shape' }],
-    ['getFilesStatus', { kind: 'status', status: 429, retryAfter: '0' }],
-    ['getOutputFileUrl', { kind: 'expired-link' }],
-    ['getOutputFileUrl', { kind: 'truncated' }],
     ['download', { kind: 'truncated' }],
-    ['download', { kind: 'reset' }],
+    ['download', { kind: 'answer', body: 'useless' }],
   ] as const)('%s answering %j is come through, and paid once', async (operation, fault) => {
     const input = await bench.take('speech.wav')
     bench.server.fail(operation, fault)
@@ -89,6 +77,32 @@ describe('a service in trouble', () => {
   })
 })
 
+describe('a place that changes while the service works', () => {
+  it.each([
+    ['another file takes the input’s name', 'mv', 'ERR_INPUT_CHANGED', 1],
+    ['the input is removed', 'rm', 'ERR_INPUT_MISSING', 2],
+    ['the output folder is removed', 'rmdir', 'ERR_STORAGE_AWAY', 4],
+  ] as const)('%s', async (_, what, code, exitCode) => {
+    const input = await bench.take('speech.wav')
+    const other = bench.folder.file('other.wav')
+    await ffmpeg('-i', input, '-af', 'areverse', other)
+    const folder = bench.folder.file('out')
+    await mkdir(folder)
+    let isDone = false
+    const outcome = await runJob(requestFor(input, { output: `${folder}/a.wav` }), bench.pipeline.context, {
+      onEvent: (event) => {
+        if (isDone || event.event !== 'progress' || event.stage !== 'process') return
+        isDone = true
+        if (what === 'mv') renameSync(other, input)
+        else rmSync(what === 'rm' ? input : folder, { recursive: true })
+      },
+    })
+    expect(outcome.error).toMatchObject({ code, exitCode })
+    expect(await readdir(folder).catch(() => [])).toEqual([])
+    expect(bench.server.charges).toBe(1)
+  })
+})
+
 describe('a preset that requires a voice', () => {
   const wantingVoice = (input: string) =>
     requestFor(input, { recipe: { voice: { ...DEFAULT_RECIPE.voice, requireVoice: true } } })
@@ -120,7 +134,7 @@ describe('a refusal of the service', () => {
     expect(warnings).toEqual([])
     bench.server.behaviour.states = states
     expect((await runJob(requestFor(input), context)).event.status).toBe('done')
-    expect(warnings).toEqual([expect.stringContaining('DurationTooLong (-15), with durationSec 3')])
+    expect(warnings).toEqual([expect.stringContaining('DurationTooLong (-15), at durationSec 3')])
     // It was taken after all: nobody is warned again.
     await runJob(requestFor(input, { output: bench.folder.file('again.wav') }), context)
     expect(warnings).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openJobWorker } from '../../src/pipeline/job-worker.js'
-import { queueJob } from '../../src/pipeline/queue-job.js'
+import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
+import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { openStageSlots, type StageLimits } from '../../src/pipeline/stage-slots.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'

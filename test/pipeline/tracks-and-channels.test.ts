@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench, streamHash } from '../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -49,6 +49,26 @@ it('--track all --keep-original: every track its own job, the untouched ones beh
     expect((await decodedPcm(output, 2 * place)).equals(original)).toBe(false)
   }
   expect(await streamHash(output, '0:v')).toBe(await streamHash(input, '0:v'))
+})
+
+it('--mix 50: half of the voice, half of the original, and a voice that is paid for once', async () => {
+  const input = await bench.take('speech.wav')
+  bench.answerWith('-af', 'volume=0.5')
+  const output = bench.folder.file('mixed.wav')
+  const whole = await runJob(requestFor(input, { output }), bench.pipeline.context)
+  expect(whole.event).toMatchObject({ status: 'done', error: null })
+  const requests = bench.server.requests.length
+  const half = await runJob(requestFor(input, { output, force: true, recipe: { mix: 50 } }), bench.pipeline.context)
+  expect(half.event).toMatchObject({ status: 'done', error: null })
+  expect(bench.server.requests.length).toBe(requests)
+  const [before, after] = [await decodedPcm(input), await decodedPcm(output)]
+  expect(after.length).toBe(before.length)
+  let farthest = 0
+  for (let at = 0; at < before.length; at += 4) {
+    farthest = Math.max(farthest, Math.abs(after.readInt32LE(at) - 0.75 * before.readInt32LE(at)))
+  }
+  // Two steps of 16 bits.
+  expect(farthest).toBeLessThanOrEqual(2 ** 17)
 })
 
 it('--channels center: the other channels are bit-identical', async () => {

@@ -1,11 +1,11 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
-import type { Job } from '../../src/jobs/index.js'
+import type { Job } from '../../src/ledger/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
-import { endOfJob, faultOfDaemon } from '../../src/pipeline/job-endings.js'
-import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../src/pipeline/job-worker.js'
-import { queueJob } from '../../src/pipeline/queue-job.js'
+import { endOfJob, faultOfDaemon } from '../../src/pipeline/job/job-endings.js'
+import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../src/pipeline/queue/job-worker.js'
+import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { FAULT_OPERATIONS } from '../helpers/fault-server/fault.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'
@@ -62,9 +62,9 @@ describe('an account that is not served', () => {
     work({ logger })
     await until(async () => (await pauses()).length > 0)
     await until(() => bench.server.requests.length > 5)
-    expect((await pauses())[0]).toMatchObject({ group: null, reason: expect.stringMatching(/does not serve this acc/) })
+    expect((await pauses())[0]).toMatchObject({ group: null, reason: expect.stringMatching(/refuses this account/) })
     for (const { id } of made) expect((await store().get(id))?.status).toMatch(/queued|working/)
-    expect(said[0]).toMatch(/no file fails for it/)
+    expect(said[0]).toMatch(/no file fails because of it/)
     bench.server.behaviour.states = states
     bench.server.heal()
     for (const job of made) await ended(job, 'done')
@@ -186,7 +186,7 @@ describe('the end of a job', () => {
   const job = (more: Partial<Job>) => ({ attempts: 1, input: '/x', state: {}, createdMs: 0, ...more }) as Job
 
   it('counts the day of retries from the first failure, not from when the job was made', async () => {
-    const { retryForADay } = await import('../../src/jobs/index.js')
+    const { retryForADay } = await import('../../src/ledger/index.js')
     const error = new UsageError('ERR_X', 'x')
     expect(retryForADay(job({}), error)).toBeGreaterThan(0)
     const yesterday = Date.now() - 25 * 3600 * 1000

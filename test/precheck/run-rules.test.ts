@@ -32,20 +32,20 @@ const withTrack = (changes: Partial<SubjectTrack>): Subject => ({ ...good, track
 const CASES: readonly [number, Subject, Limits, string][] = [
   [-2, unreadableSubject('its index is missing'), {}, 'The file cannot be read: its index is missing.'],
   [-3, { ...good, voicedSec: 0 }, {}, 'No voice was found.'],
-  [-3, { ...good, voicedSec: 0.1 }, { minVoiceSec: 1 }, 'Only 100 ms of 60 s seem to hold a voice.'],
-  [-4, withTrack({ channels: 6, channelLayout: '5.1(side)' }), {}, '6 channels (5.1), at most 2 are taken.'],
-  [-4, withTrack({ channels: 12, channelLayout: null }), {}, '12 channels, at most 2 are taken.'],
-  [-4, good, { maxChannels: 1 }, '2 channels (stereo), at most 1 are taken.'],
+  [-3, { ...good, voicedSec: 0.1 }, { minVoiceSec: 1 }, 'Only 100 ms of 60 s seem to contain a voice.'],
+  [-4, withTrack({ channels: 6, channelLayout: '5.1(side)' }), {}, '6 channels (5.1), at most 2 are accepted.'],
+  [-4, withTrack({ channels: 12, channelLayout: null }), {}, '12 channels, at most 2 are accepted.'],
+  [-4, good, { maxChannels: 1 }, '2 channels (stereo), at most 1 are accepted.'],
   [
     -5,
     withTrack({ sampleRate: 384_000 }),
     { maxSampleRate: 192_000 },
-    'Sample rate 384 kHz, at most 192 kHz is taken.',
+    'Sample rate 384 kHz, at most 192 kHz is accepted.',
   ],
-  [-5, withTrack({ bitDepth: 32 }), { maxBitDepth: 24 }, '32 bits a sample, at most 24 are taken.'],
-  [-6, withTrack({ sampleRate: 4000 }), { minSampleRate: 8000 }, 'Sample rate 4 kHz, at least 8 kHz is needed.'],
-  [-7, withTrack({ codec: null }), {}, 'No decoder is known for its codec.'],
-  [-7, withTrack({ codec: 'dts' }), { codecs: ['aac', 'flac'] }, 'Codec dts, taken are aac, flac.'],
+  [-5, withTrack({ bitDepth: 32 }), { maxBitDepth: 24 }, '32 bits per sample, at most 24 are accepted.'],
+  [-6, withTrack({ sampleRate: 4000 }), { minSampleRate: 8000 }, 'Sample rate 4 kHz, at least 8 kHz is required.'],
+  [-7, withTrack({ codec: null }), {}, 'Its codec has no known decoder.'],
+  [-7, withTrack({ codec: 'dts' }), { codecs: ['aac', 'flac'] }, 'Codec dts, accepted are aac, flac.'],
   [
     -8,
     {
@@ -59,12 +59,12 @@ const CASES: readonly [number, Subject, Limits, string][] = [
     { maxChannels: 8 },
     '3 audio tracks: 0 English stereo (default), 1 German 5.1, 2 stereo "Director".',
   ],
-  [-9, withTrack({ sampleRate: 0, channels: 0 }), {}, 'Audio track 0 says neither its sample rate nor its channels.'],
-  [-13, good, { maxSizeBytes: 1_000_000 }, '5 MB, at most 1 MB are taken.'],
-  [-14, { ...good, durationSec: 0.02 }, { minDurationSec: 0.1 }, '20 ms of sound, at least 100 ms are needed.'],
+  [-9, withTrack({ sampleRate: 0, channels: 0 }), {}, 'Audio track 0 states neither its sample rate nor its channels.'],
+  [-13, good, { maxSizeBytes: 1_000_000 }, '5 MB, at most 1 MB are accepted.'],
+  [-14, { ...good, durationSec: 0.02 }, { minDurationSec: 0.1 }, '20 ms of sound, at least 100 ms are required.'],
   [-14, { ...good, durationSec: 0 }, {}, '0 ms of sound.'],
-  [-15, { ...good, durationSec: 7300 }, { maxDurationSec: 3600 }, '2 h 01 min long, at most 1 h 00 min are taken.'],
-  [-16, good, { containers: ['wav', 'flac'] }, 'Container mp4, taken are wav, flac.'],
+  [-15, { ...good, durationSec: 7300 }, { maxDurationSec: 3600 }, '2 h 01 min long, at most 1 h 00 min are accepted.'],
+  [-16, good, { containers: ['wav', 'flac'] }, 'Container mp4, accepted are wav, flac.'],
   [-17, { ...good, linkValidSec: 600 }, {}, 'The link expires in 10 min 00 s; the service needs it for an hour.'],
   [-18, { ...good, tracks: [] }, {}, 'The file has no audio track.'],
 ]
@@ -120,7 +120,7 @@ describe('refusalError', () => {
     const error = refusalError('a.mov', verdicts)
     expect(error).toMatchObject({ exitCode: 5, code: 'ERR_TOO_MANY_CHANNELS', errorCode: -4 })
     expect(error?.message).toBe(
-      'a.mov: 6 channels (stereo), at most 2 are taken; 20 ms of sound, at least 100 ms are needed.',
+      'a.mov: 6 channels (stereo), at most 2 are accepted; 20 ms of sound, at least 100 ms are required.',
     )
   })
 

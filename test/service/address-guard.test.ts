@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { assertPublicHost, isPublicAddress, publicLookup } from '../../src/service/download/address-guard.js'
+import {
+  assertPublicHost,
+  guardedLookup,
+  isPublicAddress,
+  publicLookup,
+} from '../../src/service/download/address-guard.js'
 
 describe('the address guard', () => {
   it.each([
@@ -66,5 +71,19 @@ describe('the address guard', () => {
       publicLookup('localhost', {}, (error) => resolve(error?.code))
     })
     expect(fault).toBe('ERR_PRIVATE_ADDRESS')
+  })
+
+  it('trusts a name with public addresses alone, and none with a private one among them', async () => {
+    const pub = { address: '93.184.215.14', family: 4 }
+    const looked = (...addresses: { address: string; family: number }[]) => {
+      const guarded = guardedLookup((_name, _options, callback) => callback(null, addresses))
+      return new Promise((resolve) => {
+        guarded('a.example', { all: true }, (error, found) => resolve(error?.code ?? found))
+      })
+    }
+    expect(await looked(pub)).toEqual([pub])
+    expect(await looked(pub, { address: '10.0.0.7', family: 4 })).toBe('ERR_PRIVATE_ADDRESS')
+    expect(await looked({ address: '::1', family: 6 }, pub)).toBe('ERR_PRIVATE_ADDRESS')
+    expect(await looked()).toBe('ERR_PRIVATE_ADDRESS')
   })
 })

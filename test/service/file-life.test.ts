@@ -11,7 +11,7 @@ describe('a file', () => {
     const file = await client.register('takes/scene 1.final.wav')
     expect(file).toMatchObject({
       client_file_id: 'takes/scene 1.final.wav',
-      file_name: 'takes/scene 1.final',
+      file_name: 'scene 1.final',
       success: true,
     })
     expect(await client.status(file.file_id)).toEqual([

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService, StorePlace } from '../../src/service/index.js'
-import { describeOnRedis } from '../jobs/redis-fixture.js'
-import { startScript } from '../jobs/run-script.js'
+import { describeOnRedis } from '../ledger/redis-fixture.js'
+import { startScript } from '../ledger/run-script.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))

@@ -73,10 +73,10 @@ describe('a file from a URL', () => {
     expect(left.filter((name) => /input|part/.test(name))).toEqual([])
   })
 
-  it('ends with -17 where nobody listens, and for another protocol', async () => {
+  it('ends with -17 if nobody listens', async () => {
     const service = await withService({ allowPrivateUrls: true })
     const client = await apiClient(service)
-    for (const url of ['http://127.0.0.1:1/', 'ftp://127.0.0.1/a', 'file:///etc/passwd', 'http://name.invalid/']) {
+    for (const url of ['http://127.0.0.1:1/', 'http://name.invalid/']) {
       const fileId = await client.registerUrl('a', url)
       await client.start(fileId)
       expect([url, (await client.ended(fileId)).errorCode]).toEqual([url, -17])

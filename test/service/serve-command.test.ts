@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService } from '../../src/service/index.js'
+import { LISTS_LOCKS, locksOn } from '../helpers/file-locks.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -31,6 +34,8 @@ describe('the command line of the service', () => {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
     const first = JSON.parse((await lines.next()).value ?? '')
     expect(first).toMatchObject({ event: 'listening', client_secret: expect.stringMatching(/^vxm_/) })
+    // Without them a portal command would take itself for the last user of the database and delete its WAL.
+    if (LISTS_LOCKS) expect(locksOn(join(data, 'service.db'))).not.toEqual([])
     const service = { baseUrl: first.base_url, authUrl: first.auth_url, tenantId: first.tenant_id } as RunningService
     const form = { client_id: first.client_id, grant_type: 'client_credentials', scope: first.scope }
     const tokenStatus = async (client_secret: string) =>
@@ -41,10 +46,14 @@ describe('the command line of the service', () => {
     expect([await tokenStatus(first.client_secret), await tokenStatus(String(regenerated?.client_secret))]).toEqual([
       401, 200,
     ])
-    await events('portal', 'webhook', 'set', '--url', 'https://example.com/hook', '--secret-stdin', '--data', data)
+    const hook = 'https://example.com/hook?key=s3cret'
+    const [set] = await events('portal', 'webhook', 'set', '--url', hook, '--secret-stdin', '--data', data)
     const [shown] = await events('portal', 'show', '--data', data)
     expect(shown).toMatchObject({ tenant_id: first.tenant_id, webhook: { hasSecret: true, secretPosition: 'header' } })
-    expect(JSON.stringify(shown)).not.toContain('s3cret')
+    expect(JSON.stringify([set, shown])).not.toContain('s3cret')
+    const people = voxmux('portal', 'show', '--data', data)
+    const text = await Promise.all([textOf(people.stdout), once(people, 'close')])
+    expect(text[0]).toMatch(/webhooks .*example\.com\/hook\?\[redacted\]/)
 
     child.kill('SIGTERM')
     expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ event: 'result', exitCode: 0 })

@@ -1,18 +1,21 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { readdir, stat } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { BlockBlobClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
+import { mediaTypeOf } from '../../src/service/storage/file-storage.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
 import { withService } from './support/with-service.js'
 
 /** A finished file's download link. */
-async function finished(bytes?: Buffer) {
+async function finished(bytes?: Buffer, name = 'voice.wav') {
   const client = await apiClient(await withService({ engine: plainEngine }))
   const voice = bytes ?? (await fixtureVoice())
-  const { file_id, file_upload_link } = await client.register('voice.wav')
+  const { file_id, file_upload_link } = await client.register(name)
   await client.upload(file_upload_link, voice)
   await client.start(file_id)
   await client.ended(file_id)
@@ -31,6 +34,8 @@ function rawPut(link: string, headers: Record<string, string | number>, body: Bu
     else put.write(body.subarray(0, cutAfter), () => setImmediate(() => put.destroy(new Error('cut'))))
   })
 }
+
+const inputOf = (dataDir: string, fileId: string) => join(dataDir, 'files', fileId.slice(0, 2), fileId, 'input')
 
 const BLOB = { 'x-ms-blob-type': 'BlockBlob' }
 
@@ -95,14 +100,83 @@ describe('an upload link', () => {
     expect(await client.start(file_id)).toMatchObject({ error: null })
   })
 
-  it('is refused when it was changed, and when its time is over', async () => {
-    const service = await withService({ settings: { links: { uploadLifetimeSec: 0.001 } } })
+  it('lets nothing be replaced by an upload that began before the start and ended after it', async () => {
+    const client = await apiClient(await withService({ serveOnly: true }))
+    const { file_id, file_upload_link: link } = await client.register('a.wav')
+    expect((await client.upload(link, 'first')).status).toBe(201)
+    const headers = { ...BLOB, 'content-length': 6, expect: '100-continue' }
+    const slow = request(link, { method: 'PUT', headers })
+    const answer = once(slow, 'response') as Promise<[IncomingMessage]>
+    slow.flushHeaders()
+    // Asked for its bytes, it was let in: the first question was answered with yes.
+    await once(slow, 'continue')
+    await new Promise((resolve) => slow.write('sec', resolve))
+    await client.upload(link, 'third')
+    expect(await client.start(file_id)).toMatchObject({ error: null })
+    slow.end('ond')
+    expect((await answer)[0].statusCode).toBe(409)
+  })
+
+  it('holds blocks to the size and the number of an upload, staged, listed twice and in all', async () => {
+    const service = await withService({ serveOnly: true, settings: { links: { maxUploadBytes: 1000 } } })
     const client = await apiClient(service)
+    const { file_id, file_upload_link: link } = await client.register('a.wav')
+    const put = async (query: string, body: string | Uint8Array<ArrayBuffer>) =>
+      (await fetch(`${link}&${query}`, { method: 'PUT', body })).status
+    const stage = (id: string, size: number) => put(`comp=block&blockid=${btoa(id)}`, new Uint8Array(size))
+    const commit = (ids: string[]) =>
+      put(
+        'comp=blocklist',
+        `<?xml version="1.0"?><BlockList>${ids.map((id) => `<Latest>${btoa(id)}</Latest>`).join('')}</BlockList>`,
+      )
+    expect([await stage('a', 600), await stage('b', 401), await stage('b', 400)]).toEqual([201, 413, 201])
+    // The same block anew takes the place of the first.
+    expect([await stage('a', 601), await stage('a', 599), await stage('c', 1)]).toEqual([413, 201, 201])
+    expect(await commit(['a', 'a'])).toBe(413)
+    expect(await commit(['a', 'nobody'])).toBe(400)
+    expect(await client.start(file_id)).toMatchObject({ error: { code: 409 } })
+    expect(await commit(Array(50_001).fill('c'))).toBe(400)
+    expect(await commit(Array(390_000).fill('c'))).toBe(400)
+    expect(await commit(['a', 'b', 'c'])).toBe(201)
+    expect((await stat(inputOf(service.dataDir, file_id))).size).toBe(1000)
+    // What was staged is gone with its list.
+    expect(await commit(['a'])).toBe(400)
+    expect(await client.start(file_id)).toMatchObject({ error: null })
+  })
+
+  it('stops joining blocks for a client that hangs up', async () => {
+    const service = await withService({ serveOnly: true })
+    const client = await apiClient(service)
+    const { file_id, file_upload_link: link } = await client.register('a.wav')
+    const block = new Uint8Array(4 << 20)
+    expect((await fetch(`${link}&comp=block&blockid=YQ`, { method: 'PUT', body: block })).status).toBe(201)
+    // 16 GB, were they joined to their end.
+    const list = `<BlockList>${'<Latest>YQ</Latest>'.repeat(4000)}</BlockList>`
+    const put = request(`${link}&comp=blocklist`, { method: 'PUT', headers: { 'content-length': list.length } })
+    put.on('error', () => {}).end(list)
+    const folder = dirname(inputOf(service.dataDir, file_id))
+    const parts = async () => (await readdir(folder)).filter((name) => name.startsWith('.part-'))
+    await expect.poll(parts, { timeout: 30_000 }).toHaveLength(1)
+    put.destroy()
+    await expect.poll(parts, { timeout: 30_000 }).toEqual([])
+    expect(await client.start(file_id)).toMatchObject({ error: { code: 409 } })
+  })
+
+  it('is refused when it was changed, and when its time is over', async () => {
+    const late = await apiClient(await withService({ settings: { links: { uploadLifetimeSec: 0.001 } } }))
+    const { file_upload_link: lateLink } = await late.register('a.wav')
+    expect((await late.upload(lateLink, 'late')).status).toBe(403)
+    expect((await late.upload(lateLink.replace(/se=\d+/, 'se=4102444800'), 'forged')).status).toBe(403)
+
+    const client = await apiClient(await withService())
     const { file_upload_link: link, file_id } = await client.register('a.wav')
-    expect((await client.upload(link, 'late')).status).toBe(403)
-    expect((await client.upload(link.replace(/se=\d+/, 'se=4102444800'), 'forged')).status).toBe(403)
-    expect((await client.upload(link.replace(file_id, crypto.randomUUID()), 'other')).status).toBe(403)
+    const other = await client.register('b.wav')
+    expect((await client.upload(link.replace(file_id, other.file_id), 'of another file')).status).toBe(403)
+    expect(await client.start(other.file_id)).toMatchObject({ error: { code: 409 } })
     expect((await client.upload(link.replace('uploads', '../etc'), 'elsewhere')).status).toBe(404)
+    // As many characters as a signature has, and more bytes.
+    expect((await client.upload(link.replace(/sig=[^&]+/, `sig=${'é'.repeat(43)}`), 'forged')).status).toBe(403)
+    expect((await client.upload(link, 'unchanged')).status).toBe(201)
   })
 })
 
@@ -125,6 +199,29 @@ describe('a download link', () => {
       String(size),
       'bytes',
     ])
+  })
+
+  it('names the file for clients that read `filename*` and for those that do not', async () => {
+    const { url } = await finished(undefined, 'takes/d\u00e9j\u00e0 "vu" 50%.wav')
+    const name = (await fetch(url, { method: 'HEAD' })).headers.get('content-disposition')
+    expect(name).toBe(
+      `attachment; filename="d_j_ _vu_ 50_.wav"; filename*=UTF-8''d%C3%A9j%C3%A0%20%22vu%22%2050%25.wav`,
+    )
+  })
+
+  it.each([
+    ['avi', 'video/x-msvideo'],
+    ['caf', 'audio/x-caf'],
+    ['flv', 'video/x-flv'],
+    ['ts', 'video/mp2t'],
+    ['mpg', 'video/mpeg'],
+    ['wma', 'audio/x-ms-wma'],
+    ['wmv', 'video/x-ms-wmv'],
+    ['ac3', 'audio/ac3'],
+    ['mka', 'audio/x-matroska'],
+    ['unheard-of', 'application/octet-stream'],
+  ])('says what a .%s is: %s', (extension, type) => {
+    expect(mediaTypeOf(extension)).toBe(type)
   })
 
   it('cannot be written to nor changed', async () => {

@@ -8,45 +8,57 @@ const START = { file_id: 'a', options: { model: 'regen_v1' } }
 const register = (fields: object) => ({ file_to_register: { client_file_id: 'a', ...fields } })
 const fromUrl = (fields: object) => register({ source_url: 'https://example.com/a', ...fields })
 
+const INVALID: readonly [wrong: string, operation: string, body: unknown][] = [
+  ['an empty object', 'registerFile', {}],
+  ['an unknown property', 'registerFile', { ...register({}), more: 1 }],
+  ['an unknown property inside', 'registerFile', register({ name: 'a' })],
+  ['a number for a text', 'registerFile', register({ client_file_id: 1 })],
+  ['a text for a number', 'registerFile', register({ start: '1' })],
+  ['null for a number', 'registerFile', register({ end: null })],
+  ['a source_url where none belongs', 'registerFile', register({ source_url: 'https://example.com/a' })],
+  ['a negative start', 'registerFile', register({ start: -1 })],
+  ['a start at the end', 'registerFile', register({ start: 2, end: 2 })],
+  ['an end at the beginning', 'registerFile', register({ end: 0 })],
+  ['a list for an object', 'registerFile', []],
+  ['no source_url', 'registerFileFromUrl', register({})],
+  ['a source_url that is none', 'registerFileFromUrl', fromUrl({ source_url: 'nowhere' })],
+  ...['ftp://example.com/a', 'file:///etc/passwd', 'javascript:alert(1)', 'unix:/run/a.sock:/'].map(
+    (source_url): [string, string, unknown] => [source_url, 'registerFileFromUrl', fromUrl({ source_url })],
+  ),
+  ['a part that is backwards', 'registerFileFromUrl', fromUrl({ start: 3, end: 1 })],
+  ['an empty file_id', 'startProcess', { ...START, file_id: '' }],
+  ['no options', 'startProcess', { file_id: 'a' }],
+  ['no model', 'startProcess', { file_id: 'a', options: {} }],
+  ['another model', 'startProcess', { file_id: 'a', options: { model: 'regen_v2' } }],
+  ['a text for a boolean', 'startProcess', { file_id: 'a', options: { ...START.options, webhook: 'true' } }],
+  ['a secret of 1001', 'startProcess', { ...START, options: { ...START.options, webhook_secret: 'x'.repeat(1001) } }],
+  ...['two\nlines', 'two\r\nlines', 'a\0b', '\x7f', '\x85'].map((webhook_secret): [string, string, unknown] => [
+    `the secret ${JSON.stringify(webhook_secret)}`,
+    'startProcess',
+    { ...START, options: { ...START.options, webhook_secret } },
+  ]),
+  ['an unknown output type', 'startProcess', { ...START, options: { ...START.options, output_type: 'wma' } }],
+  ['an unknown option', 'startProcess', { ...START, options: { ...START.options, speed: 2 } }],
+  ['no ids', 'getFilesStatus', { fileIds: [] }],
+  ['101 ids', 'getFilesStatus', { fileIds: Array.from({ length: 101 }, () => 'a') }],
+  ['an empty id', 'getFilesStatus', { fileIds: [''] }],
+  ['one id without a list', 'getFilesStatus', { fileIds: 'a' }],
+  ['file_id instead of fileId', 'getOutputFileUrl', { file_id: 'a' }],
+  ['an empty fileId', 'getOutputFileUrl', { fileId: '' }],
+  ['text that is no JSON', 'getFilesStatus', '{"fileIds": ['],
+  ['an empty body', 'getFilesStatus', ''],
+  ['a poisoned prototype', 'getFilesStatus', '{"fileIds": ["a"], "__proto__": {"x": 1}}'],
+  ['a body beyond all bounds', 'getFilesStatus', { fileIds: ['x'.repeat(1024 ** 2)] }],
+]
+
 describe('a request that is not valid', () => {
-  it.each<[name: string, operation: string, body: unknown]>([
-    ['an empty object', 'registerFile', {}],
-    ['an unknown property', 'registerFile', { ...register({}), more: 1 }],
-    ['an unknown property inside', 'registerFile', register({ name: 'a' })],
-    ['a number for a text', 'registerFile', register({ client_file_id: 1 })],
-    ['a text for a number', 'registerFile', register({ start: '1' })],
-    ['null for a number', 'registerFile', register({ end: null })],
-    ['a source_url where none belongs', 'registerFile', register({ source_url: 'https://example.com/a' })],
-    ['a negative start', 'registerFile', register({ start: -1 })],
-    ['a start at the end', 'registerFile', register({ start: 2, end: 2 })],
-    ['an end at the beginning', 'registerFile', register({ end: 0 })],
-    ['a list for an object', 'registerFile', []],
-    ['no source_url', 'registerFileFromUrl', register({})],
-    ['a source_url that is none', 'registerFileFromUrl', fromUrl({ source_url: 'nowhere' })],
-    ['a part that is backwards', 'registerFileFromUrl', fromUrl({ start: 3, end: 1 })],
-    ['an empty file_id', 'startProcess', { ...START, file_id: '' }],
-    ['no options', 'startProcess', { file_id: 'a' }],
-    ['no model', 'startProcess', { file_id: 'a', options: {} }],
-    ['another model', 'startProcess', { file_id: 'a', options: { model: 'regen_v2' } }],
-    ['a text for a boolean', 'startProcess', { file_id: 'a', options: { ...START.options, webhook: 'true' } }],
-    ['a secret of 1001', 'startProcess', { ...START, options: { ...START.options, webhook_secret: 'x'.repeat(1001) } }],
-    ['an unknown output type', 'startProcess', { ...START, options: { ...START.options, output_type: 'wma' } }],
-    ['an unknown option', 'startProcess', { ...START, options: { ...START.options, speed: 2 } }],
-    ['no ids', 'getFilesStatus', { fileIds: [] }],
-    ['101 ids', 'getFilesStatus', { fileIds: Array.from({ length: 101 }, () => 'a') }],
-    ['an empty id', 'getFilesStatus', { fileIds: [''] }],
-    ['one id without a list', 'getFilesStatus', { fileIds: 'a' }],
-    ['file_id instead of fileId', 'getOutputFileUrl', { file_id: 'a' }],
-    ['an empty fileId', 'getOutputFileUrl', { fileId: '' }],
-    ['text that is no JSON', 'getFilesStatus', '{"fileIds": ['],
-    ['an empty body', 'getFilesStatus', ''],
-    ['a poisoned prototype', 'getFilesStatus', '{"fileIds": ["a"], "__proto__": {"x": 1}}'],
-    ['a body beyond all bounds', 'getFilesStatus', { fileIds: ['x'.repeat(1024 ** 2)] }],
-  ])('is answered with the four fields: %s', async (_name, operation, body) => {
+  it('is answered with the four fields, whatever is wrong with it', async () => {
     const client = await apiClient(await withService())
-    const answer = await client.post(operation, body)
-    expect(answer.status).toBe(400)
-    validationErrorResponseSchema.parse(await answer.json())
+    for (const [wrong, operation, body] of INVALID) {
+      const answer = await client.post(operation, body)
+      expect([wrong, answer.status]).toEqual([wrong, 400])
+      validationErrorResponseSchema.parse(await answer.json())
+    }
   })
 
   it('is answered likewise for another content type, a path that cannot be decoded and bytes that are no HTTP', async () => {
@@ -89,19 +101,25 @@ describe('a request that is valid', () => {
     ).toBe(200)
   })
 
-  it.each([
-    ['clip.mov', 'clip'],
-    ['a/b.final.mov', 'a/b.final'],
-    ['noextension', 'noextension'],
-    ['.env', '.env'],
-    ['dir.d/file', 'dir.d/file'],
-    ['ends.', 'ends.'],
-    ['', ''],
-    ['名前.wav', '名前'],
-    ['half a pair \ud800.wav', 'half a pair \ud800'],
-  ])('names a file by the client’s id without its last extension: %s', async (id, name) => {
+  it('names a file by the base name of the client’s id, without its last extension', async () => {
     const client = await apiClient(await withService())
-    expect(await client.register(id)).toMatchObject({ client_file_id: id, file_name: name })
+    for (const [id, name] of [
+      ['clip.mov', 'clip'],
+      ['a/b.final.mov', 'b.final'],
+      ['C:\\takes\\scene 1.wav', 'scene 1'],
+      ['takes.d/', 'takes'],
+      ['noextension', 'noextension'],
+      ['.env', '.env'],
+      ['a/.env.local', '.env'],
+      ['dir.d/file', 'file'],
+      ['ends.', 'ends.'],
+      ['../..', '..'],
+      ['two\nlines/a\nb.wav', 'a\nb'],
+      ['', ''],
+      ['名前.wav', '名前'],
+      ['half a pair \ud800.wav', 'half a pair \ud800'],
+    ] as const)
+      expect(await client.register(id)).toMatchObject({ client_file_id: id, file_name: name })
   })
 })
 
@@ -114,10 +132,15 @@ describe('the open pages', () => {
     const document = (await (await fetch(`${baseUrl}/api/v1/openapi.json`)).json()) as {
       openapi: string
       paths: Record<string, object>
+      webhooks: Record<string, Record<string, { operationId?: string; requestBody?: { required?: boolean } }>>
     }
     expect(document.openapi).toBe('3.1.0')
     expect(Object.keys(document.paths)).toHaveLength(6)
+    const { post, put, get } = document.webhooks.processingEvent ?? {}
+    expect([post?.requestBody?.required, put?.requestBody?.required, get?.requestBody]).toEqual([true, true, undefined])
     const page = await fetch(`${baseUrl}/api/v1/docs`)
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(await page.text()).toContain('registerFileFromUrl')
     expect(await (await fetch(`${baseUrl}/api/v1/limits`)).json()).toHaveProperty('maxSizeBytes')

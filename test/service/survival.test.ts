@@ -103,6 +103,20 @@ describe('accepted files', () => {
     expect(nodes).toBe(4)
   }, 180_000)
 
+  it('of a killed node are taken up by another of the same machine at once, whatever their lease', async () => {
+    const dataDir = await freshFolder()
+    const killed = await nodeProcess(dataDir, 'held', '', 3600_000)
+    const serving = await apiClient(await withService({ dataDir, serveOnly: true }))
+    const file = await serving.register('voice.wav')
+    await serving.upload(file.file_upload_link, await fixtureVoice())
+    await serving.start(file.file_id)
+    await expect.poll(async () => (await serving.status(file.file_id))[0]?.progress, { timeout: 30_000 }).toBe(20)
+    // It works on, and cannot take the file before its holder is gone.
+    await withService({ dataDir, engine: plainEngine, settings: { work: { pollMs: 50, leaseMs: 3600_000 } } })
+    await killed.kill('SIGKILL')
+    expect(await serving.ended(file.file_id)).toMatchObject({ status: 'Succeeded', progress: 100 })
+  })
+
   it('are shared by the nodes of a folder: one serves, another works', async () => {
     const dataDir = await freshFolder()
     const serving = await withService({ dataDir, serveOnly: true })

@@ -150,18 +150,6 @@ describe('webhooks', () => {
     const secrets = new Set(receiver.arrived.map(({ headers }) => inUtf8(headers.authorization)))
     expect(secrets).toEqual(new Set(['Bearer start', 'Bearer portal', `Bearer ${beyondAscii}`]))
   })
-
-  it('are given up at once where no header can carry the secret', async () => {
-    const receiver = await webhookReceiver()
-    const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
-    await setWebhook(service.dataDir, { url: receiver.url })
-    await processed(service, { webhook_secret: 'two\nlines' })
-    const portal = await openPortal({ dataDir: service.dataDir })
-    const ends = async () => (await portal.deliveries.latest(9)).map(({ outcome, attempt }) => `${outcome} ${attempt}`)
-    await eventually(async () => expect(await ends()).toEqual(Array(GOOD.length).fill('given-up 1')))
-    expect((await portal.deliveries.latest(1))[0]?.detail).toContain('secret')
-    await portal.close()
-  })
 })
 
 describe('the place of the secret', () => {
@@ -200,7 +188,11 @@ describe('the place of the secret', () => {
     const { search } = webhookRequest({ ...target, url: url.replace('&secret=old', '') }, told, 'a +&').url
     expect(search).toMatch(/^\?sig=a%20b\+c%2F&secret=a%20%2B%26&userId=u&type=status-updated&message=%7B/)
     expect(search).toContain('In%20Progress')
-    expect(webhookRequest(target, told, 'new').url.searchParams.getAll('secret')).toEqual(['new'])
+    // Names of ours in the address give way to ours; what is beside them keeps its encoding.
+    const own = 'https://example.com/hook?userId=me&a=b%20c+d&secret=old&type=x&message=&%73ecret=older'
+    const replaced = webhookRequest({ ...target, url: own }, told, 'two words').url
+    expect(replaced.search).toMatch(/^\?a=b%20c\+d&secret=two%20words&userId=u&type=status-updated&message=%7B/)
+    expect(replaced.searchParams.getAll('secret')).toEqual(['two words'])
   })
 
   it('cannot be the body of a GET', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { runJob } from '../../src/pipeline/run-job.js'
+import { runJob } from '../../src/pipeline/job/run-job.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'

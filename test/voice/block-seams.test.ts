@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { type BlockPlan, cutBlocks, SAMPLE_RATE } from '../../src/voice/block-plan.js'
-import { maskSettings } from '../../src/voice/mask-settings.js'
-import { createRnnoiseEngine, RNNOISE_PLAN } from '../../src/voice/rnnoise-engine.js'
-import { HOP_SAMPLES } from '../../src/voice/spectral-mask.js'
+import { createEmbeddedEngine, EMBEDDED_PLAN } from '../../src/voice/embedded-engine.js'
+import { evidenceSettings } from '../../src/voice/mend/evidence-settings.js'
+import { HOP_SAMPLES } from '../../src/voice/mend/spectral-change.js'
 import { noisySpeech } from '../helpers/made-speech.js'
 import { inChunks } from '../helpers/pcm-chunks.js'
 
 async function throughBlocks(samples: Float32Array, plan: BlockPlan): Promise<Float32Array> {
-  const engine = await createRnnoiseEngine(maskSettings.parse({}))
+  const engine = await createEmbeddedEngine(evidenceSettings.parse({}))
   const output = new Float32Array(samples.length)
   let at = 0
   for await (const block of cutBlocks(inChunks(samples, 65_536), 1, plan)) {
@@ -21,9 +21,9 @@ async function throughBlocks(samples: Float32Array, plan: BlockPlan): Promise<Fl
 
 test('blocks join without a seam: under -40 dB against one unbroken pass, everywhere', async () => {
   const { noisy } = noisySpeech(21 * SAMPLE_RATE, { noiseGain: 0.05, seed: 11 })
-  const unbroken = await throughBlocks(noisy, { ...RNNOISE_PLAN, blockSamples: noisy.length })
+  const unbroken = await throughBlocks(noisy, { ...EMBEDDED_PLAN, blockSamples: noisy.length })
   const blockSamples = 9.6 * SAMPLE_RATE
-  const joined = await throughBlocks(noisy, { ...RNNOISE_PLAN, blockSamples })
+  const joined = await throughBlocks(noisy, { ...EMBEDDED_PLAN, blockSamples })
 
   const differenceDb = (from: number, to: number) => {
     let error = 0
@@ -41,11 +41,10 @@ test('blocks join without a seam: under -40 dB against one unbroken pass, everyw
   }
 }, 240_000)
 
-test('the grids of model, mask and background lie alike in every block', () => {
-  for (const samples of [RNNOISE_PLAN.blockSamples, RNNOISE_PLAN.beforeSamples]) {
-    expect(samples % 480).toBe(0)
-    expect(samples % HOP_SAMPLES).toBe(0)
-    expect(samples % (0.4 * SAMPLE_RATE)).toBe(0)
+test('the grids of both models and of the transform lie alike in every block', () => {
+  const gtcrnFrame = 3 * 256
+  for (const samples of [EMBEDDED_PLAN.blockSamples, EMBEDDED_PLAN.beforeSamples]) {
+    for (const grid of [480, gtcrnFrame, HOP_SAMPLES]) expect(samples % grid).toBe(0)
   }
 })
 

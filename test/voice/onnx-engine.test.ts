@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
-import type { OnnxModel } from '../../src/voice/onnx-model.js'
-import { loadOnnxRuntime, type OnnxSession } from '../../src/voice/onnx-session.js'
-import { wholeModel } from '../../src/voice/onnx-whole.js'
+import type { OnnxModel } from '../../src/voice/onnx/onnx-model.js'
+import { loadOnnxRuntime, type OnnxSession } from '../../src/voice/onnx/onnx-session.js'
+import { wholeModel } from '../../src/voice/onnx/onnx-whole.js'
 import { noisySpeech } from '../helpers/made-speech.js'
 import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
 import { type TinyGraph, tinyOnnx } from '../helpers/tiny-onnx.js'
@@ -14,15 +14,15 @@ import { type TinyGraph, tinyOnnx } from '../helpers/tiny-onnx.js'
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-onnx-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Always at full strength, and the model taken at its word: what it does can be read off the output. */
-const mask = { exponent: 1, floor: 0, cleanDb: -300, noisyDb: -299, highPassHz: 0 }
+/** Always at full strength: what the model does can be read off the output. */
+const evidence = { cleanDb: -300, noisyDb: -299 }
 const { noisy } = noisySpeech(SAMPLE_RATE, { noiseGain: 0.1, seed: 6 })
 
 async function through(description: object, models: Record<string, TinyGraph>): Promise<Float32Array> {
   for (const [file, graph] of Object.entries(models)) writeFileSync(join(folder, file), tinyOnnx(graph))
   const model = join(folder, 'model.json')
   writeFileSync(model, JSON.stringify(description))
-  await using pool = new VoicePool({ workers: 1, engine: { kind: 'onnx', model, mask } })
+  await using pool = new VoicePool({ workers: 1, engine: { kind: 'onnx', model, evidence } })
   return await floatsOf(regenerate({ channelCount: 1, chunks: inChunks(noisy, 65_536) }, { pool }))
 }
 

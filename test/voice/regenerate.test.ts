@@ -44,6 +44,22 @@ describe('regenerate', () => {
     )
   })
 
+  test('leaves a clean microphone alone beside a noisy one', async () => {
+    const { clean: other, noisy: loud } = noisySpeech(clean.length + 4800, { noiseGain: 0.1, seed: 7 })
+    const late = loud.slice(4800)
+    const output = await run(interleaved([clean, late]), { channelCount: 2 })
+    expect(siSdr(clean, channelOf(output, 0, 2))).toBeGreaterThan(40)
+    expect(siSdr(other.slice(4800), channelOf(output, 1, 2))).toBeGreaterThan(siSdr(other.slice(4800), late) + 2)
+  })
+
+  test('takes a constant offset for no noise, and limits no peak of sound above full scale', async () => {
+    const offset = await run(clean.map((value) => value + 0.02))
+    expect(siSdr(clean, offset)).toBeGreaterThan(40)
+    const loudest = noisy.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)
+    const [plain, loud] = [await run(noisy), await run(noisy.map((value) => (value * 2) / loudest))]
+    expect(siSdr(plain, loud)).toBeGreaterThan(40)
+  })
+
   test('never clips what did not clip before', async () => {
     const loudest = noisy.reduce((peak, value) => Math.max(peak, Math.abs(value)), 0)
     const output = await run(noisy.map((value) => value / loudest))

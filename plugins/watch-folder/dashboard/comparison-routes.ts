@@ -1,4 +1,6 @@
-import { type Comparison, readReceipt, VoxmuxError } from 'voxmux'
+import { VoxmuxError } from '../../../src/core/errors.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import type { Comparison } from '../../../src/pipeline/report/comparison.js'
 import type { Exchange } from './exchange.js'
 import { jobOf } from './job-routes.js'
 import { sendFault, sendJson } from './respond.js'

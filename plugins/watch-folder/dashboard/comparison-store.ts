@@ -1,7 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
-import { type Comparison, compareTracks, probe, type Receipt, UsageError } from 'voxmux'
+import { UsageError } from '../../../src/core/errors.js'
+import { probe } from '../../../src/media/index.js'
+import type { Receipt } from '../../../src/pipeline/output/receipt.js'
+import { type Comparison, compareTracks } from '../../../src/pipeline/report/comparison.js'
 
 export interface ComparisonStoreOptions {
   /** Folder of its own, closed to other users. */

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
-import { toVoxmuxError } from 'voxmux'
-import { inTime } from '../in-time.js'
+import { toVoxmuxError } from '../../../src/core/errors.js'
+import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { OperatorView } from './operator-view.js'
 
 /** One thing that readiness hangs on. */
@@ -52,8 +52,10 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
 
 async function checked(check: string, look: () => Promise<string>): Promise<HealthCheck> {
   try {
-    const late = new Error(`no answer within ${PATIENCE_MS / 1000} s`)
-    return { check, ok: true, detail: await inTime(look(), PATIENCE_MS, late) }
+    const detail = await withDeadline(look(), PATIENCE_MS, () => {
+      throw new Error(`no answer within ${PATIENCE_MS / 1000} s`)
+    })
+    return { check, ok: true, detail }
   } catch (fault) {
     return { check, ok: false, detail: fault instanceof Error ? fault.message : toVoxmuxError(fault).message }
   }

@@ -1,5 +1,5 @@
-import type { Job } from 'voxmux'
-import { readReceipt } from 'voxmux'
+import type { Job } from '../../../src/ledger/index.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import type { Exchange } from './exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
 import { SANDBOX_POLICY, sendFault, sendJson } from './respond.js'
@@ -53,11 +53,8 @@ export async function answerReport(exchange: Exchange): Promise<void> {
 
 /** `POST /api/jobs/ID/retry`: an ended job goes back into the queue. */
 export async function answerRetry(exchange: Exchange): Promise<void> {
-  const { view, response, groups } = exchange
-  const job = await view.jobs.requeue(groups.id ?? '')
-  if (!job) return sendFault(response, 404, 'There is no such job.')
-  view.onRetry(job)
-  sendJson(response, 200, { job: jobView(job) })
+  const job = await jobOf(exchange)
+  if (job) sendJson(exchange.response, 200, { job: jobView(await exchange.view.retry(job)) })
 }
 
 /** The job that the address names; answered with 404 and null where there is none. */

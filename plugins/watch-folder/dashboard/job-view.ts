@@ -1,5 +1,7 @@
 import { basename } from 'node:path'
-import type { ErrorReport, Job, JobStatus, Stage } from 'voxmux'
+import type { ErrorReport } from '../../../src/core/errors.js'
+import type { Job, JobStatus } from '../../../src/ledger/index.js'
+import type { Stage } from '../../../src/pipeline/events.js'
 import type { JobProgress } from './progress-board.js'
 
 /** A job as the page is given it. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { JobCount, Pause } from 'voxmux'
+import type { JobCount, Pause } from '../../../src/ledger/index.js'
 import type { FolderView } from '../daemon-view.js'
 import { type JobView, jobView, LISTS } from './job-view.js'
 import type { OperatorView } from './operator-view.js'

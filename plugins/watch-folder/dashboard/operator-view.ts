@@ -1,6 +1,6 @@
-import type { Job } from 'voxmux'
+import type { Job } from '../../../src/ledger/index.js'
 import type { DaemonView } from '../daemon-view.js'
-import type { LookedAtJobs } from '../looked-at-jobs.js'
+import type { LookedAtJobs } from '../intake/looked-at-jobs.js'
 
 /** `starting`: the folders are not watched yet; `stopping`: nothing more is taken. */
 export type DaemonPhase = 'starting' | 'watching' | 'stopping'
@@ -12,6 +12,6 @@ export interface OperatorView {
   readonly jobs: LookedAtJobs
   /** Where the input of a finished job may lie now, the likeliest first: it may have been moved since. */
   sourcesOf(job: Job): readonly string[]
-  /** A job went back into the queue: look for work now. */
-  onRetry(job: Job): void
+  /** Puts a job back into the queue, one that failed with the present settings of its folder. */
+  retry(job: Job): Promise<Job>
 }

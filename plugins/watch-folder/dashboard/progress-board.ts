@@ -1,4 +1,4 @@
-import type { Stage } from 'voxmux'
+import type { Stage } from '../../../src/pipeline/events.js'
 import type { DaemonView } from '../daemon-view.js'
 
 /** How far a job of this process is. */

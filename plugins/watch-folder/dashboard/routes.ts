@@ -52,7 +52,10 @@ function answerAsset({ response, files, groups }: Exchange): void {
 async function answerEvents({ request, response, feed }: Exchange): Promise<void> {
   if (request.method === 'HEAD') return sendText(response, 200, 'text/event-stream; charset=utf-8', '')
   const taken = await feed.connect(response)
-  if (!taken) sendFault(response, 503, 'Too many pages are open already.')
+  if (taken) return
+  // Kept open, the refused ones would fill the server's connections, and nobody could ask for its health.
+  response.setHeader('connection', 'close')
+  sendFault(response, 503, 'Too many pages are open already.')
 }
 
 async function answerReadiness({ view, response }: Exchange): Promise<void> {

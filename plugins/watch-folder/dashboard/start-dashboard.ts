@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Logger, silentLogger, TransientError, toVoxmuxError, UsageError } from 'voxmux'
+import { TransientError, toVoxmuxError, UsageError } from '../../../src/core/errors.js'
+import { type Logger, silentLogger } from '../../../src/core/logger.js'
 import { ComparisonStore } from './comparison-store.js'
 import type { DashboardParts } from './exchange.js'
 import { LiveFeed } from './live-feed.js'
@@ -92,7 +93,8 @@ async function answer(
   const { method = '', headers } = request
   const refusal = refusalOf({ method, headers }, { hosts, token: parts.token })
   if (refusal) return sendFault(response, refusal.status, refusal.message)
-  if (!URL.canParse(request.url ?? '', LOCAL)) return sendFault(response, 400, 'That is no address.')
+  if (!URL.canParse(request.url ?? '', LOCAL))
+    return sendFault(response, 400, 'The address of the request is not valid.')
   const { pathname, searchParams: query } = new URL(request.url ?? '', LOCAL)
   const matching = ROUTES.filter(({ pattern }) => pattern.test(pathname))
   const route = matching.find((one) => one.method === (method === 'HEAD' ? 'GET' : method))

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { DaemonView } from '../daemon-view.js'
-import type { LookedAtJobs } from '../looked-at-jobs.js'
+import type { LookedAtJobs } from '../intake/looked-at-jobs.js'
 
 export interface DaemonGaugesOptions {
   /** Version of voxmux. */
@@ -17,7 +17,7 @@ export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: D
   const registers = [registry]
   const folderOf = (group: string) => daemon.folders.find((folder) => folder.group === group)?.path ?? group
   new Gauge({
-    ...{ name: 'voxmux_build_info', help: 'What runs here; always 1.', registers },
+    ...{ name: 'voxmux_build_info', help: 'Running version of voxmux and Node; always 1.', registers },
     labelNames: ['version', 'node'],
   }).set({ version, node: process.versions.node }, 1)
   new Gauge({

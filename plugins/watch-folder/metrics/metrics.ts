@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import type { JobEvent, TrafficMeter } from 'voxmux'
+import type { TrafficMeter } from '../../../src/client/index.js'
+import type { JobEvent } from '../../../src/pipeline/events.js'
 import { addDaemonGauges, type DaemonGaugesOptions } from './daemon-gauges.js'
 import { StageClock } from './stage-clock.js'
 

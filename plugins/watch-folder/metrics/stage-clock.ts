@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { JobEvent, Stage } from 'voxmux'
+import type { JobEvent, Stage } from '../../../src/pipeline/events.js'
 
 interface StageTime {
   readonly startMs: number

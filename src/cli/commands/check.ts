@@ -1,25 +1,29 @@
 import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
-import { expandInputs } from '../../pipeline/expand-inputs.js'
-import { checkFile } from '../check-file.js'
+import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
+import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { describeCheck } from '../describe-check.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../run-options.js'
+import { checkFile } from '../show/check-file.js'
+import { describeCheck } from '../show/describe-check.js'
 
 /** `voxmux check <input…>` */
 export const command = defineCommand({
   positionals: '<input..>',
   examples: [
-    ['clip.mov', 'what would be refused, and what can be done about it'],
-    ['film.mkv --track lang:eng --channels center', 'whether these choices help'],
-    ['*.mxf --json', 'a `file` event for each, with verdicts and media'],
+    ['clip.mov', 'what the service would refuse, and how to fix it'],
+    ['film.mkv --track lang:eng --channels center', 'check with other choices'],
+    ['*.mxf --json', 'one `file` event per input, with verdicts and media'],
   ],
   build: (parser) =>
     withOptions(
-      parser.positional('input', { type: 'string', array: true, demandOption: true, describe: 'Files, or folders' }),
-      { ...CONFIG_OPTIONS, ...VOICE_OPTIONS, json: { type: 'boolean', describe: 'Events on stdout' } },
+      parser.positional('input', { type: 'string', array: true, demandOption: true, describe: 'Files or folders' }),
+      {
+        ...CONFIG_OPTIONS,
+        ...VOICE_OPTIONS,
+        json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
+      },
     ),
   run: async (args, context) => {
     const { cwd, signal, output } = context

@@ -1,26 +1,26 @@
 import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
 import { forgetBinaries } from '../../media/index.js'
+import { CONFIG_OPTIONS, flagsOf, withOptions } from '../arguments/run-options.js'
 import type { CommandContext } from '../command.js'
 import { defineCommand } from '../command.js'
 import { examine, examineTools } from '../doctor/examine.js'
 import type { Finding } from '../doctor/finding.js'
 import { installFfmpeg } from '../doctor/install-ffmpeg.js'
 import { loadConfig } from '../load-config.js'
-import { CONFIG_OPTIONS, flagsOf, withOptions } from '../run-options.js'
 
 /** `voxmux doctor` */
 export const command = defineCommand({
   positionals: '',
   examples: [
-    ['', 'what is installed, reachable and configured'],
-    ['--install', 'get ffmpeg from the system’s package manager, where none is found'],
-    ['--profile production', 'check those addresses and credentials'],
+    ['', 'check what is installed, reachable and configured'],
+    ['--install', 'install ffmpeg with the system’s package manager, if it is missing'],
+    ['--profile production', 'check the addresses and credentials of a profile'],
   ],
   build: (parser) =>
     withOptions(parser, {
-      install: { type: 'boolean', describe: 'Install ffmpeg where no working one is found' },
-      json: { type: 'boolean', describe: 'Events on stdout' },
+      install: { type: 'boolean', describe: 'Install ffmpeg if no working one is found' },
+      json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
       ...CONFIG_OPTIONS,
     }),
   run: async (args, context) => {
@@ -32,7 +32,7 @@ export const command = defineCommand({
   },
 })
 
-/** Installs only where something is missing, and says what it found in the end. */
+/** Installs ffmpeg only if it is missing, then examines the result. */
 async function install({ env, signal, output }: CommandContext): Promise<readonly Finding[]> {
   const before = await examineTools(undefined)
   if (before.every(({ status }) => status !== 'fault')) return before

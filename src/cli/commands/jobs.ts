@@ -1,13 +1,16 @@
+import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
-import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../jobs/index.js'
-import { openStore } from '../../pipeline/open-store.js'
-import { shownJob } from '../../pipeline/queued-order.js'
-import { jobHeld, retryJob } from '../../pipeline/retry-job.js'
+import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../ledger/index.js'
+import { openStore } from '../../pipeline/job/open-store.js'
+import type { JobSettings } from '../../pipeline/plan/job-settings.js'
+import { shownJob } from '../../pipeline/queue/queued-order.js'
+import { jobHeld, retryJob } from '../../pipeline/queue/retry-job.js'
+import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { jobDetails, jobLine } from '../describe-job.js'
 import { findJob } from '../find-job.js'
+import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { RUN_OPTIONS, withOptions } from '../run-options.js'
+import { jobDetails, jobLine } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -17,26 +20,30 @@ const ACTIONS = ['list', 'show', 'retry', 'forget'] as const
 export const command = defineCommand({
   positionals: '<action> [job..]',
   examples: [
-    ['list --status failed', 'the newest jobs that failed'],
-    ['show clip.mov', 'all that the ledger holds of the newest job of this input'],
-    ['retry 01JD…', 'make a job ready again; a worker, or the next run of its input, takes it up'],
-    ['retry clip.mov --force', 'have a worker do it again and replace its output'],
-    ['forget clip.mov', 'forget that it was done: the next run makes it anew'],
+    ['list --status failed', 'list the newest failed jobs'],
+    ['show clip.mov', 'show everything about the newest job of this input'],
+    ['retry 01JD…', 'queue a job again; a worker or the next run of its input processes it'],
+    ['retry clip.mov --force', 'process it again and replace its output'],
+    ['forget clip.mov', 'forget that it was done; the next run processes it again'],
   ],
   build: (parser) =>
     withOptions(
       parser
-        .positional('action', { choices: ACTIONS, demandOption: true, describe: 'What to do' })
-        .positional('job', { type: 'string', array: true, describe: 'Ids, or paths of inputs' }),
+        .positional('action', { choices: ACTIONS, demandOption: true, describe: 'Action' })
+        .positional('job', { type: 'string', array: true, describe: 'Job ids or input paths' }),
       {
-        status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only these' },
-        group: { type: 'string', requiresArg: true, describe: 'list: only of this group, such as a watched folder' },
-        force: { type: 'boolean', default: false, describe: 'retry: do again what is done, and replace its output' },
-        limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: at most so many' },
+        status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only jobs in this state (repeatable)' },
+        group: { type: 'string', requiresArg: true, describe: 'list: only this group, such as a watched folder' },
+        force: {
+          type: 'boolean',
+          default: false,
+          describe: 'retry: process finished jobs again and replace their outputs',
+        },
+        limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: show at most N jobs' },
         'ended-days': {
           type: 'number',
           requiresArg: true,
-          describe: 'forget: all that ended so many days ago or earlier',
+          describe: 'forget: jobs that ended at least N days ago',
         },
         ledger: RUN_OPTIONS.ledger,
         store: RUN_OPTIONS.store,
@@ -47,12 +54,14 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { ledger: file, store } = args
     const flags = { ...(file !== undefined && { ledger: file }), ...(store !== undefined && { store }) }
-    const ledger = await openStore(await loadConfig(args, flags, context))
+    const config = await loadConfig(args, flags, context)
+    const ledger = await openStore(config)
     try {
       if (args.action === 'list') return await list(ledger.jobs, args, context)
       const days = args['ended-days']
       if (args.action === 'forget' && days !== undefined) return await forgetEnded(ledger.jobs, days, context)
-      return await eachJob(ledger.jobs, args.action, args, context)
+      const settingsOf = (job: Job) => folderSettings(job, config, { flags, config: args.config }, context)
+      return await eachJob(ledger.jobs, args.action, { ...args, settingsOf }, context)
     } finally {
       await ledger.close()
     }
@@ -71,12 +80,12 @@ async function list(
     output.print(jobLine(job))
   }
   for (const pause of await jobs.pauses())
-    output.note(`Nothing is taken${pause.group === null ? '' : ` of ${pause.group}`} at the moment: ${pause.reason}`)
-  if (found.length === 0) output.note('The ledger holds no such job.')
+    output.note(`${pause.group === null ? 'All jobs are' : `${pause.group} is`} paused: ${pause.reason}`)
+  if (found.length === 0) output.note('No jobs match.')
   return 0
 }
 
-/** What ended long ago: its outputs and receipts stay, and the ledger, or the memory of a store, grows no further. */
+/** Forgets old jobs, so that the ledger or the shared store stays small. Their outputs and receipts stay. */
 async function forgetEnded(jobs: JobStore, days: number, { output }: CommandContext): Promise<ExitCode> {
   const count = await jobs.forgetEnded(Date.now() - days * DAY_MS)
   output.event({ event: 'forgotten', count })
@@ -87,33 +96,58 @@ async function forgetEnded(jobs: JobStore, days: number, { output }: CommandCont
 async function eachJob(
   jobs: JobStore,
   action: Exclude<(typeof ACTIONS)[number], 'list'>,
-  { job: names = [], force }: { job?: string[] | undefined; force: boolean },
+  { job: names = [], force, settingsOf }: { job?: string[] | undefined; force: boolean; settingsOf: SettingsOf },
   { cwd, output }: CommandContext,
 ): Promise<ExitCode> {
   if (names.length === 0) {
-    throw new UsageError('ERR_USAGE', `Which job? \`voxmux jobs ${action}\` takes ids or paths of inputs.`)
+    throw new UsageError(
+      'ERR_USAGE',
+      `Which job? Name its id or the path of its input: \`voxmux jobs ${action} clip.mov\`.`,
+    )
   }
   for (const name of names) {
     const job = await findJob(jobs, name, cwd)
-    const { after, text } = await act(jobs, action, job, force)
+    const { after, text } = await act(jobs, action, job, { force, settingsOf })
     output.event(jobEvent(after))
     output.print(text)
   }
   return 0
 }
 
+type SettingsOf = (job: Job) => Promise<JobSettings | undefined>
+
+/**
+ * The present settings of the watched folder that the job belongs to. Undefined if the configuration does not name it.
+ */
+async function folderSettings(
+  { group }: Job,
+  config: Config,
+  { flags, config: configPath }: { readonly flags: Flags; readonly config: string | undefined },
+  { cwd, env }: CommandContext,
+): Promise<JobSettings | undefined> {
+  const folder = config.watch.folders?.find(({ path }) => path === group)
+  if (!folder) return undefined
+  const { preset } = folder
+  const own = preset === undefined ? config : await resolveConfig({ cwd, env, flags: { ...flags, preset }, configPath })
+  return jobSettingsOf(own, {}, cwd)
+}
+
 async function act(
   jobs: JobStore,
   action: Exclude<(typeof ACTIONS)[number], 'list'>,
   job: Job,
-  force: boolean,
+  { force, settingsOf }: { readonly force: boolean; readonly settingsOf: SettingsOf },
 ): Promise<{ after: Job; text: string }> {
   switch (action) {
     case 'show':
       return { after: job, text: jobDetails(shownJob(job)) }
     case 'retry': {
-      const after = await retryJob(jobs, job, { force })
-      return { after, text: `Ready again: ${after.input}` }
+      const settings = await settingsOf(job)
+      const after = await retryJob(jobs, job, { force, settings })
+      const how = settings
+        ? ` (if it failed: with the current settings of ${job.group}, preset ${settings.preset})`
+        : ''
+      return { after, text: `Queued again: ${after.input}${how}` }
     }
     case 'forget':
       if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${job.input}` }

@@ -3,7 +3,7 @@ import { UsageError } from '../../core/errors.js'
 import type { Portal } from '../../service/index.js'
 import type { Output } from '../output/output.js'
 
-/** What an action of the portal is given. */
+/** The parameters of a portal action. */
 export interface PortalRequest {
   readonly portal: Portal
   readonly output: Output
@@ -17,26 +17,26 @@ export interface PortalRequest {
   readonly limit: string
 }
 
-/** Does one thing, and says what it did: an event for programs, text for people. */
+/** Performs one action and reports it: an event for programs, text for people. */
 export type PortalAction = (request: PortalRequest) => void | Promise<void>
 
-/** The user of the account that the command is about; the local one is there from the start. */
+/** The user of the account that the command names. The account `local` always exists. */
 export function userOf({ portal, account }: PortalRequest) {
   return account === 'local' ? portal.accounts.ensure(account) : portal.accounts.named(account)
 }
 
-/** A flag or argument that an action cannot do without. @throws UsageError `ERR_USAGE` */
+/** Requires a flag or argument. @throws UsageError `ERR_USAGE` */
 export function required(value: string | undefined, what: string): string {
   if (value) return value
   throw new UsageError('ERR_USAGE', `${what} is missing.`, { remedies: ['`voxmux portal --help` shows examples.'] })
 }
 
-/** A day, as people compare them. */
+/** A day as YYYY-MM-DD, which sorts and compares easily. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** Rows in columns as wide as they need be. */
+/** Formats rows in columns as narrow as possible. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows

@@ -8,16 +8,14 @@ export const CREDIT_ACTIONS: Readonly<Record<string, PortalAction>> = {
     const creditsSec = credits(required(request.subject, 'The number of seconds (or "unlimited")'))
     await portal.accounts.setCredits((await userOf(request)).id, creditsSec)
     output.event({ event: 'credits', account, creditsSec })
-    output.print(
-      `${account}: ${creditsSec === null ? 'unlimited' : `${creditsSec} s of audio may still be processed`}.`,
-    )
+    output.print(`${account}: ${creditsSec === null ? 'unlimited' : `${creditsSec} s of audio left`}.`)
   },
 
   'account create': async ({ portal, output, name }) => {
     const user = await portal.accounts.create(required(name, '--name'))
     output.event({ event: 'account', name: user.name, accountId: user.accountId, userId: user.id })
     output.print(
-      `The account ${user.name} is there. Its first key: voxmux portal keys create --account ${user.name} --name NAME`,
+      `Account "${user.name}" created. Create its first key: voxmux portal keys create --account ${user.name} --name NAME`,
     )
   },
 }
@@ -25,5 +23,5 @@ export const CREDIT_ACTIONS: Readonly<Record<string, PortalAction>> = {
 function credits(text: string): number | null {
   if (text === 'unlimited') return null
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
-  throw new UsageError('ERR_USAGE', `Credits are seconds of audio, or "unlimited", not ${text}.`)
+  throw new UsageError('ERR_USAGE', `Credits are a number of seconds or "unlimited", not "${text}".`)
 }

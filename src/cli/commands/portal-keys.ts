@@ -19,7 +19,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
       dayOf(key.createdMs),
       key.revokedMs === null ? dayOf(key.expiresMs) : `revoked ${dayOf(key.revokedMs)}`,
     ])
-    const none = 'There are no keys yet: voxmux portal keys create --name NAME'
+    const none = 'There are no keys yet. Create one: voxmux portal keys create --name NAME'
     output.print(rows.length === 0 ? none : table([['client id', 'name', 'account', 'created', 'good until'], ...rows]))
   },
 
@@ -29,20 +29,22 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
   'keys revoke': async ({ portal, output, subject }) => {
     const key = await portal.keys.revoke(required(subject, 'The client id'))
     output.event({ event: 'key', ...shown(key) })
-    output.print(`${key.name} (${key.clientId}) is revoked: neither it nor its tokens are good any more.`)
+    output.print(`${key.name} (${key.clientId}) is revoked. Neither the key nor its tokens work any longer.`)
   },
 
   'keys rotate': async ({ portal, output }) => {
     const { kid } = await portal.signingKeys.replace()
     output.event({ event: 'signing-key', kid })
-    output.print(`Tokens are signed with a new key (${kid}); those already out stay good for their hour.`)
+    output.print(
+      `New tokens are signed with a new key (${kid}). Existing tokens stay valid until they expire, within an hour.`,
+    )
   },
 }
 
 function tellSecret({ portal, output }: PortalRequest, key: NewApiKey): void {
   const { tenantId, scope } = portal.identity
   output.event({ event: 'key', ...shown(key), client_secret: key.clientSecret, tenant_id: tenantId, scope })
-  output.print(`${key.name}, good until ${dayOf(key.expiresMs)}. The secret is shown this once:
+  output.print(`${key.name}, valid until ${dayOf(key.expiresMs)}. The secret is shown only once:
 
 export VOXMUX_TENANT_ID=${tenantId}
 export VOXMUX_CLIENT_ID=${key.clientId}

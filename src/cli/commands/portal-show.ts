@@ -1,3 +1,4 @@
+import { redactUrl } from '../../core/redact.js'
 import { type PortalAction, table, userOf } from './portal-action.js'
 
 /** `voxmux portal show` */
@@ -9,7 +10,8 @@ export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {
     const keys = (await portal.keys.list()).filter((key) => key.userId === user.id && key.revokedMs === null)
     const webhook = await portal.webhooks.of(user.id)
     const target = webhook && {
-      url: webhook.url,
+      // The query may contain a password.
+      url: redactUrl(webhook.url),
       method: webhook.method,
       secretPosition: webhook.secretPosition,
       hasSecret: webhook.secret !== null,

@@ -13,20 +13,20 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       url: required(request.url, '--url'),
       method,
       secretPosition,
-      // Never a flag: the list of processes shows those to everybody.
+      // A flag would show the secret in the process list.
       secret: request.secretStdin ? await secretFromStdin() : null,
     }
     await portal.webhooks.set((await userOf(request)).id, target)
     const hasSecret = target.secret !== null
-    output.event({ event: 'webhook', url: target.url, method, secretPosition, hasSecret })
+    output.event({ event: 'webhook', url: redactUrl(target.url), method, secretPosition, hasSecret })
     const secret = hasSecret ? `, with the secret in the ${secretPosition}` : ', without a secret'
-    output.print(`Events go to ${method} ${redactUrl(target.url)}${secret}.`)
+    output.print(`Webhooks are sent to ${method} ${redactUrl(target.url)}${secret}.`)
   },
 
   'webhook clear': async (request) => {
     await request.portal.webhooks.set((await userOf(request)).id, null)
     request.output.event({ event: 'webhook', url: null })
-    request.output.print('No webhooks any more.')
+    request.output.print('Webhooks are switched off.')
   },
 
   'webhook log': async ({ portal, output, limit }) => {
@@ -41,7 +41,7 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       entry.fileId,
       entry.detail,
     ])
-    output.print(rows.length === 0 ? 'Nothing has been sent yet.' : table(rows))
+    output.print(rows.length === 0 ? 'No webhook has been sent yet.' : table(rows))
   },
 }
 

@@ -22,35 +22,47 @@ const ACTIONS: Readonly<Record<string, PortalAction>> = {
 export const command = defineCommand({
   positionals: '<topic> [action] [subject]',
   examples: [
-    ['show', 'tenant, client ids, scope, credits and webhooks'],
-    ['account create --name studio', 'an account, with a user of its own'],
-    ['keys create --name ci', 'an API key; its secret is shown this once'],
-    ['keys list', 'the keys; also: regenerate CLIENT_ID, revoke CLIENT_ID'],
-    ['keys rotate', 'sign tokens with a new key from now on'],
-    ['credits set 3600', 'seconds of audio that may still be processed; or: unlimited'],
-    ['webhook set --url https://example.com/hook --secret-position header --secret-stdin', 'where events go'],
-    ['webhook log', 'what became of the events; also: clear'],
+    ['show', 'show the tenant, client ids, scope, credits and webhooks'],
+    ['account create --name studio', 'create an account with its own user'],
+    ['keys create --name ci', 'create an API key; its secret is shown only once'],
+    ['keys list', 'list the keys; also: regenerate CLIENT_ID, revoke CLIENT_ID'],
+    ['keys rotate', 'sign new tokens with a new key'],
+    ['credits set 3600', 'set the seconds of audio that the account may process, or: unlimited'],
+    [
+      'webhook set --url https://example.com/hook --secret-position header --secret-stdin',
+      'set the address that gets the webhooks',
+    ],
+    ['webhook log', 'list the webhooks sent; also: webhook clear'],
   ],
   build: (parser) =>
     parser
-      .positional('topic', { type: 'string', demandOption: true, describe: 'show, account, keys, credits or webhook' })
-      .positional('action', { type: 'string', describe: 'What to do' })
-      .positional('subject', { type: 'string', describe: 'Client id, or seconds' })
-      .option('data', { type: 'string', describe: "The service's folder; default: the embedded service's" })
-      .option('store', { type: 'string', requiresArg: true, describe: 'The store of its nodes (redis://…)' })
-      .option('account', { type: 'string', default: 'local', describe: 'Whose keys, credits or webhooks' })
+      .positional('topic', {
+        type: 'string',
+        demandOption: true,
+        describe: 'Topic: show, account, keys, credits or webhook',
+      })
+      .positional('action', { type: 'string', describe: 'Action on the topic' })
+      .positional('subject', { type: 'string', describe: 'Client id or seconds' })
+      .option('data', { type: 'string', describe: 'Folder of the service (default: that of the built-in service)' })
+      .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (redis://…)' })
+      .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
       .option('name', { type: 'string', describe: 'Name of the new key or account' })
-      .option('url', { type: 'string', describe: 'Where webhooks go' })
-      .option('method', { type: 'string', choices: ['POST', 'PUT', 'GET'] as const, default: 'POST' as const })
+      .option('url', { type: 'string', describe: 'Address that gets the webhooks' })
+      .option('method', {
+        type: 'string',
+        choices: ['POST', 'PUT', 'GET'] as const,
+        default: 'POST' as const,
+        describe: 'HTTP method of the webhooks',
+      })
       .option('secret-position', {
         type: 'string',
         choices: ['header', 'query', 'body'] as const,
         default: 'header' as const,
-        describe: 'Where the secret of a webhook goes',
+        describe: 'Place of the secret in a webhook request',
       })
-      .option('secret-stdin', { type: 'boolean', describe: 'Read the secret of the webhooks from standard input' })
-      .option('limit', { type: 'string', default: '50', describe: 'Lines of the log' })
-      .option('json', { type: 'boolean', describe: 'Events on stdout' }),
+      .option('secret-stdin', { type: 'boolean', describe: 'Read the secret of the webhooks from stdin' })
+      .option('limit', { type: 'string', default: '50', describe: 'Number of log lines to show' })
+      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
   run: async (args, { cwd, env, output }) => {
     const words = args.topic === 'show' ? 'show' : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]
@@ -70,7 +82,11 @@ export const command = defineCommand({
 function unknownAction(words: string): UsageError {
   const known = Object.keys(ACTIONS)
   const guess = nearest(words, known)
-  return new UsageError('ERR_USAGE', `There is no \`portal ${words}\`${guess ? `; did you mean \`${guess}\`?` : '.'}`, {
-    remedies: [`There are: ${known.join(', ')}.`],
-  })
+  return new UsageError(
+    'ERR_USAGE',
+    `\`portal ${words}\` does not exist${guess ? `; did you mean \`${guess}\`?` : '.'}`,
+    {
+      remedies: [`Use one of: ${known.join(', ')}.`],
+    },
+  )
 }

@@ -1,20 +1,20 @@
 import { stripVTControlCharacters } from 'node:util'
 import { loadPreset, presetNames } from '../../config/load-preset.js'
 import { defineCommand } from '../command.js'
-import { describeRecipe } from '../describe-recipe.js'
+import { describeRecipe } from '../show/describe-recipe.js'
 
 /** `voxmux presets [name]` */
 export const command = defineCommand({
   positionals: '[name]',
   examples: [
     ['', 'list the presets'],
-    ['podcast', 'show what a preset decides'],
+    ['podcast', 'show the settings of a preset'],
     ['./mine.json', 'check a preset of your own'],
   ],
   build: (parser) =>
     parser
-      .positional('name', { type: 'string', describe: 'Name, or path of a JSON file' })
-      .option('json', { type: 'boolean', describe: 'Events on stdout' }),
+      .positional('name', { type: 'string', describe: 'Name of a preset, or path of a JSON file' })
+      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
   run: async ({ name }, { cwd, output }) => {
     const names = name === undefined ? await presetNames() : [name]
     for (const wanted of names) {

@@ -11,42 +11,42 @@ import {
   serveFileSchema,
   startService,
 } from '../../service/index.js'
-import { onnxModelSchema } from '../../voice/onnx-model.js'
+import { onnxModelSchema } from '../../voice/onnx/onnx-model.js'
+import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
-import { portNumber } from '../port-number.js'
 import { nodeFolder, sharedStore } from '../service-place.js'
 
-/** Name of the key that a first start makes. */
+/** Name of the key that the first start creates. */
 const FIRST_KEY = 'serve'
 
 /** `voxmux serve` */
 export const command = defineCommand({
   positionals: '',
   examples: [
-    ['', 'serve on loopback, on any free port'],
-    ['--host 0.0.0.0 --port 8080 --data /srv/voxmux', 'serve a network; storage is at the next port'],
-    ['--store redis://jobs.example --data /mnt/nas/voxmux', 'one of several nodes over one store and one share'],
-    ['--json', 'say address and key as one JSON line, for a script'],
+    ['', 'serve this computer, on any free port'],
+    ['--host 0.0.0.0 --port 8080 --data /srv/voxmux', 'serve a network; storage listens on the next port'],
+    ['--store redis://jobs.example --data /mnt/nas/voxmux', 'run one of several nodes on one store and one share'],
+    ['--json', 'print the address and key as one JSON line'],
   ],
   build: (parser) =>
     parser
-      .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen at' })
-      .option('port', { type: 'string', default: '0', describe: 'Port; 0 takes any' })
-      .option('data', { type: 'string', describe: 'Folder of all that the service keeps' })
+      .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' })
+      .option('port', { type: 'string', default: '0', describe: 'Port; 0 picks a free one' })
+      .option('data', { type: 'string', describe: 'Folder for the data of the service' })
       .option('store', {
         type: 'string',
         requiresArg: true,
-        describe: 'Store that nodes on several machines share (redis://…)',
+        describe: 'Shared store for nodes on several machines (redis://…)',
       })
-      .option('settings', { type: 'string', describe: 'JSON file with limits, retention and the rest' })
-      .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to work with' })
+      .option('settings', { type: 'string', describe: 'JSON file with limits, retention and other settings' })
+      .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to use' })
       .option('allow-private-urls', {
         type: 'boolean',
         default: false,
-        describe: 'Let URLs and webhooks reach loopback and private networks',
+        describe: 'Allow URLs and webhooks on loopback and private networks',
       })
-      .option('json', { type: 'boolean', describe: 'Events on stdout' }),
+      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
   run: async (args, { cwd, env, signal, output }) => {
     const store = sharedStore(args, env)
     const file = await withEngine(await readServeFile(args.settings, cwd), args.engine, cwd)
@@ -77,7 +77,7 @@ function access({ baseUrl, authUrl, tenantId, scope }: RunningService) {
   return { base_url: baseUrl, auth_url: authUrl, tenant_id: tenantId, scope }
 }
 
-/** The newest key that is good, or the first one of a new service, whose secret is shown this once. */
+/** The newest valid key, or the first one of a new service. A new key's secret is shown only once. */
 async function firstKey(place: StorePlace) {
   const portal = await openPortal(place)
   try {
@@ -100,16 +100,16 @@ function welcome(
     `export VOXMUX_CLIENT_ID=${clientId}`,
     clientSecret
       ? `export VOXMUX_CLIENT_SECRET=${clientSecret}`
-      : `export VOXMUX_CLIENT_SECRET=…   # shown once, where this key was created; a new one: voxmux portal keys regenerate ${clientId}`,
+      : `export VOXMUX_CLIENT_SECRET=…   # shown once, when the key was created; for a new one: voxmux portal keys regenerate ${clientId}`,
     `export VOXMUX_SCOPE=${service.scope}`,
   ]
-  return `The service listens at ${service.baseUrl} (data: ${dataDir}).
-Its interface: ${service.baseUrl}/api/v1/docs
+  return `The service listens on ${service.baseUrl} (data: ${dataDir}).
+API reference: ${service.baseUrl}/api/v1/docs
 A client needs:
 
 ${lines.join('\n')}
-${clientSecret ? '\nThe secret is shown this once.\n' : ''}
-Ctrl-C stops it; what is in work goes on at the next start.`
+${clientSecret ? '\nThe secret is shown only once.\n' : ''}
+Press Ctrl-C to stop. Unfinished work continues at the next start.`
 }
 
 async function readServeFile(path: string | undefined, cwd: string): Promise<ServeFile> {
@@ -118,12 +118,12 @@ async function readServeFile(path: string | undefined, cwd: string): Promise<Ser
   return checkSchema(serveFileSchema, await readJsonFile(absolute), absolute)
 }
 
-/** Checked here already: a wrong description is not to fail the first file of a client. */
+/** Checks the description at the start, so that a wrong one does not fail a client's first file. */
 async function withEngine(file: ServeFile, engine: string | undefined, cwd: string): Promise<ServeFile> {
   if (engine === undefined) return file
   const model = resolve(cwd, engine)
   checkSchema(onnxModelSchema, await readJsonFile(model), model)
-  return { ...file, engine: { kind: 'onnx', model, mask: file.engine.mask } }
+  return { ...file, engine: { kind: 'onnx', model, evidence: file.engine.evidence } }
 }
 
 function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
@@ -143,5 +143,5 @@ function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** Warnings and errors go to stderr: stdout belongs to the events. */
+/** Warnings and errors go to stderr, because stdout is for events. */
 const logger = pino({ level: 'warn' }, pino.destination(2))

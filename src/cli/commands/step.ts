@@ -5,36 +5,36 @@ import { text } from 'node:stream/consumers'
 import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
 import { thrownMessage } from '../../core/thrown-message.js'
-import { jobRequestJsonSchema } from '../../pipeline/job-request-schema.js'
-import { exitCodeOf } from '../../pipeline/run-jobs.js'
+import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
+import { jobRequestJsonSchema } from '../../pipeline/queue/job-request.js'
+import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { createReporter } from '../output/reporter.js'
-import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../run-options.js'
 
 const STEP_OPTIONS = {
   wait: {
     type: 'number',
     requiresArg: true,
-    describe: 'Seconds to wait; then exit 3, and the same command collects (0: submit and leave)',
-    group: 'How:',
+    describe: 'Seconds to wait, then exit 3; the same command collects the result later (0: submit only)',
+    group: 'Processing:',
   },
-  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time' },
+  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time (default 2)' },
   schema: { type: 'boolean', describe: 'Print the JSON Schema of a job', group: 'Output:' },
   ...CONFIG_OPTIONS,
   ledger: RUN_OPTIONS.ledger,
   store: RUN_OPTIONS.store,
   progress: OUTPUT_OPTIONS.progress,
-  json: { type: 'boolean', describe: 'Always so: events for programs on stdout', group: 'Output:' },
+  json: { type: 'boolean', describe: 'Always on: print events as JSON lines on stdout', group: 'Output:' },
 } as const
 
 /** `voxmux step [job.json | -]` */
 export const command = defineCommand({
   positionals: '[job]',
   examples: [
-    ['job.json', 'do the job (or the list of jobs) in a file'],
-    ['- < job.json', 'or from stdin'],
-    ['job.json --wait 0', 'submit it and leave; the same command again collects'],
-    ['--schema', 'what a job may hold'],
+    ['job.json', 'run the job (or the list of jobs) in a file'],
+    ['- < job.json', 'read the job from stdin'],
+    ['job.json --wait 0', 'submit it and exit; run the same command again to collect'],
+    ['--schema', 'print the JSON Schema of a job'],
   ],
   build: (parser) =>
     withOptions(
@@ -48,12 +48,12 @@ export const command = defineCommand({
       return 0
     }
     const jobs = await readJobs(args.job, context)
-    const { runSteps } = await import('voxmux/plugins/script-step')
+    const { runRequests } = await import('../../runtime/run-requests.js')
     const reporter = createReporter(output, args.progress)
     try {
-      const outcomes = await runSteps(Array.isArray(jobs) ? jobs : [jobs], {
+      const outcomes = await runRequests(Array.isArray(jobs) ? jobs : [jobs], {
         ...{ cwd, env, signal, config: args.config, settings: flagsOf(args), waitSec: waitSecOf(args.wait) },
-        // The command ends with it, and the process does not wait for what stayed open.
+        // The process ends with the command and does not wait for open handles.
         lingerMs: 0,
         logger: {
           ...silentLogger,
@@ -75,8 +75,8 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
   const isNamed = job !== undefined && job !== '-'
   const isStdin = job === '-' || (!isNamed && !process.stdin.isTTY)
   if (!isNamed && !isStdin) {
-    throw new UsageError('ERR_USAGE', 'A job is missing: name its file, or - to read it from stdin.', {
-      remedies: ['`voxmux step --schema` prints what a job may hold, `voxmux step --help` shows examples.'],
+    throw new UsageError('ERR_USAGE', 'Which job? Name its file, or - to read it from stdin.', {
+      remedies: ['`voxmux step --schema` prints the JSON Schema of a job, and `voxmux step --help` shows examples.'],
     })
   }
   const source = isStdin ? 'stdin' : resolve(cwd, job as string)
@@ -91,19 +91,19 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
 
 function readJobFile(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw unreadable(path, cause.code === 'ENOENT' ? 'there is no such file' : cause.message, cause)
+    throw unreadable(path, cause.code === 'ENOENT' ? 'the file does not exist' : cause.message, cause)
   })
 }
 
 function unreadable(source: string, why: string, cause?: unknown): UsageError {
-  return new UsageError('ERR_JOB_REQUEST', `${source} cannot be read as a job: ${why}.`, {
+  return new UsageError('ERR_JOB_REQUEST', `voxmux could not read a job from ${source}: ${why}.`, {
     cause,
     input: source,
-    remedies: ['Write a JSON object such as {"input":"take.wav"}, or a list of them: see `voxmux step --schema`.'],
+    remedies: ['Write a JSON object such as {"input":"take.wav"}, or a list of them. See `voxmux step --schema`.'],
   })
 }
 
 function waitSecOf(wait: number | undefined): number | undefined {
   if (wait === undefined || wait >= 0) return wait
-  throw new UsageError('ERR_USAGE', `--wait takes seconds from 0, not ${wait}.`)
+  throw new UsageError('ERR_USAGE', `--wait takes a number of seconds, 0 or more, not ${wait}.`)
 }

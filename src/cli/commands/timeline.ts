@@ -2,24 +2,29 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { silentLogger } from '../../core/logger.js'
 import { formatTime } from '../../core/time.js'
-import { exitCodeOf } from '../../pipeline/run-jobs.js'
-import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
+import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
+import { openRuntime } from '../../runtime/open-runtime.js'
+import {
+  durationFlag,
+  flagsOf,
+  TIMELINE_OPTIONS,
+  type TimelineArguments,
+  withOptions,
+} from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { startEmbedded } from '../embedded-service.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createReporter } from '../output/reporter.js'
-import { durationFlag, flagsOf, TIMELINE_OPTIONS, type TimelineArguments, withOptions } from '../run-options.js'
-import { showTimeline, timelineEvent, timelineText } from '../show-timeline.js'
+import { showFiles, timelineEvent, timelineText } from '../show/show-timeline.js'
 
 /** `voxmux timeline <cut>` */
 export const command = defineCommand({
   positionals: '<cut>',
   examples: [
-    ['cut.fcpxml', 'regenerate what the cut plays; cut.regen.fcpxml plays the new files'],
-    ['cut.otio --dry-run', 'seconds used out of seconds shot, and what it will cost'],
-    ['reel3.edl --fps 23.976 --media-root /mnt/rushes', 'find the reels of a list in a folder'],
-    ['cut.xml --exclude "*music*" -o finished/', 'leave the music as it is; everything new in one folder'],
+    ['cut.fcpxml', 'regenerate what the cut plays; cut.regen.fcpxml uses the new files'],
+    ['cut.otio --dry-run', 'show the seconds used of the seconds shot, and the price'],
+    ['reel3.edl --fps 23.976 --media-root /mnt/rushes', 'find the reels of an EDL in a folder'],
+    ['cut.xml --exclude "*music*" -o finished/', 'leave the music as it is, and save all outputs in one folder'],
   ],
   build: (parser) =>
     withOptions(
@@ -30,24 +35,27 @@ export const command = defineCommand({
     const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
     const settings = await jobSettingsOf(config, args, context.cwd)
-    const { planTimeline, regenerateTimeline } = await import('voxmux/plugins/otio')
+    const { planTimeline, regenerateTimeline, requireTimelinePlace } = await import(
+      '../../../plugins/timelines/index.js'
+    )
     const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
     output.event(timelineEvent(plan))
-    if (args['dry-run']) return showTimeline(plan, output)
+    if (args['dry-run']) {
+      output.print(timelineText(plan))
+      await requireTimelinePlace(plan)
+      return showFiles(plan, output, signal)
+    }
     const reporter = createReporter(output, args.progress)
     reporter.note(timelineText(plan))
-    const pipeline = await openPipelineWithPlugins(config, {
+    const runtime = await openRuntime(config, {
       signal,
       logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
-      startEmbedded: (dataDir) => {
-        reporter.note('No service is configured: the embedded one works, on this machine.')
-        return startEmbedded(dataDir)
-      },
+      onEmbedded: reporter.note,
     })
     try {
       const { concurrency } = config
       const onEvent = reporter.report
-      const { event, files } = await regenerateTimeline(plan, pipeline.context, { signal, concurrency, onEvent })
+      const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
       reporter.stop()
       const exitCode = exitCodeOf(files)
       const paidSec = files.reduce((sum, { receipt }) => sum + paid(receipt), 0)
@@ -56,7 +64,7 @@ export const command = defineCommand({
       return exitCode
     } finally {
       reporter.stop()
-      await pipeline.close()
+      await runtime.close()
     }
   },
 })
@@ -66,7 +74,7 @@ function paid(receipt: { readonly voices: readonly { readonly paidSec: number }[
 }
 
 async function requestOf(args: TimelineArguments & { readonly cut: string }, { cwd }: CommandContext) {
-  const { frameRate } = await import('voxmux/plugins/otio')
+  const { frameRate } = await import('../../../plugins/timelines/index.js')
   const rate = args.fps === undefined ? null : frameRate(args.fps)
   if (rate === undefined)
     throw new UsageError('ERR_USAGE', `--fps takes a frame rate such as 25 or 23.976, not "${args.fps}".`)

@@ -1,41 +1,36 @@
 import { join } from 'node:path'
-import type { OperatorSide, WatchDaemon, WatchedFolder } from 'voxmux/plugins/watch-folder'
+import type { OperatorSide, WatchDaemon, WatchedFolder } from '../../../plugins/watch-folder/index.js'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { toVoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
-import type { JobStore } from '../../jobs/index.js'
+import type { JobStore } from '../../ledger/index.js'
 import { letToolsYield } from '../../media/index.js'
-import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
+import { openRuntime } from '../../runtime/open-runtime.js'
+import { flagsOf, withOptions } from '../arguments/run-options.js'
+import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../arguments/watch-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { changedUntilRestart } from '../needs-restart.js'
-import { SEEN_FILE } from '../open-folder-hooks.js'
 import { openSideOf } from '../operator-side.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
-import { flagsOf, withOptions } from '../run-options.js'
-import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../watch-options.js'
-import { WatchTally } from '../watch-tally.js'
-import { watchedFolders } from '../watched-folders.js'
 
 /** `voxmux watch [folder…]` */
 export const command = defineCommand({
   positionals: '[folder..]',
   examples: [
-    ['./in', 'regenerate what is dropped into it, into in/out'],
-    ['/mnt/nas/in --poll --settle 30', 'a network share that tells of nothing'],
-    ['--config /etc/voxmux.json --port 8080 --json', 'the folders of a configuration, with a page at port 8080'],
-    ['./in --once', 'work off what is there, then end'],
+    ['./in', 'regenerate the files dropped into in, and save them in in/out'],
+    ['/mnt/nas/in --poll --settle 30', 'watch a network share that sends no events'],
+    ['--config /etc/voxmux.json --port 8080 --json', 'watch the configured folders, with a dashboard on port 8080'],
+    ['./in --once', 'process the files that are there, then exit'],
   ],
   build: (parser) =>
     withOptions(
       parser.positional('folder', {
         type: 'string',
         array: true,
-        describe: 'Folders; else those of the configuration',
+        describe: 'Folders to watch (default: those of the configuration)',
       }),
       WATCH_OPTIONS,
     ),
@@ -46,31 +41,28 @@ export const command = defineCommand({
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
     letToolsYield()
-    const { Metrics, WatchDaemon } = await import('voxmux/plugins/watch-folder')
+    const { Metrics, SEEN_FILE, WatchDaemon, WatchTally } = await import('../../../plugins/watch-folder/index.js')
     const metrics = new Metrics()
-    const pipeline = await openPipelineWithPlugins(config, {
+    const runtime = await openRuntime(config, {
       signal,
       logger,
       client: { meter: metrics.meter },
-      startEmbedded: (dataDir) => {
-        reporter.note('No service is configured: the embedded one works, on this machine.')
-        return startEmbedded(dataDir)
-      },
+      onEmbedded: reporter.note,
     })
     const tally = new WatchTally()
     const daemon = new WatchDaemon({
-      ...{ context: pipeline.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
+      ...{ context: runtime.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
       concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
     })
     daemon.subscribe((event) => {
       if (event.event !== 'file' && event.event !== 'progress') return
       if (event.event === 'file' && args.once) tally.add(event)
-      // For programs the ends alone: a file that is put off is not over.
+      // Programs get only the final events: a deferred file has not ended.
       if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
     })
     let side: OperatorSide | undefined
     try {
-      const { jobs } = pipeline.context
+      const { jobs } = runtime.context
       const { env } = context
       side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
       if (args['as-mounted']) daemon.takeAsMounted(folders)
@@ -78,7 +70,7 @@ export const command = defineCommand({
       const stopReloading = await reloading(daemon, side, config, args, context, logger)
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
-      await (args.once ? workedOff(daemon, folders, pipeline.context.jobs, args, signal) : interrupted(signal))
+      await (args.once ? untilDrained(daemon, folders, runtime.context.jobs, args, signal) : interrupted(signal))
       await stopReloading()
       await side.stopping()
       await withinSeconds(daemon.stop())
@@ -94,12 +86,17 @@ export const command = defineCommand({
       reporter.stop()
       await withinSeconds(daemon.stop())
       await side?.close()
-      await withinSeconds(pipeline.close())
+      await withinSeconds(runtime.close())
     }
   },
 })
 
-function foldersOf(config: Config, args: WatchArguments, context: CommandContext): Promise<readonly WatchedFolder[]> {
+async function foldersOf(
+  config: Config,
+  args: WatchArguments,
+  context: CommandContext,
+): Promise<readonly WatchedFolder[]> {
+  const { watchedFolders } = await import('../../../plugins/watch-folder/index.js')
   const { cwd, env } = context
   return watchedFolders({
     ...{ flags: folderFlagsOf(args), watch: config.watch, cwd },
@@ -116,8 +113,8 @@ function shown({ path, out, failed, settings }: WatchedFolder) {
 }
 
 /**
- * Reads the configuration anew at a hang-up (SIGHUP) and when one of its files is saved; folders that it does not
- * change go on undisturbed, and one that cannot be read changes nothing. @returns how to end that
+ * Reads the configuration again on SIGHUP and when one of its files is saved. Unchanged folders go on undisturbed, and
+ * an invalid configuration changes nothing. @returns a function that stops this
  */
 async function reloading(
   daemon: WatchDaemon,
@@ -127,7 +124,7 @@ async function reloading(
   context: CommandContext,
   logger: Logger,
 ): Promise<() => Promise<void>> {
-  const { onSaved } = await import('voxmux/plugins/watch-folder')
+  const { changedUntilRestart, onSaved } = await import('../../../plugins/watch-folder/index.js')
   let running = Promise.resolve()
   const reload = () => {
     running = running.then(async () => {
@@ -137,18 +134,18 @@ async function reloading(
         const { cwd, env } = context
         const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
         await daemon.watch(await foldersOf(read, args, context))
-        logger.info({}, 'Read the configuration again.')
+        logger.info({}, 'Reloaded the configuration.')
         const waiting = changedUntilRestart(config, read)
         if (waiting.length > 0)
-          logger.warn({ settings: waiting }, `In force only when voxmux is started anew: ${waiting.join(', ')}.`)
+          logger.warn({ settings: waiting }, `Restart voxmux to apply the changes to: ${waiting.join(', ')}.`)
       } catch (thrown) {
         const { code, message, remedies } = toVoxmuxError(thrown)
-        logger.error({ code, remedies }, `The configuration stays as it was: ${message}`)
+        logger.error({ code, remedies }, `The configuration was not reloaded: ${message}`)
       }
       await side.ready()
     })
   }
-  context.answerHangUp(reload)
+  context.onHangUp(reload)
   const paths = config.files.map(({ path }) => path)
   const stopWatching = await onSaved(paths, reload)
   return async () => {
@@ -157,11 +154,11 @@ async function reloading(
   }
 }
 
-/** How often `--once` looks whether all is done. */
+/** How often `--once` checks whether all is done. */
 const ONCE_MS = 100
 
-/** Ends when everything that was there is taken, and no job of it is left that would begin by itself now. */
-async function workedOff(
+/** Resolves when every file that was there has been claimed and no job of these folders is ready to run. */
+async function untilDrained(
   daemon: WatchDaemon,
   folders: readonly WatchedFolder[],
   jobs: JobStore,
@@ -170,13 +167,13 @@ async function workedOff(
 ): Promise<void> {
   const groups = new Set(folders.map(({ group }) => group))
   while (!signal.aborted) {
-    if (daemon.isWorkedOff && (args['ingest-only'] || !(await hasWork(jobs, groups)))) return
+    if (daemon.isWorkedOff && (args['ingest-only'] || !(await hasReadyJobs(jobs, groups)))) return
     await sleep(ONCE_MS, signal).catch(() => {})
   }
 }
 
-/** A job that was put off after a fault is another run's. */
-async function hasWork(jobs: JobStore, groups: ReadonlySet<string>): Promise<boolean> {
+/** A job deferred after a fault is left to a later run. */
+async function hasReadyJobs(jobs: JobStore, groups: ReadonlySet<string>): Promise<boolean> {
   const counts = (await jobs.counts()).filter(({ group, count }) => groups.has(group) && count > 0)
   if (counts.some(({ status }) => status === 'working' || status === 'waiting-remote')) return true
   const queued = counts.filter(({ status }) => status === 'queued')

@@ -1,35 +1,34 @@
 import { join, resolve } from 'node:path'
+import type { OpenFolderHooks } from '../../../plugins/watch-folder/index.js'
 import type { Config, Flags } from '../../config/resolve-config.js'
 import { redactUrl } from '../../core/redact.js'
-import { openJobWorker } from '../../pipeline/job-worker.js'
-import { orderOfRequest } from '../../pipeline/order-of-request.js'
-import { queueJob } from '../../pipeline/queue-job.js'
-import { Spool } from '../../pipeline/spool.js'
-import { openPipelineWithPlugins } from '../../plugin-contract/index.js'
+import { orderOfRequest } from '../../pipeline/queue/job-request.js'
+import { openJobWorker } from '../../pipeline/queue/job-worker.js'
+import { queueJob } from '../../pipeline/queue/queue-job.js'
+import { Spool } from '../../pipeline/queue/spool.js'
+import { openRuntime } from '../../runtime/open-runtime.js'
+import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { startEmbedded } from '../embedded-service.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
-import { type OpenFolderHooks, openFolderHooks } from '../open-folder-hooks.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
-import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../run-options.js'
 
-/** The group of jobs that come by the spool. */
+/** The group of jobs from the spool folder. */
 const SPOOL_GROUP = 'spool'
 
 /** `voxmux worker` */
 export const command = defineCommand({
   positionals: '',
   examples: [
-    ['', 'work off what waits in the ledger of this machine'],
-    ['--store redis://jobs.example:6379', 'one of many on a shared job store'],
-    ['--spool /var/spool/voxmux', 'take jobs that other programs drop into a folder too'],
+    ['', 'process the jobs that wait in the ledger of this computer'],
+    ['--store redis://jobs.example:6379', 'run one of many workers on a shared job store'],
+    ['--spool /var/spool/voxmux', 'also take jobs that other programs drop into a folder'],
   ],
   build: (parser) =>
     withOptions(parser, {
-      spool: { type: 'string', requiresArg: true, describe: 'Folder to take jobs (*.json) from', group: 'What:' },
+      spool: { type: 'string', requiresArg: true, describe: 'Folder to take jobs (*.json) from', group: 'Input:' },
       ...CONFIG_OPTIONS,
-      concurrency: RUN_OPTIONS.concurrency,
+      concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default 16)' },
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
       ...OUTPUT_OPTIONS,
@@ -40,20 +39,20 @@ export const command = defineCommand({
     const config = await loadConfig(args, flags, context)
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
-    const pipeline = await openPipelineWithPlugins(config, {
+    const runtime = await openRuntime(config, {
       signal,
       logger,
-      startEmbedded: (dataDir) => {
-        reporter.note('No service is configured: the embedded one works, on this machine.')
-        return startEmbedded(dataDir)
-      },
+      onEmbedded: reporter.note,
     })
     let folderHooks: OpenFolderHooks | undefined
     try {
-      folderHooks = await openFolderHooks(config, cwd, logger)
-      const worker = openJobWorker(pipeline.context, {
+      if ((config.watch.folders ?? []).length > 0) {
+        const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
+        folderHooks = await openFolderHooks(config, cwd, logger)
+      }
+      const worker = openJobWorker(runtime.context, {
         concurrency: config.workerConcurrency,
-        hooks: folderHooks.hooks,
+        hooks: folderHooks?.hooks ?? [],
         onEvent: reporter.report,
         logger,
       })
@@ -63,7 +62,7 @@ export const command = defineCommand({
       await spool?.start()
       worker.start()
       output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
-      reporter.note(`Working off ${store}${folder === null ? '' : ` and ${folder}`}; Ctrl-C stops it.`)
+      reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
       await interrupted(signal)
       await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
       reporter.stop()
@@ -72,7 +71,7 @@ export const command = defineCommand({
     } finally {
       reporter.stop()
       folderHooks?.close()
-      await withinSeconds(pipeline.close())
+      await withinSeconds(runtime.close())
     }
 
     function openSpool(spoolFolder: string, given: typeof args, above: Flags, command: CommandContext): Spool {
@@ -83,14 +82,14 @@ export const command = defineCommand({
           const order = await orderOfRequest(request, SPOOL_GROUP, (own) =>
             loadConfig(given, { ...above, ...own }, { ...command, output: { ...output, note: () => {} } }),
           )
-          await queueJob({ ...order, ticket }, pipeline.context, { signal })
+          await queueJob({ ...order, ticket }, runtime.context, { signal })
         },
       })
     }
   },
 })
 
-/** Where the jobs are kept, without what is secret in it. */
+/** The place of the jobs, without secrets. */
 function storeName({ store, ledger, stateDir }: Config): string {
   return store === null ? (ledger ?? join(stateDir, 'ledger.sqlite')) : redactUrl(store)
 }

@@ -4,16 +4,15 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
-import { countFolders, inotifyWatches } from './inotify-watches.js'
 import { isNetworkType, mountOf } from './mount-of.js'
 import { tryPublishing } from './try-publishing.js'
 
 type WatchedFolder = NonNullable<Config['watch']['folders']>[number]
 
-/** Folders in the watched ones are counted up to here: more than any system has watches for by default. */
+/** The count of watched subfolders stops here: no system allows that many watches by default. */
 const MOST_FOLDERS = 1_000_000
 
-/** What `voxmux watch` needs of the folders that are configured; nothing where none is. */
+/** Checks the configured folders for `voxmux watch`. Empty if none is configured. */
 export async function examineFolders({ watch }: Config): Promise<readonly Finding[]> {
   const folders = watch.folders ?? []
   const found = await Promise.all(folders.map((folder) => examineFolder(folder, watch.poll ?? false)))
@@ -40,9 +39,9 @@ async function examineFolder(folder: WatchedFolder, isPolledByDefault: boolean):
 async function requireReadable(path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
   if (found?.isDirectory()) return access(path, constants.R_OK | constants.X_OK)
-  throw new UsageError('ERR_WATCH_FOLDER_MISSING', `${path} is ${found ? 'a file' : 'not there'}.`, {
+  throw new UsageError('ERR_WATCH_FOLDER_MISSING', `The folder ${path} ${found ? 'is a file' : 'does not exist'}.`, {
     input: path,
-    remedies: ['Make the folder, or mount the share: `voxmux watch` waits for it and forgets nothing meanwhile.'],
+    remedies: ['Create the folder or mount the share. `voxmux watch` waits for it and forgets nothing.'],
   })
 }
 
@@ -50,10 +49,10 @@ async function examineMount(path: string, isPolled: boolean): Promise<readonly F
   const mount = await mountOf(path)
   if (mount === null || !isNetworkType(mount.type)) return []
   const detail = `${path} is on a network share (${mount.type} at ${mount.point})`
-  if (isPolled) return [fine('share', `${detail}, and is searched`)]
+  if (isPolled) return [fine('share', `${detail}, and is scanned`)]
   return [
-    remark('share', `${detail}: what other machines write there makes no events here`, [
-      'Use --poll, or "poll": true in the configuration of the folder; the scans find the files without it, later.',
+    remark('share', `${detail}: files from other computers cause no events here`, [
+      'Use --poll, or "poll": true for the folder in the configuration. Otherwise only the slower scans find the files.',
     ]),
   ]
 }
@@ -62,17 +61,17 @@ async function examineOutput(check: string, folder: string): Promise<Finding> {
   try {
     const way = await tryPublishing(folder)
     if (way === 'link') return fine(check, folder)
-    return remark(check, `${folder} takes no hard links: files get their names by an exclusive rename instead`)
+    return remark(check, `${folder} does not support hard links: files are renamed into place instead`)
   } catch (thrown) {
     return fault(check, thrown)
   }
 }
 
-/** A source is moved by its name alone: copying masters from disk to disk is not what a daemon should do unasked. */
+/** Sources are only renamed. A daemon should not copy masters from disk to disk unasked. */
 async function examineMove(path: string, done: string): Promise<Finding> {
   const [from, to] = await Promise.all([deviceOf(path), deviceOf(done)])
   if (from === to) return fine('done', done)
-  return remark('done', `${done} is on another file system than ${path}: sources would have to be copied there`, [
+  return remark('done', `${done} and ${path} are on different file systems, so sources cannot be moved there`, [
     `Choose a folder on the file system of ${path}.`,
   ])
 }
@@ -85,15 +84,17 @@ async function deviceOf(path: string): Promise<number> {
 
 async function examineWatches(folders: readonly WatchedFolder[], isPolled: boolean): Promise<readonly Finding[]> {
   const watched = folders.filter(({ poll }) => !(poll ?? isPolled))
-  const watches = watched.length === 0 ? null : await inotifyWatches()
+  if (watched.length === 0) return []
+  const { countFolders, inotifyWatches } = await import('../../../plugins/watch-folder/index.js')
+  const watches = await inotifyWatches()
   if (watches === null) return []
   const counts = await Promise.all(watched.map(({ path }) => countFolders(path, MOST_FOLDERS)))
   const wanted = counts.reduce((sum, count) => sum + count, 0)
   const left = watches.most - watches.used
-  const detail = `${left} of ${watches.most} inotify watches left, ${wanted} wanted`
+  const detail = `${left} of ${watches.most} inotify watches left, ${wanted} needed`
   if (wanted <= left) return [fine('watches', detail)]
   return [
-    remark('watches', `${detail}: the rest is found by scans, later`, [
+    remark('watches', `${detail}: slower scans find the rest`, [
       'Raise fs.inotify.max_user_watches (sysctl), or use --poll.',
     ]),
   ]

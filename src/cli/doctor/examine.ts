@@ -4,18 +4,18 @@ import { type Config, describeOrigin, ensureStateFolder, requireService } from '
 import { UsageError } from '../../core/errors.js'
 import { findFfmpeg, findFfprobe, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
+import { examineExtensions } from './examine-extensions.js'
 import { examineFolders } from './examine-folders.js'
-import { examinePlugins } from './examine-plugins.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
-/** Less than this is soon full: an hour of uncompressed stereo takes 1 GB. */
+/** An hour of uncompressed stereo takes 1 GB, so less space than this soon fills up. */
 const LITTLE_SPACE_BYTES = 2 * 1000 ** 3
-/** Of a file that nobody registered: asking for it proves the credentials and costs nothing. */
+/** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
 const UNKNOWN_FILE_ID = 'voxmux-doctor'
 
-/** Looks at everything that a run needs, in the order in which it needs it. */
+/** Examines everything that a run needs, in the order in which a run needs it. */
 export async function examine(config: Config, signal: AbortSignal): Promise<readonly Finding[]> {
   return [
     await finding('node', nodeVersion),
@@ -24,12 +24,12 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
     ...configuration(config),
     ...(await examineStore(config)),
     ...(await examineFolders(config)),
-    ...(await examinePlugins(config)),
+    ...(await examineExtensions(config)),
     await finding('service', () => service(config, signal)),
   ]
 }
 
-/** ffmpeg and ffprobe: found, run once, where from, and whether they are whole. */
+/** Finds ffmpeg and ffprobe, runs each once, and reports their origin and missing parts. */
 export async function examineTools(config: Config | undefined): Promise<readonly Finding[]> {
   const describe = (tool: 'ffmpeg' | 'ffprobe', { path, version }: MediaBinary) =>
     `${version}, ${path} (${binaryOrigin(path, config, tool)})`
@@ -40,23 +40,23 @@ export async function examineTools(config: Config | undefined): Promise<readonly
   return tools[0].status === 'ok' ? [...tools, ...(await examineParts())] : tools
 }
 
-/** Nothing where ffmpeg is whole: only builds for a purpose of their own are not. */
+/** Reports missing filters and encoders. Only special-purpose builds lack any. */
 async function examineParts(): Promise<readonly Finding[]> {
   const { filters, encoders } = await lackingParts()
   const lacks = (kind: string, names: readonly string[]) => `this ffmpeg lacks the ${kind} ${names.join(', ')}`
   if (filters.length > 0) {
-    const remedies = ['Set VOXMUX_FFMPEG to a full build, or run `voxmux doctor --install` for that of the system.']
-    const what = `${lacks('filters', filters)}: no file can be regenerated with it.`
+    const remedies = ['Set VOXMUX_FFMPEG to a full build, or run `voxmux doctor --install` to install one.']
+    const what = `${lacks('filters', filters)}, so it cannot regenerate any file.`
     return [fault('ffmpeg parts', new UsageError('ERR_FFMPEG_LACKS', what, { remedies }))]
   }
   if (encoders.length === 0) return []
-  return [remark('ffmpeg parts', `${lacks('encoders', encoders)}: sound of these kinds cannot be written.`)]
+  return [remark('ffmpeg parts', `${lacks('encoders', encoders)}, so it cannot write audio of these kinds.`)]
 }
 
 function binaryOrigin(path: string, config: Config | undefined, tool: 'ffmpeg' | 'ffprobe'): string {
   const origin = config?.origins.get(tool)
   if (origin) return `set by ${describeOrigin(origin)}`
-  return /[\\/]node_modules[\\/]/.test(path) ? 'came with the installation' : 'of the system'
+  return /[\\/]node_modules[\\/]/.test(path) ? 'installed with voxmux' : 'from the system'
 }
 
 async function nodeVersion(): Promise<string> {
@@ -88,13 +88,13 @@ function configuration(config: Config): readonly Finding[] {
 
 async function service(config: Config, signal: AbortSignal): Promise<string> {
   const target = requireService(config)
-  if (target.kind === 'embedded') return 'embedded: it runs on this machine and needs no account'
+  if (target.kind === 'embedded') return 'built in: runs on this computer and needs no account'
   const { kind: _, ...access } = target
   const client = new VoxmuxClient({ ...access, blockTypeHeader: config.blockTypeHeader, retry: { limit: 1 } })
   try {
     await client.ping({ signal })
     await client.getFilesStatus([UNKNOWN_FILE_ID], { signal })
-    return `${new URL(target.baseUrl).origin} answers and takes the credentials`
+    return `${new URL(target.baseUrl).origin} answers and accepts the credentials`
   } finally {
     client.close()
   }

@@ -1,12 +1,12 @@
 import { type ExitCode, toVoxmuxError } from '../../core/errors.js'
 
-/** What the doctor found out about one thing. */
+/** One result of the doctor. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'note' | 'fault'
   readonly detail: string
   readonly remedies: readonly string[]
-  /** Of a fault: what a command that needs this would end with. */
+  /** For a fault, the exit code of a command that needs this. */
   readonly exitCode: ExitCode
 }
 
@@ -18,13 +18,13 @@ export function remark(check: string, detail: string, remedies: readonly string[
   return { check, status: 'note', detail, remedies, exitCode: 0 }
 }
 
-/** A check that threw. */
+/** Turns a thrown error into a fault. */
 export function fault(check: string, thrown: unknown): Finding {
   const { message, remedies, exitCode } = toVoxmuxError(thrown)
   return { check, status: 'fault', detail: message, remedies, exitCode }
 }
 
-/** Runs a check; what it throws is what it found. */
+/** Runs a check and returns its result. A thrown error becomes a fault. */
 export async function finding(check: string, look: () => Promise<string>): Promise<Finding> {
   try {
     return fine(check, await look())

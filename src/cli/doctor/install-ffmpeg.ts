@@ -5,7 +5,7 @@ import { throwIfAborted } from '../../core/abort.js'
 import { JobFailedError, UsageError } from '../../core/errors.js'
 import { findProgram, PACKAGE_MANAGERS, programFolders } from './package-managers.js'
 
-/** What a package manager needs of the environment; nothing else of it is its business. */
+/** The environment variables that a package manager needs. It gets no others. */
 const PASSED_ON = [
   'HOME',
   'http_proxy',
@@ -23,12 +23,12 @@ const PASSED_ON = [
 export interface InstallOptions {
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
-  /** Is told each command before it runs. */
+  /** Called with each command before it runs. */
   readonly announce: (command: string) => void
 }
 
 /**
- * Installs ffmpeg with the system's package manager. What it prints goes to stderr.
+ * Installs ffmpeg with the system's package manager. Its output goes to stderr.
  *
  * @throws UsageError `ERR_NO_PACKAGE_MANAGER`, `ERR_NEEDS_ROOT`; JobFailedError `ERR_INSTALL_FAILED`
  */
@@ -38,13 +38,13 @@ export async function installFfmpeg({ env, signal, announce }: InstallOptions): 
     announce(command.join(' '))
     const exitCode = await run(command, env, signal)
     if (exitCode === 0 || isOptional) continue
-    throw new JobFailedError('ERR_INSTALL_FAILED', `\`${command.join(' ')}\` ended with ${exitCode}.`, {
-      remedies: ['Its own output above says why. Install ffmpeg yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE.'],
+    throw new JobFailedError('ERR_INSTALL_FAILED', `\`${command.join(' ')}\` failed with exit code ${exitCode}.`, {
+      remedies: ['Read its output above. Install ffmpeg yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE.'],
     })
   }
 }
 
-/** The commands that install ffmpeg here, absolute, with sudo where it is needed and there. */
+/** The commands that install ffmpeg here, with absolute paths, and with sudo if it is needed and installed. */
 function installCommands(
   env: NodeJS.ProcessEnv,
 ): readonly { readonly command: readonly [string, ...string[]]; readonly isOptional: boolean }[] {
@@ -58,17 +58,17 @@ function installCommands(
       isOptional,
     }))
   }
-  throw new UsageError('ERR_NO_PACKAGE_MANAGER', 'No package manager that voxmux knows was found.', {
-    remedies: ['Install ffmpeg 5.1 or newer yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to where it is.'],
+  throw new UsageError('ERR_NO_PACKAGE_MANAGER', 'voxmux found no package manager that it supports.', {
+    remedies: ['Install ffmpeg 5.1 or newer yourself, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to its paths.'],
   })
 }
 
 function rootPrefix(path: string, args: readonly string[], folders: readonly string[]): readonly string[] {
   if (process.getuid?.() === 0) return []
   const sudo = findProgram('sudo', folders)
-  // Without a terminal nobody could type a password: sudo has to say no instead of waiting.
+  // Without a terminal nobody can type a password, so sudo must fail instead of waiting.
   if (sudo) return process.stdin.isTTY ? [sudo] : [sudo, '-n']
-  throw new UsageError('ERR_NEEDS_ROOT', 'Installing ffmpeg needs root, and there is no sudo.', {
+  throw new UsageError('ERR_NEEDS_ROOT', 'Installing ffmpeg needs root, and sudo was not found.', {
     remedies: [`Run as root: ${[path, ...args].join(' ')}`],
   })
 }
@@ -80,7 +80,7 @@ async function run(
 ): Promise<number> {
   const passed = Object.fromEntries(PASSED_ON.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
   const child = spawn(program, args, {
-    // stdout belongs to events.
+    // stdout is for events.
     stdio: ['inherit', process.stderr, process.stderr],
     env: { ...passed, PATH: programFolders(env.PATH).join(delimiter), DEBIAN_FRONTEND: 'noninteractive' },
     signal,

@@ -1,10 +1,10 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { sep } from 'node:path'
 
-/** Where a path is mounted from. */
+/** The mount of a path. */
 export interface Mount {
   readonly point: string
-  /** As the kernel names it: `ext4`, `cifs`, `nfs4`. */
+  /** Type in the kernel's spelling: `ext4`, `cifs`, `nfs4`. */
   readonly type: string
 }
 
@@ -13,18 +13,18 @@ const NETWORK_TYPES: ReadonlySet<string> = new Set([
   ...['davfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.rclone', 'fuse.s3fs', 'fuse.davfs2', 'fuse.vmhgfs-fuse', 'drvfs'],
 ])
 
-/** True for a file system that other machines write to: changes of theirs make no events here. */
+/** True for a file system that other machines write to. Their changes cause no events on this one. */
 export function isNetworkType(type: string): boolean {
   return NETWORK_TYPES.has(type)
 }
 
-/** The mount that a path lies on; null where the system does not say (elsewhere than on Linux). */
+/** Finds the mount of a path. Null if the system does not report mounts (anything but Linux). */
 export async function mountOf(path: string): Promise<Mount | null> {
   const table = await readFile('/proc/self/mounts', 'utf8').catch(() => null)
   return table === null ? null : findMount(await realpath(path).catch(() => path), table)
 }
 
-/** The same of a table as the kernel writes it: the longest mount point above the path, the last of equals. */
+/** Finds the longest mount point above a path in the kernel's table. The last of equals wins. */
 export function findMount(path: string, table: string): Mount | null {
   const mounts = table.split('\n').flatMap((line) => {
     const [, point, type] = line.split(' ')
@@ -34,7 +34,7 @@ export function findMount(path: string, table: string): Mount | null {
   return above.reduce<Mount | null>((best, one) => (one.point.length >= (best?.point.length ?? 0) ? one : best), null)
 }
 
-/** The kernel writes spaces, tabs, line ends and backslashes as `\040`. */
+/** Decodes spaces, tabs, line ends and backslashes, which the kernel writes as `\040`. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

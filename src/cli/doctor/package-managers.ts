@@ -1,19 +1,19 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
-/** A system's package manager and how it installs ffmpeg, which brings ffprobe everywhere. */
+/** A package manager and its commands to install ffmpeg. Every ffmpeg package includes ffprobe. */
 export interface PackageManager {
   readonly program: string
-  /** Argument lists to run one after another. A first one that may fail (a stale index) is `isOptional`. */
+  /** Argument lists to run in order. `isOptional` marks a step that may fail (a stale index). */
   readonly steps: readonly { readonly args: readonly string[]; readonly isOptional?: boolean }[]
   readonly needsRoot: boolean
 }
 
-/** In the order in which they are tried: a system rarely has two. */
+/** In the order of trial. A system rarely has two. */
 export const PACKAGE_MANAGERS: readonly PackageManager[] = [
   {
     program: 'apt-get',
-    // Without the index a fresh container knows no package at all; an unreachable mirror may still have left one.
+    // A fresh container has no package index. If the mirror is unreachable, an older index may do.
     steps: [{ args: ['update'], isOptional: true }, { args: ['install', '-y', '--no-install-recommends', 'ffmpeg'] }],
     needsRoot: true,
   },
@@ -31,16 +31,16 @@ export const PACKAGE_MANAGERS: readonly PackageManager[] = [
   { program: 'choco', steps: [{ args: ['install', '-y', 'ffmpeg'] }], needsRoot: false },
 ]
 
-/** Where programs are when PATH is empty: package managers live outside a plain user's PATH too. */
+/** Folders of programs if PATH is empty. A plain user's PATH omits package managers too. */
 const SYSTEM_FOLDERS =
   process.platform === 'win32' ? [] : ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/opt/homebrew/bin', '/usr/local/bin']
 
-/** Folders in which programs are looked for; relative ones are no place to trust. */
+/** Folders to search for programs. Relative ones are not trusted. */
 export function programFolders(path: string | undefined): readonly string[] {
   return [...new Set([...(path ?? '').split(delimiter).filter(isAbsolute), ...SYSTEM_FOLDERS])]
 }
 
-/** Absolute path of a program, undefined where there is none. */
+/** Absolute path of a program, or undefined. */
 export function findProgram(name: string, folders: readonly string[]): string | undefined {
   const names = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name]
   return folders.flatMap((folder) => names.map((file) => join(folder, file))).find(isExecutable)

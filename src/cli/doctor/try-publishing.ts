@@ -1,16 +1,16 @@
 import { link, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError } from '../../core/errors.js'
-import { probePath } from '../../pipeline/part-file.js'
+import { probePath } from '../../pipeline/output/part-file.js'
 
-/** How an output would get its name: by a link that replaces nothing, or without one. */
+/** The way an output gets its name: a hard link, which never replaces a file, or a rename. */
 export type PublishingWay = 'link' | 'rename'
 
 /**
- * Does with a hidden file what publishing does with a part: writes it and links it to a second name. Where the folder
- * is yet to be made, in the one above it. Leaves nothing behind.
+ * Publishes a hidden test file as an output would be: writes it and links it to a second name. Tries the nearest
+ * existing parent if the folder does not exist yet. Leaves nothing behind.
  *
- * @throws {UsageError} `ERR_NOT_PERMITTED` and the like, as the system says
+ * @throws {UsageError} the system's own fault, such as `ERR_NOT_PERMITTED`
  */
 export async function tryPublishing(folder: string): Promise<PublishingWay> {
   const place = await existing(folder)
@@ -27,7 +27,7 @@ export async function tryPublishing(folder: string): Promise<PublishingWay> {
   }
 }
 
-/** The folder itself, or the nearest above it that is there. */
+/** The folder, or its nearest existing parent. */
 async function existing(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => null)
   if (found?.isDirectory()) return folder

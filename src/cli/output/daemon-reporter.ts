@@ -3,26 +3,26 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
-import { daemonFileLine, harmless, saidOnce } from './file-line.js'
+import { daemonFileLine, harmless, withoutRepeats } from './file-line.js'
 import { logLine } from './log-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
-/** A reporter that also keeps the log of what runs for months. */
+/** A reporter that also writes the log of a long-running process. */
 export interface DaemonReporter extends Reporter {
   readonly logger: Logger
-  /** How many jobs ended how since the start; one that was put off is not counted before it ends. */
+  /** Number of jobs by status since the start. A deferred job counts when it ends. */
   readonly counts: Readonly<Partial<Record<FileStatus, number>>>
 }
 
 /**
- * Opens the reporter of a daemon: in a terminal bars and sentences, elsewhere (a service manager's journal) one line of
- * structured log a step on stderr, each with the job's id. With `--json` the events are on stdout as ever.
+ * Opens the reporter of a daemon. A terminal gets bars and sentences. Elsewhere, as in a service manager's journal,
+ * each step is one line of structured log on stderr, with the job's id. With `--json` the events also go to stdout.
  */
 export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
   const counts: Partial<Record<FileStatus, number>> = {}
   const isForPeople = output.stderr.isTTY === true || style !== 'auto'
-  const people = createReporter(output, isForPeople ? style : 'none', saidOnce(daemonFileLine))
+  const people = createReporter(output, isForPeople ? style : 'none', withoutRepeats(daemonFileLine))
   const logger = isForPeople
     ? notes(people)
     : pino({ base: null, serializers: { cause: causeText } }, pino.destination({ dest: 2, sync: true }))
@@ -40,7 +40,7 @@ export function createDaemonReporter(output: Output, style: ProgressStyle = 'aut
   }
 }
 
-/** Of a cause only its message: what else an error carries may be secret. */
+/** Only the message of a cause. Other properties of an error may be secret. */
 function causeText(cause: unknown): string | undefined {
   return cause === undefined ? undefined : redactText(thrownMessage(cause))
 }

@@ -3,10 +3,12 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Colors } from 'picocolors/types.js'
 import type { FileEvent } from '../../pipeline/events.js'
 
-/** The line of an input that ended, or was put off; a daemon has other words for the latter. Null: nothing to say. */
+/**
+ * Formats the line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing.
+ */
 export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string | null
 
-/** How an input ended, for people: one line, and under a failure what can be done. */
+/** Describes how an input ended, in one line, with the remedies below a failure. */
 export function fileLine({ input, status, output, error }: FileEvent, colors: Colors, cwd: string): string {
   const name = harmless(basename(input))
   const why = error ? harmless(ownWords(error.message, input)) : ''
@@ -15,29 +17,43 @@ export function fileLine({ input, status, output, error }: FileEvent, colors: Co
     case 'done':
       return `${colors.green('✔')} ${name} → ${shortPath(output, cwd)}`
     case 'skipped':
+      if (output === input)
+        return `${colors.dim('✔')} ${name} is already an output of voxmux. Use --force to regenerate it again.`
       return `${colors.dim('✔')} ${name}: already done → ${shortPath(output, cwd)}`
     case 'rejected':
-      return `${colors.yellow('✖')} ${name} is refused: ${why}${remedies}`
+      return `${colors.yellow('✖')} ${name} was refused: ${why}${remedies}`
     case 'failed':
       return `${colors.red('✖')} ${name} failed: ${why}${remedies}`
     case 'pending':
-      return `${colors.cyan('…')} ${name} is still running: run the same command again to attach.${why && ` ${why}`}`
+      return `${colors.cyan('…')} ${name} ${pendingWords(error?.code, why)}${remedies}`
     default:
       return status satisfies never
   }
 }
 
-/** The same for what runs for months: what is put off is tried again by itself. */
+/** Describes why an input has not ended, and how to continue. */
+function pendingWords(code: string | undefined, why: string): string {
+  switch (code) {
+    case 'ERR_INTERRUPTED':
+      return `stopped. Nothing was lost.${why === 'Interrupted.' ? '' : ` ${why}`}\n    → Run the same command to continue. You do not pay again for anything already paid.`
+    case 'ERR_STILL_RUNNING':
+      return `is still running. Run the same command to attach. ${why}`
+    default:
+      return `is waiting: ${why}`
+  }
+}
+
+/** The same line for a daemon, which retries deferred files itself. */
 export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): string {
   const { input, status, error } = event
   if (status !== 'pending') return fileLine(event, colors, cwd)
   const name = `${colors.cyan('…')} ${harmless(basename(input))}`
-  if (error?.code === 'ERR_INTERRUPTED') return `${name} goes on with the next start.`
-  return `${name} waits, and is tried again by itself${error ? `: ${harmless(ownWords(error.message, input))}` : '.'}`
+  if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`
+  return `${name} is waiting, and voxmux will retry it${error ? `: ${harmless(ownWords(error.message, input))}` : '.'}`
 }
 
-/** The same, but silent on what is put off once more for the reason that was said last. */
-export function saidOnce(lineOf: FileLine): FileLine {
+/** The same line, but null if a file is deferred again for the same reason. */
+export function withoutRepeats(lineOf: FileLine): FileLine {
   const said = new Map<string, string | null>()
   return (event, colors, cwd) => {
     const line = lineOf(event, colors, cwd)
@@ -48,12 +64,12 @@ export function saidOnce(lineOf: FileLine): FileLine {
   }
 }
 
-/** A file may be named with line breaks and control characters; a terminal obeys them. */
+/** Replaces control characters and line breaks of a file name, because a terminal obeys them. */
 export function harmless(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}/gu, '�')
 }
 
-/** The message without the file's name, which the line begins with. */
+/** Drops the file's name from the message, because the line starts with it. */
 function ownWords(message: string, input: string): string {
   if (message.startsWith(`${input}: `)) return message.slice(input.length + 2)
   return message.startsWith(`${input} `) ? `it${message.slice(input.length)}` : message

@@ -1,10 +1,7 @@
 import { basename } from 'node:path'
 import { harmless } from './file-line.js'
 
-/**
- * A step of the log in a person's words; null for the steps of jobs, which the bars show, and for their failures, which
- * the lines of the files tell.
- */
+/** Words a log entry for people. Null for the steps and failures of jobs, which the bars and the file lines show. */
 export function logLine(fields: object, message: string): string | null {
   const { job, code, stage, status, group, folder, out, preset, input, to } = fields as Readonly<
     Record<string, unknown>

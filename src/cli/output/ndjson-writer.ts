@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream'
 import { EVENT_SCHEMA_VERSION } from '../../pipeline/events.js'
 
-/** An event as it is written: anything with a name; the writer adds the version, and an id of null where there is none. */
+/** An event to write. The writer adds the version, and an id of null if there is none. */
 export interface WritableEvent {
   readonly event: string
   readonly [field: string]: unknown
 }
 
-/** Writes one JSON object a line. A reader that has gone (`| head -1`) ends the writing, not the work. */
+/** Writes one JSON object per line. If the reader closes the pipe (`| head -1`), only the writing stops. */
 export class NdjsonWriter {
   readonly #stream: Writable
   #isOpen = true

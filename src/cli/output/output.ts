@@ -3,23 +3,23 @@ import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.
 import { NdjsonWriter, type WritableEvent } from './ndjson-writer.js'
 import { type ResultParts, resultEvent } from './result-event.js'
 
-/** The two ways in which a command speaks: events for programs, text for people. */
+/** The two outputs of a command: events for programs, text for people. */
 export interface Output {
-  /** Whether `--json` was asked for. */
+  /** True if `--json` was given. */
   readonly json: boolean
-  /** Where people's progress goes. */
+  /** Stream of the progress for people. */
   readonly stderr: WriteStream
-  /** An event on stdout; nothing without `--json`. */
+  /** Writes an event to stdout; does nothing without `--json`. */
   readonly event: (event: WritableEvent) => void
-  /** The last event, once; nothing without `--json`. */
+  /** Writes the last event, once; does nothing without `--json`. */
   readonly result: (parts: ResultParts) => void
-  /** What a person asked to see: on stdout; nothing with `--json`, where an event says it. */
+  /** Prints a result to stdout; does nothing with `--json`, which has an event for it. */
   readonly print: (text: string) => void
-  /** What a person should know: always on stderr. */
+  /** Writes a note to stderr, always. */
   readonly note: (text: string) => void
-  /** Why the command ends: on stderr, and as the last event. */
+  /** Reports the fatal error on stderr and as the last event. */
   readonly fail: (error: VoxmuxError) => void
-  /** Makes sure that a last event was written and everything is out. */
+  /** Writes the last event if it is missing, and flushes both streams. */
   readonly close: (exitCode: ExitCode) => Promise<void>
 }
 
@@ -29,7 +29,7 @@ export interface OutputOptions {
   readonly stderr: WriteStream
 }
 
-/** Opens both streams; a reader that leaves early never breaks the work. */
+/** Opens both streams. The command continues if a reader closes its pipe early. */
 export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   const events = new NdjsonWriter(stdout)
   stderr.on('error', () => {})
@@ -67,7 +67,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   }
 }
 
-/** `voxmux: what is wrong`, and what can be done about it, each on its line. */
+/** Formats `voxmux: message`, then each remedy on its own line. */
 export function describeError(error: VoxmuxError): string {
   const { message, remedies } = errorReport(error)
   return [`voxmux: ${message}`, ...remedies.map((remedy) => `  → ${remedy}`)].join('\n')

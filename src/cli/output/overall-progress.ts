@@ -1,6 +1,6 @@
 import { type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
 
-/** Share of a whole job that each stage usually takes, in percent: a bar that runs evenly is what people read. */
+/** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
 const SHARES: Readonly<Record<Stage, number>> = {
   probe: 1,
   precheck: 1,
@@ -16,13 +16,13 @@ const SHARES: Readonly<Record<Stage, number>> = {
   publish: 1,
 }
 
-/** How much of the whole job is done, 0 … 100, when a stage is where it is. */
+/** Progress of the whole job, 0 … 100, from the progress of a stage. */
 export function overallPercent({ stage, percent }: Pick<ProgressEvent, 'stage' | 'percent'>): number {
   const before = STAGES.slice(0, STAGES.indexOf(stage)).reduce((sum, earlier) => sum + SHARES[earlier], 0)
   return before + (SHARES[stage] * percent) / 100
 }
 
-/** What a person calls a stage while it runs. */
+/** Labels of the stages in progress bars. */
 export const STAGE_LABELS: Readonly<Record<Stage, string>> = {
   probe: 'reading',
   precheck: 'checking',
@@ -30,7 +30,7 @@ export const STAGE_LABELS: Readonly<Record<Stage, string>> = {
   cut: 'cutting the voice',
   upload: 'sending the voice',
   process: 'regenerating',
-  download: 'receiving the voice',
+  download: 'receiving the audio',
   align: 'aligning',
   splice: 'splicing',
   mux: 'muxing',

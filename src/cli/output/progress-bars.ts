@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 
-/** A file that is being worked on. */
+/** A file in progress. */
 export interface Bar {
   readonly name: string
   readonly percent: number
@@ -10,12 +10,12 @@ export interface Bar {
 
 const BAR_CELLS = 24
 const NAME_CELLS = 30
-/** A terminal repaints no faster than an eye reads. */
+/** Shortest time between two repaints, in milliseconds. */
 const REPAINT_MS = 80
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
 
-/** One bar a file at the foot of a terminal; lines that stay are written above them. */
+/** One bar per file at the foot of a terminal. Permanent lines are written above the bars. */
 export class ProgressBars {
   readonly #stream: WriteStream
   readonly #bars = new Map<string, Bar>()
@@ -26,24 +26,24 @@ export class ProgressBars {
     this.#stream = stream
   }
 
-  /** Shows how far a file is; a percentage never falls. */
+  /** Updates a file's progress. The percentage never falls. */
   update(key: string, bar: Bar): void {
     const percent = Math.max(bar.percent, this.#bars.get(key)?.percent ?? 0)
     this.#bars.set(key, { ...bar, percent })
     this.#timer ??= setTimeout(() => this.#repaint(''), REPAINT_MS).unref()
   }
 
-  /** Takes a file's bar away. */
+  /** Removes a file's bar. */
   remove(key: string): void {
     this.#bars.delete(key)
   }
 
-  /** Writes text that stays, above the bars. */
+  /** Writes permanent text above the bars. */
   write(text: string): void {
     this.#repaint(`${text}\n`)
   }
 
-  /** Takes all bars away for good. */
+  /** Removes all bars for good. */
   stop(): void {
     this.#bars.clear()
     this.#repaint('')
@@ -68,9 +68,9 @@ export class ProgressBars {
   }
 }
 
-/** Cuts a text to so many cells: a line that wraps would be left standing when the bars are painted again. */
+/** Cuts a text to a number of cells. A line that wraps would stay on screen after a repaint. */
 export function fitCells(text: string, cells: number): string {
-  // A file may be named with control characters; a terminal obeys them.
+  // A terminal obeys control characters in a file name.
   const characters = [...stripVTControlCharacters(text).replace(/\p{Cc}/gu, '�')]
   let used = 0
   const end = characters.findIndex((character) => {

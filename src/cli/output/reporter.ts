@@ -6,16 +6,16 @@ import type { Output } from './output.js'
 import { overallPercent, STAGE_LABELS } from './overall-progress.js'
 import { fitCells, ProgressBars } from './progress-bars.js'
 
-/** As `--progress` says: bars in a terminal and lines elsewhere, lines, or nothing. */
+/** The style of `--progress`: `auto` shows bars in a terminal and lines elsewhere. */
 export type ProgressStyle = 'auto' | 'plain' | 'none'
 
-/** Tells programs and people how the work goes. */
+/** Reports progress to programs and people. */
 export interface Reporter {
-  /** An event of a job: as it is for programs, in words for people. */
+  /** Reports an event of a job: as is to programs, in words to people. */
   readonly report: (event: JobEvent) => void
-  /** A line for people that stays, also while bars are shown. */
+  /** Prints a permanent line for people, above any bars. */
   readonly note: (text: string) => void
-  /** Takes the bars away: before the summary, and after any end. */
+  /** Removes the bars, before the summary and after any end. */
   readonly stop: () => void
 }
 
@@ -26,7 +26,7 @@ interface People {
   readonly stop: () => void
 }
 
-/** Opens the reporter of a command that works on files. @param line the words for how a file ended */
+/** Opens the reporter of a command that processes files. @param line formats the line of an ended file */
 export function createReporter(output: Output, style: ProgressStyle = 'auto', line: FileLine = fileLine): Reporter {
   const people = peopleReporter(output, style, (event) => line(event, colorsOf(output), process.cwd()))
   return {
@@ -50,12 +50,12 @@ type LineOf = (event: FileEvent) => string | null
 
 function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf): People {
   const isTerminal = output.stderr.isTTY === true
-  // With --json in a terminal, bars and events would be painted over each other.
+  // In a terminal with --json, bars and events would overwrite each other.
   if (style === 'none' || (style === 'auto' && output.json)) return quiet(output, lineOf)
   return style === 'auto' && isTerminal ? bars(output, lineOf) : plain(output, lineOf)
 }
 
-/** Only how each file ended, and with `--json` not even that: the events say it. */
+/** Prints only how each file ended. With `--json` it prints nothing, because the events report it. */
 function quiet(output: Output, lineOf: LineOf): People {
   const file = (event: FileEvent) => {
     const line = lineOf(event)
@@ -64,7 +64,7 @@ function quiet(output: Output, lineOf: LineOf): People {
   return { progress: () => {}, file, note: output.note, stop: () => {} }
 }
 
-/** A line when a stage begins: for logs. */
+/** Prints a line at the start of each stage, for logs. */
 function plain(output: Output, lineOf: LineOf): People {
   const stages = new Map<string, string>()
   return {

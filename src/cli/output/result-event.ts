@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
 import type { FileEvent, FileStatus, ResultEvent } from '../../pipeline/events.js'
 
-/** What the last event is made of. */
+/** The parts of the last event. */
 export interface ResultParts {
   readonly exitCode: ExitCode
   readonly files?: readonly FileEvent[]
-  /** How many ended how, of a daemon, which does not remember each. */
+  /** Number of files by status, from a daemon, which does not keep each file. */
   readonly counts?: Partial<Record<FileStatus, number>>
-  /** The run's id; that of the single file where there is one, a new one where nothing was begun. */
+  /** The run's id: by default the id of a single file, or a new one. */
   readonly id?: string
-  /** The one that stands on the result where one was asked for and several were worked on: a timeline's. */
+  /** The file to show on the result, if one was asked for and several were processed, as for a timeline. */
   readonly main?: FileEvent
-  /** Why the whole ended, where no file is to blame. */
+  /** The fault of the whole run, if it is not a single file's. */
   readonly error?: VoxmuxError
 }
 
-/** Adds up how the inputs ended. With a single input its status, output, receipt and error stand on the result too. */
+/** Counts how the inputs ended. A single input's status, output, receipt and error also appear on the result. */
 export function resultEvent({ exitCode, files = [], counts, id, main, error }: ResultParts): ResultEvent {
   const count = (status: FileStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
   const single = main ?? (files.length === 1 ? files[0] : undefined)

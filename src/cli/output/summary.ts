@@ -1,12 +1,12 @@
 import pc from 'picocolors'
 import { formatTime } from '../../core/time.js'
 import type { FileStatus } from '../../pipeline/events.js'
-import type { JobOutcome } from '../../pipeline/job-outcome.js'
-import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/receipt.js'
+import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
+import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 
 /**
- * What stands under the files when all have ended: what a single one kept, measured sync, loudness before and after;
- * of several, how many ended how.
+ * The text below the files at the end. One file: what was kept, the measured sync, and the loudness before and after.
+ * Several files: the number of each status.
  */
 export function summary(outcomes: readonly JobOutcome[]): string {
   const [only] = outcomes
@@ -40,7 +40,7 @@ function voiceLine({ segments, voices, tracks }: Receipt): string {
   const regenerated = segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0)
   const paid = voices.reduce((sum, voice) => sum + voice.paidSec, 0)
   const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
-  const price = paid === 0 ? 'nothing paid: it was in the cache' : `${formatTime(paid)} sent`
+  const price = paid === 0 ? 'nothing paid, all of it was cached' : `${formatTime(paid)} sent`
   return `${formatTime(regenerated)} regenerated${several} (${price})`
 }
 
@@ -50,19 +50,34 @@ function keptLine({ streams, verification, chapters }: Receipt): string {
   for (const { kind } of kept) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const named = [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 && kind !== 'audio' ? 's' : ''}`)
   if (chapters > 0) named.push(`${chapters} chapter${chapters > 1 ? 's' : ''}`)
-  const proof = verification.level === 'full' ? 'every packet the same' : 'tables the same'
-  const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeReplaced)
-  const rest = named.length > 0 ? `${named.join(', ')} copied (${proof})` : 'nothing else was in the file'
-  return replaced.length > 0 ? `${rest}; audio ${replaced.join(', ')}` : rest
+  const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeCodec)
+  const audio = replaced.length > 0 ? [`audio as ${replaced.join(', ')}`] : []
+  if (named.length === 0) {
+    const isAll = streams.every(({ fate }) => fate !== 'dropped' && fate !== 'converted')
+    return [...audio, isAll ? 'there was nothing else to keep' : 'nothing else'].join('; ')
+  }
+  const proof = verification.level === 'full' ? 'every packet identical' : 'tables identical'
+  return [`${named.join(', ')} copied (${proof})`, ...audio].join('; ')
 }
 
-function describeReplaced({ codec }: StreamFate): string {
-  return `as ${codec ?? 'before'}`
+function describeCodec({ codec }: StreamFate): string {
+  const [, kind, bits] = /^pcm_([suf])(\d+)/.exec(codec ?? '') ?? []
+  if (bits !== undefined) return `${bits}-bit ${kind === 'f' ? 'float ' : ''}PCM`
+  return codec ?? 'before'
 }
 
 function syncLine({ sync, sampleRate }: TrackRecord): string {
-  const places = sync.map(({ at, offsetSamples }) => `${at} ${offsetSamples === null ? 'silent' : offsetSamples}`)
-  return `${places.join(', ')} (samples at ${sampleRate / 1000} kHz)`
+  if (sync.length > 0 && sync.every(({ offsetSamples }) => offsetSamples === 0))
+    return `exact (0 ms at ${new Intl.ListFormat('en-GB').format(sync.map(({ at }) => at))})`
+  return sync
+    .map(
+      ({ at, offsetSamples }) => `${at} ${offsetSamples === null ? 'silent' : milliseconds(offsetSamples, sampleRate)}`,
+    )
+    .join(', ')
+}
+
+function milliseconds(samples: number, sampleRate: number): string {
+  return `${samples === 0 ? 0 : ((1000 * samples) / sampleRate).toFixed(2)} ms`
 }
 
 function loudnessLine({ before, after }: TrackRecord['loudness']): string {

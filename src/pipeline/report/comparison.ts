@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { fileUrl, type MediaInfo, runFfmpeg, safeInputOptions } from '../../media/index.js'
-import type { Receipt } from '../receipt.js'
+import type { Receipt } from '../output/receipt.js'
 
-/** One side of a comparison, each as the path of a file (on a page that stands by itself: as a data address). */
+/** One side of a comparison. Each property is the path of a file, or a data address on a standalone page. */
 export interface Side {
   /** AAC in MP4. */
   readonly audio: string
-  /** PNG on a transparent ground, as wide as the spectrogram. */
+  /** PNG on a transparent background, as wide as the spectrogram. */
   readonly waveform: string
   /** PNG, up to 12 kHz. */
   readonly spectrogram: string
@@ -15,40 +15,40 @@ export interface Side {
 /** A regenerated track, before and after. */
 export interface Comparison {
   readonly audioIndex: number
-  /** Place of the excerpt in the file. */
+  /** Start of the excerpt in the file. */
   readonly startSec: number
   readonly lengthSec: number
-  /** False where only a part fits the page. */
+  /** False if only an excerpt fits the page. */
   readonly isWhole: boolean
   readonly before: Side
   readonly after: Side
 }
 
-/** A file, and how it has to be read to be presented as it is meant. */
+/** A file, with the options to read it correctly. */
 export type ComparedFile = Pick<MediaInfo, 'path' | 'readOptions'>
 
 export interface ComparisonOptions {
-  /** The input and the output (or its part), as they were probed. */
+  /** The probed input and output (or its part file). */
   readonly before: ComparedFile
   readonly after: ComparedFile
   readonly durationSec: number | null
-  /** Where the files are made; it has to exist. */
+  /** Folder for the files. It must exist. */
   readonly workFolder: string
   readonly signal: AbortSignal
-  /** All players of a page together; ten minutes by default. */
+  /** Seconds of all players of a page together; ten minutes by default. */
   readonly mostSec?: number | undefined
 }
 
-/** All players of a page together: at 96 kbit/s that is about 10 MB a side. */
+/** Seconds of all players of a page together. At 96 kbit/s that is about 10 MB per side. */
 const MOST_SEC = 600
-/** An excerpt begins so long before the first part that was regenerated. */
+/** An excerpt begins this many seconds before the first regenerated part. */
 const LEAD_SEC = 3
 const WIDTH = 1200
 
 /**
- * Makes players and pictures of every track that was replaced, by one reading of either file.
+ * Creates the players and pictures of every replaced track, in one pass over each file.
  *
- * @throws what ffmpeg's faults are made into; InterruptedError
+ * @throws ffmpeg's faults; InterruptedError
  */
 export async function compareTracks(
   receipt: Pick<Receipt, 'streams' | 'segments'>,
@@ -94,13 +94,13 @@ async function sideOf(
         },
       ],
       filterComplex: [
-        // One rate and at most two channels: what every browser plays, whatever the file has.
+        // 48 kHz and at most two channels: every browser plays that, whatever the file has.
         `[0:${streamIndex}]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo|mono,asplit=3[audio][w][s]`,
         `[w]showwavespic=s=${WIDTH}x140:split_channels=0:scale=sqrt:colors=0x3b82c4[waveform]`,
         `[s]showspectrumpic=s=${WIDTH}x256:legend=0:mode=combined:stop=12000[spectrogram]`,
       ].join(';'),
       outputs: [
-        // AAC in MP4: every ffmpeg can write it, and every browser plays it.
+        // Every ffmpeg can write AAC in MP4, and every browser plays it.
         {
           url: fileUrl(audio),
           options: ['-map', '[audio]', '-c:a', 'aac', '-b:a', '96k', '-movflags', '+faststart', '-f', 'mp4'],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Comparison, Side } from './comparison.js'
 
-/** The comparison with its files inside it, as data addresses: for a page that has to stand by itself. */
+/** Embeds the files of a comparison in a standalone page as data addresses. */
 export async function inlineComparison(comparison: Comparison): Promise<Comparison> {
   const [before, after] = await Promise.all([inlineSide(comparison.before), inlineSide(comparison.after)])
   return { ...comparison, before, after }

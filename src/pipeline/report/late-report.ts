@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { MediaInfo } from '../../media/media-info.js'
-import { receiptPath } from '../output-path.js'
-import { receiptPartPath, reportPartPath } from '../part-file.js'
-import { readReceipt, writeReceipt } from '../receipt.js'
-import { makeWorkFolder } from '../work-folder.js'
+import { receiptPartPath, reportPartPath } from '../output/part-file.js'
+import { readReceipt, writeReceipt } from '../output/receipt.js'
+import { makeWorkFolder } from '../output/work-folder.js'
+import { receiptPath } from '../plan/output-path.js'
 import { buildReport, publishReport, reportPath } from './write-report.js'
 
 export interface LateReportOptions {
@@ -14,8 +14,8 @@ export interface LateReportOptions {
 }
 
 /**
- * Makes the page of an output that stands in its place already, from its receipt: whoever runs a finished job again
- * with `--report` wants the page, not the work. Does nothing where there is one, or no receipt.
+ * Writes the report of an existing output from its receipt, when a finished job runs again with `--report`. Does
+ * nothing if the report exists or the receipt is missing.
  */
 export async function reportLate(
   output: string,

@@ -1,15 +1,15 @@
 import { basename } from 'node:path'
+import { escapeHtml } from '../../core/escape-html.js'
 import { formatTime } from '../../core/time.js'
-import type { LoudnessFigures, Receipt } from '../receipt.js'
+import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import type { Comparison, Side } from './comparison.js'
-import { escapeHtml } from './escape-html.js'
 import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
 
-/** A page may load nothing at all: what it shows it carries. */
+/** The page must load nothing: everything it shows is embedded. */
 const POLICY =
   "default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
-/** The report of a job as one page that stands by itself. Pure. */
+/** Renders the report of a job as one standalone page. Pure. */
 export function reportPage(receipt: Receipt, comparisons: readonly Comparison[]): string {
   const name = escapeHtml(basename(receipt.output.path))
   return `<!doctype html>
@@ -18,7 +18,7 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <title>${name}: before and after</title>
 <style>${REPORT_STYLE}</style></head><body>
 <header><h1>${name}</h1>
-<p class="quiet">from <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(readableTime(receipt.createdAt))}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
+<p class="quiet">From <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(readableTime(receipt.createdAt))}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
 <main>
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
 <h2>What was regenerated</h2>
@@ -35,7 +35,7 @@ ${table(
   ]),
 )}
 <h2>Sync</h2>
-<p class="quiet">Sound against the original, in samples; positive is late.</p>
+<p class="quiet">Offset of the audio from the original, in samples. A positive offset is late.</p>
 ${table(
   ['Track', 'Place', 'At', 'Offset'],
   receipt.tracks.flatMap(({ audioIndex, sampleRate, sync }) =>
@@ -49,7 +49,7 @@ ${table(
 )}
 <h2>Streams</h2>
 ${table(
-  ['Input', 'Output', 'Kind', 'Codec', 'Fate', 'Why, or the hash of all packets'],
+  ['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'],
   receipt.streams.map(({ index, outputIndex, kind, codec, fate, reason, packetHash }) => [
     `${index ?? '–'}`,
     `${outputIndex ?? '–'}`,
@@ -60,12 +60,12 @@ ${table(
   ]),
 )}
 ${list(
-  'Could not be kept',
+  'Not kept',
   receipt.losses.map(({ what, reason }) => `${what}: ${reason}`),
 )}
 ${list('Notes', receipt.notes)}
-<h2>Proof</h2>
-<p>Verified <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(escapeHtml).join('; ')}.</p>
+<h2>Verification</h2>
+<p>Level <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(escapeHtml).join('; ')}.</p>
 <p>Output SHA-256 <code>${receipt.output.sha256}</code></p>
 </main>
 <script>${REPORT_SCRIPT}</script>
@@ -77,12 +77,12 @@ function listening({ audioIndex, startSec, lengthSec, isWhole, before, after }: 
   const group = `side-${audioIndex}`
   const excerpt = isWhole
     ? ''
-    : `<p class="quiet">The page holds ${formatTime(lengthSec)} of it, from ${formatTime(startSec)} on; the files hold all.</p>`
+    : `<p class="quiet">This page has an excerpt of ${formatTime(lengthSec)}, starting at ${formatTime(startSec)}.</p>`
   return `<section data-comparison data-start-sec="${startSec}" aria-label="Audio track ${audioIndex}">
 <h2>Listen${several ? ` to audio track ${audioIndex}` : ''}</h2>
 ${excerpt}<div class="player">
 <button type="button">Play</button>
-<fieldset aria-label="Which one is heard">
+<fieldset aria-label="Version to play">
 <label><input type="radio" name="${group}" value="before" checked>Before</label>
 <label><input type="radio" name="${group}" value="after">After</label></fieldset>
 <input type="range" min="0" max="${lengthSec}" step="0.01" value="0" aria-label="Position">
@@ -97,7 +97,7 @@ function pictures(label: string, { waveform, spectrogram }: Side): string {
   return `<figure><img src="${waveform}" alt="${label}: waveform"><img src="${spectrogram}" alt="${label}: spectrogram up to 12 kHz"><figcaption>${label}: waveform, and spectrogram up to 12 kHz</figcaption></figure>`
 }
 
-/** `2026-01-02T03:04:05.678Z` to the minute. */
+/** Formats `2026-01-02T03:04:05.678Z` to the minute. */
 function readableTime(isoTime: string): string {
   return `${isoTime.slice(0, 16).replace('T', ' ')} UTC`
 }

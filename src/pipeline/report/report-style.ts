@@ -1,4 +1,4 @@
-/** The page's looks: light and dark by the system's choice, one column on a phone. */
+/** The styles of the page: light or dark by the system's setting, one column on a phone. */
 export const REPORT_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #2b6cb0 }
 @media (prefers-color-scheme: dark) { :root { --accent: #7ab8f5 } }
@@ -21,7 +21,7 @@ code { font-size: .85em; overflow-wrap: anywhere }
 @media (max-width: 40rem) {
   .pictures { grid-template-columns: 1fr }
   table { font-size: .9rem } th, td { padding-right: .6rem }
-  /* Of six columns the last goes below the others. */
+  /* The last of six columns moves below the others. */
   table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
   table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.4rem 4rem 1fr 1.4fr 1.2fr; border-top: 1px solid var(--line) }
   table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
@@ -30,7 +30,7 @@ code { font-size: .85em; overflow-wrap: anywhere }
 }
 `
 
-/** One switch for two players: the other goes on where the one was. */
+/** One switch for two players: the other one continues at the same position. */
 export const REPORT_SCRIPT = `
 for (const box of document.querySelectorAll('[data-comparison]')) {
   const [before, after] = box.querySelectorAll('audio')

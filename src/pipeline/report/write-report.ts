@@ -1,13 +1,13 @@
-import { open, rename } from 'node:fs/promises'
-import type { Receipt } from '../receipt.js'
+import { rename, writeFile } from 'node:fs/promises'
+import type { Receipt } from '../output/receipt.js'
 import { type ComparisonOptions, compareTracks } from './comparison.js'
 import { inlineComparison } from './inline-comparison.js'
 import { reportPage } from './report-page.js'
 
-/** What follows an output's name in that of its report. */
+/** Suffix of the report's name after the output's. */
 const REPORT_SUFFIX = '.voxmux.html'
 
-/** Path of the page that stands beside an output. */
+/** Path of the report beside an output. */
 export function reportPath(output: string): string {
   return `${output}${REPORT_SUFFIX}`
 }
@@ -15,21 +15,15 @@ export function reportPath(output: string): string {
 /**
  * Builds the page that compares before and after.
  *
- * @param part hidden file in which it waits until the output has its name
+ * @param part hidden file for the page until the output is published
  */
 export async function buildReport(receipt: Receipt, part: string, options: ComparisonOptions): Promise<void> {
   const comparisons = await compareTracks(receipt, options)
   const page = reportPage(receipt, await Promise.all(comparisons.map(inlineComparison)))
-  const handle = await open(part, 'w')
-  try {
-    await handle.writeFile(page)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writeFile(part, page, { flag: 'wx', flush: true })
 }
 
-/** Gives a page that was built its name. */
+/** Gives a finished report its name. */
 export async function publishReport(part: string, output: string): Promise<void> {
   await rename(part, reportPath(output))
 }

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_CHANNELS, type Limits } from '../limits.js'
 import type { SubjectTrack } from '../subject.js'
 import type { Rule } from './rule.js'
 
-/** A rule that every track is asked, each problem naming its track where there are several. */
+/** A rule that checks every track. With several tracks, each problem names its track. */
 function trackRule(
   errorCode: Rule['errorCode'],
   problem: (track: SubjectTrack, limits: Limits) => string | null,
@@ -25,38 +25,38 @@ function trackRule(
 const tooManyChannels = trackRule(-4, ({ channels, channelLayout }, { maxChannels = DEFAULT_MAX_CHANNELS }) => {
   if (channels <= maxChannels) return null
   const layout = describeChannels({ channels, channelLayout })
-  return `${channels} channels${layout.endsWith('channels') ? '' : ` (${layout})`}, at most ${maxChannels} are taken`
+  return `${channels} channels${layout.endsWith('channels') ? '' : ` (${layout})`}, at most ${maxChannels} are accepted`
 })
 
-/** -5: more than the service takes in. */
+/** -5: the quality exceeds the limits of the service. */
 const qualityTooHigh = trackRule(-5, ({ sampleRate, bitDepth }, { maxSampleRate, maxBitDepth }) => {
   const rate =
     maxSampleRate !== undefined && sampleRate > maxSampleRate
-      ? `sample rate ${describeRate(sampleRate)}, at most ${describeRate(maxSampleRate)} is taken`
+      ? `sample rate ${describeRate(sampleRate)}, at most ${describeRate(maxSampleRate)} is accepted`
       : null
   const depth =
     maxBitDepth !== undefined && bitDepth !== null && bitDepth > maxBitDepth
-      ? `${bitDepth} bits a sample, at most ${maxBitDepth} are taken`
+      ? `${bitDepth} bits per sample, at most ${maxBitDepth} are accepted`
       : null
   return [rate, depth].filter((part) => part !== null).join(' and ') || null
 })
 
-/** -6: a track without a sample rate (0) is -9's. */
+/** -6: a track without a sample rate (0) gets -9 instead. */
 const qualityTooLow = trackRule(-6, ({ sampleRate }, { minSampleRate }) =>
   minSampleRate !== undefined && sampleRate > 0 && sampleRate < minSampleRate
-    ? `sample rate ${describeRate(sampleRate)}, at least ${describeRate(minSampleRate)} is needed`
+    ? `sample rate ${describeRate(sampleRate)}, at least ${describeRate(minSampleRate)} is required`
     : null,
 )
 
-/** -7: no decoder, or not on the list. */
+/** -7: ffmpeg has no decoder, or the codec is not on the list. */
 const unsupportedCodec = trackRule(-7, ({ codec }, { codecs }) => {
-  if (codec === null) return 'no decoder is known for its codec'
-  return codecs === undefined || codecs.includes(codec) ? null : `codec ${codec}, taken are ${codecs.join(', ')}`
+  if (codec === null) return 'its codec has no known decoder'
+  return codecs === undefined || codecs.includes(codec) ? null : `codec ${codec}, accepted are ${codecs.join(', ')}`
 })
 
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What each track must be like. */
+/** Requirements for each track. */
 export const AUDIO_RULES: readonly Rule[] = [unsupportedCodec, tooManyChannels, qualityTooHigh, qualityTooLow]

@@ -2,7 +2,7 @@ import { describeDuration, describeTracks } from '../describe.js'
 import { DEFAULT_MIN_VOICE_SEC } from '../limits.js'
 import type { Rule } from './rule.js'
 
-/** -2: nothing else can be said of a file that cannot be read. */
+/** -2: an unreadable file cannot be checked further. */
 const unreadable: Rule = {
   errorCode: -2,
   problem: ({ unreadable }) => (unreadable === null ? null : `The file cannot be read: ${unreadable}.`),
@@ -15,31 +15,33 @@ const noAudio: Rule = {
     tracks.length === 0 && unreadable === null ? 'The file has no audio track.' : null,
 }
 
-/** -8: which track carries the dialogue is the person's to say. */
+/** -8: only the user knows which track contains the dialogue. */
 const severalTracks: Rule = {
   errorCode: -8,
   problem: ({ tracks }) => (tracks.length > 1 ? `${tracks.length} audio tracks: ${describeTracks(tracks)}.` : null),
 }
 
-/** -9: a track that says neither rate nor channels was announced but never written. */
+/** -9: a track without rate and channels was announced but never written. */
 const undescribedTrack: Rule = {
   errorCode: -9,
   problem: ({ tracks }) => {
     const track = tracks.find(({ codec, sampleRate, channels }) => codec !== null && !(sampleRate > 0 && channels > 0))
-    return track ? `Audio track ${track.audioIndex} says neither its sample rate nor its channels.` : null
+    return track ? `Audio track ${track.audioIndex} states neither its sample rate nor its channels.` : null
   },
 }
 
-/** -3: a detector can be wrong, so that it only refuses where somebody asked for it. */
+/** -3: a detector can be wrong, so it only refuses a file if the user requires a voice. */
 const notEnoughVoice: Rule = {
   errorCode: -3,
   problem: ({ voicedSec, durationSec }, { minVoiceSec = DEFAULT_MIN_VOICE_SEC }) => {
     if (voicedSec === null || voicedSec >= minVoiceSec) return null
     const whole = durationSec === null ? '' : ` of ${describeDuration(durationSec)}`
-    return voicedSec === 0 ? 'No voice was found.' : `Only ${describeDuration(voicedSec)}${whole} seem to hold a voice.`
+    return voicedSec === 0
+      ? 'No voice was found.'
+      : `Only ${describeDuration(voicedSec)}${whole} seem to contain a voice.`
   },
   severity: ({ requireVoice }) => (requireVoice ? 'refuse' : 'warn'),
 }
 
-/** Whether there is something to work on at all. */
+/** Requirements for the content: a readable file with one suitable track. */
 export const CONTENT_RULES: readonly Rule[] = [unreadable, noAudio, severalTracks, undescribedTrack, notEnoughVoice]

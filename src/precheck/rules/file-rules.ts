@@ -8,7 +8,7 @@ const unsupportedContainer: Rule = {
   problem: ({ container }, { containers }) =>
     container === null || containers === undefined || containers.includes(container)
       ? null
-      : `Container ${container}, taken are ${containers.join(', ')}.`,
+      : `Container ${container}, accepted are ${containers.join(', ')}.`,
 }
 
 /** -13 */
@@ -16,16 +16,16 @@ const tooLarge: Rule = {
   errorCode: -13,
   problem: ({ sizeBytes }, { maxSizeBytes }) =>
     sizeBytes !== null && maxSizeBytes !== undefined && sizeBytes > maxSizeBytes
-      ? `${describeBytes(sizeBytes)}, at most ${describeBytes(maxSizeBytes)} are taken.`
+      ? `${describeBytes(sizeBytes)}, at most ${describeBytes(maxSizeBytes)} are accepted.`
       : null,
 }
 
-/** -14: nothing at all is too short for every service. */
+/** -14: an empty file is too short for every service. */
 const tooShort: Rule = {
   errorCode: -14,
   problem: ({ durationSec, tracks }, { minDurationSec = 0 }) => {
     if (durationSec === null || tracks.length === 0 || (durationSec > 0 && durationSec >= minDurationSec)) return null
-    const wanted = minDurationSec > 0 ? `, at least ${describeDuration(minDurationSec)} are needed` : ''
+    const wanted = minDurationSec > 0 ? `, at least ${describeDuration(minDurationSec)} are required` : ''
     return `${describeDuration(durationSec)} of sound${wanted}.`
   },
 }
@@ -35,11 +35,11 @@ const tooLong: Rule = {
   errorCode: -15,
   problem: ({ durationSec }, { maxDurationSec }) =>
     durationSec !== null && maxDurationSec !== undefined && durationSec > maxDurationSec
-      ? `${describeDuration(durationSec)} long, at most ${describeDuration(maxDurationSec)} are taken.`
+      ? `${describeDuration(durationSec)} long, at most ${describeDuration(maxDurationSec)} are accepted.`
       : null,
 }
 
-/** -17: the service may come for the file at any time within the hour (interface, "Limits"). */
+/** -17: the service may download the file at any time within the hour (interface, "Limits"). */
 const linkExpires: Rule = {
   errorCode: -17,
   problem: ({ linkValidSec }) => {
@@ -50,5 +50,5 @@ const linkExpires: Rule = {
   },
 }
 
-/** What holds for the file as a whole. */
+/** Requirements for the file as a whole. */
 export const FILE_RULES: readonly Rule[] = [unsupportedContainer, tooLarge, tooShort, tooLong, linkExpires]

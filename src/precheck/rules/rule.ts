@@ -3,10 +3,10 @@ import type { Limits } from '../limits.js'
 import type { Subject } from '../subject.js'
 import type { Severity } from '../verdict.js'
 
-/** One way in which a file can be refused. Pure: what it says follows from its two arguments. */
+/** One reason to refuse a file. Pure: the result depends only on the two arguments. */
 export interface Rule {
   readonly errorCode: FileErrorCode
-  /** The problem, a sentence in the file's own terms; null where there is none or too little is known. */
+  /** The problem as a sentence about the file; null if there is none or too little is known. */
   readonly problem: (subject: Subject, limits: Limits) => string | null
   /** Absent: always `refuse`. */
   readonly severity?: (limits: Limits) => Severity

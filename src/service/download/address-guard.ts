@@ -1,7 +1,7 @@
-import { type LookupAddress, lookup } from 'node:dns'
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** Everything but the public internet of IPv4 (IANA special-purpose registry, multicast, reserved). */
+/** Every IPv4 range outside the public internet (IANA special-purpose registry, multicast, reserved). */
 const CLOSED_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -20,7 +20,7 @@ const CLOSED_V4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ]
 
-/** Parts of 2000::/3 that are not the public internet, or that carry an IPv4 address inside. */
+/** Ranges of 2000::/3 outside the public internet, or with an IPv4 address inside. */
 const CLOSED_V6: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
@@ -32,16 +32,18 @@ const closed = new BlockList()
 for (const [network, prefix] of CLOSED_V4) closed.addSubnet(network, prefix, 'ipv4')
 for (const [network, prefix] of CLOSED_V6) closed.addSubnet(network, prefix, 'ipv6')
 
-/** Only this part of IPv6 is given out: loopback, private, link-local, mapped, NAT64 and multicast lie outside. */
+/**
+ * The only allocated part of IPv6. Loopback, private, link-local, mapped, NAT64 and multicast addresses are outside it.
+ */
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
-/** The address is not one of the public internet. */
+/** Thrown for an address outside the public internet. */
 export class PrivateAddressError extends Error {
   readonly code = 'ERR_PRIVATE_ADDRESS'
 }
 
-/** Whether a numeric address belongs to the public internet. */
+/** True if a numeric address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -53,25 +55,37 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Checks the host of an address that is written as a number: no name is looked up for it. */
+/** Checks the host of a URL if it is a numeric address, for which no name is looked up. */
 export function assertPublicHost(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new PrivateAddressError('The address is not public.')
 }
 
+/** Looks up all addresses of a name, as `dns.lookup` with `all` does. */
+export type LookupAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
 /**
- * A `lookup` for `node:http` that refuses names which lead to an address that is not public. It runs when the
- * connection is made and hands over exactly what it checked, so a name cannot change its mind in between.
+ * A `lookup` for `node:http` that refuses names with an address that is not public. It runs at connection time and
+ * returns the addresses that it checked, so a name cannot change between check and use.
  */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const found: LookupAddress[] = addresses ?? []
-    // All of them: a name with one public and one private address is not to be trusted with either.
-    const refused = found.find(({ address }) => !isPublicAddress(address))
-    if (error) callback(error, '', 0)
-    else if (refused || !found[0])
-      callback(new PrivateAddressError('The name leads to an address that is not public.'), '', 0)
-    else if (options.all) callback(null, found)
-    else callback(null, found[0].address, found[0].family)
-  })
+export function guardedLookup(lookupAll: LookupAll): LookupFunction {
+  return (hostname, options, callback) => {
+    lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
+      const found: LookupAddress[] = addresses ?? []
+      // Check all addresses: a name with one private address is not trusted at all.
+      const refused = found.find(({ address }) => !isPublicAddress(address))
+      if (error) callback(error, '', 0)
+      else if (refused || !found[0])
+        callback(new PrivateAddressError('The name resolves to an address that is not public.'), '', 0)
+      else if (options.all) callback(null, found)
+      else callback(null, found[0].address, found[0].family)
+    })
+  }
 }
+
+/** {@link guardedLookup} of the system's resolver. */
+export const publicLookup: LookupFunction = guardedLookup(lookup)

@@ -15,10 +15,10 @@ export interface DownloadOptions {
 }
 
 /**
- * Fetches what a client registered by its address and hands the bytes to `store`, streamed.
+ * Downloads a file that a client registered by its address, and streams the bytes to `store`.
  *
- * @throws JobFailedError `ERR_DOWNLOAD_FAILED` with file error code -17, whatever went wrong on the way; what `store`
- * throws of itself (a full disk) is thrown as it is
+ * @throws {JobFailedError} `ERR_DOWNLOAD_FAILED` with file error code -17 for every fault of the download; an error of
+ * `store` itself, such as a full disk, is thrown unchanged
  */
 export async function downloadSource(
   sourceUrl: string,
@@ -41,27 +41,27 @@ export async function downloadSource(
   }
 }
 
-/** The source's fault, as against the disk's. */
+/** A fault of the source, as opposed to the disk's. */
 class SourceFault extends Error {}
 
 async function openSource(sourceUrl: string, options: DownloadOptions): Promise<Readable> {
   try {
     const answer = await followed(new URL(sourceUrl), options)
     assertAcceptable(answer, options.maxBytes)
-    // A generator is idle until somebody reads: a fault cannot come before there is one to hear of it.
+    // A generator is idle until it has a reader, so it cannot fail before.
     return Readable.from(measured(answer, options.maxBytes), { objectMode: false })
   } catch (cause) {
     throw new SourceFault('The source cannot be read.', { cause })
   }
 }
 
-/** Follows a few redirects; each new address passes the same guard. */
+/** Follows a few redirects. Each new address passes the same guard. */
 async function followed(start: URL, options: DownloadOptions): Promise<IncomingMessage> {
   let url = start
   for (let redirects = 0; redirects <= options.limits.maxRedirects; redirects += 1) {
     const answer = await guardedRequest(url, {
       method: 'GET',
-      // As it is stored there: a compressed transfer could hide a size.
+      // Ask for the file as it is stored: a compressed transfer could hide its size.
       headers: { accept: '*/*', 'accept-encoding': 'identity' },
       allowPrivate: options.allowPrivateUrls,
       idleTimeoutMs: Math.max(options.limits.connectTimeoutMs, options.idleTimeoutMs),
@@ -71,7 +71,8 @@ async function followed(start: URL, options: DownloadOptions): Promise<IncomingM
     if (status === 200) return answer
     answer.destroy()
     const { location } = answer.headers
-    if (![301, 302, 303, 307, 308].includes(status) || !location) throw new Error(`The address answers ${status}.`)
+    if (![301, 302, 303, 307, 308].includes(status) || !location)
+      throw new Error(`The address responded with status ${status}.`)
     url = new URL(location, url)
   }
   throw new Error('The address redirects too often.')
@@ -82,10 +83,10 @@ function assertAcceptable(answer: IncomingMessage, maxBytes: number): void {
   const isTooLarge = Number(answer.headers['content-length'] ?? 0) > maxBytes
   if (!isEncoded && !isTooLarge) return
   answer.destroy()
-  throw new Error(isEncoded ? 'The file arrives encoded.' : 'The file is too large.')
+  throw new Error(isEncoded ? 'The response has a content encoding.' : 'The file is too large.')
 }
 
-/** Counts what flows: neither more than the limit nor less than announced may arrive. */
+/** Counts the bytes: more than the limit or less than announced is an error. */
 async function* measured(answer: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   const announced = answer.headers['content-length']
   let seen = 0
@@ -95,7 +96,8 @@ async function* measured(answer: IncomingMessage, maxBytes: number): AsyncGenera
       if (seen > maxBytes) throw new Error('The file is too large.')
       yield chunk
     }
-    if (!answer.complete || (announced !== undefined && seen !== Number(announced))) throw new Error('It broke off.')
+    if (!answer.complete || (announced !== undefined && seen !== Number(announced)))
+      throw new Error('The download ended early.')
   } catch (cause) {
     throw new SourceFault('The source could not be read to its end.', { cause })
   }

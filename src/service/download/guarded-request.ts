@@ -6,18 +6,18 @@ export interface GuardedRequest {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Connects to anything: for a network that its operator trusts, and for receivers that are our own. */
+  /** Connects to any address: for a network that its operator trusts, and for receivers of this process. */
   readonly allowPrivate: boolean
-  /** Time until the answer's headers are there, and without a byte afterwards, in milliseconds. */
+  /** Time limit until the response's headers, and between two bytes afterwards, in milliseconds. */
   readonly idleTimeoutMs: number
   readonly signal: AbortSignal
 }
 
 /**
- * One request to an address that somebody else chose. Only http and https; no redirects, no proxy, no pooled
- * connection: what is checked is what is connected to.
+ * Sends one request to an address that a user or client chose. Only http and https; no redirects, proxy or pooled
+ * connection, so the checked address is the connected one.
  *
- * @throws PrivateAddressError, or what `node:http` throws
+ * @throws {PrivateAddressError} or an error of `node:http`
  */
 export async function guardedRequest(url: URL, asked: GuardedRequest): Promise<IncomingMessage> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Error('Only http and https are allowed.')
@@ -32,9 +32,9 @@ export async function guardedRequest(url: URL, asked: GuardedRequest): Promise<I
   }
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
-    request.on('timeout', () => request.destroy(new Error('The other side went silent.')))
+    request.on('timeout', () => request.destroy(new Error('The other side stopped responding.')))
     request.on('error', reject)
-    // As bytes: a text would be joined to the headers, and they be written in its encoding.
+    // As bytes: Node would join a string to the headers and encode both in its encoding.
     request.end(asked.body === undefined ? undefined : Buffer.from(asked.body))
   })
 }

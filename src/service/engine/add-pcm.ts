@@ -1,10 +1,10 @@
-import { frameBytes, type PcmStream } from '../../media/pcm.js'
-import { PcmReader } from '../../media/pcm-reader.js'
-import { readSamples, writeSamples } from '../../media/pcm-samples.js'
+import { frameBytes, type PcmStream } from '../../media/pcm/pcm.js'
+import { PcmReader } from '../../media/pcm/pcm-reader.js'
+import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
 
 /**
- * The sum of two streams of one rate and layout, in the first one's sample type and length. Where the second is 0 or has
- * ended, the first stays as it is, bit for bit.
+ * Adds two streams of one rate and layout. The result has the sample type and length of the first. If the second is 0
+ * or has ended, the first stays as it is, bit for bit.
  */
 export function addPcm(source: PcmStream, addition: PcmStream): PcmStream {
   return { format: source.format, sampleCount: source.sampleCount, chunks: () => summedChunks(source, addition) }

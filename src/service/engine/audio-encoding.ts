@@ -1,28 +1,28 @@
 import type { OutputType } from '../../contract/index.js'
-import { type AudioStreamInfo, blockSizeOptions, type MediaInfo } from '../../media/index.js'
+import { type AudioStreamInfo, blockSizeOptions } from '../../media/index.js'
 
-/** How a voice is written as a file of one of the interface's types. */
+/** ffmpeg options that write a voice as a file of one of the interface's types. */
 export interface AudioEncoding {
-  /** ffmpeg's muxer: the output's name need not have the right extension. */
+  /** ffmpeg's muxer, because the output's name need not have the right extension. */
   readonly muxer: string
-  /** Codec and its options, then the muxer's. */
+  /** The codec and its options, then the muxer's. */
   readonly options: readonly string[]
-  /** Whether the file can hold a cover picture. */
+  /** True if the file can hold a cover picture. */
   readonly takesCover: boolean
 }
 
-/** The encoding of a type, as close to the source as the type allows: same width if lossless, same bit rate if lossy. */
+/** The encoding that is as close to the source as the type allows: same width if lossless, same bit rate if lossy. */
 export function audioEncoding(type: OutputType, source: AudioStreamInfo): AudioEncoding {
   switch (type) {
     case 'wav':
-      // RF64 only where 4 GB are exceeded.
+      // RF64 only above 4 GB.
       return { muxer: 'wav', options: ['-c:a', pcmCodec(source, 'le'), '-rf64', 'auto'], takesCover: false }
     case 'aiff':
       return { muxer: 'aiff', options: ['-c:a', pcmCodec(source, 'be')], takesCover: false }
     case 'flac':
       return { muxer: 'flac', options: flacOptions(source), takesCover: true }
     case 'mp3':
-      // The Xing header carries the encoder's delay and padding, so that players drop them.
+      // Players read the encoder's delay and padding from the Xing header and drop them.
       return {
         muxer: 'mp3',
         options: ['-c:a', 'libmp3lame', ...bitRate(source, 'mp3', 128_000, 320_000), '-write_xing', '1'],
@@ -37,7 +37,7 @@ export function audioEncoding(type: OutputType, source: AudioStreamInfo): AudioE
         takesCover: false,
       }
     case 'aac':
-      // Raw AAC has no place to say that its first frame is the encoder's start-up: without it the sound is in sync.
+      // Raw AAC cannot mark its first frame as the encoder's priming. The sound is in sync without that frame.
       return {
         muxer: 'adts',
         options: ['-c:a', 'aac', ...bitRate(source, 'aac', 128_000, 320_000), '-bsf:a', 'noise=drop=eq(n\\,0)'],
@@ -54,15 +54,7 @@ export function audioEncoding(type: OutputType, source: AudioStreamInfo): AudioE
   }
 }
 
-/** A WAV that also writes its bext chunk where the file it came from has one: ffmpeg reads that as tags. */
-export function withBroadcastChunk(encoding: AudioEncoding, { tags }: MediaInfo): AudioEncoding {
-  const isBroadcast = BROADCAST_TAGS.some((name) => name in tags)
-  return isBroadcast ? { ...encoding, options: [...encoding.options, '-write_bext', '1'] } : encoding
-}
-
-const BROADCAST_TAGS = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history']
-
-/** Uncompressed PCM of the source's width; what was lossy or is of unknown width gets 16 bits. */
+/** Uncompressed PCM in the source's width; 16 bits if the source is lossy or its width is unknown. */
 function pcmCodec({ bitsPerSample, sampleFormat }: AudioStreamInfo, endian: 'le' | 'be'): string {
   if (bitsPerSample === null) return `pcm_s16${endian}`
   const kind = sampleFormat?.replace(/p$/, '')
@@ -80,7 +72,7 @@ function flacOptions({ bitsPerSample }: AudioStreamInfo): readonly string[] {
   return [...flac, '-sample_fmt', 's32', '-bits_per_raw_sample', '24']
 }
 
-/** The source's own rate where it is of that codec, else the default for so many channels. */
+/** The source's own bit rate if it has that codec, else the default for this number of channels. */
 function bitRate(source: AudioStreamInfo, codec: string, perChannel: number, most: number): readonly string[] {
   const own = source.codec === codec ? source.bitRate : null
   return ['-b:a', String(Math.min(most, own ?? perChannel * source.channels))]

@@ -1,7 +1,7 @@
 import { fileUrl, type MediaInfo, pictureStart, runFfmpeg, safeInputOptions } from '../../media/index.js'
 import type { FilePart } from './file-part.js'
 
-/** ffmpeg's muxers where a container's usual extension is not their name. */
+/** ffmpeg's muxer for each container whose usual extension is not the muxer's name. */
 const MUXERS: Readonly<Record<string, string>> = {
   mkv: 'matroska',
   mka: 'matroska',
@@ -17,9 +17,8 @@ const MUXERS: Readonly<Record<string, string>> = {
 const HAS_EDIT_LISTS: ReadonlySet<string> = new Set(['mp4', 'm4v', 'mov', '3gp', '3g2'])
 
 /**
- * Cuts a part out of a film without touching a packet. It begins at the key frame at or before the part's start (where
- * the container has edit lists, players begin at the picture that is shown at the start), sound and picture in their
- * relation.
+ * Cuts a part out of a film by stream copy. The part begins at the key frame at or before its start. If the container
+ * has edit lists, players begin at the picture shown at the start. Sound and picture stay in sync.
  */
 export async function copyPart(
   media: MediaInfo,
@@ -28,7 +27,7 @@ export async function copyPart(
   signal: AbortSignal,
 ): Promise<void> {
   const end = endSec === null ? [] : ['-to', String(endSec)]
-  // In the middle of a picture no edit list may begin: ffmpeg would show the next one in its place.
+  // An edit list must not begin inside a picture: ffmpeg would show the next picture instead.
   const beginSec = HAS_EDIT_LISTS.has(media.container) ? await pictureStart(media, startSec, signal) : startSec
   await runFfmpeg(
     {

@@ -10,17 +10,17 @@ import {
 import type { AudioEncoding } from './audio-encoding.js'
 
 export interface EncodeOptions {
-  /** Whose titles, chapters and cover go along. */
+  /** Source of the titles, chapters and cover. */
   readonly media: MediaInfo
-  /** False where a part was taken: the file's chapters would lie elsewhere. */
+  /** False for a part of the file, because the chapters would be at the wrong times. */
   readonly keepChapters: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Writes a voice as an audio file, with the tags of the file it came from.
+ * Writes a voice as an audio file, with the tags of its source file.
  *
- * @throws what ffmpeg's runner throws, or the stream's own error
+ * @throws every error of ffmpeg's runner or of the stream
  */
 export async function encodeAudio(
   voice: PcmStream,
@@ -70,7 +70,7 @@ export async function encodeAudio(
       { signal, input: media.path },
     )
   } catch (error) {
-    // ffmpeg only knows that its input broke off; why is known here.
+    // ffmpeg only reports that its input ended early; this is the cause.
     throw failures[0] ?? error
   }
 }

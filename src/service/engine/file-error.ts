@@ -1,7 +1,7 @@
 import { type FileErrorCode, fileErrorInfo } from '../../contract/index.js'
 import { type ErrorCode, JobFailedError } from '../../core/errors.js'
 
-/** A failure that ends a file with one of the interface's codes, with that code's name and remedies. */
+/** Creates a failure that ends a file with one of the interface's codes. Adds that code's name and remedies. */
 export function fileError(errorCode: FileErrorCode, code: ErrorCode, message: string, input: string): JobFailedError {
   const { name, remedies } = fileErrorInfo(errorCode)
   return new JobFailedError(code, message, { input, errorCode, errorName: name, remedies })

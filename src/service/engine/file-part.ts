@@ -2,18 +2,18 @@ import { formatTime } from '../../core/time.js'
 import type { AudioStreamInfo, ClockRange, MediaInfo } from '../../media/index.js'
 import { fileError } from './file-error.js'
 
-/** The part of a file that is to be worked on. */
+/** The part of a file to process. */
 export interface FilePart {
   readonly startSec: number
   readonly endSec: number | null
-  /** Null where the file does not say how long it is. */
+  /** Null if the file does not state its length. */
   readonly durationSec: number | null
 }
 
 /**
- * The part that was asked for, clamped at the file's end; undefined for the whole file.
+ * Returns the requested part, clamped at the file's end, or undefined for the whole file.
  *
- * @throws JobFailedError ERR_SEGMENT_OUTSIDE (-14) where the part begins beyond the file
+ * @throws {JobFailedError} ERR_SEGMENT_OUTSIDE (-14) if the part begins beyond the file
  */
 export function filePart(media: MediaInfo, startSec = 0, endSec?: number): FilePart | undefined {
   const { durationSec } = media

@@ -3,47 +3,48 @@ import type { OutputType } from '../../contract/index.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
 import { type VoiceAmount, type VoicePool, VoiceTally } from '../../voice/index.js'
+import { abortAfter } from './abort-after.js'
 import { type FilePart, filePart } from './file-part.js'
-import { withDeadline } from './with-deadline.js'
 import { writeResult } from './write-result.js'
 
 export interface ProcessFileOptions {
-  /** Path of the media file as it was received. */
+  /** Path of the received media file. */
   readonly input: string
-  /** Path to write to; replaced if there, removed if the work fails. Its extension says nothing. */
+  /** Path of the output. Replaced if it exists and removed on failure. Its extension does not matter. */
   readonly output: string
-  /** The part alone, in seconds on the file's own clock; the end is clamped at the file's. */
+  /** Start of the part, in seconds on the file's own clock. `endSec` is clamped at the file's end. */
   readonly startSec?: number | undefined
   readonly endSec?: number | undefined
-  /** Omitted: the original's format. Given for a video, its sound alone is written. */
+  /** Default: the original's format. For a video, a type writes the sound alone. */
   readonly outputType?: OutputType | undefined
   readonly pool: VoicePool
-  /** What files are taken; default: {@link DEFAULT_SERVICE_LIMITS}. */
+  /** Limits of the accepted files; default: {@link DEFAULT_SERVICE_LIMITS}. */
   readonly limits?: Limits | undefined
-  /** For the whole file; none by default. */
+  /** Time limit for the whole file; none by default. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** From 0 to 100, never falling; 100 only once the output is written. */
+  /** From 0 to 100, never falling; 100 only when the output is written. */
   readonly onProgress?: ((percent: number) => void) | undefined
 }
 
 export interface ProcessedFile {
   readonly media: MediaInfo
-  /** How much voice was found; null where the engine cannot tell. */
+  /** The amount of voice that was found; null if the engine cannot measure it. */
   readonly voice: VoiceAmount | null
-  /** Usual extension of what was written, without a dot. */
+  /** Usual extension of the output, without a dot. */
   readonly extension: string
 }
 
 /**
- * Media file in, media file out: the same with its voice regenerated, of the same length and in the same place, to the
- * sample; in a video every other stream is untouched.
+ * Regenerates the voice of a media file. The output has the same length and alignment, exact to the sample. In a video,
+ * every other stream is a stream copy.
  *
- * @throws errors that carry the interface's `errorCode`: PrecheckError for a file that fails validation (-2 … -18),
- *   JobFailedError with -14 (part outside the file), -1 (engine crashed), -12 (deadline); InterruptedError on abort
+ * @throws {PrecheckError} with the interface's `errorCode` if the file fails validation (-2 … -18)
+ * @throws {JobFailedError} with -14 (part outside the file), -1 (engine crashed) or -12 (deadline)
+ * @throws {InterruptedError} on abort
  */
 export async function processFile(options: ProcessFileOptions): Promise<ProcessedFile> {
-  return withDeadline(options, async (signal) => {
+  return abortAfter(options, async (signal) => {
     const { input, output, limits = DEFAULT_SERVICE_LIMITS } = options
     const media = await probe(input, { signal })
     const part = filePart(media, options.startSec, options.endSec)
@@ -53,7 +54,7 @@ export async function processFile(options: ProcessFileOptions): Promise<Processe
     try {
       const extension = await writeResult({ ...options, media, part, signal, tally, onProgressSec })
       const voice = tally.amount.durationSec > 0 ? tally.amount : null
-      // Known only now: the engine hears the voice as it works. Reading everything twice would be the alternative.
+      // The engine measures the voice while it works. An earlier check would read the file twice.
       if (voice) validate(media, part, limits, voice.voicedSec)
       options.onProgress?.(100)
       return { media, voice, extension }
@@ -71,7 +72,7 @@ function validate(media: MediaInfo, part: FilePart | undefined, limits: Limits, 
   if (error) throw error
 }
 
-/** Seconds done as a percentage that never falls; the last steps are writing's. */
+/** Converts processed seconds to a percentage that never falls. Writing the output takes the last percent. */
 function progressTo(onProgress: ((percent: number) => void) | undefined, durationSec: number | null) {
   let last = 0
   return (doneSec: number) => {

@@ -8,17 +8,17 @@ export interface RegeneratedTrackOptions {
   /** The whole track by default. */
   readonly range?: ClockRange | undefined
   readonly signal?: AbortSignal | undefined
-  /** Gathers how much voice there is. */
+  /** Counts how much voice there is. */
   readonly tally?: VoiceTally | undefined
   readonly onProgressSec?: ((doneSec: number) => void) | undefined
 }
 
 /**
- * A track with its voice regenerated, at the track's own rate, layout and width, on the file's own clock.
+ * Returns a track with its voice regenerated, at the track's own rate, layout and width, on the file's own clock.
  *
- * The engine works at 48 kHz; what it *changes* is brought to the track's rate and added to the track. So a rate above
- * 48 kHz keeps its highest band, a width above 24 bits keeps its lowest bits, and what needs no mending passes bit for
- * bit. The file is decoded twice, side by side; memory does not grow with it.
+ * The engine works at 48 kHz. Only its *changes* are resampled to the track's rate and added to the track. A rate above
+ * 48 kHz therefore keeps its highest band, and a width above 24 bits keeps its lowest bits. Samples without a change
+ * pass bit for bit. The file is decoded twice in parallel; memory does not grow with its length.
  */
 export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: RegeneratedTrackOptions): PcmStream {
   const { pool, range, signal, tally, onProgressSec } = options

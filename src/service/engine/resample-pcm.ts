@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
-import { streamFfmpeg } from '../../media/ffmpeg.js'
-import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from '../../media/pcm.js'
-import { wholeFrames } from '../../media/pcm-streams.js'
+import { streamFfmpeg } from '../../media/ffmpeg/ffmpeg.js'
+import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from '../../media/pcm/pcm.js'
+import { wholeFrames } from '../../media/pcm/pcm-streams.js'
 
 /**
- * A stream of 32-bit floats at another rate, in place to the sample: sample N of the result lies where sample
- * `N * sampleRate / stream rate` lay. The length may differ from the exact quotient by a few samples.
+ * Resamples a stream of 32-bit floats, aligned to the sample: sample N of the result is at the time of sample `N *
+ * stream rate / sampleRate`. The length may differ from the exact quotient by a few samples.
  *
- * @throws while reading, what the stream or ffmpeg's runner throws
+ * @throws while reading: every error of the stream or of ffmpeg's runner
  */
 export function resamplePcm(
   stream: PcmStream,
@@ -35,7 +35,7 @@ async function* resampledChunks(
           options: [...raw, '-ar', String(stream.format.sampleRate), ...layout],
         },
       ],
-      // A longer filter than the default: its band ends closer to the top.
+      // A longer filter than the default, so that its pass band ends closer to the top.
       filterComplex: `[0:a]aresample=${format.sampleRate}:filter_size=64:cutoff=0.985[pcm]`,
       outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', ...raw, ...layout] }],
     },
@@ -44,7 +44,7 @@ async function* resampledChunks(
   try {
     yield* wholeFrames(stdout, frameBytes(format))
   } catch (error) {
-    // ffmpeg only knows that its input broke off; why is known here.
+    // ffmpeg only reports that its input ended early; this is the cause.
     throw failures[0] ?? error
   }
 }

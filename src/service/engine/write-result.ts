@@ -9,9 +9,9 @@ import {
   planMux,
   probe,
 } from '../../media/index.js'
-import { copyWaveChunks } from '../../media/wave-chunks.js'
+import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
-import { audioEncoding, withBroadcastChunk } from './audio-encoding.js'
+import { audioEncoding } from './audio-encoding.js'
 import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
@@ -29,36 +29,35 @@ export interface ResultOptions {
   readonly onProgressSec: (doneSec: number) => void
 }
 
-/** Writes the regenerated file and says what extension it deserves. Errors as `processFile`. */
+/** Writes the regenerated file and returns its extension. Throws the errors of `processFile`. */
 export async function writeResult(options: ResultOptions): Promise<string> {
   const type = options.outputType ?? soundType(options.media)
   if (type) return writeSound(type, options)
   return options.part ? writeFilmPart(options.part, options) : writeLikeInput(options)
 }
 
-/** A sound file of one of the interface's types. */
+/** Writes a sound file of one of the interface's types. */
 async function writeSound(type: OutputType, options: ResultOptions): Promise<string> {
   const { media, part, output, signal } = options
   const track = onlyTrack(media)
   const encoding = audioEncoding(type, track)
-  // Of a part, time codes and cue points would no longer be true.
+  // The time codes and cue points of the file would be wrong for a part.
   const isWhole = type === 'wav' && media.container === 'wav' && !part
-  const written = isWhole ? withBroadcastChunk(encoding, media) : encoding
-  await encodeAudio(voiceOf(options), written, output, { media, keepChapters: !part, signal })
+  await encodeAudio(voiceOf(options), encoding, output, { media, keepChapters: !part, signal })
   if (isWhole) await copyWaveChunks(media.path, output)
   return type
 }
 
-/** The file as it is, packet for packet, but for the voice. */
+/** Writes the file again with its voice regenerated and every other packet unchanged. */
 async function writeLikeInput(options: ResultOptions): Promise<string> {
   const { media, output, signal } = options
   const { audioIndex } = onlyTrack(media)
   const plan = planMux(media, { replaced: [audioIndex] })
   await mux(plan, new Map([[audioIndex, voiceOf(options)]]), output, { signal })
-  return plan.container
+  return plan.container === 'mkv' && !hasFilm(media) ? 'mka' : plan.container
 }
 
-/** A part of a film: its packets are cut first, untouched; what was cut is then a file like any other. */
+/** Writes a part of a film. Cuts the packets by stream copy first; the cut is then an ordinary file. */
 async function writeFilmPart(part: FilePart, options: ResultOptions): Promise<string> {
   const cut = `${options.output}.cut`
   try {
@@ -81,9 +80,9 @@ function onlyTrack(media: MediaInfo): AudioStreamInfo {
   throw fileError(-18, 'ERR_NO_AUDIO', `${media.path} has no audio track.`, media.path)
 }
 
-/** The interface's type that a file is of already; undefined for films and for sound of another kind. */
+/** The interface's type that matches the file; undefined for films and for other kinds of sound. */
 function soundType(media: MediaInfo): OutputType | undefined {
-  if (media.streams.some((stream) => stream.kind === 'video' && !stream.isCover)) return undefined
+  if (hasFilm(media)) return undefined
   switch (media.container) {
     case 'wav':
     case 'flac':
@@ -98,4 +97,9 @@ function soundType(media: MediaInfo): OutputType | undefined {
     default:
       return undefined
   }
+}
+
+/** True if the file has moving pictures. A cover does not count. */
+function hasFilm({ streams }: MediaInfo): boolean {
+  return streams.some((stream) => stream.kind === 'video' && !stream.isCover)
 }

@@ -1,6 +1,6 @@
 import type { OperationMessage, ValidationErrorResponse } from '../../contract/index.js'
 
-/** A request that is answered with an operation message: 401, 403, 404. */
+/** A request that gets an operation message: 401, 403, 404 or 503. */
 export class OperationRefused extends Error {
   constructor(
     readonly statusCode: 401 | 403 | 404 | 503,
@@ -11,7 +11,7 @@ export class OperationRefused extends Error {
   }
 }
 
-/** A request that is well formed JSON but asks for what cannot be: answered with the one shape of a 400. */
+/** A request of valid JSON with values that are not allowed. Gets the shape of a 400. */
 export class RequestInvalid extends Error {}
 
 const REASONS = {
@@ -28,12 +28,12 @@ export function validationError(message: string): ValidationErrorResponse {
   return { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message }
 }
 
-/** The body of every other refusal. */
+/** The body of every other error. */
 export function operationMessage(statusCode: keyof typeof REASONS, code: string, message: string): OperationMessage {
   return { statusCode, code, error: REASONS[statusCode], message }
 }
 
-/** The one 404 of files: it does not tell an id that never was from another user's. */
+/** The only 404 for files. It does not reveal whether the id is unknown or belongs to another user. */
 export function fileNotFound(): OperationRefused {
   return new OperationRefused(404, 'ERR_FILE_NOT_FOUND', 'File not found.')
 }

@@ -5,7 +5,7 @@ import { OperationRefused } from './answers.js'
 
 const USERS = new WeakMap<FastifyRequest, string>()
 
-/** Lets only bearers of a good token through, before a byte of the body is read. */
+/** Requires a valid bearer token before a byte of the body is read. */
 export function requireBearer(app: FastifyInstance, authenticator: Authenticator): void {
   app.addHook('onRequest', async (request) => {
     const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(request.headers.authorization ?? '')?.[1]
@@ -20,7 +20,7 @@ export function requireBearer(app: FastifyInstance, authenticator: Authenticator
   })
 }
 
-/** Id of the user whose token came with the request. */
+/** Id of the user whose token the request carries. */
 export function userOf(request: FastifyRequest): string {
   const userId = USERS.get(request)
   if (userId === undefined) throw unauthorized('A bearer token is required.')

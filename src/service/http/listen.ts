@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { UsageError } from '../../core/errors.js'
 
-/** Makes an app listen. @returns its address as clients of this machine reach it */
+/** Makes an app listen. @returns its address for clients on this machine */
 export async function listenAt(app: FastifyInstance, host: string, port: number): Promise<string> {
   await app.listen({ host, port }).catch((error: unknown) => {
     throw listenFault(error, host, port)
@@ -10,7 +10,7 @@ export async function listenAt(app: FastifyInstance, host: string, port: number)
   return addressOf(app.server, host)
 }
 
-/** Makes a bare server listen. @returns its address as clients of this machine reach it */
+/** Makes a bare server listen. @returns its address for clients on this machine */
 export async function listenServer(server: Server, host: string, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenFault(error, host, port)))
@@ -29,9 +29,9 @@ function addressOf(server: Server, host: string): string {
 function listenFault(error: unknown, host: string, port: number): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return new UsageError('ERR_PORT_TAKEN', `Port ${port} of ${host} is taken.`, {
+      return new UsageError('ERR_PORT_TAKEN', `Port ${port} of ${host} is already in use.`, {
         cause: error,
-        remedies: ['Choose another with --port, or 0 for any.'],
+        remedies: ['Choose another port with --port, or --port 0 for any free one.'],
       })
     case 'EACCES':
     case 'EADDRNOTAVAIL':

@@ -9,7 +9,7 @@ import { userOf } from './authentication.js'
 const errors = { 400: validationErrorResponseSchema, 401: operationMessageSchema, 403: operationMessageSchema }
 const errorsWithNotFound = { ...errors, 404: operationMessageSchema }
 
-/** The five operations that need a token, each with the contract's own schemas. */
+/** Registers the five operations that need a token, each with the contract's schemas. */
 export function serveOperations(instance: FastifyInstance, service: FileService): void {
   const app = instance.withTypeProvider<ZodTypeProvider>()
   const { registerFile, registerFileFromUrl, startProcess, getFilesStatus, getOutputFileUrl } = OPERATIONS
@@ -36,6 +36,7 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
     { schema: { body: registerFileFromUrl.request, response: { 200: registerFileFromUrl.answer, ...errors } } },
     async (request) => {
       const asked = request.body.file_to_register
+      requireWebAddress(asked.source_url)
       const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
       return { registered_file: registered(file, asked) }
     },
@@ -46,9 +47,10 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
     { schema: { body: startProcess.request, response: { 200: startProcess.answer, ...errorsWithNotFound } } },
     async (request) => {
       const { file_id, options } = request.body
+      requireSendable(options.webhook_secret ?? '')
       const error = await service.start(userOf(request), file_id, {
         webhook: options.webhook ?? false,
-        // An empty one is none: the portal's counts.
+        // An empty secret counts as none: the portal's applies.
         webhookSecret: options.webhook_secret || null,
         outputType: options.output_type ?? null,
       })
@@ -81,7 +83,7 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
   )
 }
 
-/** The client's id is echoed as it was sent: a store may lose what is no text of Unicode, or follows a NUL. */
+/** Echoes the client's id as it was sent: a store may lose invalid Unicode, or text after a NUL. */
 function registered({ id }: FileRecord, { client_file_id }: { client_file_id: string }) {
   return {
     file_id: id,
@@ -92,7 +94,19 @@ function registered({ id }: FileRecord, { client_file_id }: { client_file_id: st
   }
 }
 
-/** A part must be one: what lies beyond the file is only known later (-14). */
+/** The service downloads over http and https only. Any other address would end with -17. */
+function requireWebAddress(sourceUrl: string): void {
+  if (['http:', 'https:'].includes(new URL(sourceUrl).protocol)) return
+  throw new RequestInvalid('body/file_to_register/source_url must be an http or https address')
+}
+
+/** An HTTP header cannot contain a line break or another control character, so such a webhook could never be sent. */
+function requireSendable(webhookSecret: string): void {
+  if (!/(?!\t)\p{Cc}/u.test(webhookSecret)) return
+  throw new RequestInvalid('body/options/webhook_secret must not contain line breaks or other control characters')
+}
+
+/** Rejects an empty or negative part. A part beyond the end of the file is found later (-14). */
 function checkedPart({ start, end }: { start?: number | undefined; end?: number | undefined }) {
   const at = 'body/file_to_register'
   if (start !== undefined && start < 0) throw new RequestInvalid(`${at}/start must not be negative`)

@@ -10,17 +10,17 @@ export interface IdentityEndpoints {
   readonly apiKeys: ApiKeys
   readonly signingKeys: SigningKeys
   readonly tokens: AccessTokens
-  /** Address of this node's identity provider, known once it listens. */
+  /** Address of this node's identity provider. Defined once the node listens. */
   readonly authUrl: () => string
 }
 
-/** The service's own identity provider: token endpoint, public keys, discovery document. */
+/** Serves the built-in identity provider: token endpoint, public keys, discovery document. */
 export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEndpoints): Promise<void> {
   const { identity, apiKeys, signingKeys, tokens, authUrl } = endpoints
   const tenantUrl = () => `${authUrl()}/${identity.tenantId}`
   const issuer = () => `${tenantUrl()}/v2.0`
 
-  // Parsed in this scope alone: the operations take JSON and nothing else.
+  // Form bodies are parsed in this scope only: the operations accept nothing but JSON.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
@@ -30,7 +30,7 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     done(null, undefined)
   })
 
-  // What cannot be read at all (too large, broken off) is refused in OAuth's shape too.
+  // Unreadable bodies (too large, broken off) are refused in OAuth's shape too.
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const isTheirs = (error.statusCode ?? 500) < 500
     return isTheirs ? refuse(reply, 400, 'invalid_request', error.message) : app.errorHandler(error, request, reply)
@@ -45,8 +45,8 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     const repeated = [...form.keys()].find((name) => form.getAll(name).length > 1)
     if (repeated) return refuse(reply, 400, 'invalid_request', `The field ${repeated} is given twice.`)
     if (request.params.tenant !== identity.tenantId)
-      return refuse(reply, 401, 'invalid_client', 'There is no such tenant here.')
-    // RFC 6749, 5.2: a grant of another kind is unsupported, one that is not named is a parameter missing.
+      return refuse(reply, 401, 'invalid_client', 'This tenant does not exist here.')
+    // RFC 6749, 5.2: another grant type is unsupported; an omitted one is a missing parameter.
     if (!form.get('grant_type')) return refuse(reply, 400, 'invalid_request', 'grant_type is required.')
     if (form.get('grant_type') !== 'client_credentials')
       return refuse(reply, 400, 'unsupported_grant_type', 'grant_type must be client_credentials.')
@@ -54,10 +54,17 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
     if (!clientId || !clientSecret)
       return refuse(reply, 400, 'invalid_request', 'client_id and client_secret are required.')
     const key = await apiKeys.authenticate(clientId, clientSecret)
-    if (!key) return refuse(reply, 401, 'invalid_client', 'The client id or its secret is wrong, revoked or expired.')
+    if (!key)
+      return refuse(
+        reply,
+        401,
+        'invalid_client',
+        'The client id or its secret is wrong, or the key is revoked or expired.',
+      )
     if (form.get('scope') !== identity.scope)
       return refuse(reply, 400, 'invalid_scope', `scope must be ${identity.scope}.`)
-    // One second less than the token lives: a client that counts from the answer never sends an expired one.
+    // One second less than the token's lifetime, so that a client that counts from the response never sends an expired
+    // one.
     const lifetimeSec = LIMITS.accessTokenLifetimeSec - 1
     const answer: TokenAnswer = {
       token_type: 'Bearer',
@@ -69,7 +76,7 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
   })
 
   app.get('/identity/:tenant/oauth2/v2.0/authorize', async (_request, reply) =>
-    refuse(reply, 400, 'unsupported_response_type', 'There is no sign-in here, only client credentials.'),
+    refuse(reply, 400, 'unsupported_response_type', 'Sign-in is not supported. Use client credentials.'),
   )
 
   app.get('/identity/:tenant/discovery/v2.0/keys', async (_request, reply) => {
@@ -79,7 +86,7 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
 
   app.get<{ Params: { tenant: string } }>('/identity/:tenant/v2.0/.well-known/openid-configuration', async () => ({
     issuer: issuer(),
-    // Nobody signs in here, but a client of Microsoft's takes no document without it.
+    // The service has no sign-in, but Microsoft's clients reject a document without this address.
     authorization_endpoint: `${tenantUrl()}/oauth2/v2.0/authorize`,
     token_endpoint: `${tenantUrl()}/oauth2/v2.0/token`,
     jwks_uri: `${tenantUrl()}/discovery/v2.0/keys`,
@@ -92,13 +99,13 @@ export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEnd
   }))
 }
 
-/** An error as OAuth 2.0 (RFC 6749, 5.2) shapes it. */
+/** Sends an error in the shape of OAuth 2.0 (RFC 6749, 5.2). */
 function refuse(reply: FastifyReply, status: 400 | 401, error: string, description: string) {
   if (status === 401) reply.header('www-authenticate', 'Basic realm="voxmux"')
   return reply.status(status).send({ error, error_description: description })
 }
 
-/** From the form, as the interface says, or from a Basic header, as RFC 6749 says every server must allow. */
+/** Reads the form, as the interface specifies, or a Basic header, which RFC 6749 requires every server to accept. */
 function credentials(header: string | undefined, form: URLSearchParams) {
   const basic = /^Basic +([\w+/=-]+)$/i.exec(header ?? '')?.[1]
   if (!basic) return { clientId: form.get('client_id'), clientSecret: form.get('client_secret') }

@@ -5,13 +5,24 @@ import type { ApiKey } from '../store/key-records.js'
 import type { ServiceIdentity } from '../store/service-store.js'
 import type { SigningKeys } from './signing-keys.js'
 
-/** Who a token stands for: the key it was issued to and that key's user. */
+/** The key that a token was issued to, and that key's user. */
 export interface TokenSubject {
   readonly clientId: string
   readonly userId: string
+  /**
+   * Creation time of the secret with which the token was requested, in Unix milliseconds: {@link ApiKey.createdMs} at
+   * that time.
+   */
+  readonly secretMs: number
 }
 
-/** A token that was refused; `scope` is the one fault that answers 403, all others answer 401. */
+/**
+ * Claim with the creation time of the key's secret. `iat` is not enough: it counts seconds, perhaps on another node's
+ * clock.
+ */
+const SECRET_TIME_CLAIM = 'secret_ms'
+
+/** A refused token. The fault `scope` gets a 403, all others a 401. */
 export class TokenRefused extends Error {
   constructor(
     readonly fault: 'token' | 'scope',
@@ -31,7 +42,9 @@ export class AccessTokens {
   /** @param issuer the node's own: `{auth_url}/{tenant}/v2.0` */
   async issue(key: ApiKey, issuer: string): Promise<string> {
     const { kid, privateKey } = await this.keys.current()
-    return new SignJWT({ tid: this.identity.tenantId, azp: key.clientId, scp: this.identity.scope, ver: '2.0' })
+    const { tenantId, scope } = this.identity
+    const claims = { tid: tenantId, azp: key.clientId, scp: scope, ver: '2.0', [SECRET_TIME_CLAIM]: key.createdMs }
+    return new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
       .setIssuer(issuer)
       .setAudience(this.identity.audience)
@@ -46,13 +59,16 @@ export class AccessTokens {
   /** @throws TokenRefused */
   async verify(token: string): Promise<TokenSubject> {
     const payload = await this.signed(token)
-    // Any node of this folder may have issued it, on whatever port: the tenant is what they share.
+    // Any node of this folder may have issued it, on any port. Nodes share only the tenant.
     const ours = payload.iss?.endsWith(`/${this.identity.tenantId}/v2.0`) && payload.tid === this.identity.tenantId
     if (!ours) throw new TokenRefused('token', 'The token was issued for another tenant.')
     if (typeof payload.azp !== 'string' || !payload.sub) throw new TokenRefused('token', 'The token names no client.')
+    const secretMs = payload[SECRET_TIME_CLAIM]
+    if (typeof secretMs !== 'number')
+      throw new TokenRefused('token', 'The token is from an earlier version of the service. Request a new one.')
     if (payload.scp !== this.identity.scope)
       throw new TokenRefused('scope', 'The token lacks the scope of this service.')
-    return { clientId: payload.azp, userId: payload.sub }
+    return { clientId: payload.azp, userId: payload.sub, secretMs }
   }
 
   private async signed(token: string): Promise<JWTPayload> {
@@ -64,14 +80,14 @@ export class AccessTokens {
       })
       return payload
     } catch (error) {
-      // The store is away: that says nothing of the token.
+      // An unreachable store is not a fault of the token.
       if (error instanceof TransientError) throw error
       throw new TokenRefused('token', tokenFault(error))
     }
   }
 }
 
-/** Why a token was refused, in words that help its owner and tell a stranger nothing. */
+/** Why a token was refused. Helps its owner and reveals nothing to others. */
 export function tokenFault(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired.'
   if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not accepted.`

@@ -2,56 +2,79 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { UsageError } from '../../core/errors.js'
 import type { ApiKey, KeyRecord, KeyRecords } from '../store/key-records.js'
 
-/** A key at the one moment at which its secret is known. */
+/** A key right after its creation, the only time at which its secret is known. */
 export interface NewApiKey extends ApiKey {
   readonly clientSecret: string
 }
 
-/** The interface: a secret expires after 2 years. */
-const SECRET_LIFETIME_MS = 2 * 365 * 24 * 3600_000
+/** Set by the interface: a secret expires after 2 years. */
+const SECRET_LIFETIME_YEARS = 2
+
+/** The same moment (UTC) two calendar years later. 29 February becomes 1 March. */
+export function secretExpiryMs(createdMs: number): number {
+  return new Date(createdMs).setUTCFullYear(new Date(createdMs).getUTCFullYear() + SECRET_LIFETIME_YEARS)
+}
 
 /** The API keys of a service's users. */
 export class ApiKeys {
+  /** Keys that this process created for itself, with the lifetime that each renewal adds. */
+  private readonly own = new Map<string, { readonly record: KeyRecord; readonly lifetimeMs: number }>()
+
   constructor(private readonly records: KeyRecords) {}
 
-  /** A key of two years. */
+  /** Creates a key that is valid for two years. */
   create(userId: string, name: string): Promise<NewApiKey> {
-    return this.insert(userId, name, SECRET_LIFETIME_MS, true)
+    return this.insert(freshKey(userId, name, secretExpiryMs(Date.now()), true))
   }
 
   /**
-   * The newest of a user's keys that is good, or one of two years where there is none. Of several nodes that ask at once
-   * one makes it.
+   * Returns the user's newest valid key, or creates one for two years. If several nodes ask at once, one of them
+   * creates it.
    *
-   * @returns the secret where this call made the key; null where it was shown before, and is not known any more
+   * @returns the secret if this call created the key; otherwise null, because a secret is only shown once
    */
   async ensure(userId: string, name: string): Promise<ApiKey & { readonly clientSecret: string | null }> {
-    const { record, clientSecret } = freshKey(userId, name, SECRET_LIFETIME_MS, true)
+    const { record, clientSecret } = freshKey(userId, name, secretExpiryMs(Date.now()), true)
     const key = await this.records.addUnlessGood(record)
     return { ...shown(key), clientSecret: key.clientId === record.clientId ? clientSecret : null }
   }
 
-  /** A key of a process for itself, which renews it while it runs; people do not see it. */
-  createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
-    return this.insert(userId, name, lifetimeMs, false)
+  /**
+   * Creates a key of this process for itself. Lists do not show it. The key stays valid until it is forgotten: if a
+   * suspended machine lets it expire, its next use renews it. Other nodes see it expire on time.
+   */
+  async createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
+    const fresh = freshKey(userId, name, Date.now() + lifetimeMs, false)
+    const key = await this.insert(fresh)
+    this.own.set(key.clientId, { record: fresh.record, lifetimeMs })
+    return key
   }
 
-  /** The keys that people made, oldest first. */
+  /** Renews all keys of this process by their lifetime. */
+  async renewOwn(): Promise<void> {
+    await Promise.all([...this.own.keys()].map((clientId) => this.renewed(clientId)))
+  }
+
+  /** Keys that people created, oldest first. */
   async list(): Promise<ApiKey[]> {
     return (await this.records.list()).map(shown)
   }
 
-  /** Gives the key a new secret, good for two years; the old one is refused from now on. */
+  /**
+   * Gives the key a new secret that is valid for two years. Refuses the old secret and all tokens it obtained from now
+   * on: regenerating a revoked key must not revive its old tokens.
+   */
   async regenerate(clientId: string): Promise<NewApiKey> {
     const clientSecret = freshSecret()
     const key = await this.known(clientId)
-    const [createdMs, expiresMs] = [Date.now(), Date.now() + SECRET_LIFETIME_MS]
-    const renewed = { createdMs, expiresMs, revokedMs: null }
+    // Always later than the previous secret, even if the clock was set back: tokens are compared by this time.
+    const createdMs = Math.max(Date.now(), key.createdMs + 1)
+    const renewed = { createdMs, expiresMs: secretExpiryMs(createdMs), revokedMs: null }
     await this.records.change(clientId, { ...renewed, secretHash: hashSecret(clientSecret) })
     return { ...shown(key), ...renewed, clientSecret }
   }
 
-  /** From now on neither the key nor the tokens it got are good. */
+  /** Revokes the key and all of its tokens at once. */
   async revoke(clientId: string): Promise<ApiKey> {
     const key = await this.known(clientId)
     const revokedMs = key.revokedMs ?? Date.now()
@@ -59,33 +82,47 @@ export class ApiKeys {
     return { ...shown(key), revokedMs }
   }
 
-  /** Moves the end of a key that is not revoked. */
+  /** Sets a new expiry for a key that is not revoked. */
   extend(clientId: string, expiresMs: number): Promise<void> {
     return this.records.change(clientId, { expiresMs })
   }
 
-  /** Removes a key that nobody will need again: that of a process which ends. */
+  /** Removes the key of a process that ends. */
   forget(clientId: string): Promise<void> {
+    this.own.delete(clientId)
     return this.records.forget(clientId)
   }
 
-  /** The key, if these credentials open it now. */
+  /** The key, if these credentials are valid now. */
   async authenticate(clientId: string, clientSecret: string): Promise<ApiKey | undefined> {
-    const key = await this.records.get(clientId)
-    // The comparison is made for an unknown id too, so that time does not tell which ids there are.
+    const key = await this.found(clientId)
+    // Unknown ids are compared too, so that the response time does not reveal which ids exist.
     const stored = Buffer.from(key?.secretHash ?? hashSecret(''), 'hex')
     const matches = timingSafeEqual(stored, Buffer.from(hashSecret(clientSecret), 'hex'))
     return key && matches ? usable(key) : undefined
   }
 
-  /** The key behind a token, if it is still good. */
+  /** The key of a token, if it is still valid. */
   async active(clientId: string): Promise<ApiKey | undefined> {
-    const key = await this.records.get(clientId)
+    const key = await this.found(clientId)
     return key && usable(key)
   }
 
-  private async insert(userId: string, name: string, lifetimeMs: number, isLasting: boolean): Promise<NewApiKey> {
-    const { record, clientSecret } = freshKey(userId, name, lifetimeMs, isLasting)
+  private async found(clientId: string): Promise<KeyRecord | undefined> {
+    const key = await this.records.get(clientId)
+    const hasEnded = !key || (key.revokedMs === null && key.expiresMs <= Date.now())
+    return hasEnded && this.own.has(clientId) ? this.renewed(clientId) : key
+  }
+
+  /** Renews a key. If a sweep has removed it since it expired, the key is added again. */
+  private async renewed(clientId: string): Promise<KeyRecord | undefined> {
+    const own = this.own.get(clientId)
+    if (!own) return undefined
+    const expiresMs = Date.now() + own.lifetimeMs
+    return this.records.put({ ...own.record, expiresMs })
+  }
+
+  private async insert({ record, clientSecret }: FreshKey): Promise<NewApiKey> {
     await this.records.add(record)
     return { ...shown(record), clientSecret }
   }
@@ -93,16 +130,21 @@ export class ApiKeys {
   private async known(clientId: string): Promise<KeyRecord> {
     const key = await this.records.get(clientId)
     if (key) return key
-    throw new UsageError('ERR_KEY_UNKNOWN', `There is no API key with the client id ${clientId}.`, {
-      remedies: ['See which there are: voxmux portal keys list'],
+    throw new UsageError('ERR_KEY_UNKNOWN', `No API key has the client id ${clientId}.`, {
+      remedies: ['List the keys: voxmux portal keys list'],
     })
   }
 }
 
-function freshKey(userId: string, name: string, lifetimeMs: number, isLasting: boolean) {
+/** A key that is not stored yet, and its secret. */
+interface FreshKey {
+  readonly record: KeyRecord
+  readonly clientSecret: string
+}
+
+function freshKey(userId: string, name: string, expiresMs: number, isLasting: boolean): FreshKey {
   const clientSecret = freshSecret()
-  const createdMs = Date.now()
-  const times = { createdMs, expiresMs: createdMs + lifetimeMs, revokedMs: null }
+  const times = { createdMs: Date.now(), expiresMs, revokedMs: null }
   const record = { clientId: randomUUID(), userId, name, ...times, secretHash: hashSecret(clientSecret), isLasting }
   return { record, clientSecret }
 }
@@ -113,8 +155,8 @@ function freshSecret(): string {
 }
 
 /**
- * SHA-256 and not scrypt: the secret is 256 random bits that we chose, so there is no dictionary that a slow hash
- * would have to hold up, and a slow one would let anybody load the token endpoint with guesses.
+ * Uses SHA-256 instead of scrypt: the secret has 256 random bits, so a dictionary attack is impossible. A slow hash
+ * would let anybody overload the token endpoint with guesses.
  */
 function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')

@@ -3,7 +3,7 @@ import { type AccessTokens, TokenRefused } from './access-tokens.js'
 import type { ApiKeys } from './api-keys.js'
 import type { OutsideTokens } from './outside-tokens.js'
 
-/** Tells whose request it is, from its bearer token. */
+/** Finds the user of a request from its bearer token. */
 export interface Authenticator {
   /**
    * @returns id of the user
@@ -12,19 +12,23 @@ export interface Authenticator {
   userOf(token: string): Promise<string>
 }
 
-/** Tokens of the service's own: good as long as their key is. */
+/**
+ * Checks tokens of the built-in provider. A token is valid as long as its key is, and only with the secret that
+ * obtained it.
+ */
 export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authenticator {
   return {
     async userOf(token) {
-      const { clientId, userId } = await tokens.verify(token)
+      const { clientId, userId, secretMs } = await tokens.verify(token)
       const key = await keys.active(clientId)
-      if (key?.userId !== userId) throw new TokenRefused('token', 'The API key of this token is revoked or expired.')
+      if (key?.userId !== userId || key.createdMs !== secretMs)
+        throw new TokenRefused('token', 'The API key of this token is revoked or expired.')
       return userId
     },
   }
 }
 
-/** Tokens of an outside identity provider: each subject is a user of its own. */
+/** Checks tokens of an external identity provider. Each subject is a user. */
 export function outsideAuthenticator(tokens: OutsideTokens, accounts: Accounts): Authenticator {
   return {
     async userOf(token) {

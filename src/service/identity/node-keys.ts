@@ -2,11 +2,12 @@ import type { Logger } from '../../core/logger.js'
 import { type Accounts, LOCAL_ACCOUNT } from '../store/accounts.js'
 import type { ApiKeys } from './api-keys.js'
 
-/** A key that its node does not renew any more ends after this: that is what a killed process leaves behind. */
+/** A key ends after this time if its node stops renewing it. A killed process leaves such a key behind. */
 const LIFETIME_MS = 3600_000
+/** Renews early, so that other nodes of the store accept the key too. */
 const RENEWAL_MS = 10 * 60_000
 
-/** The keys that a process makes for itself: of the local account, renewed while the node runs, gone when it ends. */
+/** Keys that a process creates for itself. They belong to the local account and live as long as the node. */
 export class NodeKeys {
   private readonly clientIds = new Set<string>()
   private readonly timer: NodeJS.Timeout
@@ -30,13 +31,14 @@ export class NodeKeys {
   async close(): Promise<void> {
     clearInterval(this.timer)
     for (const clientId of this.clientIds)
-      await this.keys.forget(clientId).catch((err: unknown) => this.logger.warn({ err }, 'A key ends by its time.'))
+      await this.keys
+        .forget(clientId)
+        .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be removed. It expires by itself.'))
   }
 
   private renew(): void {
-    for (const clientId of this.clientIds)
-      this.keys
-        .extend(clientId, Date.now() + LIFETIME_MS)
-        .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be renewed; tried again.'))
+    this.keys
+      .renewOwn()
+      .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be renewed. Its next use renews it.'))
   }
 }

@@ -3,7 +3,7 @@ import { TransientError } from '../../core/errors.js'
 import type { OutsideIdentity } from '../service-settings.js'
 import { TokenRefused, tokenFault } from './access-tokens.js'
 
-/** Checks the tokens of an identity provider that is not ours: issuer, audience, signature, expiry, scope. */
+/** Checks the tokens of an external identity provider: issuer, audience, signature, expiry, scope. */
 export class OutsideTokens {
   private readonly keySet: ReturnType<typeof createRemoteJWKSet>
 
@@ -12,8 +12,10 @@ export class OutsideTokens {
   }
 
   /**
-   * @returns who the token stands for: issuer and subject (the client, where tokens are issued to programs)
-   * @throws TokenRefused; TransientError `ERR_IDENTITY_UNREACHABLE` when the provider's keys cannot be had
+   * Returns issuer and subject of a token. For tokens issued to programs, the subject is the client.
+   *
+   * @throws {TokenRefused}
+   * @throws {TransientError} `ERR_IDENTITY_UNREACHABLE` when the provider's keys cannot be loaded
    */
   async verify(token: string): Promise<string> {
     const payload = await this.signed(token)
@@ -27,24 +29,24 @@ export class OutsideTokens {
   private async signed(token: string): Promise<JWTPayload> {
     try {
       const { issuer, audience } = this.provider
-      // Asymmetric only: with an HMAC the published key itself would sign.
+      // Asymmetric algorithms only: with an HMAC, the published key could sign tokens.
       const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
       const options = { issuer, audience, algorithms, requiredClaims: ['exp'] }
       return (await jwtVerify(token, this.keySet, options)).payload
     } catch (error) {
       const refused = error instanceof errors.JOSEError && !unreachable(error)
       if (refused) throw new TokenRefused('token', tokenFault(error))
-      throw new TransientError('ERR_IDENTITY_UNREACHABLE', 'The identity provider does not answer.', { cause: error })
+      throw new TransientError('ERR_IDENTITY_UNREACHABLE', 'The identity provider does not respond.', { cause: error })
     }
   }
 }
 
-/** Faults of fetching the key set, not of the token. */
+/** True if the key set could not be loaded. Such an error is not a fault of the token. */
 function unreachable(error: errors.JOSEError): boolean {
   return error instanceof errors.JWKSTimeout || error.code === 'ERR_JOSE_GENERIC'
 }
 
-/** Scopes and roles, in any of the claims that providers use. */
+/** Scopes and roles in all claims that providers use. */
 function grants(payload: JWTPayload): Set<string> {
   const claims = [payload.scope, payload.scp, payload.roles].flat()
   return new Set(claims.flatMap((claim) => (typeof claim === 'string' ? claim.split(' ') : [])))

@@ -13,16 +13,16 @@ import {
 import { LIMITS } from '../../contract/index.js'
 import type { SigningKeyRecords, StoredKey } from '../store/signing-key-records.js'
 
-/** A private key and the id under which its public half is published. */
+/** A private key and the id of its published public key. */
 export interface SigningKey {
   readonly kid: string
   readonly privateKey: CryptoKey
 }
 
-/** How long what was read is believed: a rotation by another process is seen within this. */
+/** How long a snapshot is used. A rotation by another process becomes visible within this time. */
 const FRESH_MS = 2000
 
-/** The stored keys, newest first, as they were at a time. */
+/** The stored keys at a time, newest first. */
 interface Snapshot {
   readonly keys: readonly StoredKey[]
   readonly published: JSONWebKeySet
@@ -30,7 +30,7 @@ interface Snapshot {
   readonly readMs: number
 }
 
-/** The RS256 keys of the access tokens: one signs, earlier ones stay published until their last token is over. */
+/** The RS256 keys of the access tokens. One signs; earlier ones stay published until their last token expires. */
 export class SigningKeys {
   private readonly imported = new Map<string, CryptoKey>()
   private snapshot: Snapshot | undefined
@@ -40,36 +40,38 @@ export class SigningKeys {
     private readonly rotationMs: number,
   ) {}
 
-  /** The key to sign with; a new one when the last is older than the rotation time. */
+  /** Returns the signing key, or a new one when the last is older than the rotation time. */
   async current(): Promise<SigningKey> {
     const newest = (await this.stored()).keys[0]
     if (newest && newest.createdMs > Date.now() - this.rotationMs) return this.toKey(newest.kid, newest.jwk)
     return this.rotate(newest?.kid)
   }
 
-  /** Starts to sign with a new key now. `insteadOf`: only if that one is still the newest (another node may be faster). */
+  /**
+   * Rotates the signing key now. `insteadOf`: only if that key is still the newest, because another node may be faster.
+   */
   async rotate(insteadOf?: string): Promise<SigningKey> {
     const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2048 })
     const jwk = await exportJWK(privateKey)
     const kid = await calculateJwkThumbprint(jwk)
-    // A key that signs no more is needed for as long as the last token signed with it lives.
+    // A retired key is needed as long as the last token that it signed.
     const signing = await this.records.add({ kid, jwk }, insteadOf, 2 * LIMITS.accessTokenLifetimeSec * 1000)
     this.snapshot = undefined
     return this.toKey(signing.kid, signing.jwk)
   }
 
-  /** Rotates whichever key signs now: what an operator does when a key may have leaked. */
+  /** Replaces the current signing key. For an operator, when a key may have leaked. */
   async replace(): Promise<SigningKey> {
     return this.rotate((await this.records.all())[0]?.kid)
   }
 
-  /** The public halves, as the JWKS address answers. */
+  /** The public keys, as the JWKS address returns them. */
   async published(): Promise<JSONWebKeySet> {
     await this.current()
     return (await this.stored()).published
   }
 
-  /** Finds the public key of a token, also one that another process began to sign with this instant. */
+  /** Finds the public key of a token, even if another process has just rotated to it. */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
     try {
       return await (await this.stored()).keyOf(header, token)
@@ -98,6 +100,6 @@ export class SigningKeys {
 }
 
 function publicHalf(kid: string, jwk: JWK): JWK {
-  // Named one by one: what is not named cannot be published by mistake.
+  // Lists every field, so that no private field can be published by mistake.
   return { kty: 'RSA', kid, use: 'sig', alg: 'RS256', ...(jwk.n && { n: jwk.n }), ...(jwk.e && { e: jwk.e }) }
 }

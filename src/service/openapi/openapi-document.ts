@@ -3,7 +3,6 @@ import {
   OPERATIONS,
   type Operation,
   operationMessageSchema,
-  userFileSchema,
   validationErrorResponseSchema,
   webhookBodySchema,
 } from '../../contract/index.js'
@@ -17,7 +16,7 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
   404: 'File not found.',
 }
 
-/** OpenAPI 3.1 of the whole interface, made from the contract's schemas. @param scope the OAuth scope of tokens */
+/** Builds OpenAPI 3.1 for the whole interface from the contract's schemas. @param scope the OAuth scope of tokens */
 export function openApiDocument(scope: string): Json {
   const operations: readonly Operation[] = Object.values(OPERATIONS)
   return {
@@ -26,13 +25,14 @@ export function openApiDocument(scope: string): Json {
       title: 'File Voice Regeneration Service',
       version: '1.0.0',
       description:
-        'Register a file, upload its bytes to the signed link (or have it fetched from a URL), start processing, ask for its status, download the output.',
+        'Register a file. Upload its bytes to the signed link, or let the service download it from a URL. Then start processing, poll the status and download the output.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     paths: Object.fromEntries(
       operations.map((operation) => [operation.path, { [operation.method.toLowerCase()]: describe(operation) }]),
     ),
-    webhooks: { processingEvent: { post: webhook('body'), put: webhook('body'), get: webhook('query') } },
+    webhooks: { processingEvent: { post: webhook('post'), put: webhook('put'), get: webhook('get') } },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: `Scope: ${scope}` },
@@ -40,14 +40,17 @@ export function openApiDocument(scope: string): Json {
       schemas: {
         ValidationErrorResponse: jsonSchema(validationErrorResponseSchema, 'output'),
         OperationMessage: jsonSchema(operationMessageSchema, 'output'),
-        UserFile: jsonSchema(userFileSchema, 'output'),
         WebhookBody: jsonSchema(webhookBodySchema, 'output'),
       },
     },
   }
 }
 
+/** Bytes that are not an HTTP request get a 400 at every path, even if the interface lists no error. */
+const BROKEN_REQUEST = [400] as const
+
 function describe(operation: Operation): Json {
+  const errors = operation.errors.length > 0 ? operation.errors : BROKEN_REQUEST
   return {
     operationId: operation.name,
     summary: operation.summary,
@@ -57,7 +60,7 @@ function describe(operation: Operation): Json {
     }),
     responses: {
       200: { description: 'Success.', content: json(jsonSchema(operation.answer, 'output')) },
-      ...Object.fromEntries(operation.errors.map((status) => [status, errorResponse(status)])),
+      ...Object.fromEntries(errors.map((status) => [status, errorResponse(status)])),
     },
   }
 }
@@ -67,12 +70,15 @@ function errorResponse(status: number): Json {
   return { description: ERROR_TEXTS[status] ?? 'Refused.', content: json({ $ref: `#/components/schemas/${name}` }) }
 }
 
-function webhook(payload: 'body' | 'query'): Json {
+function webhook(method: 'post' | 'put' | 'get'): Json {
   const schema = { $ref: '#/components/schemas/WebhookBody' }
   return {
+    operationId: `${method}ProcessingEvent`,
+    // Carries the webhook's own secret, if its user has set one; never a bearer token of this service.
+    security: [],
     summary: 'Sent for a file that was started with options.webhook.',
-    ...(payload === 'body'
-      ? { requestBody: { content: json(schema) } }
+    ...(method !== 'get'
+      ? { requestBody: { required: true, content: json(schema) } }
       : {
           parameters: ['userId', 'type', 'message', 'secret'].map((name) => ({
             name,
@@ -89,7 +95,7 @@ function json(schema: Json): Json {
   return { 'application/json': { schema } }
 }
 
-/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks. */
+/** Converts to JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return rest

@@ -6,9 +6,10 @@ import {
   webhookStatusSchema,
   webhookTypeSchema,
 } from '../../contract/index.js'
+import { escapeHtml } from '../../core/escape-html.js'
 import { openApiDocument } from './openapi-document.js'
 
-/** The interface as a page for people: no script, nothing loaded from elsewhere. */
+/** Renders the interface as a page for people, without scripts or external resources. */
 export function openApiPage(scope: string): string {
   const operations: readonly Operation[] = Object.values(OPERATIONS)
   const paths = openApiDocument(scope).paths as Record<string, unknown>
@@ -44,15 +45,4 @@ ${sections.join('\n')}
 <div class="wide"><table><tr><th>Code</th><th>Name</th><th>Meaning</th><th>What to do</th></tr>
 ${errors.join('\n')}</table></div>
 </body></html>`
-}
-
-function escapeHtml(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  }
-  return text.replace(/[&<>"']/g, (char) => entities[char] ?? char)
 }

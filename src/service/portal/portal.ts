@@ -6,7 +6,7 @@ import { readIdentity, type ServiceIdentity } from '../store/service-store.js'
 import type { DeliveryLog } from '../webhooks/delivery-log.js'
 import type { WebhookTargets } from '../webhooks/webhook-target.js'
 
-/** What an operator sets and sees, in the store itself: nodes that run on it notice at once. */
+/** The settings and records of an operator, in the store itself. Running nodes see changes at once. */
 export interface Portal {
   readonly identity: Pick<ServiceIdentity, 'serviceId' | 'tenantId' | 'scope'>
   readonly accounts: Accounts
@@ -18,9 +18,9 @@ export interface Portal {
 }
 
 /**
- * Opens the portal of a service, running or not.
+ * Opens the portal of a service, whether it runs or not.
  *
- * @throws what `openNodeStore` throws
+ * @throws every error of `openNodeStore`
  */
 export async function openPortal(place: StorePlace): Promise<Portal> {
   const { store, close } = await openNodeStore(place)

@@ -9,13 +9,16 @@ import type { ServiceSettings } from '../service-settings.js'
 import { contentDisposition, type FileStorage, mediaTypeOf, type SignedLink } from './file-storage.js'
 
 export interface AzureStorageOptions {
-  /** With an account key, which signs the links. A secret: from the environment or a file, never a flag. */
+  /**
+   * Must contain an account key, which signs the links. Secret: pass it from the environment or a file, never as a
+   * flag.
+   */
   readonly connectionString: string
-  /** Made when it is not there. */
+  /** Created if it does not exist. */
   readonly container: string
 }
 
-/** Azure Blob Storage as a back end: links are SAS links, bytes never pass through the service but to be worked on. */
+/** Stores files in Azure Blob Storage with SAS links. Bytes pass through the service only for processing. */
 export async function azureStorage(
   options: AzureStorageOptions & { readonly dataDir: string; readonly links: ServiceSettings['links'] },
 ): Promise<FileStorage> {
@@ -48,8 +51,8 @@ export async function azureStorage(
       return properties?.contentLength
     },
     async sealInput(fileId) {
-      // A link cannot be taken back, but what is leased without end is written by nobody who lacks the lease. The id
-      // is ours to choose, so that a second sealing finds the lease its own.
+      // A link cannot be revoked, but a blob with an infinite lease can only be written with that lease. The lease id
+      // is the file's id, so that sealing twice is harmless.
       await input(fileId).getBlobLeaseClient(fileId).acquireLease(-1)
     },
     async putInput(fileId, source: Readable, signal) {
@@ -77,12 +80,12 @@ export async function azureStorage(
       await rm(path, { force: true })
     },
     async deleteInput(fileId) {
-      // No lease, or no blob: either is as good as a broken lease.
+      // A missing lease or blob is as good as a broken lease.
       await input(fileId).getBlobLeaseClient(fileId).breakLease(0).catch(unlessStatus(404, 409))
       await input(fileId).deleteIfExists()
     },
     deleteOutput: async (fileId, extension) => void (await output(fileId, extension).deleteIfExists()),
-    // Uncommitted blocks are Azure's to forget (after a week); work folders end with their file.
+    // Azure deletes uncommitted blocks after a week; work folders are removed with their file.
     sweep: async () => {},
     close: async () => {},
   }
@@ -93,7 +96,7 @@ export async function azureStorage(
   }
 }
 
-/** Takes an answer of such a status for none; throws all else. */
+/** Returns undefined for an error with one of these statuses; rethrows all others. */
 function unlessStatus(...statuses: readonly number[]) {
   return (error: unknown): undefined => {
     const status = (error as { statusCode?: number }).statusCode

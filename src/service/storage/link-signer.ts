@@ -1,23 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a link allows: writing one input, or reading one output under a name. */
+/** The permission of a link: write one input, or read one output under a name. */
 export type LinkGrant =
   | { readonly kind: 'upload'; readonly fileId: string }
   | { readonly kind: 'download'; readonly fileId: string; readonly extension: string; readonly name: string }
 
-/** Why a link is not honoured. */
+/** Why a link is refused. */
 export type LinkFault = 'unknown' | 'forged' | 'expired'
 
 /**
  * Signs and reads the storage links of the local back end.
  *
- * A path is `/voxmux/uploads/<file id>` or `/voxmux/downloads/<file id>.<extension>`: account, container, blob, as
- * Azure's own client takes an address apart. The signature covers all of the path, the name and the expiry.
+ * A path is `/voxmux/uploads/<file id>` or `/voxmux/downloads/<file id>.<extension>`: account, container and blob, as
+ * Azure's client parses an address. The signature covers the whole path, the name and the expiry.
  */
 export class LinkSigner {
   constructor(private readonly secret: string) {}
 
-  /** @returns path and query, to be put behind a node's storage address */
+  /** @returns path and query, to append to a node's storage address */
   sign(grant: LinkGrant, expirySec: number): string {
     const path = pathOf(grant)
     const query = new URLSearchParams({ se: String(expirySec) })
@@ -26,20 +26,25 @@ export class LinkSigner {
     return `${path}?${query}`
   }
 
-  /** What the address allows now. */
+  /** The permission that the address grants now. */
   read(address: URL): LinkGrant | LinkFault {
     const grant = grantOf(address)
     if (!grant) return 'unknown'
     const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']
     const wanted = this.signature(address.pathname, expiry, address.searchParams.get('name') ?? '')
-    const same = given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
-    if (!same) return 'forged'
+    if (!isSame(given, wanted)) return 'forged'
     return Number(expiry) * 1000 > Date.now() ? grant : 'expired'
   }
 
   private signature(path: string, expiry: string, name: string): string {
     return createHmac('sha256', this.secret).update([path, expiry, name].join('\n')).digest('base64url')
   }
+}
+
+/** Compares two texts in constant time. Compares bytes, because a character may have several. */
+function isSame(given: string, wanted: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(wanted)]
+  return left.length === right.length && timingSafeEqual(left, right)
 }
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'

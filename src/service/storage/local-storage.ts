@@ -15,19 +15,19 @@ export interface LocalStorageOptions {
   readonly dataDir: string
   readonly linkSecret: string
   readonly links: ServiceSettings['links']
-  /** Whether the input of a file may still be replaced. */
+  /** True if the input of a file may be replaced. */
   readonly mayUpload: (fileId: string) => Promise<boolean>
   readonly logger: Logger
 }
 
-/** A folder, and the server of its signed links: an address of its own, apart from the API. */
+/** A folder and the server of its signed links, at an address apart from the API. */
 export interface LocalStorage extends FileStorage {
   readonly server: Server
-  /** Says under which address the links go out; call it once the server listens. */
+  /** Sets the base address of the links. Call it once the server listens. */
   publishAt(baseUrl: string): void
 }
 
-/** The default back end: every node of a data folder serves the links of all. */
+/** Opens the default back end. Every node of a data folder serves the links of all nodes. */
 export function localStorage(options: LocalStorageOptions): LocalStorage {
   const { links } = options
   const folder = new FileFolder(join(options.dataDir, 'files'))
@@ -39,7 +39,7 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
       response.destroy()
     })
   })
-  // The whole of an upload may take hours; what must not take long is a silence.
+  // An upload may take hours, so only a pause is limited.
   server.requestTimeout = 0
   server.setTimeout(links.idleTimeoutMs, (socket) => socket.destroy())
 
@@ -60,7 +60,7 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
         links.downloadLifetimeSec,
       ),
     inputSize: (fileId) => folder.inputSize(fileId),
-    // The server of the links asks `mayUpload`, which a start answers with no.
+    // The server checks `mayUpload`, which is false after a start.
     sealInput: async () => {},
     putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], signal),
     workFolder: (fileId) => folder.workFolder(fileId),
@@ -121,15 +121,15 @@ async function answerLink(
   }
 }
 
-/** A connection that the other side broke is not a fault of ours. */
+/** A connection that the client closed is not a fault of the service. */
 function faultOf(error: unknown, request: IncomingMessage): StorageFaultCode {
   if (error instanceof StorageFault) return error.code
-  // The store is away: whether the upload is still allowed cannot be told now.
+  // The store is not reachable, so the permission to upload cannot be checked now.
   if (error instanceof TransientError) return 'ServerBusy'
   return request.destroyed || request.errored ? 'IncompleteBody' : 'InternalError'
 }
 
-/** Lets what is under way end for a moment, then ends it. */
+/** Closes the server; open requests get one second to end. */
 async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -4,23 +4,23 @@ import { Transform } from 'node:stream'
 import type { FileFolder } from './file-folder.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
-/** Largest block list: 50 000 blocks, Azure's own bound, at some 100 bytes each. */
+/** Largest block list: Azure allows 50 000 blocks, of about 100 bytes each. */
 const MAX_BLOCK_LIST_BYTES = 8 * 1024 ** 2
 
-/** Where an upload goes and what it may be. */
+/** Destination and limits of an upload. */
 export interface UploadTarget {
   readonly folder: FileFolder
   readonly fileId: string
   readonly maxBytes: number
-  /** Whether the input may still be replaced; asked again when the last byte is there. */
+  /** True if the input may be replaced; checked again after the last byte. */
   readonly mayUpload: (fileId: string) => Promise<boolean>
 }
 
 /**
- * Receives an upload as Azure Blob Storage does: Put Blob in one request, or Put Block and Put Block List.
- * Everything is streamed; what breaks off, is too large or has the wrong MD5 leaves nothing.
+ * Receives an upload as Azure Blob Storage does: Put Blob in one request, or Put Block and Put Block List. Streams all
+ * bytes. An upload that breaks off, is too large or has the wrong MD5 leaves nothing.
  *
- * @throws StorageFault
+ * @throws {StorageFault}
  */
 export async function receiveUpload(
   request: IncomingMessage,
@@ -34,27 +34,24 @@ export async function receiveUpload(
   }
   await assertOpen()
   const sizeBytes = contentLength(request)
-  if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-  const checked = () => [guard(request, sizeBytes, assertOpen)]
+  const through = () => [whole(sizeBytes), ...unaltered(request), untilOpen(assertOpen)]
 
   switch (address.searchParams.get('comp')) {
     case null:
       if (request.headers['x-ms-blob-type'] !== 'BlockBlob') throw new StorageFault('MissingRequiredHeader')
-      await folder.writeInput(fileId, request, checked())
+      if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
+      await folder.writeInput(fileId, request, through())
       break
     case 'block': {
-      const blockId = address.searchParams.get('blockid')
-      if (!blockId) throw new StorageFault('InvalidHeaderValue')
-      await folder.writeBlock(fileId, blockId, request, checked())
+      const id = address.searchParams.get('blockid')
+      if (!id) throw new StorageFault('InvalidHeaderValue')
+      await folder.blocks.keep(fileId, { id, sizeBytes }, request, { maxBytes, through: through() })
       break
     }
     case 'blocklist': {
-      const blockIds = await readBlockList(request, sizeBytes)
-      const sizes = await folder.blockSizes(fileId, blockIds)
-      if (!sizes) throw new StorageFault('InvalidBlockList')
-      if (sizes.reduce((sum, size) => sum + size, 0) > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      await assertOpen()
-      await folder.joinBlocks(fileId, blockIds)
+      const ids = await readBlockList(request, sizeBytes)
+      const bounds = { maxBytes, through: [untilOpen(assertOpen)] }
+      await folder.blocks.join(fileId, ids, folder.inputPath(fileId), bounds, untilGone(response))
       break
     }
     default:
@@ -77,27 +74,51 @@ function contentLength(request: IncomingMessage): number {
   return Number(length)
 }
 
-/** Lets bytes through and fails, at their end, if they are not what was announced. */
-function guard(request: IncomingMessage, sizeBytes: number, assertOpen: () => Promise<void>): Transform {
-  const md5 = createHash('md5')
-  const announced = request.headers['content-md5']
+/** Passes bytes through and fails at the end if their number is not the announced one. */
+function whole(sizeBytes: number): Transform {
   let seen = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
-      if (announced !== undefined) md5.update(chunk)
       done(null, chunk)
     },
-    flush(done) {
-      const right = announced === undefined || md5.digest('base64') === announced
-      if (seen !== sizeBytes) done(new StorageFault('IncompleteBody'))
-      else if (!right) done(new StorageFault('Md5Mismatch'))
-      else assertOpen().then(() => done(), done)
-    },
+    flush: (done) => done(seen === sizeBytes ? null : new StorageFault('IncompleteBody')),
   })
 }
 
-/** Ids of `<Latest>`, `<Uncommitted>` and `<Committed>` in their order; the rest of the XML says nothing we need. */
+/** Fails at the end if the client sent an MD5 and the bytes have another. */
+function unaltered(request: IncomingMessage): Transform[] {
+  const announced = request.headers['content-md5']
+  if (announced === undefined) return []
+  const md5 = createHash('md5')
+  const check = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      md5.update(chunk)
+      done(null, chunk)
+    },
+    flush: (done) => done(md5.digest('base64') === announced ? null : new StorageFault('Md5Mismatch')),
+  })
+  return [check]
+}
+
+/** Passes bytes through and checks at the end that no start came in the meantime. */
+function untilOpen(assertOpen: () => Promise<void>): Transform {
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, chunk),
+    flush: (done) => void assertOpen().then(() => done(), done),
+  })
+}
+
+/** Aborts when the client disconnects before the response. */
+function untilGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return gone.signal
+}
+
+/** Reads the ids of `<Latest>`, `<Uncommitted>` and `<Committed>` in order; ignores the rest of the XML. */
 async function readBlockList(request: IncomingMessage, sizeBytes: number): Promise<string[]> {
   if (sizeBytes > MAX_BLOCK_LIST_BYTES) throw new StorageFault('RequestBodyTooLarge')
   const chunks: Buffer[] = []

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { contentDisposition, mediaTypeOf } from './file-storage.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
-/** What is sent: a file on disk and the name a browser gives it. */
+/** A file on disk to send, and the name that a browser gives it. */
 export interface DownloadSource {
   readonly path: string
   readonly extension: string
@@ -14,14 +14,14 @@ export interface DownloadSource {
 /**
  * Answers a GET or HEAD of a file, whole or one range of it (RFC 9110, 14).
  *
- * @throws StorageFault
+ * @throws {StorageFault}
  */
 export async function sendDownload(
   request: IncomingMessage,
   response: ServerResponse,
   source: DownloadSource,
 ): Promise<void> {
-  // Held open from here: a deletion meanwhile takes the name, not the bytes that are being sent.
+  // Keep the file open: a deletion in the meantime removes the name, not the bytes that are being sent.
   const file = await open(source.path, 'r').catch((cause: unknown) => {
     throw new StorageFault('BlobNotFound', { cause })
   })
@@ -59,14 +59,14 @@ interface ByteRange {
   readonly end: number
 }
 
-/** The one range asked for; undefined for the whole file (also for several, which a server may answer whole). */
+/** The requested range; undefined for the whole file. A server may answer several ranges with the whole file. */
 function askedRange(
   request: IncomingMessage,
   size: number,
   etag: string,
   mtime: Date,
 ): ByteRange | 'outside' | undefined {
-  // Azure's client asks with a header of its own, which wins over the standard one.
+  // Azure's client uses its own header, which overrides the standard one.
   const header = request.headers['x-ms-range'] ?? request.headers.range
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(String(header ?? '')) ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined

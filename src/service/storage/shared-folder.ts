@@ -6,14 +6,14 @@ import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder } from '../../core/make-folder.js'
 import type { ServiceStore } from '../store/service-store.js'
 
-/** Lies in the folder of the files and says which folder it is. */
+/** Name of the file that identifies the folder. */
 const MARK = 'storage-id'
 
 /**
- * Makes sure that this folder is the one that the other nodes of the store share: where a share is not mounted, its
- * place is an empty folder, and uploads to this node would be seen by no other.
+ * Requires that this folder is the one that all nodes of the store share. If a share is not mounted, its mount point is
+ * an empty folder, and no other node would see the uploads.
  *
- * @throws UsageError `ERR_STORAGE_NOT_SHARED`
+ * @throws {UsageError} `ERR_STORAGE_NOT_SHARED`
  */
 export async function requireSharedFolder(dataDir: string, store: Pick<ServiceStore, 'keepFirst'>): Promise<void> {
   await makeDurableFolder(dataDir, 0o700)
@@ -29,15 +29,19 @@ export async function requireSharedFolder(dataDir: string, store: Pick<ServiceSt
   const here = isNew ? own : await written(path)
   if ((await store.keepFirst('storage', here)) === here) return
   if (isNew) await rm(path, { force: true })
-  throw new UsageError('ERR_STORAGE_NOT_SHARED', `${dataDir} is not the folder that the other nodes share.`, {
-    remedies: [
-      'Mount the share, or name it with --data.',
-      `Where the files moved, bring the file ${MARK} along with them.`,
-    ],
-  })
+  throw new UsageError(
+    'ERR_STORAGE_NOT_SHARED',
+    `${dataDir} is not the folder that the other nodes of the store share.`,
+    {
+      remedies: [
+        'Mount the share, or set its folder with --data.',
+        `If you moved the files, move the file ${MARK} along with them.`,
+      ],
+    },
+  )
 }
 
-/** What another node may be writing this instant. */
+/** Reads the id, which another node may be writing at this moment. */
 async function written(path: string): Promise<string> {
   for (let tries = 0; tries < 20; tries += 1) {
     const text = (await readFile(path, 'utf8')).trim()

@@ -1,47 +1,65 @@
 import { UsageError } from '../../core/errors.js'
 
-/** Somebody for whom files are processed. An account has one user; keys and files belong to the user. */
+/** A user for whom files are processed. An account has one user; keys and files belong to the user. */
 export interface ServiceUser {
   readonly id: string
   readonly accountId: string
   readonly name: string
-  /** Seconds of audio that may still be processed; null: unlimited. */
+  /** Remaining seconds of sound that may be processed, in whole milliseconds; null: unlimited. */
   readonly creditsSec: number | null
 }
 
-/** Name of the account that the embedded service and `portal` use when none is named. */
+/** Name of the default account of the embedded service and of `portal`. */
 export const LOCAL_ACCOUNT = 'local'
 
 /** Accounts and their users. */
 export interface Accounts {
-  /** @throws UsageError `ERR_ACCOUNT_EXISTS` */
+  /** @throws {UsageError} `ERR_ACCOUNT_EXISTS` */
   create(name: string): Promise<ServiceUser>
-  /** The account of that name, made when it is not there. */
+  /** Returns the account of that name. Creates it if it does not exist. */
   ensure(name: string): Promise<ServiceUser>
-  /** The user behind the subject of an outside identity provider's token, made at first sight. */
+  /** Returns the user of a subject of an external identity provider. Creates it at the first request. */
   ensureSubject(subject: string): Promise<ServiceUser>
-  /** @throws UsageError `ERR_ACCOUNT_UNKNOWN` */
+  /** @throws {UsageError} `ERR_ACCOUNT_UNKNOWN` */
   named(name: string): Promise<ServiceUser>
   byId(userId: string): Promise<ServiceUser | undefined>
   /** Oldest first. */
   list(): Promise<ServiceUser[]>
-  /** Sets what may still be processed, in seconds of audio; null: unlimited. */
+  /**
+   * Sets the remaining credits in seconds of sound; null: unlimited.
+   *
+   * @throws {UsageError} `ERR_USAGE` for a number that is negative or too large
+   */
   setCredits(userId: string, creditsSec: number | null): Promise<void>
 }
 
-/** The name of the account of an outside subject. */
+/** The account name of an external subject. */
 export function outsideName(subject: string): string {
   return `outside ${subject}`
 }
 
-/** An account of that name is there already. */
+/** Creates the error for an account name that is already in use. */
 export function accountExists(name: string): UsageError {
-  return new UsageError('ERR_ACCOUNT_EXISTS', `There is an account named ${name} already.`)
+  return new UsageError('ERR_ACCOUNT_EXISTS', `An account named ${name} already exists.`)
 }
 
-/** There is no account of that name. */
+/** Creates the error for an unknown account name. */
 export function accountUnknown(name: string): UsageError {
-  return new UsageError('ERR_ACCOUNT_UNKNOWN', `There is no account named ${name}.`, {
+  return new UsageError('ERR_ACCOUNT_UNKNOWN', `The account ${name} does not exist.`, {
     remedies: [`Create it: voxmux portal account create --name ${name}`],
+  })
+}
+
+/**
+ * Converts credits to whole milliseconds, the unit of the stores. Sums of binary fractions are not exact.
+ *
+ * @throws {UsageError} `ERR_USAGE`
+ */
+export function creditsMs(creditsSec: number | null): number | null {
+  if (creditsSec === null) return null
+  const ms = Math.round(creditsSec * 1000)
+  if (ms >= 0 && Number.isSafeInteger(ms)) return ms
+  throw new UsageError('ERR_USAGE', `Credits of ${creditsSec} s are negative or too large.`, {
+    remedies: ['Use 0 or more seconds, or "unlimited".'],
   })
 }

@@ -1,6 +1,6 @@
 import type { FileErrorCode, FileProcessingStatus, OutputType } from '../../contract/index.js'
 
-/** Life of a file: `registered` until it is started, then forward only; the last two are ends. */
+/** States of a file: `registered` until it is started, then forward only. The last two are final. */
 export const FILE_STATES = ['registered', 'pending', 'in-progress', 'succeeded', 'failed'] as const
 export type FileState = (typeof FILE_STATES)[number]
 
@@ -10,7 +10,7 @@ export interface FileRecord {
   readonly userId: string
   readonly clientFileId: string
   readonly fileName: string
-  /** Where the service is to fetch it; null for a file that the client uploads. */
+  /** Address from which the service downloads the file; null for an upload. */
   readonly sourceUrl: string | null
   readonly startSec: number | null
   readonly endSec: number | null
@@ -21,15 +21,15 @@ export interface FileRecord {
   readonly errorCode: FileErrorCode
   /** 0 … 100, never falls. */
   readonly progress: number
-  /** Seconds of audio that were taken from the user's credits. */
-  readonly chargedSec: number
-  /** Faults of the service since it was started, each of which was reported. */
+  /** Charged milliseconds of sound. Whole numbers, so that sums are exact. */
+  readonly chargedMs: number
+  /** Reported faults of the service since the start of the file. */
   readonly faults: number
-  /** Nodes that died, or lost hold of it, with this file in work since it was started. */
+  /** Nodes that crashed or lost their lease during processing since the start of the file. */
   readonly crashes: number
-  /** Claim of whoever has it in work; null where nobody has. */
+  /** Claim of the worker that processes the file; null if nobody does. */
   readonly claim: number | null
-  /** Whether it was seen in the queue of work since it was started. */
+  /** True if the file was seen in the job queue since its start. */
   readonly isQueued: boolean
   /** Without a dot; null while there is no output. */
   readonly outputExtension: string | null
@@ -45,14 +45,18 @@ export function toStatusEntry(file: FileRecord): FileProcessingStatus {
   return { id: file.id, status: processingState(file.state), errorCode: file.errorCode, progress: file.progress }
 }
 
-/** The status entry of an id that is not there, or not this user's. */
+/** The status entry of an id that does not exist for this user. */
 export function notFoundEntry(id: string): FileProcessingStatus {
   return { id, status: 'NotFound', errorCode: -11, progress: 0 }
 }
 
-/** The client's id without its last extension: `a/b.final.mov` is `a/b.final`, `.env` stays. */
+/**
+ * The base name of the client's id, without folders and its last extension: `a/b.final.mov` becomes `b.final`, `.env`
+ * stays.
+ */
 export function fileNameOf(clientFileId: string): string {
-  return clientFileId.replace(/(?<=[^/\\])\.[^./\\]+$/, '')
+  const baseName = clientFileId.replace(/[/\\]+$/, '').replace(/^.*[/\\]/s, '')
+  return baseName.replace(/(?<=.)\.[^.]+$/s, '')
 }
 
 function processingState(state: FileState): FileProcessingStatus['status'] {

@@ -1,7 +1,7 @@
 import type { FileErrorCode, OutputType, WebhookStatus, WebhookType } from '../../contract/index.js'
 import type { FileRecord } from './file-record.js'
 
-/** What a client says when it registers a file. */
+/** A client's request to register a file. */
 export interface Registration {
   readonly userId: string
   readonly clientFileId: string
@@ -10,100 +10,108 @@ export interface Registration {
   readonly endSec?: number | undefined
 }
 
-/** What a client says when it starts a file. */
+/** A client's options to start a file. */
 export interface StartOptions {
   readonly webhook: boolean
   readonly webhookSecret: string | null
   readonly outputType: OutputType | null
 }
 
-/** A file in the hands of one worker: whoever takes it up later has another claim, and this one may write no more. */
+/** A file held by one worker. A later worker gets another claim, after which this one may no longer write. */
 export interface TakenFile {
   readonly id: string
   /** A random whole number. */
   readonly claim: number
 }
 
-/** What happens to a file. Each moves it forward or, where it does not fit its state, changes nothing. */
+/** Changes of a file. Each moves it forward, or changes nothing if its state does not allow that. */
 export type FileChange =
-  /** Of a file that was never started, or that failed through no fault of its own. */
+  /** Starts a file that was never started, or that failed through no fault of its own. */
   | { readonly kind: 'start'; readonly options: StartOptions }
   /** From pending into progress. */
   | { readonly kind: 'begin'; readonly claim: number }
-  /** Progress never falls, however often a file is tried. */
+  /** Sets the progress. It never falls, however often a file is retried. */
   | { readonly kind: 'progress'; readonly claim: number; readonly percent: number }
   | { readonly kind: 'succeed'; readonly claim: number; readonly outputExtension: string }
-  /** Gives the credits back. */
+  /** Ends the file and refunds its credits. */
   | { readonly kind: 'fail'; readonly claim: number; readonly errorCode: FileErrorCode }
-  /** Nothing but that something is told of it. */
+  /** Only queues events. */
   | { readonly kind: 'tell'; readonly claim: number }
-  /** The input of a file that has ended goes: it cannot be started again. */
+  /** Records that the input of an ended file is deleted. The file cannot be started again. */
   | { readonly kind: 'input-deleted' }
-  /** Its output goes as well. */
+  /** Records that the output is deleted too. */
   | { readonly kind: 'output-deleted' }
 
-/** An event that goes out with a change, where the file was started with webhooks and its user has set an address. */
+/** An event sent with a change, if the file was started with webhooks and its user has set an address. */
 export interface Notice {
   readonly type: WebhookType
   readonly status: WebhookStatus
 }
 
-/** What became of a change. */
+/** Result of a change. */
 export interface Changed {
   readonly changed: boolean
-  /** The file as it is now; undefined for one that is not there. */
+  /** The file as it is now; undefined if it does not exist. */
   readonly file: FileRecord | undefined
 }
 
-/** What has outlived its time. */
+/** The kinds of expired data. */
 export type Outlived = 'input' | 'output' | 'unused'
 
-/** An id that can be one of ours: a UUID. What it names is only asked for then. */
+/** Format of a file id: a UUID. Other ids are not looked up. */
 export const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Failures after which the same file may be started once more: webhooks call them "Retry Needed". */
-export const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -12]
+/**
+ * Failures after which the same file may be started again: a fault of the service (-1), a timeout (-12), or missing
+ * credits (-10). The user may have topped up the credits since.
+ */
+export const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -10, -12]
 
-/** The registered files and their life. */
+/** The registered files and their states. */
 export interface Files {
-  /** @param id a new one: done again with the same, it changes nothing */
+  /** @param id a new id; registering the same id again changes nothing */
   register(id: string, registration: Registration): Promise<FileRecord>
-  /** The files with these ids that are this user's, in the order asked: one user's ids do not exist for another. */
+  /** The user's files with these ids, in the given order. Ids of other users count as unknown. */
   ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]>
   byId(id: string): Promise<FileRecord | undefined>
-  /** Which of these ids are there. */
+  /** Which of these ids exist. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>
 
-  /** Changes a file and queues what is told of it, in one step. */
+  /** Changes a file and queues its events in one transaction. */
   change(id: string, change: FileChange, notices?: readonly Notice[]): Promise<Changed>
 
-  /** Counts a crash where whoever took the file up last never put it down. @returns the file as it is now */
+  /** Counts a crash if the last worker never released the file. @returns the file as it is now */
   findAgain(id: string): Promise<FileRecord | undefined>
-  /** Marks a file as in work. @returns false where it has ended */
+  /** Marks a file as being processed. @returns false if it has ended */
   takeUp(taken: TakenFile): Promise<boolean>
-  /** The work on a file came to an orderly end, whichever: it was no crash. */
+  /** Releases a file after an orderly end of its processing, so that no crash is counted. */
   putDown(taken: TakenFile): Promise<void>
-  /** Counts a fault of the service, one a claim. @returns how many there were since the start; undefined where it is another's */
+  /**
+   * Counts a fault of the service, at most one per claim. @returns the faults since the start; undefined if another
+   * worker holds the file
+   */
   countFault(taken: TakenFile): Promise<number | undefined>
   /**
-   * Takes a file's seconds from its user's credits, once however often the file is tried.
+   * Charges a file's sound, in whole milliseconds, to its user. Charges once, however often the file is retried.
    *
-   * @returns 'short' where the credits do not suffice, 'lost' where it is another's; nothing is taken then
+   * @returns 'short' if the credits do not suffice, 'lost' if another worker holds the file; nothing is charged then
    */
-  charge(taken: TakenFile, durationSec: number): Promise<'charged' | 'short' | 'lost'>
+  charge(taken: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'>
 
-  /** Ids of the files that were accepted but not seen in the queue of work, oldest first. */
+  /** Ids of the files that were accepted but not seen in the job queue, oldest first. */
   unqueued(): Promise<string[]>
-  /** The file was seen in the queue of work. */
+  /** Records that the file was seen in the job queue. */
   markQueued(id: string): Promise<void>
 
-  /** Some of the files whose input or output is so old, counted from their end; or that were registered so long ago and never started. */
+  /**
+   * Some files whose data expired `forMs` after their end, or after the registration of a file that was never started.
+   */
   outlived(what: Outlived, forMs: number): Promise<FileRecord[]>
-  /** Forgets a file that was never started. @returns false where it is none */
+  /** Deletes the record of a file that was never started. @returns false if it was started */
   forgetUnused(id: string): Promise<boolean>
-  /** Forgets the files whose output was deleted so long ago. */
+  /** Deletes the records of files whose output was deleted longer ago than this. */
   forgetDeleted(forMs: number): Promise<void>
 }
 
-/** Files that {@link Files.outlived} answers at once, at most. */
+/** Most files that one call of {@link Files.outlived} returns. */
 export const OUTLIVED_PAGE = 500

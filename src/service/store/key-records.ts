@@ -1,4 +1,4 @@
-/** An API key as it may be shown: everything but the secret. Times are Unix milliseconds. */
+/** An API key without its secret. Times are Unix milliseconds. */
 export interface ApiKey {
   readonly clientId: string
   readonly userId: string
@@ -11,28 +11,30 @@ export interface ApiKey {
 /** An API key as it is stored. */
 export interface KeyRecord extends ApiKey {
   readonly secretHash: string
-  /** False for a process's own, which people do not see. */
+  /** False for a key of a process, which lists do not show. */
   readonly isLasting: boolean
 }
 
-/** What of a key may change. */
+/** The fields of a key that may change. */
 export type KeyChange = Partial<Pick<KeyRecord, 'secretHash' | 'createdMs' | 'expiresMs' | 'revokedMs'>>
 
-/** The API keys as records: what they mean is told by `ApiKeys`. */
+/** The stored API keys; `ApiKeys` implements their rules. */
 export interface KeyRecords {
   add(key: KeyRecord): Promise<void>
+  /** Adds a key, or updates the expiry of an existing one. @returns the stored key */
+  put(key: KeyRecord): Promise<KeyRecord>
   /**
-   * Adds a key, unless its user has a lasting one that is good when this one begins.
+   * Adds a key, unless its user has a lasting one that is valid when this one begins.
    *
-   * @returns the newest that is good then
+   * @returns the newest valid key
    */
   addUnlessGood(key: KeyRecord): Promise<KeyRecord>
   get(clientId: string): Promise<KeyRecord | undefined>
-  /** The lasting ones, oldest first. */
+  /** Lasting keys, oldest first. */
   list(): Promise<KeyRecord[]>
-  /** A key that is not there stays so. */
+  /** Changes a key. Does nothing if it does not exist. */
   change(clientId: string, change: KeyChange): Promise<void>
   forget(clientId: string): Promise<void>
-  /** Removes what ended so long ago. */
+  /** Removes keys that expired longer ago than this. */
   forgetExpired(forMs: number): Promise<void>
 }

@@ -1,15 +1,15 @@
-import type { JobStore } from '../../jobs/index.js'
+import type { JobStore } from '../../ledger/index.js'
 import type { ServiceStore } from './service-store.js'
 
 /** A node's access to the store. */
 export interface NodeStore {
-  /** For whoever waits for an answer: where the store is away, it says so soon. */
+  /** For requests: fails soon if the store is not reachable. */
   readonly store: ServiceStore
-  /** For work that has come far: it waits for a store that is away. */
+  /** For files in progress: waits until the store is reachable again. */
   readonly workStore: ServiceStore
-  /** The queue of the files that were accepted, opened when it is first asked for. */
+  /** The queue of accepted files. Opened by the first call. */
   jobs(): Promise<JobStore>
-  /** From now on nobody waits long. */
+  /** Shortens all waits from now on, because the node stops. */
   hurry(): void
   close(): Promise<void>
 }

@@ -1,20 +1,20 @@
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '../../core/logger.js'
-import { type JobStore, openLedger } from '../../jobs/index.js'
+import { type JobStore, openLedger } from '../../ledger/index.js'
 import type { NodeStore } from './node-store.js'
 import { openSqliteStore } from './sqlite/open-sqlite-store.js'
 
-/** Where a service keeps what its nodes share. */
+/** Location of a service's shared data. */
 export type StorePlace =
-  /** In its folder, for the processes of one machine. */
+  /** A folder shared by the processes of one machine. */
   | { readonly dataDir: string; readonly store?: undefined }
-  /** On Redis (`redis://…` or `rediss://…`), for nodes of several machines. */
+  /** Redis (`redis://…` or `rediss://…`) shared by nodes on several machines. */
   | { readonly store: string }
 
 /**
- * Opens the store of a service; makes what is not there.
+ * Opens the store of a service. Creates it if it does not exist.
  *
- * @throws what `openDatabase` throws, or `openSharedLedger`
+ * @throws every error of `openDatabase` or `openSharedLedger`
  */
 export async function openNodeStore(place: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
   if (place.store === undefined) return openFolderStore(place.dataDir)

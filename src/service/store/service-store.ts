@@ -8,8 +8,8 @@ import type { KeyRecords } from './key-records.js'
 import type { SigningKeyRecords } from './signing-key-records.js'
 
 /**
- * Everything that the nodes of a service share but the bytes of the files. Every method is one step: all of it happens
- * or nothing, whatever other nodes do; done twice (the answer was lost on the way), it does no more than once.
+ * Everything that the nodes of a service share, except the bytes of the files. Every method is atomic. Repeating it,
+ * because the response was lost, has no further effect.
  */
 export interface ServiceStore {
   readonly accounts: Accounts
@@ -19,13 +19,13 @@ export interface ServiceStore {
   readonly targets: WebhookTargets
   readonly outbox: Outbox
   readonly log: DeliveryLog
-  /** Writes a value unless there is one of that name. @returns what is there */
+  /** Writes a value unless the name has one. @returns the stored value */
   keepFirst(name: string, value: string): Promise<string>
-  /** Gives one node at a time leave to do something, for so long. @returns false where it is another's turn */
+  /** Reserves a task for one node at a time and for this duration. @returns false if another node has reserved it */
   takeTurn(name: string, owner: string, forMs: number): Promise<boolean>
 }
 
-/** What a service is, whichever node serves it and on whatever port. */
+/** The identity of a service, the same for all of its nodes and ports. */
 export interface ServiceIdentity {
   /** The identity of the embedded service for cache and ledger. */
   readonly serviceId: string
@@ -38,7 +38,7 @@ export interface ServiceIdentity {
   readonly linkSecret: string
 }
 
-/** The identity of the service in a store, made at first sight: nodes that start at once agree on it. */
+/** Reads the identity of the service, or creates it. Nodes that start at the same time agree on one. */
 export async function readIdentity(store: Pick<ServiceStore, 'keepFirst'>): Promise<ServiceIdentity> {
   const applicationId = await store.keepFirst('application_id', randomUUID())
   return {

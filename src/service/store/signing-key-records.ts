@@ -1,9 +1,9 @@
 import type { JWK } from 'jose'
 
-/** A signing key as it is stored; its times are Unix milliseconds. */
+/** A stored signing key. Times are Unix milliseconds. */
 export interface StoredKey {
   readonly kid: string
-  /** The private half. */
+  /** The private key. */
   readonly jwk: JWK
   readonly createdMs: number
 }
@@ -13,10 +13,10 @@ export interface SigningKeyRecords {
   /** Newest first. */
   all(): Promise<StoredKey[]>
   /**
-   * Adds a key, unless another node was faster; and forgets those that have not been the newest for so long.
+   * Adds a key, unless another node was faster. Deletes keys that have not been the newest for `forgetMs`.
    *
-   * @param insteadOf only if this one is still the newest; undefined: only if there is none
-   * @returns the newest
+   * @param insteadOf only if this key is still the newest; undefined: only if no key exists
+   * @returns the newest key
    */
   add(key: Omit<StoredKey, 'createdMs'>, insteadOf: string | undefined, forgetMs: number): Promise<StoredKey>
 }

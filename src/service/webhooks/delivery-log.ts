@@ -1,4 +1,4 @@
-/** One attempt to deliver an event, as an operator reads it. */
+/** One attempt to deliver an event, for operators. */
 export interface DeliveryLogEntry {
   readonly atMs: number
   readonly fileId: string
@@ -9,14 +9,14 @@ export interface DeliveryLogEntry {
   /** Without its query. */
   readonly url: string
   readonly outcome: 'delivered' | 'failed' | 'given-up'
-  /** Answer's status or the reason of the failure. */
+  /** Status of the response, or the reason of the failure. */
   readonly detail: string
 }
 
-/** What became of the webhooks: an entry for each attempt. */
+/** Log of the webhooks, with an entry for each attempt. */
 export interface DeliveryLog {
   /** The latest entries, newest first. */
   latest(limit: number): Promise<DeliveryLogEntry[]>
-  /** Forgets what is so old. */
+  /** Deletes entries older than this. */
   forgetOld(forMs: number): Promise<void>
 }

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'
 import { PrivateAddressError } from '../download/address-guard.js'
 import { guardedRequest } from '../download/guarded-request.js'
 import type { ServiceSettings } from '../service-settings.js'
+import { newLeaseOwner } from './lease-owner.js'
 import type { Outbox, OutgoingEvent, Settlement } from './outbox.js'
 import { type WebhookTarget, type WebhookTargets, webhookRequest } from './webhook-target.js'
 
-/** Deliveries under way at once on this node. */
+/** Simultaneous deliveries of this node. */
 const PARALLEL = 16
 
 export interface WebhookSenderOptions {
@@ -16,14 +16,14 @@ export interface WebhookSenderOptions {
   readonly targets: WebhookTargets
   readonly settings: ServiceSettings['webhooks']
   readonly allowPrivateUrls: boolean
-  /** `http://127.0.0.1:PORT`: receivers that voxmux itself opened, exempt from the address guard. */
+  /** `http://127.0.0.1:PORT`: receivers of this process, exempt from the address guard. */
   readonly ownReceivers: () => readonly string[]
   readonly logger: Logger
 }
 
-/** Delivers queued events at least once, in order within a file; retries with back-off and in the end gives up. */
+/** Delivers queued events at least once, in order within a file. Retries with back-off, then drops the event. */
 export class WebhookSender {
-  private readonly owner = randomUUID()
+  private readonly owner = newLeaseOwner()
   private readonly stopping = new AbortController()
   private readonly underWay = new Set<Promise<void>>()
   private timer: NodeJS.Timeout | undefined
@@ -36,7 +36,7 @@ export class WebhookSender {
     this.timer = setInterval(() => this.sendDue(), this.options.settings.pollMs)
   }
 
-  /** Takes no more events and gives back those under way. */
+  /** Claims no more events and releases those in delivery. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     this.stopping.abort()
@@ -44,7 +44,7 @@ export class WebhookSender {
     await Promise.all(this.underWay)
   }
 
-  /** One claim at a time; what comes meanwhile asks once more when it is over. */
+  /** Runs one claim at a time. A call during a claim runs another one afterwards. */
   private sendDue(): void {
     this.wanted = true
     this.claiming ??= this.claimWanted().finally(() => {
@@ -57,22 +57,24 @@ export class WebhookSender {
     while (this.wanted && !this.stopping.signal.aborted) {
       this.wanted = false
       try {
-        // Longer than a delivery can take: a lease that runs out is that of a dead node.
+        // Longer than a delivery can take: only a dead node lets a lease expire.
         const leaseMs = settings.timeoutMs * 2 + 10_000
         const events = await outbox.claim(this.owner, leaseMs, PARALLEL - this.underWay.size)
         for (const event of events) this.track(this.deliver(event))
       } catch (error) {
-        logger.warn({ err: error }, 'The webhooks that are due cannot be read; tried again.')
+        logger.warn({ err: error }, 'The due webhooks could not be read. The next poll retries.')
       }
     }
   }
 
   private track(delivery: Promise<void>): void {
     const settled = delivery
-      .catch((error: unknown) => this.options.logger.warn({ err: error }, 'A webhook could not be recorded.'))
+      .catch((error: unknown) =>
+        this.options.logger.warn({ err: error }, 'The result of a webhook delivery could not be recorded.'),
+      )
       .finally(() => {
         this.underWay.delete(settled)
-        // The next event of the same file need not wait for the clock.
+        // The next event of the same file need not wait for the next poll.
         this.sendDue()
       })
     this.underWay.add(settled)
@@ -92,7 +94,7 @@ export class WebhookSender {
         outcome: settlement.outcome,
         detail,
       })
-    if (!target) return settle({ outcome: 'given-up' }, 'No webhook address is set any more.')
+    if (!target) return settle({ outcome: 'given-up' }, 'The webhook address was removed.')
     const fault = await this.send(event, target)
     if (fault === undefined) return settle({ outcome: 'delivered' }, 'Acknowledged.')
     if (this.stopping.signal.aborted) return outbox.release(event)
@@ -101,7 +103,7 @@ export class WebhookSender {
     return settle({ outcome: 'failed', againInMs }, fault.reason)
   }
 
-  /** @returns undefined when the receiver acknowledged with 2xx */
+  /** @returns undefined if the receiver acknowledged with 2xx */
   private async send(event: OutgoingEvent, target: WebhookTarget): Promise<DeliveryFault | undefined> {
     const { settings, allowPrivateUrls, ownReceivers } = this.options
     try {
@@ -114,29 +116,25 @@ export class WebhookSender {
       })
       const status = answer.statusCode ?? 0
       answer.destroy()
-      return status >= 200 && status < 300 ? undefined : { reason: `The receiver answered ${status}.`, final: false }
+      return status >= 200 && status < 300
+        ? undefined
+        : { reason: `The receiver responded with status ${status}.`, final: false }
     } catch (error) {
-      return { reason: faultReason(error), final: error instanceof PrivateAddressError || isUnsendable(error) }
+      return { reason: faultReason(error), final: error instanceof PrivateAddressError }
     }
   }
 }
 
 interface DeliveryFault {
   readonly reason: string
-  /** True where trying again cannot help. */
+  /** True if a retry cannot help. */
   readonly final: boolean
-}
-
-/** A line break or the like in a secret that is to stand in the header: no attempt could send it. */
-function isUnsendable(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_INVALID_CHAR'
 }
 
 function faultReason(error: unknown): string {
   if (!(error instanceof Error)) return 'The receiver could not be reached.'
-  if (isUnsendable(error)) return 'The secret has a character that cannot stand in a header.'
   const code = (error as NodeJS.ErrnoException).code
   if (error instanceof PrivateAddressError) return error.message
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'The receiver did not answer in time.'
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'The receiver did not respond in time.'
   return `The receiver could not be reached (${code ?? error.name}).`
 }

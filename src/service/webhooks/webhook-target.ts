@@ -1,16 +1,16 @@
 import type { SecretPosition, WebhookBody, WebhookMethod } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
 
-/** Where a user's webhooks go, as set in the portal. */
+/** Destination of a user's webhooks, as set in the portal. */
 export interface WebhookTarget {
   readonly url: string
   readonly method: WebhookMethod
   readonly secretPosition: SecretPosition
-  /** The portal's secret; startProcess's own wins over it. */
+  /** The portal's secret. startProcess's own overrides it. */
   readonly secret: string | null
 }
 
-/** A webhook as it goes over the wire. */
+/** A webhook as an HTTP request. */
 export interface WebhookRequest {
   readonly method: WebhookMethod
   readonly url: URL
@@ -22,59 +22,73 @@ export interface WebhookRequest {
 export interface WebhookTargets {
   of(userId: string): Promise<WebhookTarget | undefined>
   /**
-   * @param target null: no webhooks any more
-   * @throws UsageError `ERR_WEBHOOK_SETTINGS`
+   * @param target null: no more webhooks
+   * @throws {UsageError} `ERR_WEBHOOK_SETTINGS`
    */
   set(userId: string, target: WebhookTarget | null): Promise<void>
 }
 
-/** Puts an event into a request: the body or, for GET, the query; the secret where the user wants it. */
+/** Puts an event into a request: into the body or, for GET, the query. Adds the secret at the user's position. */
 export function webhookRequest(target: WebhookTarget, body: WebhookBody, secret: string | null): WebhookRequest {
-  const url = new URL(target.url)
-  const headers: Record<string, string> = {}
   const { secretPosition, method } = target
-  if (secret !== null && secretPosition === 'header') headers.authorization = `Bearer ${headerText(secret)}`
-  if (secret !== null && secretPosition === 'query') addToQuery(url, { secret })
+  const secretIn = (position: SecretPosition) => (secret !== null && secretPosition === position ? { secret } : {})
+  const { secret: bearer } = secretIn('header')
+  const headers = bearer === undefined ? {} : { authorization: `Bearer ${headerText(bearer)}` }
   if (method === 'GET') {
-    addToQuery(url, { userId: body.userId, type: body.type, message: JSON.stringify(body.message) })
-    return { method, url, headers }
+    const { userId, type, message } = body
+    const payload = { ...secretIn('query'), userId, type, message: JSON.stringify(message) }
+    return { method, url: withQuery(target.url, payload), headers }
   }
-  const json = JSON.stringify(secret !== null && secretPosition === 'body' ? { ...body, secret } : body)
-  headers['content-type'] = 'application/json'
-  headers['content-length'] = String(Buffer.byteLength(json))
-  return { method, url, headers, body: json }
+  const json = JSON.stringify({ ...body, ...secretIn('body') })
+  const described = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(json)) }
+  return { method, url: withQuery(target.url, secretIn('query')), headers: { ...headers, ...described }, body: json }
 }
 
 /**
- * Adds to the query of an address, whose own part stays as its owner wrote it. A space is %20: a plus sign is one to
- * form decoders only.
+ * Adds these values to an address's query, and replaces values of the same names. Keeps the rest of the query as
+ * written: parsing and rewriting it would change its encoding. A space becomes %20, because only form decoders read a
+ * plus sign as one.
  */
-function addToQuery(url: URL, values: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(values)) if (url.searchParams.has(name)) url.searchParams.delete(name)
+function withQuery(address: string, values: Readonly<Record<string, string>>): URL {
+  const url = new URL(address)
+  const own = url.search.slice(1).split('&')
+  const kept = own.filter((part) => part !== '' && !Object.hasOwn(values, nameOf(part)))
   const added = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-  url.search = [url.search.slice(1), ...added].filter((part) => part !== '').join('&')
+  url.search = [...kept, ...added].join('&')
+  return url
 }
 
-/** Any text as a header can carry it: its bytes of UTF-8, one a character, as `node:http` writes them. */
+/** The name of one `name=value` of a query. */
+function nameOf(part: string): string {
+  return [...new URLSearchParams(part).keys()][0] ?? ''
+}
+
+/** Encodes a text for a header: its UTF-8 bytes, one per character, as `node:http` writes them. */
 function headerText(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** @throws UsageError `ERR_WEBHOOK_SETTINGS` */
+/** @throws {UsageError} `ERR_WEBHOOK_SETTINGS` */
 export function assertTarget(target: WebhookTarget): void {
   const wrong = (message: string, remedy: string) =>
     new UsageError('ERR_WEBHOOK_SETTINGS', message, { remedies: [remedy] })
   const url = URL.canParse(target.url) ? new URL(target.url) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw wrong('The webhook address is not an http(s) address.', 'Give it whole, as in https://example.com/hook.')
+    throw wrong(
+      'The webhook address is not an http(s) address.',
+      'Use a full address, such as https://example.com/hook.',
+    )
   if (target.method === 'GET' && target.secretPosition === 'body')
-    throw wrong('A GET webhook has no body that a secret could be in.', 'Use --secret-position header or query.')
-  // A header carries visible ASCII only: anything else would be refused at each delivery.
+    throw wrong('A GET webhook has no body for the secret.', 'Use --secret-position header or query.')
+  // A header accepts visible ASCII only. Anything else would fail at each delivery.
   if (target.secret !== null && target.secretPosition === 'header' && !isHeaderSafe(target.secret))
-    throw wrong('A secret in the header may hold visible ASCII characters only.', 'Choose another secret or position.')
+    throw wrong(
+      'A secret in the header may contain only visible ASCII characters.',
+      'Choose another secret, or use --secret-position query.',
+    )
 }
 
-/** Whether a text may stand in a header value. */
+/** True if a text is valid in a header value. */
 function isHeaderSafe(text: string): boolean {
   return /^[\x21-\x7e]*$/.test(text)
 }

@@ -2,7 +2,7 @@ import type { Limits } from '../../precheck/index.js'
 import type { EngineSpec } from '../../voice/engine-spec.js'
 import type { VoiceEngine } from './voice-engine.js'
 
-/** The service's own engine, loaded when the first file needs it: a node that only serves never pays for it. */
+/** Loads the built-in engine when the first file needs it, so that a node that only serves never pays for it. */
 export function defaultEngine(limits: Limits, engine: EngineSpec): () => Promise<VoiceEngine> {
   return async () => {
     const [{ processFile }, { VoicePool }] = await Promise.all([

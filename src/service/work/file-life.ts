@@ -1,26 +1,26 @@
 import type { FileErrorCode, WebhookStatus } from '../../contract/index.js'
-import { leaseLost } from '../../jobs/index.js'
+import { leaseLost } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Changed, FileChange, Files, Notice, StartOptions, TakenFile } from '../store/files.js'
 import { failureStatus } from '../webhooks/outbox.js'
 
-/** A progress event goes out each time so many percent are done. */
+/** Percentage between two progress events. */
 const EVENT_STEP_PERCENT = 10
 
-/** The steps of a file's life: each changes the record and queues what is told of it, in one step of the store. */
+/** The steps of a file's life. Each changes the record and queues its events in one transaction. */
 export class FileLife {
   private readonly endListeners = new Set<(fileId: string) => void>()
 
   constructor(private readonly files: Files) {}
 
-  /** Tells within this process of every file that ends on this node. */
+  /** Calls the listener for every file that ends on this node. */
   onEnd(listener: (fileId: string) => void): void {
     this.endListeners.add(listener)
   }
 
-  /** Accepts a start; a repeated one changes nothing. @returns the file as it is now */
+  /** Accepts a start. A repeated start changes nothing. @returns the file as it is now */
   async accept({ id, sourceUrl }: FileRecord, options: StartOptions): Promise<FileRecord | undefined> {
-    // A file from a URL is told of as uploading, ready and queued when the service fetches it.
+    // For a file from a URL, these events go out when the service downloads it.
     const notices = sourceUrl === null ? statuses('Ready', 'Queued') : []
     return (await this.files.change(id, { kind: 'start', options }, notices)).file
   }
@@ -37,7 +37,7 @@ export class FileLife {
     await this.step(taken, { kind: 'begin', claim: taken.claim }, statuses('In Progress'))
   }
 
-  /** @param percent 0 … 100; what is not more than before is ignored, and 100 is left to {@link succeed} */
+  /** @param percent 0 … 100; ignored unless it is more than before; {@link succeed} sets 100 */
   async progress(taken: TakenFile, percent: number): Promise<void> {
     const before = (await this.files.byId(taken.id))?.progress ?? 100
     const rounded = Math.min(99, Math.floor(percent))
@@ -47,7 +47,7 @@ export class FileLife {
     await this.step(taken, { kind: 'progress', claim: taken.claim, percent: rounded }, notices)
   }
 
-  /** @throws TransientError `ERR_LEASE_LOST`: whoever has the file now publishes it */
+  /** @throws {TransientError} `ERR_LEASE_LOST` if another worker has the file now and publishes it */
   async requireHold(taken: TakenFile): Promise<void> {
     await this.step(taken, { kind: 'tell', claim: taken.claim }, [])
   }
@@ -66,7 +66,7 @@ export class FileLife {
     this.tellEnd(taken.id)
   }
 
-  /** Its output is gone after the time of retention. */
+  /** Records that the output was deleted after its retention time. */
   async deleted(id: string): Promise<void> {
     await this.files.change(id, { kind: 'output-deleted' }, statuses('Deleted'))
   }
@@ -75,7 +75,9 @@ export class FileLife {
     for (const listener of this.endListeners) listener(id)
   }
 
-  /** A step of whoever works on the file. @throws TransientError `ERR_LEASE_LOST` where it is another's by now */
+  /**
+   * Runs a step of the worker that holds the file. @throws {TransientError} `ERR_LEASE_LOST` if another worker holds it
+   */
   private async step({ id, claim }: TakenFile, change: FileChange, notices: readonly Notice[]): Promise<Changed> {
     const done = await this.files.change(id, change, notices)
     if (done.file?.claim !== claim) throw leaseLost(`the file ${id}`)

@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.js'
-import { type HeldJob, isEnded, JobQueue, type JobStore } from '../../jobs/index.js'
+import { type HeldJob, isEnded, JobQueue, type JobStore } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files } from '../store/files.js'
 
@@ -13,7 +13,10 @@ export interface FileQueueOptions {
   readonly logger: Logger
 }
 
-/** Accepted files in the durable job store: a job a file, its key the file's id, its group the user (who take turns). */
+/**
+ * Accepted files in the durable job store. A job is a file: its key is the file's id, its group the user. Users take
+ * turns.
+ */
 export class FileQueue {
   private readonly queue: JobQueue
 
@@ -28,7 +31,7 @@ export class FileQueue {
   async enqueue(file: FileRecord): Promise<void> {
     const { store, files } = this.options
     const { job, created } = await this.queue.enqueue({ key: file.id, group: file.userId, input: file.fileName })
-    // Started once more after a failure that was ours: the job of the first start has ended, or is about to.
+    // The file was started again after a fault of the service. Its first job has ended, or is about to.
     if (isEnded(job.status)) {
       await store.requeue(job.id)
       this.queue.wake()
@@ -36,7 +39,7 @@ export class FileQueue {
     await files.markQueued(file.id)
   }
 
-  /** Queues what was accepted but never queued because a process died in between. */
+  /** Queues accepted files that were never queued because a process died in between. */
   async recover(): Promise<void> {
     const { files } = this.options
     for (const id of await files.unqueued()) {
@@ -45,12 +48,12 @@ export class FileQueue {
     }
   }
 
-  /** Forgets the jobs of files that ended so long ago that they cannot be started again. */
+  /** Deletes the jobs of files that ended too long ago to be started again. */
   async forgetEnded(forMs: number): Promise<void> {
     await this.options.store.forgetEnded(Date.now() - forMs)
   }
 
-  /** Takes nothing more and gives back what is in work: another node, or the next start, goes on. */
+  /** Claims no more files and gives back those in progress, for another node or the next start. */
   async stop(): Promise<void> {
     await this.queue.stop()
   }

@@ -6,7 +6,7 @@ import type { Files, Registration, StartOptions } from '../store/files.js'
 import type { FileLife } from './file-life.js'
 import type { FileQueue } from './file-queue.js'
 
-/** What the operations do, apart from how they are spoken to. */
+/** The operations of the interface, independent of HTTP. */
 export class FileService {
   constructor(
     private readonly files: Files,
@@ -28,13 +28,13 @@ export class FileService {
     return this.storage.uploadLink(file.id)
   }
 
-  /** The user's files with these ids, in the order asked; undefined for what is not there. */
+  /** The user's files with these ids, in the given order; undefined for each that does not exist. */
   async listed(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
     const files = await this.files.ofUser(userId, fileIds)
     return files.map((file) => (file && isGone(file) ? undefined : file))
   }
 
-  /** @returns null where the file is accepted (or was before), else why not */
+  /** @returns null if the file is accepted now or was before, else the reason */
   async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
     const [file] = await this.listed(userId, [fileId])
     if (!file) return 'not-found'
@@ -43,13 +43,13 @@ export class FileService {
         return { code: 409, message: 'The file has not been uploaded yet.' }
       await this.storage.sealInput(fileId)
     }
-    // Accepted first: a crash before it is queued is mended by whoever looks for accepted files that are not.
+    // Accept first: if the process crashes before the file is queued, `recover` queues it.
     const accepted = await this.life.accept(file, options)
     if (accepted?.endedMs === null && !accepted.isQueued) await this.queue.enqueue(accepted)
     return null
   }
 
-  /** @returns undefined for an unknown file, and for one whose output is not there (yet, or any more) */
+  /** @returns undefined for an unknown file, or if its output does not exist (yet, or any more) */
   async outputLink(userId: string, fileId: string): Promise<SignedLink | undefined> {
     const [file] = await this.listed(userId, [fileId])
     if (file?.state !== 'succeeded' || file.outputExtension === null) return undefined
@@ -57,7 +57,7 @@ export class FileService {
   }
 }
 
-/** Succeeded means that the output can be fetched: where that is deleted, the file is not found any more. */
+/** A succeeded file must have an output. Once that is deleted, the file is reported as not found. */
 function isGone({ state, outputDeletedMs }: FileRecord): boolean {
   return state === 'succeeded' && outputDeletedMs !== null
 }

@@ -3,27 +3,38 @@ import { join } from 'node:path'
 import type PQueue from 'p-queue'
 import type { FileErrorCode } from '../../contract/index.js'
 import { fileErrorCodeSchema, fileErrorInfo } from '../../contract/index.js'
-import { errorReport, InterruptedError, JobFailedError, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
+import {
+  errorReport,
+  InterruptedError,
+  JobFailedError,
+  PrecheckError,
+  toVoxmuxError,
+  VoxmuxError,
+} from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'
-import { type HeldJob, isLeaseLost, leaseLost } from '../../jobs/index.js'
-import { type MediaInfo, probe } from '../../media/index.js'
+import { type HeldJob, isLeaseLost, leaseLost } from '../../ledger/index.js'
+import type { Limits } from '../../precheck/index.js'
 import { downloadSource } from '../download/download-source.js'
 import type { ServiceSettings } from '../service-settings.js'
 import type { FileStorage } from '../storage/file-storage.js'
+import type { Accounts } from '../store/accounts.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files, TakenFile } from '../store/files.js'
 import type { FileLife } from './file-life.js'
+import { judgeInput } from './judge-input.js'
 import { ProgressLine } from './progress-line.js'
 import type { VoiceEngine } from './voice-engine.js'
 
 export interface FileWork {
   readonly files: Files
+  readonly accounts: Accounts
+  readonly limits: Limits
   readonly life: FileLife
   readonly storage: FileStorage
   readonly engine: () => Promise<VoiceEngine>
-  /** One at a time. */
+  /** Runs one file at a time. */
   readonly suspects: PQueue
   readonly settings: ServiceSettings
   readonly allowPrivateUrls: boolean
@@ -31,15 +42,15 @@ export interface FileWork {
 }
 
 /**
- * A file that was in work at so many crashes waits until no other such file is in work: the one that kills its node is
- * then alone in being counted, and the rest come through.
+ * Number of crashes after which a file waits until no other such file is in progress. The file that kills its node is
+ * then the only one whose crash is counted, and the others succeed.
  */
 const SUSPICIOUS_CRASHES = 2
 
-/** The most that `randomInt` takes. */
+/** The largest value that `randomInt` accepts. */
 const MAX_CLAIM = 2 ** 48 - 1
 
-/** Does one accepted file to its end: fetched, checked, paid, processed, stored. Safe to be done again from the start. */
+/** Takes one accepted file to its end: download, check, charge, process, store. Safe to restart from the beginning. */
 export async function workOnFile(held: HeldJob, work: FileWork): Promise<void> {
   const file = await work.files.findAgain(held.job.key)
   if (!file || file.endedMs !== null) {
@@ -63,8 +74,8 @@ async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise
     await processFile(file, taken, work, AbortSignal.any([held.signal, timeout]))
     await held.complete({ status: 'done' })
   } catch (thrown) {
-    // The lease is lost or the node stops: the queue gives the job back, somebody else goes on.
-    if (held.signal.aborted) throw new InterruptedError('The file is given back.', { cause: thrown })
+    // The lease is lost or the node stops: the queue takes the job back, and another worker continues.
+    if (held.signal.aborted) throw new InterruptedError('The file goes back to the queue.', { cause: thrown })
     if (isLeaseLost(thrown)) throw thrown
     const code = timeout.aborted ? -12 : fileCodeOf(thrown)
     const faults = code === undefined ? await work.files.countFault(taken) : 0
@@ -79,9 +90,9 @@ async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise
 async function processFile(file: FileRecord, taken: TakenFile, work: FileWork, signal: AbortSignal): Promise<void> {
   const { life, storage } = work
   await fetchSource(file, taken, work, signal)
-  // A blob store takes what it is sent: judged before all of it is fetched to this disk.
+  // A blob store accepts any size, so check it before the download to this disk.
   if (((await storage.inputSize(file.id)) ?? 0) > work.settings.links.maxUploadBytes) throw fileFailure(-13, file)
-  // Its own: a worker that was frozen and goes on writes over nobody's bytes.
+  // A folder per worker: a worker that was frozen and resumes cannot overwrite another's bytes.
   const folder = await storage.workFolder(file.id)
   const lost = new AbortController()
   const until = AbortSignal.any([signal, lost.signal])
@@ -89,13 +100,19 @@ async function processFile(file: FileRecord, taken: TakenFile, work: FileWork, s
     (percent) => life.progress(taken, percent),
     (error) => {
       if (isLeaseLost(error)) lost.abort(error)
-      else work.logger.warn({ err: error, fileId: file.id }, 'Progress could not be recorded.')
+      else
+        work.logger.warn(
+          { err: error, fileId: file.id },
+          'Progress could not be recorded. The file is still being processed.',
+        )
     },
   )
   try {
     const input = await storage.takeInput(file.id, folder, until)
-    const media = await probe(input, { signal: until })
-    await charge(file, taken, media, work.files)
+    const credits = (await work.accounts.byId(file.userId))?.creditsSec ?? null
+    const creditsSec = file.chargedMs > 0 ? null : credits
+    const { soundMs, endSec } = await judgeInput(input, file, { limits: work.limits, creditsSec, signal: until })
+    await charge(file, taken, soundMs, work.files)
     await life.begin(taken)
     const output = join(folder, 'output')
     const engine = await work.engine()
@@ -103,14 +120,14 @@ async function processFile(file: FileRecord, taken: TakenFile, work: FileWork, s
       input,
       output,
       ...(file.startSec !== null && { startSec: file.startSec }),
-      ...(file.endSec !== null && { endSec: file.endSec }),
+      ...(endSec !== undefined && { endSec }),
       ...(file.outputType !== null && { outputType: file.outputType }),
       signal: until,
       onProgress: (percent) => progress.tell(percent),
     })
     await progress.settled()
     until.throwIfAborted()
-    // Asked again with the output whole on the disk: between this and its name lies no other work.
+    // Check again with the output complete on disk: nothing else happens between this and its rename.
     await life.requireHold(taken)
     await storage.putOutput(file.id, extension, output, until)
     await life.succeed(taken, extension)
@@ -135,18 +152,16 @@ async function fetchSource(file: FileRecord, taken: TakenFile, work: FileWork, s
   await life.fetched(taken)
 }
 
-/** A credit is a second of audio; the part that is asked for is what is paid for. */
-async function charge(file: FileRecord, taken: TakenFile, media: MediaInfo, files: Files): Promise<void> {
-  const endSec = Math.min(file.endSec ?? Number.POSITIVE_INFINITY, media.durationSec ?? 0)
-  const partSec = Math.max(0, endSec - (file.startSec ?? 0))
-  const outcome = await files.charge(taken, partSec)
+/** Charges a file. One credit is one second of sound, and only the requested part is charged. */
+async function charge(file: FileRecord, taken: TakenFile, soundMs: number, files: Files): Promise<void> {
+  const outcome = await files.charge(taken, soundMs)
   if (outcome === 'lost') throw leaseLost(file.fileName)
   if (outcome === 'short') throw fileFailure(-10, file)
 }
 
 async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, work: FileWork): Promise<void> {
   const error = toVoxmuxError(thrown)
-  work.logger.warn(logFields(file, error), 'A file failed and is tried again.')
+  work.logger.warn(logFields(file, error), 'A file failed. It will be retried.')
   await held.retryAt(Date.now() + backoffMs(file.faults, 250, 10_000), errorReport(error))
 }
 
@@ -160,7 +175,7 @@ async function endFailed(
 ) {
   const error = toVoxmuxError(thrown)
   work.logger.warn({ ...logFields(file, error), errorCode: code }, 'A file failed.')
-  // The record first: a crash in between leaves a job that finds its file ended.
+  // The record first: after a crash in between, the job finds its file ended.
   await work.life.fail(taken, code)
   await held.fail({ status: 'failed', error: errorReport(error) })
 }
@@ -171,13 +186,17 @@ function logFields({ id: fileId, faults, crashes }: FileRecord, error: VoxmuxErr
 
 /** The file error code that an error carries; undefined for a fault of the service. */
 function fileCodeOf(thrown: unknown): FileErrorCode | undefined {
-  const parsed = fileErrorCodeSchema.safeParse(thrown instanceof VoxmuxError ? thrown.errorCode : undefined)
-  // -1 and 0 are no verdicts on a file.
-  return parsed.success && parsed.data < -1 ? parsed.data : undefined
+  if (!(thrown instanceof VoxmuxError)) return undefined
+  const parsed = fileErrorCodeSchema.safeParse(thrown.errorCode)
+  // -1 and 0 are not verdicts on a file.
+  if (parsed.success && parsed.data < -1) return parsed.data
+  if (thrown.code === 'ERR_CLOCK_JUMPS') return -2
+  // A check refused the file for a reason without a code in the interface.
+  return thrown instanceof PrecheckError ? -9 : undefined
 }
 
 function diedTooOften({ crashes }: FileRecord): JobFailedError {
-  const message = `The service died ${crashes} times with this file in work.`
+  const message = `The service crashed ${crashes} times while it processed this file.`
   return new JobFailedError('ERR_FILE_FAILED', message, { errorCode: -1 })
 }
 

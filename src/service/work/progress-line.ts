@@ -1,14 +1,14 @@
 /**
- * Writes progress one after the other and leaves out what was overtaken meanwhile: an engine tells of it far more often
- * than a store on the network takes it.
+ * Writes progress values one at a time and skips those that are outdated. An engine reports far more often than a store
+ * on the network can write.
  */
 export class ProgressLine {
   private latest: number | undefined
   private writing: Promise<void> | undefined
 
   /**
-   * @param write one step
-   * @param failed what becomes of a step that throws: progress is no reason to give up a file, a lost lease is
+   * @param write writes one value
+   * @param failed handles a failed write; only a lost lease is a reason to stop the file
    */
   constructor(
     private readonly write: (percent: number) => Promise<void>,
@@ -20,7 +20,7 @@ export class ProgressLine {
     this.writing ??= this.drain()
   }
 
-  /** Ends when nothing is on its way any more. */
+  /** Resolves when no write is pending. */
   async settled(): Promise<void> {
     await this.writing
   }

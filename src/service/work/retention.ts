@@ -17,15 +17,15 @@ export interface RetentionOptions {
   readonly logger: Logger
 }
 
-/** How often all folders are looked through: on a share that is slow, and what is found there has lain for an hour. */
+/** Interval at which all folders are searched. That is slow on a share, and leftovers are an hour old anyway. */
 const FOLDERS_MS = 15 * 60_000
 
-/** Longer than a sweep takes: another node begins only where this one died in the middle of it. */
+/** Longer than a sweep takes: another node takes over only if this one died during its sweep. */
 const SWEEP_MS = 10 * 60_000
 
 /**
- * Deletes what has outlived its time: inputs, then outputs, then the record of a file; and queues what a dead node
- * accepted and did not queue. Every step is safe to repeat, by any node.
+ * Deletes whatever has expired: inputs, then outputs, then the record of a file. Queues files that a dead node accepted
+ * but did not queue. Every step is safe to repeat on any node.
  */
 async function sweepExpired({ store, storage, life, queue, settings }: RetentionOptions): Promise<void> {
   const { files, keys, log } = store
@@ -33,7 +33,7 @@ async function sweepExpired({ store, storage, life, queue, settings }: Retention
 
   await queue.recover()
   await each(files, 'input', inputSec, async (file) => {
-    // Marked first: a failed file whose input is going must not be started again.
+    // Marked first: a failed file whose input is being deleted must not be started again.
     const { changed } = await files.change(file.id, { kind: 'input-deleted' })
     if (changed) await storage.deleteInput(file.id)
   })
@@ -52,7 +52,7 @@ async function sweepExpired({ store, storage, life, queue, settings }: Retention
   if (await store.takeTurn('sweep of folders', randomUUID(), FOLDERS_MS)) await storage.sweep((ids) => files.known(ids))
 }
 
-/** Every file that has outlived its time, page by page: what is dealt with is not on the next. */
+/** Handles every expired file page by page. A handled file is not on the next page. */
 async function each(files: Files, what: Outlived, forSec: number, deal: (file: FileRecord) => Promise<void>) {
   const seen = new Set<string>()
   for (;;) {
@@ -65,7 +65,7 @@ async function each(files: Files, what: Outlived, forSec: number, deal: (file: F
   }
 }
 
-/** Sweeps at a start and then time and again, one node at a time. @returns what stops it */
+/** Sweeps at start and then at an interval, one node at a time. @returns a function that stops it */
 export function keepSweeping(options: RetentionOptions): () => Promise<void> {
   const { store, settings, logger } = options
   const { sweepMs } = settings.retention
@@ -74,13 +74,15 @@ export function keepSweeping(options: RetentionOptions): () => Promise<void> {
   const sweep = async () => {
     if (stopping.now || !(await store.takeTurn('sweep', node, SWEEP_MS))) return
     await sweepExpired(options)
-    // The rest of the time until the next is nobody's turn: one sweep, however many nodes there are.
+    // Block the other nodes until the next sweep is due: one sweep per interval, however many nodes there are.
     await store.takeTurn('sweep', node, sweepMs / 2)
   }
   let running = Promise.resolve()
   const begin = () => {
     running = running.then(() =>
-      sweep().catch((err: unknown) => logger.warn({ err }, 'What has expired could not all be deleted; tried again.')),
+      sweep().catch((err: unknown) =>
+        logger.warn({ err }, 'Some expired files could not be deleted. The next sweep retries.'),
+      ),
     )
   }
   begin()
@@ -90,7 +92,7 @@ export function keepSweeping(options: RetentionOptions): () => Promise<void> {
     stopping.now = true
     clearInterval(timer)
     await running
-    // Another node, or the next start, need not wait for what is no turn of anybody any more.
+    // End the turn, so that another node or the next start need not wait.
     await store.takeTurn('sweep', node, 0).catch(() => {})
   }
 }

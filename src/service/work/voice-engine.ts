@@ -1,9 +1,9 @@
 import type { OutputType } from '../../contract/index.js'
 
-/** One file for the engine: media in, media out. Positions are seconds of the input. */
+/** One file for the engine. Positions are seconds of the input. */
 export interface EngineRequest {
   readonly input: string
-  /** Path that the engine writes; its extension says nothing. */
+  /** Path that the engine writes. Its extension does not matter. */
   readonly output: string
   readonly startSec?: number
   readonly endSec?: number
@@ -14,11 +14,11 @@ export interface EngineRequest {
 }
 
 /**
- * What regenerates voices. It validates the file first; an error that carries a file error code (-2 … -18) is the
- * file's fault and final, any other is the engine's own.
+ * Regenerates voices. Validates the file first. An error with a file error code (-2 … -18) is the file's fault and
+ * final; any other is the engine's own.
  */
 export interface VoiceEngine {
-  /** @returns the usual extension of what was written, without a dot */
+  /** @returns the usual extension of the output, without a dot */
   processFile(request: EngineRequest): Promise<{ readonly extension: string }>
   close?(): Promise<void>
 }

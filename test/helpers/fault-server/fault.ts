@@ -37,6 +37,8 @@ export type Fault =
   | { kind: 'expired-link'; past?: boolean }
   /** Nothing is done; answered with exactly this. A string is sent as it is. */
   | { kind: 'answer'; status?: number; headers?: Record<string, string>; body: unknown }
+  /** Nothing is done; answered with a file's bytes (`endByte`: broken off there). */
+  | { kind: 'file'; path: string; headers?: Record<string, string>; endByte?: number }
   /** startProcess: nothing is done; 200 with this `error`. */
   | { kind: 'start-error'; code: number; message?: string }
   /** download: sent on to the same file by another address. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { decodePcm } from '../../../src/media/decode-pcm.js'
-import { mux } from '../../../src/media/mux.js'
-import { planMux } from '../../../src/media/mux-plan.js'
-import { probe } from '../../../src/media/probe.js'
-import { verifyMux } from '../../../src/media/verify-mux.js'
+import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { verifyMux } from '../../../src/media/verify/verify-mux.js'
+import { mux } from '../../../src/media/write/remux/mux.js'
+import { planMux } from '../../../src/media/write/remux/mux-plan.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 let folder: TestFolder

@@ -1,8 +1,8 @@
-import { decodePcm } from '../../../src/media/decode-pcm.js'
-import { mux } from '../../../src/media/mux.js'
-import { type MuxPlan, planMux } from '../../../src/media/mux-plan.js'
-import { probe } from '../../../src/media/probe.js'
-import { verifyMux } from '../../../src/media/verify-mux.js'
+import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { verifyMux } from '../../../src/media/verify/verify-mux.js'
+import { mux } from '../../../src/media/write/remux/mux.js'
+import { type MuxPlan, planMux } from '../../../src/media/write/remux/mux-plan.js'
 
 /** Lays the first sound of a file back as it was, as a service that changes nothing would have it, and verifies. */
 export async function replaceVoice(

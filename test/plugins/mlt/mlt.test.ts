@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { planTimeline, regenerateTimeline } from '../../../plugins/otio/index.js'
+import { planTimeline, regenerateTimeline } from '../../../plugins/timelines/index.js'
 import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
 import { ffmpegOutput } from '../../helpers/media-factory.js'
-import { timelineRequest } from '../otio/timeline-request.js'
+import { timelineRequest } from '../timelines/timeline-request.js'
 import { kdenliveProject, shotcutProject } from './project.js'
 
 const run = promisify(execFile)

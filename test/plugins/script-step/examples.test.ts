@@ -129,7 +129,7 @@ describe('the examples of the script step', () => {
         return JSON.parse(/echo '(\{.*\})' \| voxmux step -/.exec(text)?.[1] ?? 'null')
       }),
     )
-    const { jobRequestSchema } = await import('../../../src/pipeline/job-request-schema.js')
+    const { jobRequestSchema } = await import('../../../src/pipeline/queue/job-request.js')
     for (const job of jobs) expect(jobRequestSchema.safeParse(job)).toMatchObject({ success: true })
   })
 })

@@ -29,6 +29,10 @@ describe('a script step', () => {
     expect(stages).toEqual(expect.arrayContaining(['probe 100', 'process 100', 'publish 100']))
     const again = await scriptStep({ input: 'speech.wav', output: 'out/' }, bench.options)
     expect(again).toEqual({ ...step, status: 'skipped' })
+    // Its own output as the next input, as a script over all files of a folder names it.
+    const own = await scriptStep({ input: 'out/speech.regen.wav' }, bench.options)
+    const output = bench.folder.file('out/speech.regen.wav')
+    expect(own).toMatchObject({ status: 'skipped', input: output, output, error: null })
     expect(bench.server.charges).toBe(1)
   })
 
@@ -94,7 +98,7 @@ describe('a script step', () => {
     expect(write).not.toHaveBeenCalled()
     write.mockRestore()
     expect(status).toBe('done')
-    expect(warnings).toContain('The listener to the progress of a step failed.')
+    expect(warnings).toContain('The onProgress listener of a step failed.')
   })
 
   it.each<[string, object]>([

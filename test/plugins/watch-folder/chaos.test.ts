@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { receiptSchema } from '../../../src/pipeline/receipt.js'
+import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
 import type { Fault, FaultOperation } from '../../helpers/fault-server.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { tinyWave } from '../../helpers/tiny-wave.js'

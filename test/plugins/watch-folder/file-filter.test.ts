@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createFileFilter, type FileFilterOptions } from '../../../plugins/watch-folder/file-filter.js'
-import { globPattern } from '../../../plugins/watch-folder/glob-pattern.js'
+import { createFileFilter, type FileFilterOptions } from '../../../plugins/watch-folder/candidates/file-filter.js'
+import { globPattern } from '../../../plugins/watch-folder/candidates/glob-pattern.js'
 
 describe('globPattern', () => {
   it.each([

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { callAfter } from '../../../plugins/watch-folder/after-command.js'
-import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/failure-reports.js'
-import { fileFacts } from '../../../plugins/watch-folder/file-facts.js'
-import { moveSource } from '../../../plugins/watch-folder/move-source.js'
-import { DEFAULT_NAME_TEMPLATE, outputPlace } from '../../../plugins/watch-folder/output-place.js'
-import { openSeenFiles } from '../../../src/jobs/index.js'
+import { fileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
+import { callAfter } from '../../../plugins/watch-folder/hooks/after-command.js'
+import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
+import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
+import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
+import { outputPlace } from '../../../plugins/watch-folder/places/output-place.js'
+import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
+import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 let folder: TestFolder
@@ -25,8 +27,8 @@ describe('outputPlace', () => {
   }
 
   it.each([
-    [DEFAULT_NAME_TEMPLATE, 'day 1/a.b.mov', '/out/day 1/a.b'],
-    [DEFAULT_NAME_TEMPLATE, 'clip.mov', '/out/clip'],
+    [WATCH_DEFAULTS.name, 'day 1/a.b.mov', '/out/day 1/a.b'],
+    [WATCH_DEFAULTS.name, 'clip.mov', '/out/clip'],
     ['{date}/{preset}/{name}.clean{ext}', 'x/clip.mov', '/out/1970-01-01/film/clip.clean'],
     ['../../{name}{ext}', 'clip.mov', '/out/clip'],
     ['{folder}/../{name}{ext}', 'x/clip.mov', '/out/x/clip'],
@@ -37,6 +39,25 @@ describe('outputPlace', () => {
   it('refuses a template that leaves no name', () => {
     expect(() => place('{folder}', 'clip.mov')).toThrow('leaves no name')
     expect(() => place('..', 'clip.mov')).toThrow('leaves no name')
+  })
+})
+
+describe('linkOut', () => {
+  it('names a symlink below a folder that leads out of it, and lets the folder itself be one', async () => {
+    const at = (path: string) => folder.file(path)
+    for (const path of ['named/sub', 'elsewhere/sub', 'named-2']) await mkdir(at(path), { recursive: true })
+    await symlink(at('named'), at('link'))
+    await symlink('sub', at('named/within'))
+    await symlink('../elsewhere', at('named/out'))
+    await symlink('../named-2', at('named/sibling'))
+    await symlink('../nowhere', at('named/dangling'))
+    const isOut = async (path: string, named = 'named') => (await linkOut(at(named), at(path))) !== null
+    for (const path of ['named', 'named/sub', 'named/sub/new/newer', 'named/within/new', 'elsewhere/sub'])
+      expect(await isOut(path), path).toBe(false)
+    for (const path of ['named/out', 'named/out/sub', 'named/out/new/newer', 'named/sibling', 'named/dangling/new'])
+      expect(await isOut(path), path).toBe(true)
+    expect([await isOut('link/sub', 'link'), await isOut('link/out', 'link')]).toEqual([false, true])
+    expect(await isOut('new/sub', 'new')).toBe(false)
   })
 })
 
@@ -60,13 +81,24 @@ describe('FailureReports', () => {
     expect(written).toMatchObject({
       schemaVersion: 1,
       code: 'ERR_UNREADABLE',
-      remedies: ['Copy it.'],
+      remedies: ['Copy it.', expect.stringContaining(`voxmux jobs retry ${report.job}`)],
       source: '/in/a.mov',
     })
     await reports.remove(path)
     await reports.remove(path)
     const left = await readdir(folder.file('failed'), { recursive: true, withFileTypes: true })
     expect(left.filter((entry) => entry.isFile())).toEqual([])
+  })
+
+  it('writes and removes nothing behind a symlink out of its folder', async () => {
+    await mkdir(folder.file('failed'))
+    await mkdir(folder.file('elsewhere'))
+    await writeFile(folder.file('elsewhere/a.mov.json'), 'theirs')
+    await symlink('../elsewhere', folder.file('failed/day 1'))
+    const reports = new FailureReports(folder.file('failed'))
+    await expect(reports.write('day 1/a.mov', report)).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
+    await expect(reports.remove('day 1/a.mov')).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
+    expect(await readFile(folder.file('elsewhere/a.mov.json'), 'utf8')).toBe('theirs')
   })
 })
 
@@ -86,6 +118,13 @@ describe('moveSource', () => {
         folder.file('done/sub/a.mov'),
       )
     expect(await readdir(folder.file('in/sub'))).toEqual([])
+    const next = await source('sub/b.mov')
+    await mkdir(folder.file('elsewhere'))
+    await mkdir(folder.file('done-2'))
+    await symlink('../elsewhere', folder.file('done-2/sub'))
+    const moving = moveSource(folder.file('in'), 'sub/b.mov', folder.file('done-2'), next)
+    await expect(moving).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
+    expect([await readdir(folder.file('elsewhere')), await readdir(folder.file('in/sub'))]).toEqual([[], ['b.mov']])
   })
 
   it('never over another file, and never a newer version', async () => {

@@ -59,7 +59,7 @@ describe('a daemon that runs out', { timeout: LONG_MS }, () => {
       const allow = (handles: number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${handles}:4096`])
       allow(readdirSync(`/proc/${pid}/fd`).length + FEW_HANDLES)
       for (let n = 0; n < FILES; n++) writeFileSync(bench.file(`${n}.wav`), tinyWave(n))
-      await daemon.until(/is tried again later: Too many files are open/)
+      await daemon.until(/will be retried: Too many files are open/)
       allow(4096)
       await until(() => Array.from({ length: FILES }, (_, n) => `${n}.wav`).every(isPublished))
       expect(bench.names('failed')).toEqual([])

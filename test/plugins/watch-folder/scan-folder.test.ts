@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { scanFolder } from '../../../plugins/watch-folder/scan-folder.js'
+import { scanFolder } from '../../../plugins/watch-folder/candidates/scan-folder.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 let folder: TestFolder

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTemporaryName } from 'voxmux/plugins/watch-folder'
+import { isTemporaryName } from '../../../plugins/watch-folder/candidates/temporary-names.js'
 
 describe('isTemporaryName', () => {
   it.each([

@@ -92,14 +92,14 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
     await until(() => bench.server.calls.download > before)
     space.unmount(place('out'))
     bench.server.heal()
-    await daemon.until(/b\.wav is tried again later: /)
+    await daemon.until(/b\.wav will be retried: /)
     await goesOnWith('b.wav')
 
     drop('c.wav', tinyWave(3))
     await until(() => existsSync(writing))
     space.unmount(place('out'))
     writeFileSync(goOn, '')
-    await daemon.until(/c\.wav is tried again later: /)
+    await daemon.until(/c\.wav will be retried: /)
     await goesOnWith('c.wav')
 
     expect(filesOf('out')).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name}.wav`, `${name}.wav.voxmux.json`]))

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmdirSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -15,12 +16,12 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { receiptSchema } from '../../../src/pipeline/receipt.js'
+import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
 import { until } from '../../helpers/until.js'
 import { eventsOf } from '../../helpers/voxmux-cli.js'
-import { sha256Of, watchBench } from './watch-bench.js'
+import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
 const bench = watchBench()
 
@@ -157,7 +158,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     await until(() => bench.report('bad.mp4'))
     expect(bench.report('bad.mp4')).toMatchObject({
       ...{ source: bench.file('bad.mp4'), status: 'rejected', code: 'ERR_UNREADABLE', errorCode: -2 },
-      remedies: [expect.any(String), expect.any(String)],
+      remedies: [expect.any(String), expect.any(String), expect.stringContaining('voxmux jobs retry')],
     })
     drop('interview.mp4', 'bad.mp4')
     await published('bad.mp4')
@@ -226,6 +227,29 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(starts()).toBe(1)
   })
 
+  it('writes nothing behind a symlink that leads out of a folder for outputs, and lets a named one be a link', async () => {
+    for (const name of ['elsewhere', 'real']) mkdirSync(bench.workshop.path(name))
+    drop('speech.wav', 'day/a.wav')
+    symlinkSync('../elsewhere', bench.file('out'))
+    const refused = await bench.watch('--once').ended
+    expect(refused.exitCode, refused.stderr).toBe(2)
+    const error = { code: 'ERR_WATCH_FOLDER', message: expect.stringContaining('leads out of') }
+    expect(eventsOf(refused).at(-1)).toMatchObject({ event: 'result', error })
+
+    symlinkSync('real', bench.workshop.path('out'))
+    symlinkSync('../elsewhere', bench.workshop.path('real/day'))
+    const failed = await bench.watch('--once', '--out', 'out', '--failed', 'failed').ended
+    expect(failed.exitCode, failed.stderr).toBe(2)
+    expect(eventsOf(failed).at(-1)).toMatchObject({ event: 'result', done: 0, failed: 1 })
+    expect(readFileSync(bench.workshop.path('failed/day/a.wav.json'), 'utf8')).toContain('leads out of')
+    expect([filesBelow(bench.workshop.path('elsewhere')), bench.server.charges]).toEqual([[], 0])
+
+    drop('timecode.mov', 'b.mov')
+    const done = await bench.watch('--once', '--out', 'out', '--failed', 'failed').ended
+    expect(done.exitCode, done.stderr).toBe(0)
+    expect(filesBelow(bench.workshop.path('real'))).toEqual(['b.mov', 'b.mov.voxmux.json'])
+  })
+
   it('refuses a folder that is not there and never was, and a file', async () => {
     rmdirSync(bench.workshop.path('in'))
     const refused = async (message: string) => {
@@ -234,8 +258,8 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
       const error = { code: 'ERR_INPUT_MISSING', message: expect.stringContaining(message) }
       expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', error })
     }
-    await refused('not a folder that is there')
+    await refused('does not exist')
     copyFileSync(fixture('speech.wav'), bench.workshop.path('in'))
-    await refused('is no folder')
+    await refused('is not a folder')
   })
 })

@@ -18,6 +18,9 @@ const at = (name: string) => join(folder, name)
 const SECONDS = 4
 const { noisy, clean } = noisySpeech(SECONDS * 48_000, { noiseGain: 0.1, seed: 7 })
 
+/** Suppressed noise moves the peak of the correlation with the noisy input a little: 0.05 ms at 48 kHz. */
+const PEAK_SAMPLES = 2
+
 beforeAll(() => makeWav(at('noisy.wav'), noisy))
 afterAll(async () => {
   await pool.close()
@@ -63,7 +66,7 @@ describe('processFile', () => {
       // AAC comes in whole frames; in an m4a a player cuts the last by the edit list, ffmpeg's decoder does not.
       const slack = type === 'aac' || type === 'm4a' ? 1024 : 0
       expect(Math.abs(samples.length - noisy.length)).toBeLessThanOrEqual(slack)
-      expect(bestLag(noisy, samples, 1200)).toBe(0)
+      expect(Math.abs(bestLag(noisy, samples, 1200))).toBeLessThanOrEqual(PEAK_SAMPLES)
       expect(siSdr(inner(clean), inner(samples))).toBeGreaterThan(siSdr(inner(clean), inner(noisy)) + 1)
     },
   )
@@ -102,11 +105,14 @@ describe('processFile', () => {
     expect(result.length).toBe(original.length)
     expect(Buffer.compare(Buffer.from(result.buffer), Buffer.from(original.buffer))).not.toBe(0)
     const mono = (samples: Float32Array) => channelOf(samples, 0, before?.channels ?? 1)
-    expect(bestLag(mono(original), mono(result), 600)).toBe(0)
+    expect(Math.abs(bestLag(mono(original), mono(result), 600))).toBeLessThanOrEqual(2 * PEAK_SAMPLES)
   })
 
   test('leaves what needs no mending as it is, to the bit, at any rate', async () => {
-    await using content = new VoicePool({ workers: 1, engine: { kind: 'rnnoise', mask: { cleanDb: -1, noisyDb: 0 } } })
+    await using content = new VoicePool({
+      workers: 1,
+      engine: { kind: 'embedded', evidence: { cleanDb: -1, noisyDb: 0 } },
+    })
     makeWav(at('clean.wav'), clean)
     ffmpeg('-i', at('clean.wav'), '-ar', '44100', '-c:a', 'pcm_s24le', at('clean44.wav'))
     await processFile({ input: at('clean44.wav'), output: at('clean44-out.wav'), pool: content })
@@ -131,7 +137,7 @@ describe('processFile', () => {
     await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 1, endSec: 2.5, pool })
     const samples = decoded(at('part.wav'), { rate: 48_000, channels: 1 })
     expect(samples.length).toBe(72_000)
-    expect(bestLag(noisy.subarray(48_000, 120_000), samples, 600)).toBe(0)
+    expect(Math.abs(bestLag(noisy.subarray(48_000, 120_000), samples, 600))).toBeLessThanOrEqual(PEAK_SAMPLES)
     await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 3, endSec: 99, pool })
     expect(decoded(at('part.wav'), { rate: 48_000, channels: 1 }).length).toBe(48_000)
   })

@@ -14,7 +14,7 @@ export function filesContract(open: OpenTwoNodes): void {
     const [id, userId] = [randomUUID(), (await one.accounts.ensure('local')).id]
     const asked = { userId, clientFileId: 'takes/ä "b".final.wav', sourceUrl: 'https://a.example/b', startSec: 0.25 }
     const file = await one.files.register(id, asked)
-    expect(file).toMatchObject({ id, userId, fileName: 'takes/ä "b".final', startSec: 0.25, endSec: null })
+    expect(file).toMatchObject({ id, userId, fileName: 'ä "b".final', startSec: 0.25, endSec: null })
     expect(file).toMatchObject({ state: 'registered', errorCode: 0, progress: 0, claim: null, endedMs: null })
     nodes.advance(5)
     expect(await other.files.register(id, asked)).toEqual(file)
@@ -94,24 +94,40 @@ export function filesContract(open: OpenTwoNodes): void {
     const taken = await takenFile(one)
     await one.accounts.setCredits(taken.userId, 10.5)
     const credits = async () => (await other.accounts.byId(taken.userId))?.creditsSec
-    const outcomes = await Promise.all([one, other, one].map(({ files }) => files.charge(taken, 7.25)))
+    const outcomes = await Promise.all([one, other, one].map(({ files }) => files.charge(taken, 7250)))
     expect([outcomes, await credits()]).toEqual([['charged', 'charged', 'charged'], 3.25])
     const second = await takenFile(other)
-    expect([await other.files.charge(second, 4), await credits()]).toEqual(['short', 3.25])
+    expect([await other.files.charge(second, 4000), await credits()]).toEqual(['short', 3.25])
     await one.files.change(taken.id, { kind: 'fail', claim: taken.claim, errorCode: -12 })
     await other.files.change(taken.id, { kind: 'fail', claim: taken.claim, errorCode: -12 })
-    expect([await credits(), await one.files.charge(taken, 7.25)]).toEqual([10.5, 'lost'])
-    expect(await other.files.charge(second, 4)).toBe('charged')
+    expect([await credits(), await one.files.charge(taken, 7250)]).toEqual([10.5, 'lost'])
+    expect(await other.files.charge(second, 4000)).toBe('charged')
+    const silent = await takenFile(other)
+    expect([await other.files.charge(silent, 0), await credits()]).toEqual(['charged', 6.5])
     await one.accounts.setCredits(taken.userId, null)
     const third = await takenFile(other)
-    expect([await other.files.charge(third, 1e9), await credits()]).toEqual(['charged', null])
+    expect([await other.files.charge(third, 1e12), await credits()]).toEqual(['charged', null])
+  })
+
+  it('counts credits in whole milliseconds: what is just enough for three is enough for three', async () => {
+    const { one } = nodes
+    const { id: userId } = await one.accounts.ensure('local')
+    await one.accounts.setCredits(userId, 6.3)
+    const outcomes: string[] = []
+    for (let file = 0; file < 4; file += 1)
+      outcomes.push(await one.files.charge(await takenFile(one, { userId }), 2100))
+    expect(outcomes).toEqual(['charged', 'charged', 'charged', 'short'])
+    expect((await one.accounts.byId(userId))?.creditsSec).toBe(0)
+    for (const wrong of [-1, 1e300, Number.NaN])
+      await expect(one.accounts.setCredits(userId, wrong)).rejects.toMatchObject({ code: 'ERR_USAGE' })
   })
 
   it.each([
     [-1, true],
     [-12, true],
     [-2, false],
-    [-10, false],
+    [-10, true],
+    [-15, false],
   ] as [FileErrorCode, boolean][])('may be started again after %i: %s', async (errorCode, may) => {
     const { one, other } = nodes
     const { id, claim } = await takenFile(one)

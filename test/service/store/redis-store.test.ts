@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.js'
 import { openRedisNodeStore } from '../../../src/service/store/redis/open-redis-node-store.js'
-import { describeOnRedis } from '../../jobs/redis-fixture.js'
+import { describeOnRedis } from '../../ledger/redis-fixture.js'
 import { filesContract } from './files-contract.js'
 import { outboxContract } from './outbox-contract.js'
 import { recordsContract } from './records-contract.js'
@@ -74,6 +74,25 @@ describeOnRedis('the service’s store on Redis', (redis) => {
     const left = (await keys()).filter((key) => !before.includes(key))
     expect(left.filter((key) => key.includes(id) || key.includes(job.id))).toEqual([])
     expect(left.filter((key) => key.includes(':service:'))).toEqual([`{${prefix}}:own:service:lastEvent`])
+    await client.quit()
+    await node.close()
+  })
+
+  it('brings credits of an earlier version over to whole milliseconds', async () => {
+    const prefix = 'earlier'
+    const node = await openRedisNodeStore(redis().url, { prefix, logger: silentLogger })
+    const client = new Redis(redis().url)
+    const { store } = node
+    const { id, claim, userId } = await takenFile(store)
+    const [userKey] = await client.keys(`{${prefix}}*user:${userId}`)
+    const [fileKey] = await client.keys(`{${prefix}}*file:${id}`)
+    await client.hset(userKey ?? '', 'creditsSec', '2.0999999999999996')
+    await client.hset(fileKey ?? '', 'chargedSec', '4.2')
+    await client.hdel(fileKey ?? '', 'chargedMs')
+    expect(await store.files.charge({ id, claim }, 1)).toBe('charged')
+    await store.files.change(id, { kind: 'fail', claim, errorCode: -1 })
+    expect((await store.accounts.byId(userId))?.creditsSec).toBe(6.3)
+    expect(await client.hexists(userKey ?? '', 'creditsSec')).toBe(0)
     await client.quit()
     await node.close()
   })

@@ -1,10 +1,16 @@
-import { describe } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../../src/ledger/index.js'
+import { SERVICE_MIGRATIONS } from '../../../src/service/store/sqlite/migrations.js'
 import { openSqliteStore } from '../../../src/service/store/sqlite/open-sqlite-store.js'
+import { newLeaseOwner } from '../../../src/service/webhooks/lease-owner.js'
 import { freshFolder } from '../../conformance/folder.js'
 import { filesContract } from './files-contract.js'
 import { outboxContract } from './outbox-contract.js'
 import { recordsContract } from './records-contract.js'
-import type { OpenTwoNodes } from './store-fixture.js'
+import { type OpenTwoNodes, takenFile } from './store-fixture.js'
 
 describe('the service’s store in SQLite', () => {
   const open: OpenTwoNodes = async (now) => {
@@ -23,4 +29,53 @@ describe('the service’s store in SQLite', () => {
   describe('records', () => recordsContract(open))
   describe('files', () => filesContract(open))
   describe('outbox', () => outboxContract(open))
+
+  it('gives the webhooks of a killed node of this machine to the next at once', async () => {
+    const folder = await freshFolder()
+    onTestFinished(() => folder.remove())
+    const store = openSqliteStore(folder.path)
+    onTestFinished(() => store.close())
+    const { id: userId } = await store.accounts.ensure('local')
+    const target = { url: 'https://a.example/hook', method: 'POST', secretPosition: 'header', secret: null } as const
+    await store.targets.set(userId, target)
+    const { id, claim } = await takenFile(store, { webhook: true, userId })
+    await store.files.change(id, { kind: 'begin', claim }, [{ type: 'status-updated', status: 'In Progress' }])
+    const dead = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    const living = JSON.parse(newLeaseOwner())
+    const owner = JSON.stringify({ ...living, pid: dead.pid, startTicks: null })
+    expect(await store.outbox.claim(owner, 60_000, 10)).toHaveLength(1)
+    expect(await store.outbox.claim(newLeaseOwner(), 60_000, 10)).toEqual([])
+    dead.kill('SIGKILL')
+    await once(dead, 'exit')
+    expect(await store.outbox.claim(newLeaseOwner(), 60_000, 10)).toMatchObject([{ fileId: id, attempt: 2 }])
+    // A lease of this very process, which lives, is left alone.
+    expect(await store.outbox.claim(newLeaseOwner(), 60_000, 10)).toEqual([])
+  })
+
+  it('brings credits of an earlier version over to whole milliseconds', async () => {
+    const folder = await freshFolder()
+    onTestFinished(() => folder.remove())
+    const old = openDatabase(join(folder.path, 'service.db'), SERVICE_MIGRATIONS.slice(0, 4))
+    old.run(
+      "INSERT INTO account (id, name, created_ms) VALUES ('a', 'poor', 1), ('b', 'rich', 2), ('c', 'vast', 3)",
+      [],
+    )
+    old.run(
+      `INSERT INTO user (id, account_id, name, credits_sec, created_ms)
+       VALUES ('u', 'a', 'poor', 2.0999999999999996, 1), ('v', 'b', 'rich', NULL, 2), ('w', 'c', 'vast', 1e300, 3)`,
+      [],
+    )
+    old.run(
+      `INSERT INTO file (id, user_id, client_file_id, file_name, state, charged_sec, working_claim, created_ms, updated_ms)
+       VALUES ('f', 'u', 'a', 'a', 'pending', 4.2, 7, 1, 1)`,
+      [],
+    )
+    old.close()
+    const store = openSqliteStore(folder.path)
+    onTestFinished(() => store.close())
+    const credits = async () => (await store.accounts.list()).map(({ creditsSec }) => creditsSec)
+    expect(await credits()).toEqual([2.1, null, Number.MAX_SAFE_INTEGER / 1000])
+    await store.files.change('f', { kind: 'fail', claim: 7, errorCode: -1 })
+    expect((await credits())[0]).toBe(6.3)
+  })
 })

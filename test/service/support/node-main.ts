@@ -44,13 +44,13 @@ const mortalEngine = async (): Promise<VoiceEngine> => {
   }
 }
 
-const [, , dataDir = '', engine = 'slow', store = ''] = process.argv
+const [, , dataDir = '', engine = 'slow', store = '', leaseMs = ''] = process.argv
 const { close, baseUrl, authUrl, tenantId, scope } = await startService({
   dataDir,
   ...(store !== '' && { store }),
   allowPrivateUrls: true,
   engine: { slow: slowEngine, held: heldEngine, mortal: mortalEngine }[engine] ?? slowEngine,
-  settings: { work: { concurrency: 2, pollMs: 50, crashes: 3, leaseMs: 5000 }, webhooks: { pollMs: 50 } },
+  settings: { work: { concurrency: 2, pollMs: 50, crashes: 3, leaseMs: Number(leaseMs) }, webhooks: { pollMs: 50 } },
 })
 const portal = await openPortal(store === '' ? { dataDir } : { store })
 const { clientId, clientSecret } = await portal.keys.create((await portal.accounts.ensure('local')).id, 'test')

@@ -10,6 +10,7 @@ export async function nodeProcess(
   dataDir: string,
   engine: 'slow' | 'held' | 'mortal' = 'slow',
   store = '',
+  leaseMs = 5000,
 ): Promise<{
   readonly service: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'>
   readonly key: { readonly clientId: string; readonly clientSecret: string }
@@ -20,7 +21,7 @@ export async function nodeProcess(
   readonly gone: Promise<void>
 }> {
   const script = fileURLToPath(new URL('./node-main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine, store], {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine, store, String(leaseMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -5,7 +5,7 @@ import { startDetail } from './job-detail.js'
 import { refreshList, showTabCounts, startLists } from './job-lists.js'
 import { countOf, showFolders, showLive, showPauses, showStatus } from './overview.js'
 
-/** What the server said last. */
+/** Last state from the server. */
 let overview = { folders: [], pauses: [], counts: [] }
 const live = new Map()
 let isConnected = true

@@ -5,7 +5,7 @@ export async function ask(path, options = {}) {
   const response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } })
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer
-  throw new Error(answer?.error?.message ?? `The server answered with ${response.status}.`)
+  throw new Error(answer?.error?.message ?? `The server responded with status ${response.status}. Reload the page.`)
 }
 
 /** Asks for a change: only with the token of this page. */
@@ -14,7 +14,7 @@ export function change(path) {
 }
 
 /**
- * Follows the server's events; the browser connects again by itself after a break and is then given everything anew.
+ * Follows the events of the server. After a break, the browser reconnects by itself and receives the whole state again.
  *
  * @param {{ snapshot: (all: object) => void, overview: (o: object) => void, live: (l: object) => void,
  *   connected: (is: boolean) => void }} told
@@ -24,7 +24,7 @@ export function follow(told) {
   const source = new EventSource('/events')
   source.addEventListener('snapshot', ({ data }) => {
     const snapshot = JSON.parse(data)
-    // Started anew meanwhile: this page's token is of no use any more.
+    // The server restarted, so the token of this page is no longer valid.
     if (bootId !== undefined && bootId !== snapshot.bootId) location.reload()
     bootId = snapshot.bootId
     told.connected(true)

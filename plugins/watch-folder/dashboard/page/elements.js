@@ -23,14 +23,14 @@ export function byId(id) {
   return document.getElementById(id)
 }
 
-/** Writes a text only where it differs, so that nothing is announced or painted again for nothing. */
+/** Writes a text only if it differs, so that nothing is announced or painted without need. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
 /**
- * Brings the children of a list in line with what it shows: elements of the same key stay where they are, with their
- * focus and their place in an animation.
+ * Updates the children of a list. Elements with the same key stay in place, with their focus and
+ * animation.
  *
  * @template T
  * @param {Element} list

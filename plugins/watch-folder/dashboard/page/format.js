@@ -7,7 +7,7 @@ const STAGE_NAMES = {
   process: 'Regenerating',
   download: 'Downloading',
   align: 'Aligning',
-  splice: 'Laying in',
+  splice: 'Inserting the voice',
   mux: 'Writing',
   verify: 'Verifying',
   publish: 'Publishing',

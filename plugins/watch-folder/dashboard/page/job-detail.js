@@ -51,7 +51,7 @@ function show(job, receipt) {
 
 const WORDS = {
   queued: 'Waiting',
-  working: 'In work',
+  working: 'In progress',
   'waiting-remote': 'At the service',
   done: 'Finished',
   skipped: 'Done before',
@@ -65,7 +65,7 @@ function facts(job) {
     ['Input', make('bdi', {}, shownName(job.input))],
     job.output !== null && ['Output', make('bdi', {}, shownName(job.output))],
     job.preset !== null && ['Preset', job.preset],
-    ['Taken', exactTime(job.createdMs)],
+    ['Queued', exactTime(job.createdMs)],
     ['Changed', `${exactTime(job.updatedMs)} (${duration(job.updatedMs - job.createdMs)} later)`],
     ['Job', make('code', {}, job.id)],
   ].filter(Boolean)
@@ -76,7 +76,7 @@ function facts(job) {
   )
 }
 
-/** Before and after; made by the server when first asked for, which takes a while for long files. */
+/** Before and after. The server prepares them at the first request, which takes a while for long files. */
 function listening(job) {
   const box = make('section.listening', { 'aria-busy': 'true' }, make('p.quiet', {}, 'Preparing before and after…'))
   ask(`/api/jobs/${job.id}/comparison`).then(

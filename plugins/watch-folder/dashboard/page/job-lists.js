@@ -7,7 +7,7 @@ import { countOf } from './overview.js'
 const PAGE_LENGTH = 50
 const STATUSES = { done: ['done', 'skipped'], failed: ['failed', 'rejected'], waiting: ['queued'] }
 const EMPTY = {
-  done: 'No file has been finished yet.',
+  done: 'No file is finished yet.',
   failed: 'No file has failed.',
   waiting: 'No file is waiting.',
 }
@@ -97,7 +97,7 @@ function createJob(job) {
   const name = make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, shownName(job.name)))
   const head = make('div.job-head', {}, name, when)
   const failed = job.status === 'failed' || job.status === 'rejected'
-  return make('li.job', { 'data-status': job.status }, head, failed ? failure(job) : make('p.quiet.fate'))
+  return make('li.job', { 'data-status': job.status }, head, failed ? failure(job) : make('p.quiet.result'))
 }
 
 function updateJob(row, job) {
@@ -105,19 +105,19 @@ function updateJob(row, job) {
   when.dateTime = new Date(job.updatedMs).toISOString()
   when.title = exactTime(job.updatedMs)
   setText(when, relativeTime(job.updatedMs))
-  const fate = row.querySelector('.fate')
-  if (fate) setText(fate, fateOf(job))
+  const result = row.querySelector('.result')
+  if (result) setText(result, resultOf(job))
 }
 
-function fateOf({ status, output, error, notBeforeMs, attempts }) {
+function resultOf({ status, output, error, notBeforeMs, attempts }) {
   if (status === 'done') return output === null ? 'Finished' : shownName(output)
-  if (status === 'skipped') return 'Nothing to do: done before, and unchanged'
-  if (error === null) return 'Waits for its turn'
-  const again = notBeforeMs === null ? 'again soon' : `again ${relativeTime(notBeforeMs)}`
-  return `Tried ${attempts} ${attempts === 1 ? 'time' : 'times'}, ${again}: ${error.message}`
+  if (status === 'skipped') return 'Nothing to do: done before and unchanged'
+  if (error === null) return 'Waiting for its turn'
+  const next = notBeforeMs === null ? 'next attempt soon' : `next attempt ${relativeTime(notBeforeMs)}`
+  return `Tried ${attempts} ${attempts === 1 ? 'time' : 'times'}, ${next}: ${error.message}`
 }
 
-/** Why a job failed, what can be done, and the button that tries it again. */
+/** The reason of a failure, its remedies, and the button that retries the job. */
 export function failure(job) {
   const { error } = job
   const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
@@ -127,7 +127,7 @@ export function failure(job) {
   return make(
     'div.failure',
     {},
-    make('p', {}, make('code.code', {}, code), ' ', shownName(error?.message ?? 'It ended without a word.')),
+    make('p', {}, make('code.code', {}, code), ' ', shownName(error?.message ?? 'It failed without a message.')),
     remedies.length > 0 && make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, shownName(remedy)))),
     button,
   )

@@ -20,7 +20,7 @@ export function showStatus({ folders, pauses }, isConnected) {
 }
 
 function statusOf(folders, pauses, isConnected) {
-  if (!isConnected) return ['No connection, trying again…', 'bad']
+  if (!isConnected) return ['Connection lost, retrying…', 'bad']
   if (pauses.some(({ group }) => group === null)) return ['Paused', 'bad']
   const offline = folders.filter(({ state }) => state === 'offline').length
   if (offline > 0) return [`${plural(offline, 'folder')} offline`, 'warn']
@@ -28,7 +28,7 @@ function statusOf(folders, pauses, isConnected) {
   return [`Watching ${plural(folders.length, 'folder')}`, 'good']
 }
 
-/** What stops the intake, loudly. */
+/** Reasons why the intake is paused. */
 export function showPauses({ pauses, folders }) {
   reconcile(
     byId('pauses'),
@@ -38,9 +38,12 @@ export function showPauses({ pauses, folders }) {
     (box, { group, reason, sinceMs }) => {
       const [title, text, since] = box.children
       const folder = folders.find((one) => one.group === group)
-      setText(title, group === null ? 'Nothing new is taken' : `${shownName(folder?.path ?? group)} is paused`)
+      setText(title, group === null ? 'No new files are processed' : `${shownName(folder?.path ?? group)} is paused`)
       setText(text, reason)
-      setText(since, `Since ${relativeTime(sinceMs)}. No file fails for it; it goes on when this is mended.`)
+      setText(
+        since,
+        `Since ${relativeTime(sinceMs)}. No file fails because of it. Work continues when the cause is fixed.`,
+      )
     },
   )
 }
@@ -71,7 +74,7 @@ export function showFolders({ folders, counts }) {
       showFigures(figures, [
         ['arriving', folder.waitingFiles],
         ['waiting', count('queued')],
-        ['in work', count(...LIVE)],
+        ['in progress', count(...LIVE)],
         ['finished', count('done', 'skipped')],
         ['failed', count('failed', 'rejected') + folder.unreadableFiles],
       ])
@@ -81,7 +84,7 @@ export function showFolders({ folders, counts }) {
 
 function noteOf({ reason, preset, out, noticedBy }) {
   if (reason !== null) return reason
-  return `Preset ${preset}, to ${shownName(out)}${noticedBy === 'scans' ? '; searched, without events' : ''}`
+  return `Preset ${preset}, to ${shownName(out)}${noticedBy === 'scans' ? '; found by scanning, without events' : ''}`
 }
 
 function showFigures(list, figures) {
@@ -98,13 +101,13 @@ function showFigures(list, figures) {
   )
 }
 
-/** Jobs in work, with a bar each. */
+/** Jobs in progress, each with a bar. */
 export function showLive(live, { counts }) {
   const total = Math.max(live.length, countOf(counts, [...LIVE]))
   setText(byId('live-count'), total === 0 ? '' : total.toLocaleString('en'))
   const empty = byId('live-empty')
   empty.hidden = live.length > 0 && total === live.length
-  setText(empty, live.length === 0 ? 'Nothing is in work.' : `and ${plural(total - live.length, 'more job')}`)
+  setText(empty, live.length === 0 ? 'No job is in progress.' : `and ${plural(total - live.length, 'more job')}`)
   reconcile(byId('live'), live, ({ id }) => id, createLive, updateLive)
 }
 
@@ -122,9 +125,9 @@ function updateLive(row, { status, stage, percent, holder }) {
   const [, text, bar] = row.children
   if (stage === null) {
     bar.removeAttribute('value')
-    // Another process of the store tells nobody how far it is.
+    // Another process of the store does not report its progress.
     const where = holder === null ? '' : ` on ${holder.host}`
-    setText(text, status === 'waiting-remote' ? 'At the service' : `In work${where}`)
+    setText(text, status === 'waiting-remote' ? 'At the service' : `In progress${where}`)
     return
   }
   bar.value = overallPercent(stage, percent)

@@ -1,7 +1,7 @@
 import { make } from './elements.js'
 import { bytes, clock, shownName } from './format.js'
 
-/** What was done to a file, and the proof that nothing else was. */
+/** The changes to a file, and the proof that nothing else changed. */
 export function receiptView(job, receipt) {
   const { input, output, losses, notes, verification } = receipt
   return make(
@@ -16,7 +16,7 @@ export function receiptView(job, receipt) {
     ),
     table('Loudness', ['Track', '', 'Integrated', 'Range', 'True peak'], loudnessRows(receipt)),
     table('Sync against the original', ['Track', 'Place', 'At', 'Offset'], syncRows(receipt)),
-    table('Streams', ['Kind', 'Codec', 'Fate', 'Why'], streamRows(receipt)),
+    table('Streams', ['Kind', 'Codec', 'Result', 'Reason'], streamRows(receipt)),
     list(
       'Could not be kept',
       losses.map(({ what, reason }) => `${what}: ${reason}`),

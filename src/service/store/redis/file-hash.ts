@@ -3,7 +3,7 @@ import { FILE_STATES, type FileRecord } from '../file-record.js'
 import type { FileChange, Outlived } from '../files.js'
 import { fieldsOf, numberOf } from './service-scripts.js'
 
-/** A file's hash as a record. */
+/** Reads a record from the hash of a file. */
 export function toFileRecord(hash: ReadonlyMap<string, string>): FileRecord {
   const text = (name: string) => hash.get(name) ?? ''
   const outputType = hash.get('outputType')
@@ -21,7 +21,7 @@ export function toFileRecord(hash: ReadonlyMap<string, string>): FileRecord {
     state: FILE_STATES.find((state) => state === hash.get('state')) ?? 'failed',
     errorCode: fileErrorCodeSchema.parse(Number(text('errorCode'))),
     progress: Number(text('progress')),
-    chargedSec: Number(text('chargedSec')),
+    chargedMs: Number(hash.get('chargedMs') ?? Math.round(Number(text('chargedSec')) * 1000)),
     faults: Number(text('faults')),
     crashes: Number(text('crashes')),
     claim: numberOf(hash, 'claim'),
@@ -35,17 +35,17 @@ export function toFileRecord(hash: ReadonlyMap<string, string>): FileRecord {
   }
 }
 
-/** Fields of a file that is not started. */
+/** Fields of a file that was not started yet. */
 export const FRESH_FIELDS = {
   state: 'registered',
   errorCode: 0,
   progress: 0,
-  chargedSec: 0,
+  chargedMs: 0,
   faults: 0,
   crashes: 0,
 } as const
 
-/** Fields that a change writes by itself; the rest is in its script. */
+/** Fields that a change sets. Its script does the rest. */
 export function changedFields(change: FileChange): (string | number)[] {
   switch (change.kind) {
     case 'start': {
@@ -70,7 +70,7 @@ export function changedFields(change: FileChange): (string | number)[] {
   }
 }
 
-/** The sorted set in which what may outlive its time waits. */
+/** The sorted set of each kind of file that expires. */
 export const OUTLIVED_INDEX: Readonly<Record<Outlived, string>> = {
   input: 'inputs',
   output: 'outputs',

@@ -1,6 +1,7 @@
 import { OUTLIVED_PAGE, RETRYABLE_CODES } from '../files.js'
+import { CREDITS } from './credits-script.js'
 
-/** Where a file stands: `file`, its hash as it was, and what may be asked of it. */
+/** Reads a file: `file` is its hash before the change. */
 const FILE = `
 local id = A[1]
 local key = S .. 'file:' .. id
@@ -10,7 +11,7 @@ local isEnded = file.state == 'succeeded' or file.state == 'failed'
 local function write(...) call('HSET', key, 'updatedMs', nowText, ...) end
 `
 
-/** Ends a file: from now on its input and its output grow old. */
+/** Ends a file: the age of its input and its output counts from now. */
 const END = `
 local function ended()
   call('ZADD', S .. 'inputs', nowText, id)
@@ -19,7 +20,7 @@ local function ended()
 end
 `
 
-/** Queues what is told of a file, in the order given: pairs of type and status from A[first] on. */
+/** Queues the webhook events of a file in the given order: pairs of type and status from A[first] on. */
 const TELL = `
 local function tell(first)
   local current = hash(key)
@@ -34,11 +35,14 @@ end
 `
 
 /**
- * A change: A[1] id, A[2] claim or '', A[3] a percentage or '', A[4] number of fields; they follow, and then what is
- * told. `guard` says whether the file takes it, `effect` what else it does.
+ * Builds the script of a change. A[1] id, A[2] claim or '', A[3] a percentage or '', A[4] number of fields. The fields
+ * follow, and then the events.
+ *
+ * @param guard condition in Lua: the state allows the change
+ * @param effect Lua that runs before the fields are written
  */
 function change(guard: string, effect = ''): string {
-  return `${FILE}${END}${TELL}
+  return `${FILE}${END}${TELL}${CREDITS}
 local isMine = file.claim == A[2]
 if not (${guard}) then return { 0, call('HGETALL', key) } end
 ${effect}
@@ -60,7 +64,7 @@ if not file.id then
 end
 return call('HGETALL', key)`,
 
-  /** A[1] user; ids follow. Answers an empty list for what is not there, or not the user's. */
+  /** A[1] user; ids follow. Returns an empty list for an id that does not exist or is not the user's. */
   ofUser: `
 local files = {}
 for i = 2, #A do
@@ -92,12 +96,11 @@ call('ZADD', S .. 'unqueued', file.createdMs, id)`,
   fail: change(
     'isMine and isOpen',
     `
-write('endedMs', nowText, 'chargedSec', '0')
+local charged = chargedOf(file)
+write('endedMs', nowText, 'chargedMs', '0')
 ended()
 local user = S .. 'user:' .. file.userId
-if tonumber(file.chargedSec) > 0 and call('HEXISTS', user, 'creditsSec') == 1 then
-  call('HINCRBYFLOAT', user, 'creditsSec', file.chargedSec)
-end`,
+if creditsOf(user) then call('HINCRBY', user, 'creditsMs', charged) end`,
   ),
   tell: change('isMine and isOpen'),
   'input-deleted': change(
@@ -138,17 +141,18 @@ if file.faultClaim ~= A[2] then
 end
 return tonumber(call('HGET', key, 'faults'))`,
 
-  /** A[2] claim, A[3] seconds. */
-  charge: `${FILE}
+  /** A[2] claim, A[3] whole milliseconds. */
+  charge: `${FILE}${CREDITS}
 if file.claim ~= A[2] or not isOpen then return 'lost' end
-if tonumber(file.chargedSec) > 0 then return 'charged' end
+if chargedOf(file) ~= '0' then return 'charged' end
 local user = S .. 'user:' .. file.userId
-local credits = call('HGET', user, 'creditsSec')
+local credits = creditsOf(user)
 if credits then
   if tonumber(credits) < tonumber(A[3]) then return 'short' end
-  call('HINCRBYFLOAT', user, 'creditsSec', '-' .. A[3])
+  -- Redis rejects -0.
+  if A[3] ~= '0' then call('HINCRBY', user, 'creditsMs', '-' .. A[3]) end
 end
-write('chargedSec', A[3])
+write('chargedMs', A[3])
 return 'charged'`,
 
   unqueued: `return call('ZRANGE', S .. 'unqueued', 0, -1)`,
@@ -157,7 +161,7 @@ call('ZREM', S .. 'unqueued', id)
 if file.id then write('isQueued', '1') end
 return 1`,
 
-  /** A[1] which index, A[2] for so long in ms. */
+  /** A[1] name of the index, A[2] age in ms. */
   outlived: `
 local before, files = string.format('(%.0f', now - tonumber(A[2])), {}
 for i, id in ipairs(call('ZRANGEBYSCORE', S .. A[1], '-inf', before, 'LIMIT', 0, ${OUTLIVED_PAGE})) do
@@ -171,7 +175,7 @@ call('DEL', key)
 call('ZREM', S .. 'unused', id)
 return 1`,
 
-  /** A[1] for so long in ms. Answers 1 where there are more. */
+  /** A[1] age in ms. Returns 1 if there are more. */
   forgetDeleted: `
 local before = string.format('(%.0f', now - tonumber(A[1]))
 local ids = call('ZRANGEBYSCORE', S .. 'deleted', '-inf', before, 'LIMIT', 0, ${OUTLIVED_PAGE})

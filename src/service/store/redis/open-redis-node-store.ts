@@ -1,27 +1,27 @@
 import { TransientError } from '../../../core/errors.js'
 import type { Logger } from '../../../core/logger.js'
-import { type Ledger, openSharedLedger, openSharedScripts, type ScriptRunner } from '../../../jobs/index.js'
+import { type Ledger, openSharedLedger, openSharedScripts, type ScriptRunner } from '../../../ledger/index.js'
 import type { NodeStore } from '../node-store.js'
 import { redisStore } from './redis-store.js'
 
-/** What all keys of a service begin with, those of its queue too. */
+/** Prefix of all keys of a service, including its queue. */
 const PREFIX = 'voxmux-service'
 
-/** A request is answered with 503 after so long: its client is to try another node, or again. */
+/** After this time a request gets 503, and its client tries another node or tries again. */
 const ANSWER_PATIENCE_MS = 3000
 
-/** A file that is nearly done waits so long for a store that is away. */
+/** How long a running file waits for a store that is away. */
 const WORK_PATIENCE_MS = 600_000
 
-/** The queue asks again by itself; and what it cannot write is found by the next who looks. */
+/** The queue retries by itself, and the next sweep finds files that it could not write. */
 const QUEUE_PATIENCE_MS = 10_000
 
-/** What is under way at the end of a node may take so long. */
+/** How long running calls may take when a node ends. */
 const LAST_PATIENCE_MS = 3000
 
 export interface RedisNodeStoreOptions {
   readonly logger: Logger
-  /** Unix milliseconds, for tests; default the clock of Redis. */
+  /** Unix milliseconds, for tests. Default: the clock of Redis. */
   readonly now?: (() => number) | undefined
   /** For tests that share a Redis. */
   readonly prefix?: string | undefined
@@ -54,14 +54,14 @@ export async function openRedisNodeStore(
   }
 }
 
-/** Waits as long as the runner does, but hardly any longer once the node ends. */
+/** Waits as long as the runner does, but only {@link LAST_PATIENCE_MS} longer once the node ends. */
 function untilEnd(runner: ScriptRunner, ending: AbortSignal): ScriptRunner {
   return {
     run: (...call) =>
       new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined
         const giveUp = () => {
-          const message = 'The store does not answer, and the node ends.'
+          const message = 'The store does not respond, and the node is stopping.'
           timer = setTimeout(() => reject(new TransientError('ERR_STORE_UNREACHABLE', message)), LAST_PATIENCE_MS)
         }
         if (ending.aborted) giveUp()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { ScriptRunner } from '../../../jobs/index.js'
-import { type Accounts, accountExists, accountUnknown, outsideName, type ServiceUser } from '../accounts.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
+import { type Accounts, accountExists, accountUnknown, creditsMs, outsideName, type ServiceUser } from '../accounts.js'
 import { hashesOf, hashOf, numberOf, ServiceScripts } from './service-scripts.js'
 
 const SCRIPTS = {
-  /** A[1] name, A[2] subject or '', A[3] user's id, A[4] account's id. Answers the user that is there now. */
+  /** A[1] name, A[2] subject or '', A[3] user's id, A[4] account's id. Returns the user, new or not. */
   ensure: `
 local id = A[2] ~= '' and call('HGET', S .. 'subjects', A[2]) or (A[2] == '' and call('HGET', S .. 'accounts', A[1]))
 if not id then
@@ -26,11 +26,12 @@ local users = {}
 for i, id in ipairs(call('HVALS', S .. 'accounts')) do users[i] = call('HGETALL', S .. 'user:' .. id) end
 return users`,
 
-  /** A[1] id, A[2] seconds or ''. */
+  /** A[1] id, A[2] milliseconds or ''. */
   setCredits: `
 local key = S .. 'user:' .. A[1]
 if call('EXISTS', key) == 0 then return 0 end
-if A[2] == '' then call('HDEL', key, 'creditsSec') else call('HSET', key, 'creditsSec', A[2]) end
+call('HDEL', key, 'creditsSec')
+if A[2] == '' then call('HDEL', key, 'creditsMs') else call('HSET', key, 'creditsMs', A[2]) end
 return 1`,
 }
 
@@ -78,7 +79,7 @@ export class RedisAccounts implements Accounts {
   }
 
   async setCredits(userId: string, creditsSec: number | null): Promise<void> {
-    await this.#scripts.run('setCredits', [userId, creditsSec ?? ''])
+    await this.#scripts.run('setCredits', [userId, creditsMs(creditsSec) ?? ''])
   }
 
   async #ensure(name: string, subject: string, userId: string): Promise<ServiceUser> {
@@ -90,10 +91,12 @@ export class RedisAccounts implements Accounts {
 
 function toUser(hash: ReadonlyMap<string, string> | undefined): ServiceUser | undefined {
   if (!hash) return undefined
+  // Earlier versions wrote seconds. They stay until the first charge.
+  const [ms, sec] = [numberOf(hash, 'creditsMs'), numberOf(hash, 'creditsSec')]
   return {
     id: hash.get('id') ?? '',
     accountId: hash.get('accountId') ?? '',
     name: hash.get('name') ?? '',
-    creditsSec: numberOf(hash, 'creditsSec'),
+    creditsSec: ms === null ? sec : ms / 1000,
   }
 }

@@ -1,11 +1,11 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import type { DeliveryLog, DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import { ServiceScripts } from './service-scripts.js'
 
 const SCRIPTS = {
   latest: `return call('LRANGE', S .. 'log', -tonumber(A[1]), -1)`,
 
-  /** A[1] for so long in ms. The oldest come first. */
+  /** A[1] age in ms. The oldest come first. */
   forgetOld: `
 for i = 1, 1000 do
   local oldest = call('LINDEX', S .. 'log', 0)
@@ -15,7 +15,7 @@ end
 return 1`,
 }
 
-/** {@link DeliveryLog} on Redis: a list of entries as JSON, each written with what became of its event (`RedisOutbox`). */
+/** {@link DeliveryLog} on Redis: a list of entries as JSON. `RedisOutbox` writes each with the result of its event. */
 export class RedisDeliveryLog implements DeliveryLog {
   readonly #scripts: ServiceScripts<keyof typeof SCRIPTS>
 

@@ -1,4 +1,4 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import { type FileRecord, fileNameOf } from '../file-record.js'
 import {
   type Changed,
@@ -14,7 +14,7 @@ import { changedFields, FRESH_FIELDS, OUTLIVED_INDEX, toFileRecord } from './fil
 import { FILE_SCRIPTS } from './file-scripts.js'
 import { fieldsOf, hashesOf, hashOf, ServiceScripts } from './service-scripts.js'
 
-/** {@link Files} on Redis: a hash a file, changed by scripts that check its state first. */
+/** {@link Files} on Redis: one hash per file. Scripts check its state before they change it. */
 export class RedisFiles implements Files {
   readonly #scripts: ServiceScripts<keyof typeof FILE_SCRIPTS>
 
@@ -31,7 +31,7 @@ export class RedisFiles implements Files {
   }
 
   async ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]> {
-    // What cannot be an id of ours is not asked for: a client may send texts of any length.
+    // Skip texts that cannot be an id: a client may send texts of any length.
     const asked = ids.map((id) => (FILE_ID.test(id) ? id : ''))
     return ((await this.#scripts.run('ofUser', [userId, ...asked])) as unknown[]).map(fileOf)
   }
@@ -74,8 +74,8 @@ export class RedisFiles implements Files {
     return faults < 0 ? undefined : faults
   }
 
-  async charge({ id, claim }: TakenFile, durationSec: number): Promise<'charged' | 'short' | 'lost'> {
-    const outcome = await this.#scripts.run('charge', [id, claim, durationSec])
+  async charge({ id, claim }: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
+    const outcome = await this.#scripts.run('charge', [id, claim, soundMs])
     return outcome === 'charged' || outcome === 'short' ? outcome : 'lost'
   }
 

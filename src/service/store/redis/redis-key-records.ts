@@ -1,8 +1,8 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import type { KeyChange, KeyRecord, KeyRecords } from '../key-records.js'
 import { fieldsOf, hashesOf, hashOf, numberOf, ServiceScripts } from './service-scripts.js'
 
-/** Brings the indexes of a key up to date: they sort by what its hash says. */
+/** Updates the indexes of a key, which sort by fields of its hash. */
 const INDEX = `
 local function index(clientId)
   local key = hash(S .. 'key:' .. clientId)
@@ -23,7 +23,14 @@ call('HSET', S .. 'key:' .. A[1], unpack(A, 2))
 index(A[1])
 return 1`,
 
-  /** A[1] client id, A[2] its user, A[3] the time; fields follow. Answers the newest key of the user that is good then. */
+  /** A[1] client id, A[2] its end; fields follow. Returns the key, new or not. */
+  put: `${INDEX}
+local key = S .. 'key:' .. A[1]
+if call('EXISTS', key) == 0 then call('HSET', key, unpack(A, 3)) else call('HSET', key, 'expiresMs', A[2]) end
+index(A[1])
+return call('HGETALL', key)`,
+
+  /** A[1] client id, A[2] its user, A[3] the time; fields follow. Returns the user's newest key that is valid at that time. */
   addUnlessGood: `${INDEX}
 for _, id in ipairs(call('ZREVRANGE', S .. 'keys', 0, -1)) do
   local key, flat = hash(S .. 'key:' .. id)
@@ -40,7 +47,7 @@ local keys = {}
 for i, id in ipairs(call('ZRANGE', S .. 'keys', 0, -1)) do keys[i] = call('HGETALL', S .. 'key:' .. id) end
 return keys`,
 
-  /** A[1] client id, A[2] '1' where it is revoked no more; fields follow. */
+  /** A[1] client id, A[2] '1' to undo its revocation; fields follow. */
   change: `${INDEX}
 local key = S .. 'key:' .. A[1]
 if call('EXISTS', key) == 0 then return 0 end
@@ -53,7 +60,7 @@ return 1`,
 forget(A[1])
 return 1`,
 
-  /** A[1] for so long in ms. */
+  /** A[1] age in ms. */
   forgetExpired: `${INDEX}
 local before = string.format('(%.0f', now - tonumber(A[1]))
 for _, id in ipairs(call('ZRANGEBYSCORE', S .. 'keyEnds', '-inf', before, 'LIMIT', 0, 1000)) do forget(id) end
@@ -70,6 +77,11 @@ export class RedisKeyRecords implements KeyRecords {
 
   async add(key: KeyRecord): Promise<void> {
     await this.#scripts.run('add', [key.clientId, ...keyFields(key)])
+  }
+
+  async put(key: KeyRecord): Promise<KeyRecord> {
+    const values = [key.clientId, key.expiresMs, ...keyFields(key)]
+    return toKey(hashOf(await this.#scripts.run('put', values)) ?? new Map())
   }
 
   async addUnlessGood(key: KeyRecord): Promise<KeyRecord> {

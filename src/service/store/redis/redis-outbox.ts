@@ -1,13 +1,13 @@
 import type { WebhookStatus, WebhookType } from '../../../contract/index.js'
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import type { DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import type { Outbox, OutgoingEvent, Settlement } from '../../webhooks/outbox.js'
 import { ServiceScripts } from './service-scripts.js'
 
-/** Entries of the log that are kept, however young: memory is dearer than a disk. */
+/** Most entries of the log, whatever their age: memory costs more than a disk. */
 const MAX_LOG_ENTRIES = 100_000
 
-/** Finds the first event of a file and whether it is still the caller's: A[1] file, A[2] event, A[3] owner, A[4] attempt. */
+/** Checks that the first event of a file is still the caller's. A[1] file, A[2] event, A[3] owner, A[4] attempt. */
 const MINE = `
 local events, sending = S .. 'events:' .. A[1], S .. 'sending:' .. A[1]
 local head = call('LINDEX', events, 0)
@@ -17,7 +17,7 @@ if lease.owner ~= A[3] or lease.attempts ~= A[4] then return 0 end
 `
 
 const SCRIPTS = {
-  /** A[1] owner, A[2] lease in ms, A[3] at most so many. */
+  /** A[1] owner, A[2] lease in ms, A[3] limit. */
   claim: `
 local claimed = {}
 for _, id in ipairs(call('ZRANGEBYSCORE', S .. 'due', '-inf', nowText, 'LIMIT', 0, A[3])) do
@@ -34,7 +34,7 @@ for _, id in ipairs(call('ZRANGEBYSCORE', S .. 'due', '-inf', nowText, 'LIMIT', 
 end
 return claimed`,
 
-  /** A[5] again in so many ms, or ''; A[6] entry of the log as JSON without its time. */
+  /** A[5] ms until the retry, or ''; A[6] entry of the log as JSON without its time. */
   settle: `${MINE}
 if A[5] == '' then
   call('LPOP', events)
@@ -55,7 +55,7 @@ call('ZADD', S .. 'due', nowText, A[1])
 return 1`,
 }
 
-/** An event as `RedisFiles` writes it. */
+/** An event in the form that `RedisFiles` writes. */
 interface WrittenEvent {
   readonly id: number
   readonly userId: string
@@ -66,7 +66,7 @@ interface WrittenEvent {
   readonly secret?: string
 }
 
-/** {@link Outbox} on Redis: what is told of a file is a list, of which the first is due at a time. */
+/** {@link Outbox} on Redis: each file has a list of events, and only the first of it is due. */
 export class RedisOutbox implements Outbox {
   readonly #scripts: ServiceScripts<keyof typeof SCRIPTS>
 

@@ -1,4 +1,4 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import type { SigningKeyRecords, StoredKey } from '../signing-key-records.js'
 import { ServiceScripts } from './service-scripts.js'
 
@@ -9,20 +9,20 @@ local found = call('ZREVRANGE', S .. 'signing', 0, -1, 'WITHSCORES')
 for i = 1, #found, 2 do keys[#keys + 1] = { found[i], call('HGET', S .. 'signingKeys', found[i]), found[i + 1] } end
 return keys`,
 
-  /** A[1] kid, A[2] private key, A[3] kid that it replaces or '', A[4] how long an older one stays, in ms. */
+  /** A[1] kid, A[2] private key, A[3] kid that it replaces or '', A[4] how long an older key stays, in ms. */
   add: `
 local newest = call('ZREVRANGE', S .. 'signing', 0, 0, 'WITHSCORES')
 if newest[1] and newest[1] ~= A[3] then
   return { newest[1], call('HGET', S .. 'signingKeys', newest[1]), newest[2] }
 end
--- Later than the newest in any case, or two rotations in one millisecond would have no order.
+-- Always later than the newest, so that two rotations in one millisecond have an order.
 local created = math.max(now, (tonumber(newest[2]) or 0) + 1)
 local text = string.format('%.0f', created)
 call('ZADD', S .. 'signing', text, A[1])
 call('HSET', S .. 'signingKeys', A[1], A[2])
 local found = call('ZREVRANGE', S .. 'signing', 0, -1, 'WITHSCORES')
 for i = 3, #found, 2 do
-  -- Its successor's time is when it ceased to sign.
+  -- A key stopped signing when its successor was created.
   if tonumber(found[i - 1]) < created - tonumber(A[4]) then
     call('ZREM', S .. 'signing', found[i])
     call('HDEL', S .. 'signingKeys', found[i])

@@ -1,4 +1,4 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import type { ServiceStore } from '../service-store.js'
 import { RedisAccounts } from './redis-accounts.js'
 import { RedisDeliveryLog } from './redis-delivery-log.js'
@@ -15,7 +15,7 @@ const SCRIPTS = {
 call('HSETNX', S .. 'kept', A[1], A[2])
 return call('HGET', S .. 'kept', A[1])`,
 
-  /** A[1] name, A[2] owner, A[3] for so long in ms. */
+  /** A[1] name, A[2] owner, A[3] length of the turn in ms. */
   turn: `
 local held = call('HGET', S .. 'turns', A[1])
 if held then

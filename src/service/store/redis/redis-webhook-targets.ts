@@ -1,5 +1,5 @@
 import { secretPositionSchema, webhookMethodSchema } from '../../../contract/index.js'
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 import { assertTarget, type WebhookTarget, type WebhookTargets } from '../../webhooks/webhook-target.js'
 import { fieldsOf, hashOf, ServiceScripts } from './service-scripts.js'
 

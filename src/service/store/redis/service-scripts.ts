@@ -1,16 +1,17 @@
-import type { ScriptRunner } from '../../../jobs/index.js'
+import type { ScriptRunner } from '../../../ledger/index.js'
 
 /**
- * Begins every script of the service. Keys, all under one prefix:
+ * Begins every script of the service. All keys have one prefix:
  *
- * - `file:<id>`, a hash a file, named as `FileRecord`; `unused`, `inputs`, `outputs`, `deleted` (sorted by the time from
- *   which each counts as old), `unqueued`
- * - `user:<id>`, a hash a user with credits and webhook settings; `accounts` and `subjects` (name → user)
- * - `key:<client id>`, `keys` (the lasting ones by their time), `keyEnds`
- * - `signing` (by time) and `signingKeys` (kid → private key)
- * - `events:<file id>`, a list of what is still to be told of a file; `sending:<file id>`, who tells the first of it;
- *   `due`, files by when the first of theirs is due, or when the lease of who tells it is over; `log`
- * - `kept` and `turns`
+ * - `file:<id>`: one hash per file, with the fields of `FileRecord`.
+ * - `unused`, `inputs`, `outputs`, `deleted`: files, sorted by the time from which their age counts.
+ * - `unqueued`: started files that are not in the queue yet.
+ * - `user:<id>`: one hash per user with credits and webhook settings. `accounts` and `subjects`: name → user.
+ * - `key:<client id>`; `keys`: the lasting ones by their creation; `keyEnds`: all by their end.
+ * - `signing`: kids by their creation; `signingKeys`: kid → private key.
+ * - `events:<file id>`: the unsent events of a file; `sending:<file id>`: the sender of the first.
+ * - `due`: files by the time when their first event is due, or when the lease of its sender ends.
+ * - `log`, `kept`, `turns`.
  */
 const PRELUDE = `
 local S = own .. 'service:'
@@ -39,7 +40,7 @@ export class ServiceScripts<Name extends string> {
   }
 }
 
-/** A hash as a script answers it, names and values in turn; undefined where there is none. */
+/** Reads a hash from the answer of a script (names and values in turn). Undefined if there is none. */
 export function hashOf(flat: unknown): ReadonlyMap<string, string> | undefined {
   const list = Array.isArray(flat) ? flat : []
   if (list.length === 0) return undefined
@@ -48,17 +49,17 @@ export function hashOf(flat: unknown): ReadonlyMap<string, string> | undefined {
   return hash
 }
 
-/** A list of hashes as a script answers it. */
+/** Reads a list of hashes from the answer of a script. */
 export function hashesOf(answer: unknown): ReadonlyMap<string, string>[] {
   return (Array.isArray(answer) ? answer : []).flatMap((flat) => hashOf(flat) ?? [])
 }
 
-/** Fields that are set, names and values in turn; what is null is not there. */
+/** Names and values in turn, without the fields that are null. */
 export function fieldsOf(values: Readonly<Record<string, string | number | null>>): (string | number)[] {
   return Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [name, value]))
 }
 
-/** A field that holds a number; null where there is none. */
+/** Reads a number from a field. Null if the field does not exist. */
 export function numberOf(hash: ReadonlyMap<string, string>, name: string): number | null {
   const text = hash.get(name)
   return text === undefined ? null : Number(text)

@@ -1,8 +1,8 @@
 import { fileErrorCodeSchema, outputTypeSchema } from '../../../contract/index.js'
-import type { Row } from '../../../jobs/index.js'
+import type { Row } from '../../../ledger/index.js'
 import { FILE_STATES, type FileRecord } from '../file-record.js'
 
-/** A row of the table `file`. */
+/** Converts a row of the table `file`. */
 export function toFileRecord(row: Row): FileRecord {
   return {
     id: String(row.id),
@@ -18,7 +18,7 @@ export function toFileRecord(row: Row): FileRecord {
     state: FILE_STATES.find((state) => state === row.state) ?? 'failed',
     errorCode: fileErrorCodeSchema.parse(row.error_code),
     progress: Number(row.progress),
-    chargedSec: Number(row.charged_sec),
+    chargedMs: Number(row.charged_ms),
     faults: Number(row.faults),
     crashes: Number(row.crashes),
     claim: numberOrNull(row.working_claim),

@@ -1,7 +1,7 @@
-import type { SqlValue } from '../../../jobs/index.js'
+import type { SqlValue } from '../../../ledger/index.js'
 import { type FileChange, RETRYABLE_CODES } from '../files.js'
 
-/** A guarded update of one file: what is set, and the state that it takes. */
+/** A guarded update of one file: the assignments and the condition. */
 export interface FileUpdate {
   readonly set: string
   readonly values: readonly SqlValue[]
@@ -13,7 +13,7 @@ const OPEN = "state IN ('pending', 'in-progress')"
 const ENDED = "state IN ('succeeded', 'failed')"
 const RETRYABLE = `state = 'failed' AND input_deleted_ms IS NULL AND error_code IN (${RETRYABLE_CODES.join(', ')})`
 
-/** The update that a change of a file is. */
+/** Builds the update for a change of a file. */
 export function updateFor(change: FileChange, nowMs: number): FileUpdate {
   switch (change.kind) {
     case 'start': {

@@ -1,4 +1,4 @@
-/** The service's tables. Append only: a folder remembers how many of these it has had. Times are Unix milliseconds. */
+/** The service's tables. Append only: a folder counts how many migrations it has run. Times are Unix milliseconds. */
 export const SERVICE_MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -89,17 +89,26 @@ CREATE TABLE webhook_log (
   detail TEXT NOT NULL
 ) STRICT;
 `,
-  // A process's own keys are not for people to see.
+  // Lists do not show a process's own keys.
   'ALTER TABLE api_key ADD COLUMN lasting INTEGER NOT NULL DEFAULT 1',
-  // Faults that were reported, nodes that died in between, and the claim of whoever has the file in work.
+  // Reported faults, nodes that crashed in between, and the claim of the current worker.
   `
 ALTER TABLE file ADD COLUMN faults INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE file ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE file ADD COLUMN working_claim INTEGER;
 `,
-  // Which claim a fault was counted for, and whether an accepted file was seen in the queue of work.
+  // The claim for which a fault was counted, and whether an accepted file was seen in the job queue.
   `
 ALTER TABLE file ADD COLUMN fault_claim INTEGER;
 ALTER TABLE file ADD COLUMN queued INTEGER NOT NULL DEFAULT 0;
+`,
+  // Credits in whole milliseconds: as binary fractions, three times 2.1 s is more than 6.3 s.
+  `
+ALTER TABLE user ADD COLUMN credits_ms INTEGER;
+UPDATE user SET credits_ms = CAST(round(min(credits_sec * 1000, ${Number.MAX_SAFE_INTEGER})) AS INTEGER);
+ALTER TABLE user DROP COLUMN credits_sec;
+ALTER TABLE file ADD COLUMN charged_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE file SET charged_ms = CAST(round(min(charged_sec * 1000, ${Number.MAX_SAFE_INTEGER})) AS INTEGER);
+ALTER TABLE file DROP COLUMN charged_sec;
 `,
 ]

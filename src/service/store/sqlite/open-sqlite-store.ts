@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../../../jobs/index.js'
+import { type Database, openDatabase } from '../../../ledger/index.js'
 import type { ServiceStore } from '../service-store.js'
 import { SERVICE_MIGRATIONS } from './migrations.js'
 import { SqliteAccounts } from './sqlite-accounts.js'
@@ -12,11 +12,11 @@ import { SqliteSigningKeyRecords } from './sqlite-signing-key-records.js'
 import { SqliteWebhookTargets } from './sqlite-webhook-targets.js'
 
 /**
- * Opens the service's store in its data folder, for any number of processes of one machine; makes both when they are
- * not there.
+ * Opens the service's store in its data folder, for any number of processes on one machine. Creates both if they do not
+ * exist.
  *
- * @param now Unix milliseconds; default the clock
- * @throws what `openDatabase` throws
+ * @param now Unix milliseconds; default: the system clock
+ * @throws every error of `openDatabase`
  */
 export function openSqliteStore(dataDir: string, now: () => number = Date.now): ServiceStore & { close(): void } {
   const database = openDatabase(join(dataDir, 'service.db'), SERVICE_MIGRATIONS)
@@ -38,7 +38,7 @@ export function openSqliteStore(dataDir: string, now: () => number = Date.now): 
 
 function keepFirst(database: Database, name: string, value: string): string {
   const find = () => database.get('SELECT value FROM setting WHERE name = ?', [name])
-  // Read before anything is written: a start on a folder that is known waits for no disk.
+  // Read first: a start on a known folder then needs no write.
   if (!find()) database.run('INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)', [name, value])
   return String(find()?.value)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, Row } from '../../../jobs/index.js'
-import { type Accounts, accountExists, accountUnknown, outsideName, type ServiceUser } from '../accounts.js'
+import type { Database, Row } from '../../../ledger/index.js'
+import { type Accounts, accountExists, accountUnknown, creditsMs, outsideName, type ServiceUser } from '../accounts.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link Accounts} in SQLite. */
@@ -44,7 +44,7 @@ export class SqliteAccounts implements Accounts {
   }
 
   async setCredits(userId: string, creditsSec: number | null): Promise<void> {
-    this.#database.run('UPDATE user SET credits_sec = ? WHERE id = ?', [creditsSec, userId])
+    this.#database.run('UPDATE user SET credits_ms = ? WHERE id = ?', [creditsMs(creditsSec), userId])
   }
 
   #byName(name: string): ServiceUser | undefined {
@@ -72,6 +72,6 @@ function toUser(row: Row | undefined): ServiceUser | undefined {
     id: String(row.id),
     accountId: String(row.account_id),
     name: String(row.name),
-    creditsSec: row.credits_sec === null ? null : Number(row.credits_sec),
+    creditsSec: row.credits_ms === null ? null : Number(row.credits_ms) / 1000,
   }
 }

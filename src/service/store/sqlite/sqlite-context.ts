@@ -1,6 +1,6 @@
-import type { Database } from '../../../jobs/index.js'
+import type { Database } from '../../../ledger/index.js'
 
-/** What every part of the store in SQLite works with. */
+/** Shared by all parts of the SQLite store. */
 export interface SqliteContext {
   readonly database: Database
   /** Unix milliseconds. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../../jobs/index.js'
+import type { Database } from '../../../ledger/index.js'
 import type { DeliveryLog, DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import type { SqliteContext } from './sqlite-context.js'
 

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../../../jobs/index.js'
+import type { Database, SqlValue } from '../../../ledger/index.js'
 import { type FileRecord, fileNameOf } from '../file-record.js'
 import {
   type Changed,
@@ -16,7 +16,7 @@ import { updateFor } from './file-update.js'
 import type { SqliteContext } from './sqlite-context.js'
 import type { SqliteOutbox } from './sqlite-outbox.js'
 
-/** {@link Files} in SQLite. Every change of state is one guarded update: it moves forward or not at all. */
+/** {@link Files} in SQLite. Every change of state is one guarded update, which moves forward or does nothing. */
 export class SqliteFiles implements Files {
   readonly #database: Database
   readonly #now: () => number
@@ -41,7 +41,7 @@ export class SqliteFiles implements Files {
 
   async ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]> {
     return ids.map((id) => {
-      // Checked before SQLite sees it: a text with a NUL inside would be compared only up to there.
+      // SQLite would compare a text with a NUL inside only up to there.
       if (!FILE_ID.test(id)) return undefined
       const row = this.#database.get('SELECT * FROM file WHERE id = ? AND user_id = ?', [id, userId])
       return row && toFileRecord(row)
@@ -87,17 +87,17 @@ export class SqliteFiles implements Files {
     return mine ? this.#known(id).faults : undefined
   }
 
-  async charge({ id, claim }: TakenFile, durationSec: number): Promise<'charged' | 'short' | 'lost'> {
+  async charge({ id, claim }: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
     return this.#database.transaction(() => {
       const file = this.#find(id)
       if (file?.claim !== claim || file.endedMs !== null) return 'lost'
-      if (file.chargedSec > 0) return 'charged'
+      if (file.chargedMs > 0) return 'charged'
       const { changes } = this.#database.run(
-        'UPDATE user SET credits_sec = credits_sec - ? WHERE id = ? AND (credits_sec IS NULL OR credits_sec >= ?)',
-        [durationSec, file.userId, durationSec],
+        'UPDATE user SET credits_ms = credits_ms - ? WHERE id = ? AND (credits_ms IS NULL OR credits_ms >= ?)',
+        [soundMs, file.userId, soundMs],
       )
       if (changes === 0) return 'short'
-      this.#update('charged_sec = ?', [durationSec], id, 'TRUE')
+      this.#update('charged_ms = ?', [soundMs], id, 'TRUE')
       return 'charged'
     })
   }
@@ -126,11 +126,11 @@ export class SqliteFiles implements Files {
 
   #refund(id: string): void {
     this.#database.run(
-      `UPDATE user SET credits_sec = credits_sec + (SELECT charged_sec FROM file WHERE id = ?)
+      `UPDATE user SET credits_ms = credits_ms + (SELECT charged_ms FROM file WHERE id = ?)
        WHERE id = (SELECT user_id FROM file WHERE id = ?)`,
       [id, id],
     )
-    this.#database.run('UPDATE file SET charged_sec = 0 WHERE id = ?', [id])
+    this.#database.run('UPDATE file SET charged_ms = 0 WHERE id = ?', [id])
   }
 
   #update(
@@ -151,7 +151,7 @@ export class SqliteFiles implements Files {
 
   #known(id: string): FileRecord {
     const file = this.#find(id)
-    if (!file) throw new Error(`File ${id} is not there.`)
+    if (!file) throw new Error(`File ${id} does not exist.`)
     return file
   }
 }

@@ -1,4 +1,4 @@
-import type { Database, Row } from '../../../jobs/index.js'
+import type { Database, Row } from '../../../ledger/index.js'
 import type { KeyChange, KeyRecord, KeyRecords } from '../key-records.js'
 import type { SqliteContext } from './sqlite-context.js'
 
@@ -14,6 +14,15 @@ export class SqliteKeyRecords implements KeyRecords {
 
   async add(key: KeyRecord): Promise<void> {
     this.#insert(key)
+  }
+
+  async put(key: KeyRecord): Promise<KeyRecord> {
+    return this.#database.transaction(() => {
+      const sql = 'UPDATE api_key SET expires_ms = ? WHERE client_id = ?'
+      if (this.#database.run(sql, [key.expiresMs, key.clientId]).changes === 0) this.#insert(key)
+      const row = this.#database.get('SELECT * FROM api_key WHERE client_id = ?', [key.clientId])
+      return row ? toKey(row) : key
+    })
   }
 
   async addUnlessGood(key: KeyRecord): Promise<KeyRecord> {

@@ -1,5 +1,6 @@
-import type { Database, Row } from '../../../jobs/index.js'
+import type { Database, Row } from '../../../ledger/index.js'
 import type { DeliveryLogEntry } from '../../webhooks/delivery-log.js'
+import { isDeadOwner } from '../../webhooks/lease-owner.js'
 import type { Outbox, OutgoingEvent, Settlement } from '../../webhooks/outbox.js'
 import type { FileRecord } from '../file-record.js'
 import type { Notice } from '../files.js'
@@ -15,7 +16,10 @@ export class SqliteOutbox implements Outbox {
     this.#now = now
   }
 
-  /** Within the transaction of what is told of. Nothing for a file without webhooks, nor where no address is set. */
+  /**
+   * Adds an event within the transaction of its change. Does nothing for a file without webhooks or a user without an
+   * address.
+   */
   add(file: FileRecord, { type, status }: Notice): void {
     if (!file.webhook) return
     const user = this.#database.get('SELECT webhook_url FROM user WHERE id = ?', [file.userId])
@@ -32,6 +36,7 @@ export class SqliteOutbox implements Outbox {
     if (count <= 0 || !this.#hasDue()) return []
     return this.#database.transaction(() => {
       const now = this.#now()
+      this.#freeDeadLeases()
       const rows = this.#database.all(
         `SELECT * FROM webhook_event AS event
          WHERE state = 'waiting' AND due_ms <= ? AND (lease_until_ms IS NULL OR lease_until_ms < ?)
@@ -78,6 +83,16 @@ export class SqliteOutbox implements Outbox {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [eventId, fileId, this.#now(), attempt, method, url, type, status, outcome, detail],
     )
+  }
+
+  /** A process of this machine that was killed does not hold its events until their leases run out. */
+  #freeDeadLeases(): void {
+    const held = this.#database.all('SELECT DISTINCT lease_owner FROM webhook_event WHERE lease_owner IS NOT NULL')
+    for (const { lease_owner: owner } of held)
+      if (isDeadOwner(String(owner)))
+        this.#database.run('UPDATE webhook_event SET lease_owner = NULL, lease_until_ms = NULL WHERE lease_owner = ?', [
+          String(owner),
+        ])
   }
 
   #hasDue(): boolean {

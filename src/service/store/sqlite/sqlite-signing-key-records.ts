@@ -1,4 +1,4 @@
-import type { Database, Row } from '../../../jobs/index.js'
+import type { Database, Row } from '../../../ledger/index.js'
 import type { SigningKeyRecords, StoredKey } from '../signing-key-records.js'
 import type { SqliteContext } from './sqlite-context.js'
 
@@ -25,7 +25,7 @@ export class SqliteSigningKeyRecords implements SigningKeyRecords {
       const row = this.#database.get('SELECT * FROM signing_key ORDER BY created_ms DESC LIMIT 1')
       const newest = row && toStoredKey(row)
       if (newest && newest.kid !== insteadOf) return newest
-      // Later than the newest in any case, or two rotations in one millisecond would have no order.
+      // Always later than the newest: two rotations in one millisecond would have no order.
       const createdMs = Math.max(this.#now(), (newest?.createdMs ?? 0) + 1)
       this.#database.run('INSERT INTO signing_key (kid, private_jwk, created_ms) VALUES (?, ?, ?)', [
         kid,

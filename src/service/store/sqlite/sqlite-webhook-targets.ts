@@ -1,5 +1,5 @@
 import { secretPositionSchema, webhookMethodSchema } from '../../../contract/index.js'
-import type { Database } from '../../../jobs/index.js'
+import type { Database } from '../../../ledger/index.js'
 import { assertTarget, type WebhookTarget, type WebhookTargets } from '../../webhooks/webhook-target.js'
 import type { SqliteContext } from './sqlite-context.js'
 

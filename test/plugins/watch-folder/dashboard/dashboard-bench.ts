@@ -8,18 +8,27 @@ import {
   type DashboardOptions,
   startDashboard,
 } from '../../../../plugins/watch-folder/dashboard/start-dashboard.js'
-import { LookedAtJobs } from '../../../../plugins/watch-folder/looked-at-jobs.js'
-import { type Job, type JobStore, type Ledger, openLedger } from '../../../../src/jobs/index.js'
+import { LookedAtJobs } from '../../../../plugins/watch-folder/intake/looked-at-jobs.js'
+import { type Job, type JobStore, type Ledger, openLedger } from '../../../../src/ledger/index.js'
+
+import type { JobSettings } from '../../../../src/pipeline/plan/job-settings.js'
+import { retryJob } from '../../../../src/pipeline/queue/retry-job.js'
 
 /** A daemon whose folders and events the test decides; its jobs are in a real ledger. */
 export class StagedDaemon implements DaemonView {
   readonly startedMs = Date.now()
   folders: readonly FolderView[] = []
+  /** What the folders' jobs are made with now, by group. */
+  readonly settings = new Map<string, JobSettings>()
   readonly #listeners = new Set<(event: DaemonEvent) => void>()
 
   subscribe(listener: (event: DaemonEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  settingsOf(group: string): JobSettings | undefined {
+    return this.settings.get(group)
   }
 
   tell(event: DaemonEvent): void {
@@ -45,7 +54,10 @@ export async function stageDashboard(
   const dashboard = await startDashboard({
     view: {
       ...{ daemon, jobs: new LookedAtJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
-      onRetry: (job) => void retried.push(job),
+      retry: async (job) => {
+        retried.push(job)
+        return retryJob(jobs, job, { force: false })
+      },
     },
     metrics: { contentType: 'text/plain', metrics: async () => 'voxmux_up 1\n' },
     comparisonFolder: join(folder, 'comparisons'),

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { type OperatorSide, openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
 import { silentLogger } from '../../../../src/core/logger.js'
-import { type Ledger, openLedger } from '../../../../src/jobs/index.js'
+import { type Ledger, openLedger } from '../../../../src/ledger/index.js'
+import { orderOf, orderState } from '../../../../src/pipeline/queue/queued-order.js'
+import { requestFor } from '../../../helpers/test-pipeline.js'
 import { folderView, StagedDaemon } from './dashboard-bench.js'
 
 let folder: string
@@ -92,4 +94,25 @@ describe('/readyz', () => {
     await side.stopping()
     expect((await fetch(`${side.url}healthz`)).status).toBe(200)
   })
+})
+
+it('tries a job that failed again with the present settings of its folder', async () => {
+  const { settings } = requestFor('/in/a.wav')
+  const order = { input: '/in/a.wav', output: '/in/out/', settings: { ...settings, preset: 'old' }, group: '/in' }
+  const request = { key: 'a', group: '/in', input: '/in/a.wav', state: orderState(order, false) }
+  const { job } = await ledger.jobs.enqueue(request)
+  const claim = await ledger.jobs.claim('a')
+  if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+  const error = { code: 'ERR_CHANNELS' as const, errorCode: -4, name: null, message: 'Six channels.', remedies: [] }
+  await ledger.jobs.fail(claim.lease, { status: 'rejected', error })
+  daemon.settings.set('/in', { ...settings, preset: 'dialogue-5.1-center' })
+
+  const page = await (await fetch(side.url ?? '')).text()
+  const token = /name="voxmux-token" content="([^"]+)"/.exec(page)?.[1] ?? ''
+  const headers = { origin: (side.url ?? '').slice(0, -1), 'x-voxmux-token': token }
+  const answer = await fetch(`${side.url}api/jobs/${job.id}/retry`, { method: 'POST', headers })
+  expect(answer.status).toBe(200)
+  const again = await ledger.jobs.get(job.id)
+  expect(again?.status).toBe('queued')
+  expect(again && orderOf(again)?.settings).toMatchObject({ preset: 'dialogue-5.1-center', force: false })
 })

@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { runJob } from '../../../../src/pipeline/run-job.js'
+import { runJob } from '../../../../src/pipeline/job/run-job.js'
 import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../../../helpers/chromium.js'
 import { jobBench } from '../../../helpers/job-bench.js'
 import { requestFor } from '../../../helpers/test-pipeline.js'
@@ -75,7 +75,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.goto(staged.dashboard.url)
     await page.getByText('1 folder offline').waitFor()
     await page.getByText('is the share mounted?').waitFor()
-    await page.getByText('Nothing is in work.').waitFor()
+    await page.getByText('No job is in progress.').waitFor()
 
     const { job } = await jobs.enqueue({ key: 'a', group: 'test', input: `/mnt/nas/dailies/${NASTY}` })
     const claim = await jobs.claim('a')
@@ -93,7 +93,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await fitsAPhone()
 
     await jobs.complete(claim.lease, { status: 'done' })
-    await page.getByText('Nothing is in work.').waitFor()
+    await page.getByText('No job is in progress.').waitFor()
     // Whatever a file is called, its name is text.
     await page.getByRole('link', { name: '<img src=x onerror=alert(1)>␣"&␣gpj.wav' }).waitFor()
     expect(await page.locator('img[src=x]').count()).toBe(0)
@@ -197,7 +197,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByText('1 folder offline').waitFor()
     const port = Number(new URL(staged.dashboard.url).port)
     await staged.dashboard.close()
-    await page.getByText('No connection, trying again').waitFor()
+    await page.getByText('Connection lost, retrying').waitFor()
     staged = await stageDashboard(bench.pipeline.context.jobs, bench.folder.path, { port })
     staged.daemon.folders = [folderView('/mnt/nas/dailies')]
     await page.getByText('Watching 1 folder').waitFor()

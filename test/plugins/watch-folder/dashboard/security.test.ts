@@ -1,5 +1,6 @@
-import { request } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { dashboardBench, failedJob } from './dashboard-bench.js'
 
 const bench = dashboardBench(['voxmux.studio.example'])
@@ -51,6 +52,23 @@ describe('the dashboard', () => {
       }
     },
   )
+
+  it('can be asked for its health, however many pages want to be told', async () => {
+    const agent = new Agent({ keepAlive: true })
+    onTestFinished(() => agent.destroy())
+    const { port } = new URL(bench.dashboard.url)
+    const listen = async () => {
+      const asking = request({ host: '127.0.0.1', port, path: '/events', agent }).on('error', () => {})
+      asking.end()
+      const [response] = (await once(asking, 'response')) as [IncomingMessage]
+      response.on('error', () => {}).resume()
+      return response.statusCode
+    }
+    const statuses = await Promise.all(Array.from({ length: 256 }, listen))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(32)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(224)
+    expect((await send('/healthz')).status).toBe(200)
+  })
 
   it('answers under each of its own names, and those that are configured', async () => {
     const { port } = new URL(bench.dashboard.url)

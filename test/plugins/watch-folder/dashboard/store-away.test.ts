@@ -5,13 +5,13 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
 import { silentLogger } from '../../../../src/core/logger.js'
-import { openSharedLedger } from '../../../../src/jobs/index.js'
+import { openSharedLedger } from '../../../../src/ledger/index.js'
 import { until } from '../../../helpers/until.js'
-import { describeOnRedis } from '../../../jobs/redis-fixture.js'
-import { request } from '../../../jobs/store-fixture.js'
+import { describeOnRedis } from '../../../ledger/redis-fixture.js'
+import { request } from '../../../ledger/store-fixture.js'
 import { folderView, StagedDaemon } from './dashboard-bench.js'
 
-const AWAY = 'The job store does not answer.'
+const AWAY = 'The job store does not respond.'
 
 /** The overview that an open page is shown, as it changes. */
 async function shownAt(url: string) {

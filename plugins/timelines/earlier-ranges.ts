@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises'
+import { type Receipt, readReceipt } from '../../src/pipeline/output/receipt.js'
+import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
+import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+import type { JobPlan } from '../../src/pipeline/plan/plan-job.js'
+import type { UsedRange } from './used-ranges.js'
+
+/** The parts that an earlier cut regenerated in the file that a job would write, and their fate. */
+export type EarlierRanges =
+  /** The output does not exist, is not ours, or is of another input. Without `--force`, it may also hold other voices. */
+  | { readonly kind: 'none' }
+  /** Same settings: each part is exactly as it was sent, so its voice is in the cache. */
+  | { readonly kind: 'kept'; readonly ranges: readonly UsedRange[] }
+  /** Other settings and `--force`: the parts are regenerated again, and paid for again. */
+  | { readonly kind: 'again'; readonly ranges: readonly UsedRange[] }
+
+/** Reads what an earlier cut regenerated, so that no new cut takes it away. */
+export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleRate: number): Promise<EarlierRanges> {
+  const receipt = await readReceipt(receiptPath(job.output))
+  if (!receipt || !(await isOfThisInput(receipt, job))) return { kind: 'none' }
+  const ranges = receipt.segments
+    .map(({ startSec, endSec }) => ({
+      startSample: Math.round(startSec * sampleRate),
+      endSample: Math.round(endSec * sampleRate),
+    }))
+    .sort((a, b) => a.startSample - b.startSample)
+  if (ranges.length === 0) return { kind: 'none' }
+  const isSame = receipt.preset === settings.preset && receipt.service.model === settings.recipe.voice.model
+  if (isSame && holdsLess(receipt, job)) return { kind: 'kept', ranges }
+  return settings.force ? { kind: 'again', ranges } : { kind: 'none' }
+}
+
+/** Makes cheap comparisons only: the output is hashed before it is replaced. */
+async function isOfThisInput({ input, output }: Receipt, job: JobPlan): Promise<boolean> {
+  const found = await Promise.all([stat(job.media.path), stat(job.output)]).catch(() => undefined)
+  if (!found) return false
+  const [source, made] = found
+  const isSame = input.sizeBytes === source.size && input.mtimeMs === Math.round(source.mtimeMs)
+  return isSame && input.path === job.media.path && output.sizeBytes === made.size
+}
+
+/** True if every track and channel that was regenerated then is regenerated now. */
+function holdsLess({ voices }: Receipt, { tracks }: JobPlan): boolean {
+  const pieces = tracks.flatMap((track) => track.pieces)
+  return voices.every(({ audioIndex, channel }) =>
+    pieces.some(
+      (piece) =>
+        piece.audioIndex === audioIndex && (piece.channels.kind === 'one' ? piece.channels.channel : null) === channel,
+    ),
+  )
+}

@@ -1,0 +1,41 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/**
+ * The path of an address in a timeline. The address is a path or a file URL, with or without `localhost` and in any
+ * encoding. Relative paths stay relative.
+ */
+export function pathOfAddress(address: string): string {
+  const trimmed = address.trim()
+  if (!/^file:/i.test(trimmed)) return isEncoded(trimmed) ? decoded(trimmed) : trimmed
+  const local = trimmed.replace(/^file:\/\/localhost\//i, 'file:///')
+  try {
+    // Signs that end the path of an address are part of a file's name: programs differ in whether they encode them.
+    return fileURLToPath(local.replaceAll('#', '%23').replaceAll('?', '%3F'))
+  } catch {
+    // A URL of another system (a share's host on Linux, a drive), or one that was never encoded.
+    return decoded(local.replace(/^file:(\/\/)?/i, ''))
+  }
+}
+
+/** The file URL of an absolute path, as `file://localhost/…` where the timeline writes it so. */
+export function addressOfPath(path: string, like: string): string {
+  if (!/^file:/i.test(like.trim())) return path
+  const url = pathToFileURL(path).href
+  return /^\s*file:\/\/localhost\//i.test(like) ? url.replace('file:///', 'file://localhost/') : url
+}
+
+/** OTIO writes relative URLs encoded; a path with a percent sign of its own is none. */
+function isEncoded(text: string): boolean {
+  return /%[0-9a-f]{2}/i.test(text) && !/\s/.test(text)
+}
+
+/** Decodes an address; a percent sign that encodes nothing (`50%.mov`) stays as it is. */
+function decoded(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
+}

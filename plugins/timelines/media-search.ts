@@ -1,0 +1,108 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, extname, isAbsolute, join, resolve } from 'node:path'
+import { isMediaName } from '../../src/pipeline/plan/expand-inputs.js'
+import type { TimelineSource } from './timeline.js'
+
+/** Folders below a media root that are looked into, at the most: a mistyped `/` should not be read for an hour. */
+const MOST_ENTRIES = 200_000
+
+/** Result of the search for a source. */
+export type FoundMedia =
+  | { readonly kind: 'found'; readonly path: string }
+  | { readonly kind: 'offline' }
+  /** Several files by that name, none of which lies more alike than the others. */
+  | { readonly kind: 'ambiguous'; readonly paths: readonly string[] }
+
+/**
+ * Finds the media of a timeline: at their address, or else by name in the media roots and beside the timeline. A name
+ * without an extension (a reel) finds the file of that stem.
+ */
+export class MediaSearch {
+  readonly #folder: string
+  readonly #roots: readonly string[]
+  #index: Promise<ReadonlyMap<string, readonly string[]>> | undefined
+
+  /** @param folder of the timeline; @param roots absolute, searched with all folders below */
+  constructor(folder: string, roots: readonly string[]) {
+    this.#folder = folder
+    this.#roots = roots
+  }
+
+  /** @returns a real path: the same file by two names is one */
+  async find({ name, paths }: TimelineSource): Promise<FoundMedia> {
+    for (const path of paths) {
+      const candidate = isAbsolute(path) ? path : resolve(this.#folder, path)
+      if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate) }
+    }
+    return this.#searchByName(name, paths)
+  }
+
+  async #searchByName(name: string, paths: readonly string[]): Promise<FoundMedia> {
+    this.#index ??= indexOf(this.#folder, this.#roots)
+    const index = await this.#index
+    const wanted = [...paths.map(nameOf), name].filter((text) => text !== '')
+    for (const text of new Set(wanted)) {
+      const found = [...new Set(index.get(keyOf(text)) ?? [])]
+      const [first, ...others] = mostAlike(found, paths[0] ?? text)
+      if (first && others.length === 0) return { kind: 'found', path: await realpath(first) }
+      if (first) return { kind: 'ambiguous', paths: [first, ...others] }
+    }
+    return { kind: 'offline' }
+  }
+}
+
+/** Every file of a folder, and of the roots with all folders below, by its name and by its stem. */
+async function indexOf(flat: string, roots: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const index = new Map<string, string[]>()
+  const put = (key: string, path: string) => index.set(key, [...(index.get(key) ?? []), path])
+  let left = MOST_ENTRIES
+  for (const root of [flat, ...roots]) {
+    const folders = [root]
+    for (let folder = folders.pop(); folder !== undefined && left > 0; folder = folders.pop()) {
+      const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+      for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        left--
+        const path = join(folder, entry.name)
+        if (entry.name.startsWith('.')) continue
+        if (entry.isDirectory()) {
+          if (root !== flat || roots.includes(flat)) folders.push(path)
+        } else {
+          put(keyOf(entry.name), path)
+          // A reel is a recording, not the text or picture of its name that lies beside it.
+          if (isMediaName(entry.name)) put(keyOf(basename(entry.name, extname(entry.name))), path)
+        }
+      }
+    }
+  }
+  return index
+}
+
+/** The candidates that share the most of their last folders with the path that the timeline gives. */
+function mostAlike(candidates: readonly string[], wanted: string): readonly string[] {
+  const scores = candidates.map((path) => sharedEnd(path, wanted))
+  const best = Math.max(...scores)
+  return candidates.filter((_, index) => scores[index] === best)
+}
+
+function sharedEnd(a: string, b: string): number {
+  const [one, other] = [a, b].map((path) => path.split(/[/\\]/).reverse()) as [string[], string[]]
+  const different = one.findIndex((part, index) => keyOf(part) !== keyOf(other[index] ?? ''))
+  return different === -1 ? one.length : different
+}
+
+/** The name in a path of whatever system wrote it. */
+function nameOf(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? ''
+}
+
+/** File systems differ in case and in how they write accents; people do not mean either. */
+function keyOf(name: string): string {
+  return name.normalize('NFC').toLowerCase()
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+}

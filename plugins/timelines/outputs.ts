@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve, sep } from 'node:path'
+import { UsageError } from '../../src/core/errors.js'
+import { namesFolder } from '../../src/pipeline/plan/output-path.js'
+import type { TimelineFile } from './read-timeline.js'
+import type { TimelineRequest } from './timeline-plan.js'
+
+/** Paths of all outputs. */
+export interface TimelineOutputs {
+  /** Absolute path of the new timeline. */
+  readonly timeline: string
+  /** Output of each file's job: undefined beside the file, or a folder with a separator at its end. */
+  readonly mediaOutput: (mediaPath: string) => string | undefined
+}
+
+/** Lays out the outputs: beside the originals, or all in the folder that `-o` names. */
+export async function outputsOf(
+  { output, cwd }: TimelineRequest,
+  { path, extension }: TimelineFile,
+): Promise<TimelineOutputs> {
+  const name = `${basename(path, extname(path))}.regen${extname(path)}`
+  const wanted = output === undefined ? undefined : resolve(cwd, output)
+  if (output === undefined || wanted === undefined)
+    return { timeline: join(dirname(path), name), mediaOutput: () => undefined }
+  if (extname(wanted).toLowerCase() === extension && !(await namesFolder(output, cwd))) {
+    if (wanted === path || leadsTo(wanted, path)) {
+      throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the timeline ${path}.`, {
+        input: path,
+        remedies: ['Name another file with --output: the timeline is only ever read.'],
+      })
+    }
+    return { timeline: wanted, mediaOutput: () => undefined }
+  }
+  const folderOf = distinctFolders(wanted)
+  return { timeline: join(wanted, name), mediaOutput: (mediaPath) => `${folderOf(mediaPath)}${sep}` }
+}
+
+/** Two files of one name from two folders must not meet in one: the second goes into a folder called like its own. */
+function distinctFolders(folder: string): (mediaPath: string) => string {
+  const taken = new Map<string, string>()
+  return (mediaPath) => {
+    const name = basename(mediaPath).toLowerCase()
+    const below = basename(dirname(mediaPath)) || 'media'
+    const candidates = [
+      folder,
+      join(folder, below),
+      ...[2, 3, 4, 5, 6, 7, 8, 9].map((n) => join(folder, `${below}-${n}`)),
+    ]
+    const free = candidates.find((candidate) => (taken.get(join(candidate, name)) ?? mediaPath) === mediaPath) ?? folder
+    taken.set(join(free, name), mediaPath)
+    return free
+  }
+}
+
+/** Checks whether another path, such as a link or another mount, leads to the same timeline. */
+function leadsTo(wanted: string, path: string): boolean {
+  const [one, other] = [wanted, path].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
+  return !!one && one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { formatTime } from '../../src/core/time.js'
+import type { MediaInfo } from '../../src/media/index.js'
+import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
+import type { Segment } from '../../src/pipeline/plan/segments.js'
+import type { Limits } from '../../src/precheck/index.js'
+import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
+import type { NoteTaker } from './note-taker.js'
+import type { TimelineOutputs } from './outputs.js'
+import { mediaOrigin, rangeSampleRate } from './time/media-clock.js'
+import { type Rational, ZERO } from './time/rational.js'
+import type { ClipUse, TimelineSource } from './timeline.js'
+import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
+import { beyondUsed, countSamples, growUsed, type LaidOn, mergeUsed, samplesOf, type UsedRange } from './used-ranges.js'
+
+/** A file that was found, and what the timeline calls it. */
+export interface SourceMedia {
+  readonly media: MediaInfo
+  readonly sources: readonly TimelineSource[]
+}
+
+export interface SourceContext {
+  readonly request: TimelineRequest
+  readonly limits: Limits
+  /** Frame rate of the timeline, if it is known. */
+  readonly rate: Rational | null
+  readonly notes: NoteTaker
+  readonly outputs: TimelineOutputs
+}
+
+/**
+ * Plans the job of one file. Its segments are what the clips use, in samples, and what an earlier cut regenerated. A
+ * range without a clock is laid on the file's own timecode, or from its start if that fits.
+ *
+ * @returns undefined if nothing of the file is regenerated; a note says why
+ */
+export async function planSource(
+  { media, sources }: SourceMedia,
+  uses: readonly ClipUse[],
+  { request, limits, rate, notes, outputs }: SourceContext,
+): Promise<PlannedSource | undefined> {
+  const sampleRate = rangeSampleRate(media)
+  const name = sources[0]?.name ?? media.path
+  const own = sources.map((source) => ({ source, uses: uses.filter(({ sourceId }) => sourceId === source.id) }))
+  if (own.every((one) => one.uses.length === 0)) return undefined
+  if (sampleRate === null) {
+    notes.add('no-sound', name, 'has no sound: left as it is')
+    return undefined
+  }
+  const sampleCount = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
+  const lay = (origin: Rational): LaidOn => ({ origin, sampleRate, sampleCount })
+  const used = mergeUsed(
+    own.flatMap(({ source, uses }) => {
+      const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
+      const ranges = bestOf(origins.map((origin) => uses.map(({ range }) => samplesOf(range, lay(origin)))))
+      for (const [index, { clip }] of uses.entries())
+        if (!ranges[index]) notes.add('outside', clip, `plays a part that ${name} does not have: left as it is`)
+      return ranges.filter((range) => range !== undefined)
+    }),
+  )
+  if (used.length === 0) return undefined
+  const handleSamples = Math.round(request.settings.recipe.segments.handleSec * sampleRate)
+  // Sound between ranges whose handles meet is sent either way, and need not be paid for twice.
+  const wanted = growUsed(used, Math.round(request.trimSec * sampleRate), sampleCount)
+  const merged = mergeUsed(wanted, 2 * handleSamples)
+  const planOf = async (ranges: readonly UsedRange[], supersede: boolean) => {
+    const segments = ranges.map((range) => segmentOf(range, sampleRate, sampleCount))
+    const own = jobRequest(media, request, segments, { outputs, supersede })
+    return { request: own, job: await planMedia(media, own, limits) }
+  }
+  const alone = await planOf(merged, false)
+  const earlier = await earlierRanges(alone.job, request.settings, sampleRate)
+  const earlierSec = formatTime(earlier.kind === 'none' ? 0 : countSamples(earlier.ranges) / sampleRate)
+  if (earlier.kind === 'kept') notes.add('kept', name, `keeps ${earlierSec} that are regenerated already`)
+  if (earlier.kind === 'again')
+    notes.add('again', name, `regenerates ${earlierSec} of an earlier cut again, with these settings`)
+  const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
+  const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
+  const price = sent.length === 0 ? NOTHING_SENT : sent === regenerated ? whole.job : (await planOf(sent, false)).job
+  return {
+    ...{ media, used, regenerated, sampleRate, ...whole },
+    ...{ paidSec: price.paidSec, sendBytes: price.sendBytes },
+    usedSec: countSamples(used) / sampleRate,
+    sourceIds: sources.map(({ id }) => id),
+  }
+}
+
+const NOTHING_SENT = { paidSec: 0, sendBytes: 0 }
+
+/** The ranges of a cut and of those before it. */
+interface RangeUnion {
+  /** In order. */
+  readonly regenerated: readonly UsedRange[]
+  /** Those of them that are sent; the others are in the cache. */
+  readonly sent: readonly UsedRange[]
+  /** Whether the output of the earlier cut may be replaced without `--force`. */
+  readonly supersede: boolean
+}
+
+/** Adds what earlier cuts regenerated, so that nothing of it is lost. Ranges within `gapSamples` become one. */
+function withEarlier(wanted: readonly UsedRange[], earlier: EarlierRanges, gapSamples: number): RangeUnion {
+  switch (earlier.kind) {
+    case 'none':
+      return { regenerated: wanted, sent: wanted, supersede: false }
+    case 'kept': {
+      const sent = beyondUsed(wanted, earlier.ranges)
+      const regenerated = [...earlier.ranges, ...sent].sort((a, b) => a.startSample - b.startSample)
+      return { regenerated, sent, supersede: true }
+    }
+    case 'again': {
+      const regenerated = mergeUsed([...wanted, ...earlier.ranges], gapSamples)
+      return { regenerated, sent: regenerated, supersede: false }
+    }
+    default:
+      return earlier satisfies never
+  }
+}
+
+function jobRequest(
+  media: MediaInfo,
+  { cwd, settings }: TimelineRequest,
+  segments: readonly Segment[],
+  { outputs, supersede }: { readonly outputs: TimelineOutputs; readonly supersede: boolean },
+): PlanRequest {
+  return {
+    provisionalId: randomUUID(),
+    input: media.path,
+    output: outputs.mediaOutput(media.path),
+    cwd,
+    group: 'timeline',
+    settings: { ...settings, segments },
+    remote: false,
+    supersede,
+  }
+}
+
+/** Seconds that give back exactly these samples. */
+function segmentOf({ startSample, endSample }: UsedRange, sampleRate: number, sampleCount: number | null): Segment {
+  const reachesEnd = sampleCount !== null && endSample >= sampleCount
+  return { startSec: startSample / sampleRate, endSec: reachesEnd ? null : endSample / sampleRate }
+}
+
+/** The first of the readings that lays the most ranges inside the file. */
+function bestOf<T>(readings: readonly (readonly (T | undefined)[])[]): readonly (T | undefined)[] {
+  const inside = readings.map((ranges) => ranges.filter((range) => range !== undefined).length)
+  return readings[inside.indexOf(Math.max(...inside))] ?? []
+}

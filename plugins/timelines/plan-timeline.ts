@@ -1,0 +1,178 @@
+import { stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { basename, dirname } from 'node:path'
+import PQueue from 'p-queue'
+import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import { probe } from '../../src/media/index.js'
+import type { Limits } from '../../src/precheck/index.js'
+import { withoutExcluded } from './excluded-uses.js'
+import { MediaSearch } from './media-search.js'
+import { NoteTaker } from './note-taker.js'
+import { outputsOf } from './outputs.js'
+import { planSource, type SourceMedia } from './plan-source.js'
+import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
+import { listRate } from './time/edl-rate.js'
+import { exactFrameRate } from './time/media-clock.js'
+import { type Rational, rational } from './time/rational.js'
+import type { TimelineNote, TimelineSource } from './timeline.js'
+import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
+
+const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
+  ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file', 'unread'] as const),
+])
+
+/**
+ * Reads a timeline, finds and probes its media, and plans a job for each file with the parts that are heard. Sends
+ * and writes nothing.
+ *
+ * @throws {UsageError} if the timeline cannot be read or has no sound, or if none of its media exists
+ * @throws {PrecheckError} `ERR_STRICT_TIMELINE` with `strict`, if any clip is left as it is
+ */
+export async function planTimeline(
+  request: TimelineRequest,
+  limits: Limits,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<TimelinePlan> {
+  const file = await loadTimeline(request.input)
+  await Promise.all(request.mediaRoots.map(requireFolder))
+  const notes = new NoteTaker()
+  // An edit decision list counts frames of a rate that it does not say; its files can be found without.
+  const draft = readTimeline(file, request.frameRate ?? rational(25))
+  const media = await findSources(draft.sources, request, file, notes, signal)
+  // If none of a list's media is found, the error reports that, not an unknown rate.
+  const isList = file.needsFrameRate && media.length > 0
+  const rate = isList ? listRate(file, request.frameRate, media, notes) : (request.frameRate ?? pictureRate(media))
+  const timeline = isList && rate ? readTimeline(file, rate) : draft
+  for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
+  const uses = withoutExcluded(timeline, request.exclude, notes)
+  const outputs = await outputsOf(request, file)
+  const planned = await Promise.all(
+    media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs })),
+  )
+  const sources = planned.filter((source) => source !== undefined)
+  requireWork(file, { plays: timeline.uses.length > 0, wanted: uses.length > 0 }, sources, notes.notes)
+  if (request.settings.strict) refuseWhatIsLeft(file, notes.notes)
+  const paid = sources.map(({ paidSec }) => paidSec)
+  return {
+    ...{ request, file, timeline, sources },
+    output: outputs.timeline,
+    clips: uses.filter(({ sourceId }) => sources.some(({ sourceIds }) => sourceIds.includes(sourceId))).length,
+    usedSec: sum(sources.map(({ usedSec }) => usedSec)),
+    shotSec: sum(sources.map((source) => source.media.durationSec ?? source.usedSec)),
+    paidSec: paid.includes(null) ? null : sum(paid.map((sec) => sec ?? 0)),
+    sendBytes: sum(sources.map(({ sendBytes }) => sendBytes)),
+    notes: notes.notes,
+  }
+}
+
+/** The files behind a timeline's sources, each once, in the timeline's order. */
+async function findSources(
+  sources: readonly TimelineSource[],
+  request: TimelineRequest,
+  file: TimelineFile,
+  notes: NoteTaker,
+  signal: AbortSignal | undefined,
+): Promise<readonly SourceMedia[]> {
+  const search = new MediaSearch(dirname(file.textPath), request.mediaRoots)
+  const byPath = new Map<string, TimelineSource[]>()
+  for (const source of sources) {
+    const found = await search.find(source)
+    switch (found.kind) {
+      case 'found':
+        byPath.set(found.path, [...(byPath.get(found.path) ?? []), source])
+        break
+      case 'offline':
+        notes.add('offline', source.name, 'is not found: its clips keep the old link')
+        break
+      case 'ambiguous':
+        notes.add('ambiguous', source.name, `could be any of ${found.paths.join(', ')}: its clips keep the old link`)
+        break
+      default:
+        found satisfies never
+    }
+  }
+  const queue = new PQueue({ concurrency: Math.max(2, availableParallelism()) })
+  return Promise.all(
+    [...byPath].map(([path, same]) => queue.add(async () => ({ media: await probe(path, { signal }), sources: same }))),
+  )
+}
+
+function pictureRate(media: readonly SourceMedia[]): Rational | null {
+  return media.map((source) => exactFrameRate(source.media)).find((rate) => rate !== undefined) ?? null
+}
+
+/** A mistyped root would only show as media that are not found. */
+async function requireFolder(root: string): Promise<void> {
+  const found = await stat(root).catch(() => undefined)
+  if (found?.isDirectory()) return
+  const what = found ? 'is no folder' : 'does not exist'
+  throw new UsageError('ERR_MEDIA_ROOT', `The media root ${root} ${what}.`, {
+    input: root,
+    remedies: ['Give --media-root the folder in which the media lie; a relative one counts from the working folder.'],
+  })
+}
+
+function requireWork(
+  { path }: TimelineFile,
+  { plays, wanted }: { readonly plays: boolean; readonly wanted: boolean },
+  sources: readonly PlannedSource[],
+  notes: readonly TimelineNote[],
+): void {
+  if (sources.length > 0) return
+  const said = notes.map(sentence).slice(0, 5)
+  if (!plays) {
+    throw new UsageError('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, {
+      input: path,
+      remedies: ['Export the timeline with its audio tracks.', ...said],
+    })
+  }
+  if (!wanted) {
+    throw new UsageError('ERR_TIMELINE_EXCLUDED', `Everything that ${basename(path)} plays is excluded.`, {
+      input: path,
+      remedies: ['Give --exclude the name of less.'],
+    })
+  }
+  const has = (...kinds: readonly TimelineNote['kind'][]) => notes.some(({ kind }) => kinds.includes(kind))
+  if (has('offline', 'ambiguous')) {
+    throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {
+      input: path,
+      remedies: ['Name the folder in which they lie: --media-root FOLDER.', ...said],
+    })
+  }
+  if (has('outside')) {
+    throw new UsageError(
+      'ERR_TIMELINE_OUTSIDE',
+      `The media of ${basename(path)} do not have the parts that it plays.`,
+      {
+        input: path,
+        remedies: [
+          'Check that they are the files that it was cut from: by their timecode or length they are not.',
+          ...said,
+        ],
+      },
+    )
+  }
+  throw new UsageError('ERR_TIMELINE_SILENT', `The media of ${basename(path)} have no sound.`, {
+    input: path,
+    remedies: ['Export the timeline with its audio tracks.', ...said],
+  })
+}
+
+/** Clips that should have been regenerated and cannot be: `--strict` rejects them. */
+function refuseWhatIsLeft({ path }: TimelineFile, notes: readonly TimelineNote[]): void {
+  const left = notes.filter(({ kind }) => LEFT_BEHIND.has(kind))
+  if (left.length === 0) return
+  throw new PrecheckError('ERR_STRICT_TIMELINE', `${path}: ${left.map(sentence).join(' ')}`, {
+    input: path,
+    remedies: ['Name their folder with --media-root, exclude them with --exclude, or leave --strict out.'],
+  })
+}
+
+/** A note as people read it. */
+export function sentence({ subject, message }: TimelineNote): string {
+  return `${subject || 'A clip'} ${message}.`
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

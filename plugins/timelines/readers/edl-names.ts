@@ -1,0 +1,61 @@
+import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
+
+const FROM = /^FROM CLIP NAME:\s*(.+)$/i
+const TO = /^TO CLIP NAME:\s*(.+)$/i
+const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(.+)$/i
+
+/** The comments under an event, by the clip that they are about. */
+interface Sides {
+  /** Comments about the outgoing clip of a transition: they precede the name of the incoming clip. */
+  readonly outgoing: readonly string[]
+  readonly own: readonly string[]
+}
+
+/** Checks whether a reel stands for black or generated media, not for a recording. */
+export function isBlack({ reel }: EdlEvent): boolean {
+  return /^(BL|BLACK|BARS)$/i.test(reel)
+}
+
+/**
+ * Index of the first comment about the incoming clip of a transition; 0 if all comments are its own. The comments
+ * under a fade to black are about the clip that fades.
+ */
+export function turnOf(event: EdlEvent): number {
+  const { transitionFrames, comments } = event
+  if (transitionFrames === 0) return 0
+  const turn = comments.findIndex(isTurn)
+  return turn === -1 ? (isBlack(event) ? comments.length : 0) : turn
+}
+
+/** Checks whether a comment is the first about the incoming clip. */
+function isTurn(comment: string): boolean {
+  return TO.test(comment)
+}
+
+function sidesOf(event: EdlEvent): Sides {
+  const turn = turnOf(event)
+  return { outgoing: event.comments.slice(0, turn), own: event.comments.slice(turn) }
+}
+
+/**
+ * Names that the comments give an event's file, the most exact first. The second line of a transition names both
+ * clips. The line before it often exists only for the outgoing clip.
+ *
+ * @param next the line after it, if that is the other side of the same transition
+ */
+export function writtenNames(event: EdlEvent, next: EdlEvent | undefined): readonly string[] {
+  const own = namesIn(sidesOf(event).own)
+  return own.length > 0 || !next ? own : namesIn(sidesOf(next).outgoing)
+}
+
+function namesIn(comments: readonly string[]): readonly string[] {
+  const first = (pattern: RegExp) =>
+    comments.map((comment) => pattern.exec(comment)?.[1]).find((found) => found !== undefined)
+  return [first(FILE), first(TO) ?? first(FROM)].filter((name) => name !== undefined)
+}
+
+/** The line after an event, if both are the sides of one transition. */
+export function otherSide(events: readonly EdlEvent[], index: number): EdlEvent | undefined {
+  const [event, next] = [events[index], events[index + 1]]
+  return next && next.number === event?.number && next.transitionFrames > 0 ? next : undefined
+}

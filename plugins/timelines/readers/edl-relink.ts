@@ -1,0 +1,47 @@
+import { basename } from 'node:path'
+import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
+import type { RelinkedMedia } from '../timeline.js'
+import { otherSide, turnOf, writtenNames } from './edl-names.js'
+
+/** A line that names a clip or a file: what stands before the name, the name, and what follows. */
+const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)(.*?)(\s*)$/i
+
+/**
+ * Writes the list with other names in its comments; timecodes, reels and everything else stay. An event that had no
+ * such comment gets one: an edit decision list has no other place for a file.
+ *
+ * @param mediaOf the new file of the event of a number; undefined where it keeps the old one
+ */
+export function relinkEdl(
+  text: string,
+  events: readonly EdlEvent[],
+  mediaOf: (index: number) => RelinkedMedia | undefined,
+): string {
+  const lines = text.split(/(?<=\r\n|\n|\r(?!\n))/)
+  for (const [index, event] of events.entries()) {
+    let comment = 0
+    for (let line = event.firstLine + 1; line <= event.lastLine; line++) {
+      if (!lines[line]?.trimStart().startsWith('*')) continue
+      const isOutgoing = comment++ < turnOf(event)
+      lines[line] = renamed(lines[line] as string, mediaOf(isOutgoing ? index - 1 : index))
+    }
+  }
+  for (const [index, event] of events.entries()) {
+    const media = mediaOf(index)
+    if (!media || writtenNames(event, otherSide(events, index)).length > 0) continue
+    lines[event.lastLine] = withLine(lines[event.lastLine] as string, `* FROM CLIP NAME: ${basename(media.path)}`)
+  }
+  return lines.join('')
+}
+
+function withLine(line: string, added: string): string {
+  const [ending] = /(?:\r\n|\n|\r)?$/.exec(line) ?? ['']
+  return `${line}${ending ? '' : '\n'}${added}${ending || '\n'}`
+}
+
+function renamed(line: string, media: RelinkedMedia | undefined): string {
+  const [ending = ''] = /(?:\r\n|\n|\r)?$/.exec(line) ?? []
+  const [, label, , space = ''] = NAMING.exec(line.slice(0, line.length - ending.length)) ?? []
+  if (!media || label === undefined) return line
+  return label + (/FILE/i.test(label) ? media.path : basename(media.path)) + space + ending
+}

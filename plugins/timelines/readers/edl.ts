@@ -1,0 +1,143 @@
+import { basename } from 'node:path'
+import { type EdlEvent, readEdlEvents, unreadEdlLines } from '../../../src/pipeline/plan/edl-events.js'
+import { pathOfAddress } from '../media-path.js'
+import { NoteTaker } from '../note-taker.js'
+import { timecodeTime } from '../time/media-clock.js'
+import {
+  add,
+  compare,
+  decimal,
+  divide,
+  multiply,
+  negate,
+  type Rational,
+  rational,
+  subtract,
+  ZERO,
+} from '../time/rational.js'
+import { hull, rangeOf, type TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { isBlack, otherSide, writtenNames } from './edl-names.js'
+import { relinkEdl } from './edl-relink.js'
+
+/**
+ * Reads a CMX3600 edit decision list: events with sound, or all where the list has none (sound travels with the
+ * picture). Source timecodes count on each file's own.
+ *
+ * @param rate frames a second of all its timecodes, which the list does not say
+ * @throws {TimelineSyntaxError}
+ */
+export function readEdlTimeline(text: string, rate: Rational): Timeline {
+  const events = eventsOf(text)
+  const sourceOf = events.map((event, index) => edlSource(event, otherSide(events, index)))
+  const isSilentList = !events.some(hasSound)
+  const reading = new EdlReading(rate)
+  for (const line of unreadEdlLines(text)) reading.unread(line)
+  for (const [index, event] of events.entries())
+    if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
+  const { uses, sources, notes } = reading
+  return {
+    name: /^\uFEFF?TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
+    sources,
+    uses,
+    notes,
+    relink: (media) => relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
+  }
+}
+
+/** Checks whether an event edits sound: `NONE` means that the line below lists all of its channels. */
+function hasSound({ channels, moreAudio }: EdlEvent): boolean {
+  return moreAudio.length > 0 || /[AB]/i.test(channels.replace(/^NONE$/i, ''))
+}
+
+function eventsOf(text: string): readonly EdlEvent[] {
+  try {
+    return readEdlEvents(text)
+  } catch (cause) {
+    throw new TimelineSyntaxError(cause instanceof SyntaxError ? cause.message : 'it is not an edit decision list', {
+      cause,
+    })
+  }
+}
+
+/**
+ * The file of an event: as its comments name it, or its reel. Clips of one name from two reels are two files.
+ *
+ * @param next the other side of a transition that it goes out with
+ */
+function edlSource(event: EdlEvent, next: EdlEvent | undefined): TimelineSource | undefined {
+  if (isBlack(event)) return undefined
+  const reel = /^(AX|AUX)$/i.test(event.reel) ? [] : [event.reel]
+  const names = [...writtenNames(event, next), ...reel]
+  const [first] = names
+  if (first === undefined) return undefined
+  const [id, name] = [names.join('\n'), basename(first.replaceAll('\\', '/'))]
+  return { id, name, paths: names.map(pathOfAddress), origin: null }
+}
+
+class EdlReading {
+  readonly uses: ClipUse[] = []
+  readonly #sources = new Map<string, TimelineSource>()
+  readonly #notes = new NoteTaker()
+  readonly #rate: Rational
+
+  constructor(rate: Rational) {
+    this.#rate = rate
+  }
+
+  get sources() {
+    return [...this.#sources.values()]
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  /** `next` is the other side of the transition that it goes out with: it plays on under it. */
+  event(event: EdlEvent, source: TimelineSource | undefined, next: EdlEvent | undefined): void {
+    const clip = source?.name ?? event.reel
+    const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
+    const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || isBlack(event))
+    if (!source) {
+      if (!isEmpty) this.#notes.add('generator', clip, 'names no recording: left as it is')
+      return
+    }
+    const own = this.#played(event, clip)
+    const range = { start: own.start, end: add(own.end, tail) }
+    if (compare(range.start, range.end) >= 0) return
+    this.#sources.set(source.id, source)
+    this.uses.push({ sourceId: source.id, clip, range })
+  }
+
+  unread(line: number): void {
+    this.#notes.add(
+      'unread',
+      `Line ${line}`,
+      'looks like an event and cannot be read as one: what it plays is left as it is',
+    )
+  }
+
+  #played(event: EdlEvent, clip: string): TimeRange {
+    const [start, end] = [this.#time(event.sourceIn), this.#time(event.sourceOut)]
+    const written = rangeOf(start, subtract(end, start))
+    const { speed } = event
+    if (!speed) return written
+    const programme = subtract(this.#time(event.recordOut), this.#time(event.recordIn))
+    const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, nominal(this.#rate))
+    const percent = Math.round(Number(factor.numerator * 1000n) / Number(factor.denominator)) / 10
+    this.#notes.add('speed', clip, `plays at ${percent} %: the range it covers is taken`)
+    // Lists differ in what the source out of such an event says: whatever can be meant is covered.
+    const moved = rangeOf(this.#time(speed.entry), multiply(programme, factor))
+    return hull(factor.numerator < 0n ? rangeOf(moved.end, negate(subtract(moved.end, moved.start))) : moved, written)
+  }
+
+  #time(timecode: string): Rational {
+    return timecodeTime(timecode, this.#rate) ?? ZERO
+  }
+}
+
+/** Speeds are in whole frames a second even where the rate is 1000/1001 of that. */
+function nominal(rate: Rational): Rational {
+  return rational(Math.round(Number(rate.numerator) / Number(rate.denominator)))
+}

@@ -1,0 +1,106 @@
+import {
+  add,
+  compare,
+  decimal,
+  divide,
+  multiply,
+  negate,
+  ONE,
+  type Rational,
+  rational,
+  subtract,
+  ZERO,
+} from '../time/rational.js'
+import { hull, length, rangeOf, type TimeRange } from '../time/time-range.js'
+import { child, childrenOf, type XmlElement } from './xml-document.js'
+
+/** Text of a child; undefined if there is none. */
+export function textIn(element: XmlElement | undefined, name: string): string | undefined {
+  return child(element, name)?.text
+}
+
+/** A whole number of frames; undefined where it is missing or -1, which stands for "not set". */
+export function framesOf(element: XmlElement | undefined, name: string): bigint | undefined {
+  const text = textIn(element, name) ?? ''
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
+}
+
+/** Frames a second of an element's `rate`: `ntsc` makes the time base 1000/1001 as fast. */
+export function rateOf(element: XmlElement | undefined): Rational | undefined {
+  const rate = child(element, 'rate')
+  const base = framesOf(rate, 'timebase')
+  if (base === undefined || base === 0n) return undefined
+  return /^true$/i.test(textIn(rate, 'ntsc') ?? '') ? rational(base * 1000n, 1001n) : rational(base)
+}
+
+/** How many frames into its file a subclip begins, from where its in and out count; 0 of any other clip. */
+export function subclipStart(clip: XmlElement): bigint {
+  return framesOf(child(clip, 'subclipinfo'), 'startoffset') ?? 0n
+}
+
+/** Premiere Pro's ticks a second. */
+const TICKS = 254_016_000_000n
+
+/**
+ * The range of its file that a clip plays, by its in and out, in seconds. Premiere Pro also writes both in ticks,
+ * because sound can be cut within a frame. The range goes as far as either value.
+ */
+export function clipRange(clip: XmlElement, rate: Rational): TimeRange {
+  const [first, last] = [framesOf(clip, 'in') ?? 0n, framesOf(clip, 'out') ?? framesOf(clip, 'duration') ?? 0n]
+  const frame = divide(ONE, rate)
+  const exact = (frames: bigint, ticks: bigint | undefined) => {
+    const at = divide(rational(frames), rate)
+    if (ticks === undefined) return { start: at, end: at }
+    const fine = rational(ticks, TICKS)
+    const isNear = compare(fine, subtract(at, frame)) > 0 && compare(fine, add(at, frame)) < 0
+    return hull({ start: at, end: at }, isNear ? { start: fine, end: fine } : { start: at, end: at })
+  }
+  const [start, end] = [exact(first, framesOf(clip, 'pproTicksIn')), exact(last, framesOf(clip, 'pproTicksOut'))]
+  return { start: start.start, end: end.end }
+}
+
+export function isOff(element: XmlElement): boolean {
+  return /^false$/i.test(textIn(element, 'enabled') ?? '')
+}
+
+/** A change of speed of a clip. */
+export interface TimeRemap {
+  /** Speed as a factor: 1 is unchanged, negative is backwards. */
+  readonly speed: Rational
+  /** Source frames at the keyframes of a speed that varies. */
+  readonly frames: readonly Rational[]
+}
+
+/** The `timeremap` filter of a clip; undefined where it plays at its own speed. */
+export function timeRemapOf(clip: XmlElement): TimeRemap | undefined {
+  const effect = childrenOf(clip, 'filter')
+    .filter((filter) => !isOff(filter))
+    .map((filter) => child(filter, 'effect'))
+    .find((one) => /^timeremap$/i.test(textIn(one, 'effectid') ?? ''))
+  if (!effect) return undefined
+  const parameter = (id: string) => childrenOf(effect, 'parameter').find((one) => textIn(one, 'parameterid') === id)
+  const percent = decimal(textIn(parameter('speed'), 'value') ?? '100') ?? rational(100)
+  const sign = /^true$/i.test(textIn(parameter('reverse'), 'value') ?? '') ? -1 : 1
+  const isVariable = /^(1|true)$/i.test(textIn(parameter('variablespeed'), 'value') ?? '')
+  const keyframes = childrenOf(parameter('graphdict'), 'keyframe')
+  const frames = keyframes.map((one) => decimal(textIn(one, 'value') ?? '')).filter((frame) => frame !== undefined)
+  const speed = multiply(divide(percent, rational(100)), rational(sign))
+  if (!isVariable && speed.numerator === speed.denominator) return undefined
+  return { speed, frames: isVariable ? frames : [] }
+}
+
+/**
+ * Ranges that a clip with a change of speed can cover, in frames of its file. Programs count in and out before or
+ * after the change, so both ranges are returned. A clip that plays backwards covers the whole file.
+ */
+export function remappedFrames(
+  played: TimeRange,
+  { speed, frames }: TimeRemap,
+  duration: bigint | undefined,
+): readonly TimeRange[] {
+  if (frames.length > 0) return [frames.map((frame) => ({ start: frame, end: frame })).reduce(hull)]
+  if (speed.numerator < 0n && duration !== undefined) return [{ start: ZERO, end: rational(duration) }]
+  const size = speed.numerator < 0n ? negate(speed) : speed
+  const counted = { start: multiply(played.start, size), end: multiply(played.end, size) }
+  return [counted, rangeOf(played.start, multiply(length(played), size))]
+}

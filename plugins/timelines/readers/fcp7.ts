@@ -1,0 +1,209 @@
+import { basename } from 'node:path'
+import { addressOfPath, pathOfAddress } from '../media-path.js'
+import { NestingGuard } from '../nesting-guard.js'
+import { NoteTaker } from '../note-taker.js'
+import { applyEdits } from '../text-edits.js'
+import {
+  add,
+  divide,
+  larger,
+  multiply,
+  ONE,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  ZERO,
+} from '../time/rational.js'
+import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import {
+  clipRange,
+  framesOf,
+  isOff,
+  rateOf,
+  remappedFrames,
+  subclipStart,
+  type TimeRemap,
+  textIn,
+  timeRemapOf,
+} from './fcp7-values.js'
+import { child, childrenOf, descendants, parseXml, textEdit, type XmlElement } from './xml-document.js'
+
+/**
+ * Reads Final Cut Pro 7 XML (xmeml 4 and 5), as Premiere Pro, Resolve and others write it. Follows nested sequences
+ * to the clips on audio tracks, or on video tracks if there are none.
+ *
+ * @throws {TimelineSyntaxError}
+ */
+export function readFcp7(text: string): Timeline {
+  const root = parseXml(text)
+  if (root.name !== 'xmeml') throw new TimelineSyntaxError('it is not Final Cut Pro 7 XML (its root is not xmeml)')
+  const files = [...descendants(root)].filter(({ name, children }) => name === 'file' && children.length > 0)
+  const reading = new Fcp7Reading(root, files)
+  const tops = topSequences(root)
+  for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
+  if (!reading.sawClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
+  const { uses, sources, notes } = reading
+  return {
+    name: textIn(tops[0], 'name') ?? null,
+    sources,
+    uses,
+    notes,
+    relink: (media) =>
+      applyEdits(
+        text,
+        files.flatMap((file) => {
+          const [made, url] = [media.get(fileId(file)), child(file, 'pathurl')]
+          return made && url ? [textEdit(text, url, addressOfPath(made.path, url.text))] : []
+        }),
+      ),
+  }
+}
+
+/** The sequences that no other plays. */
+function topSequences(root: XmlElement): readonly XmlElement[] {
+  const nested = new Set<string>()
+  for (const { name, children } of descendants(root)) {
+    if (name === 'clipitem')
+      for (const one of children) if (one.name === 'sequence') nested.add(one.attributes.id ?? '')
+  }
+  const all = outsideClips(root)
+  const tops = all.filter(({ attributes }) => attributes.id === undefined || !nested.has(attributes.id))
+  return tops.length > 0 ? tops : all
+}
+
+function outsideClips(element: XmlElement): readonly XmlElement[] {
+  if (element.name === 'clipitem') return []
+  if (element.name === 'sequence') return [element]
+  return element.children.flatMap(outsideClips)
+}
+
+/** A file is defined once and meant by its id from then on. */
+function fileId({ attributes, start }: XmlElement): string {
+  return attributes.id ?? `at ${start}`
+}
+
+class Fcp7Reading {
+  readonly uses: ClipUse[] = []
+  sawClips = false
+  readonly #sources = new Map<string, TimelineSource>()
+  readonly #notes = new NoteTaker()
+  readonly #guard = new NestingGuard()
+  readonly #files: ReadonlyMap<string, XmlElement>
+  readonly #sequences: ReadonlyMap<string, XmlElement>
+
+  constructor(root: XmlElement, files: readonly XmlElement[]) {
+    this.#files = new Map(files.map((file) => [fileId(file), file]))
+    const sequences = [...descendants(root)].filter(({ name, children }) => name === 'sequence' && children.length > 0)
+    this.#sequences = new Map(sequences.map((sequence) => [sequence.attributes.id ?? '', sequence]))
+  }
+
+  get sources() {
+    return [...this.#sources.values()]
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  /** `window` on the sequence's own clock, null for all of it. */
+  sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: 'audio' | 'video'): void {
+    this.#guard.enter(depth)
+    const rate = rateOf(sequence) ?? rational(25)
+    for (const track of childrenOf(child(child(sequence, 'media'), kind), 'track')) {
+      if (isOff(track)) {
+        this.#notes.add('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
+        continue
+      }
+      for (const [index, item] of track.children.entries()) {
+        if (item.name === 'generatoritem' && kind === 'audio')
+          this.#notes.add('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
+        if (item.name === 'clipitem') this.#clip(item, neighbours(track.children, index), { rate, window, depth, kind })
+      }
+    }
+  }
+
+  #clip(
+    item: XmlElement,
+    { before, after }: { before: XmlElement | undefined; after: XmlElement | undefined },
+    { rate, window, depth, kind }: { rate: Rational; window: TimeRange | null; depth: number; kind: 'audio' | 'video' },
+  ): void {
+    this.sawClips = true
+    const name = textIn(item, 'name') ?? ''
+    if (isOff(item)) {
+      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      return
+    }
+    const own = rateOf(item) ?? rate
+    // A clip that a transition bounds has -1 there, and its in and out reach to the transition's far end.
+    const [start, end] = [framesOf(item, 'start'), framesOf(item, 'end')]
+    const lead = secondsBetween(framesOf(before, 'start'), start, rate)
+    const tail = secondsBetween(end, framesOf(after, 'end'), rate)
+    const begin = start === undefined ? framesOf(before, 'start') : start
+    const source = clipRange(item, own)
+    const at = divide(rational(begin ?? 0n), rate)
+    const remap = timeRemapOf(item)
+    const playing = remap && start !== undefined && end !== undefined ? end - start : undefined
+    const length = playing === undefined ? subtract(source.end, source.start) : divide(rational(playing), rate)
+    const placement = {
+      at: { start: subtract(at, lead), end: add(add(at, length), tail) },
+      sourceStart: subtract(source.start, lead),
+      speed: ONE,
+    }
+    const shown = playedPart(placement, window)
+    // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
+    const part = shown && remap ? { start: subtract(source.start, lead), end: add(source.end, tail) } : shown
+    if (!part) return
+    const nested = child(item, 'sequence')
+    const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
+    const file = this.#fileOf(item)
+    const parts = remap ? this.#retimed(name, part, own, remap, framesOf(definition ?? file, 'duration')) : [part]
+    if (definition) this.sequence(definition, parts.reduce(hull), depth + 1, kind)
+    else this.#file(item, name, parts, divide(rational(subclipStart(item)), own))
+  }
+
+  /** Ranges that a clip with a change of speed can play, in seconds of its source. */
+  #retimed(clip: string, part: TimeRange, rate: Rational, remap: TimeRemap, duration: bigint | undefined) {
+    const percent = Math.round(toNumber(remap.speed) * 1000) / 10
+    const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
+    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
+    const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
+    return remappedFrames(inFrames, remap, duration).map(({ start, end }) => ({
+      start: divide(start, rate),
+      end: divide(end, rate),
+    }))
+  }
+
+  #fileOf(item: XmlElement): XmlElement | undefined {
+    const named = child(item, 'file')
+    return named && (this.#files.get(fileId(named)) ?? named)
+  }
+
+  /** `offset` is where in its file a subclip begins. */
+  #file(item: XmlElement, clip: string, parts: readonly TimeRange[], offset: Rational): void {
+    const file = this.#fileOf(item)
+    const address = textIn(file, 'pathurl')
+    if (!file || !address) {
+      this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      return
+    }
+    const [id, path] = [fileId(file), pathOfAddress(address)]
+    this.#sources.set(id, { id, name: basename(path.replaceAll('\\', '/')), paths: [path], origin: ZERO })
+    for (const { start, end } of parts)
+      this.uses.push({ sourceId: id, clip, range: { start: add(start, offset), end: add(end, offset) } })
+  }
+}
+
+/** The transitions that touch a clip. */
+function neighbours(items: readonly XmlElement[], index: number) {
+  const transition = (item: XmlElement | undefined) => (item?.name === 'transitionitem' ? item : undefined)
+  return { before: transition(items[index - 1]), after: transition(items[index + 1]) }
+}
+
+/** Seconds from one place to a later one; 0 where it is not later, or where either is not set. */
+function secondsBetween(earlier: bigint | undefined, later: bigint | undefined, rate: Rational): Rational {
+  if (later === undefined || earlier === undefined) return ZERO
+  return larger(ZERO, divide(rational(later - earlier), rate))
+}

@@ -1,0 +1,165 @@
+import { basename } from 'node:path'
+import { NestingGuard } from '../nesting-guard.js'
+import { NoteTaker } from '../note-taker.js'
+import { add, multiply, negate, ONE, type Rational, rational, toNumber, ZERO } from '../time/rational.js'
+import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { relinkMlt } from './mlt-relink.js'
+import { isSilent, mediaOf, placeInFrames, projectRate, property, remapOf, secondsOf } from './mlt-values.js'
+import { child, parseXml, type XmlElement } from './xml-document.js'
+
+/** Longer than any file: to its end. */
+const FOREVER: Rational = rational(10n ** 9n)
+const PLAYABLE = new Set(['producer', 'chain', 'playlist', 'tractor'])
+
+/**
+ * Reads an MLT project, as Shotcut and Kdenlive save it. Follows transitions and nested sequences of the timeline that
+ * would be rendered, on tracks whose sound is not hidden.
+ *
+ * @throws {TimelineSyntaxError}
+ */
+export function readMlt(text: string): Timeline {
+  const root = parseXml(text)
+  if (root.name !== 'mlt') throw new TimelineSyntaxError('it is not an MLT project (its root is not mlt)')
+  const playable = root.children.filter(({ name }) => PLAYABLE.has(name))
+  // The last one is what melt plays: everything before it is what it is made of.
+  const main =
+    playable.findLast(({ name }) => name === 'tractor') ?? playable.findLast(({ name }) => name === 'playlist')
+  if (!main) throw new TimelineSyntaxError('it holds no timeline')
+  const walk = new MltWalk(root, playable)
+  walk.play(main, null, 0)
+  const { uses, sources, notes } = walk
+  return {
+    name: root.attributes.title ?? null,
+    sources,
+    uses,
+    notes,
+    // Clips of the bin as well: a project holds each file several times.
+    relink: (media) => relinkMlt(text, root, playable, media),
+  }
+}
+
+class MltWalk {
+  readonly uses: ClipUse[] = []
+  readonly #sources = new Map<string, TimelineSource>()
+  readonly #notes = new NoteTaker()
+  readonly #guard = new NestingGuard()
+  readonly #root: XmlElement
+  readonly #rate: Rational
+  readonly #byId: ReadonlyMap<string, XmlElement>
+
+  constructor(root: XmlElement, playable: readonly XmlElement[]) {
+    this.#root = root
+    this.#rate = projectRate(root)
+    this.#byId = new Map(playable.map((one) => [one.attributes.id ?? '', one]))
+  }
+
+  get sources() {
+    return [...this.#sources.values()]
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  /** `window` on the element's own clock, null for all of it. */
+  play(element: XmlElement | undefined, window: TimeRange | null, depth: number): void {
+    switch (element?.name) {
+      case 'tractor':
+        this.#guard.enter(depth)
+        for (const track of [...element.children, ...(child(element, 'multitrack')?.children ?? [])]) {
+          const { hide, producer } = track.attributes
+          if (track.name !== 'track' || hide === 'audio' || hide === 'both') continue
+          this.#entry(track, this.#byId.get(producer ?? ''), ZERO, window, depth)
+        }
+        return
+      case 'playlist':
+        this.#guard.enter(depth)
+        this.#playlist(element, window, depth)
+        return
+      case 'producer':
+      case 'chain':
+        this.#media(element, window)
+        return
+      default:
+    }
+  }
+
+  #playlist(playlist: XmlElement, window: TimeRange | null, depth: number): void {
+    let at = ZERO
+    for (const entry of playlist.children) {
+      if (entry.name === 'blank') at = add(at, this.#place(entry.attributes.length) ?? ZERO)
+      if (entry.name !== 'entry') continue
+      const { producer } = entry.attributes
+      at = this.#entry(entry, this.#byId.get(producer ?? '') ?? child(entry, 'producer'), at, window, depth)
+    }
+  }
+
+  /** Adds the media that an entry or a track plays of a producer from a place on. @returns the place of its end */
+  #entry(
+    entry: XmlElement,
+    producer: XmlElement | undefined,
+    at: Rational,
+    window: TimeRange | null,
+    depth: number,
+  ): Rational {
+    const first = this.#place(entry.attributes.in) ?? this.#place(producer?.attributes.in) ?? ZERO
+    // Both ends are played: out is the last frame.
+    const last = this.#place(entry.attributes.out) ?? this.#place(producer?.attributes.out)
+    const until = last && add(last, secondsOf(1n, this.#rate))
+    if (!until) {
+      this.play(producer, window, depth + 1)
+      return at
+    }
+    const end = add(at, add(until, negate(first)))
+    const part = playedPart({ at: { start: at, end }, sourceStart: first, speed: ONE }, window)
+    if (part) this.play(producer, part, depth + 1)
+    return end
+  }
+
+  #media(producer: XmlElement, window: TimeRange | null): void {
+    const media = mediaOf(producer, this.#root)
+    const caption = property(producer, 'shotcut:caption') ?? property(producer, 'kdenlive:clipname')
+    if (!media) {
+      const file = property(producer, 'resource') ?? ''
+      if (property(producer, 'mlt_service') === 'xml' || /\.(mlt|kdenlive)$/i.test(file))
+        this.#notes.add('nested-file', basename(file), 'is a project of its own: regenerate it by itself')
+      return
+    }
+    if (isSilent(producer)) return
+    const { address, paths, speed } = media
+    const name = basename(address.replaceAll('\\', '/'))
+    const length = this.#place(property(producer, 'length')) ?? this.#place(producer.attributes.out)
+    const played = window ?? (length && { start: ZERO, end: add(length, secondsOf(1n, this.#rate)) })
+    if (!played) return
+    this.#sources.set(address, { id: address, name, paths, origin: ZERO })
+    const range = this.#covered(producer, caption || name, played, { speed, length })
+    this.uses.push({ sourceId: address, clip: caption || name, range })
+  }
+
+  /** Maps a part of a producer's own clock through a change of speed. */
+  #covered(
+    producer: XmlElement,
+    clip: string,
+    played: TimeRange,
+    { speed, length }: { speed: Rational; length: Rational | undefined },
+  ): TimeRange {
+    const remap = remapOf(producer)
+    const percent = Math.round(toNumber(speed) * 1000) / 10
+    if (!remap && percent === 100) return played
+    const how = remap ? 'at a speed that varies' : `at ${percent} %`
+    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
+    if (remap?.times.length === 0) return { start: ZERO, end: FOREVER }
+    if (remap) return remap.times.map((time) => ({ start: time, end: time })).reduce(hull)
+    const size = speed.numerator < 0n ? negate(speed) : speed
+    // Backwards it counts from the end of the file, which the project knows by frames alone: all of it.
+    const covered = speed.numerator < 0n ? { start: ZERO, end: length ?? played.end } : played
+    return { start: multiply(covered.start, size), end: multiply(covered.end, size) }
+  }
+
+  #place(text: string | undefined): Rational | undefined {
+    const frames = placeInFrames(text, this.#rate)
+    return frames === undefined ? undefined : secondsOf(frames, this.#rate)
+  }
+}

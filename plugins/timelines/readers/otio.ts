@@ -1,0 +1,147 @@
+import { NoteTaker } from '../note-taker.js'
+import { add, larger, multiply, negate, type Rational, subtract, toNumber, ZERO } from '../time/rational.js'
+import { playedPart, type TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { itemsOf, type JsonNode, member, parseJsonTree, stringOf } from './json-tree.js'
+import { sourceOf } from './otio-reference.js'
+import { relinkOtio } from './otio-relink.js'
+import { activeReference, isDisabled, schemaOf, speedOf, timeOf, trimOf } from './otio-values.js'
+
+/**
+ * Reads an OpenTimelineIO file: clips on audio tracks, or on video tracks if there is no other sound. Follows nested
+ * stacks and tracks, transitions and linear speed.
+ *
+ * @throws {TimelineSyntaxError}
+ */
+export function readOtio(text: string): Timeline {
+  const root = parseJsonTree(text)
+  if (schemaOf(root) === undefined) throw new TimelineSyntaxError('it holds no OTIO_SCHEMA')
+  const onAudio = new OtioWalk('Audio')
+  onAudio.container(root, null, null)
+  const walk = onAudio.sawClips ? onAudio : new OtioWalk('Video')
+  if (walk !== onAudio) walk.container(root, null, null)
+  const { uses, notes, clips } = walk
+  const sources = new Map<string, TimelineSource>()
+  for (const source of clips.map(sourceOf)) if (source) sources.set(source.id, source)
+  const used = new Set(uses.map(({ sourceId }) => sourceId))
+  return {
+    name: stringOf(member(root, 'name')) ?? null,
+    sources: [...sources.values()].filter(({ id }) => used.has(id)),
+    uses,
+    notes,
+    // Clips on video tracks as well: sound and picture of one file stay linked.
+    relink: (media) => relinkOtio(text, clips, media),
+  }
+}
+
+/** One pass over the composition, with the sound of tracks of one kind. */
+class OtioWalk {
+  readonly uses: ClipUse[] = []
+  /** Every clip of the file, whatever its track. */
+  readonly clips: JsonNode[] = []
+  sawClips = false
+  readonly #kind: string
+  readonly #notes = new NoteTaker()
+
+  constructor(kind: 'Audio' | 'Video') {
+    this.#kind = kind
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  /** Contents of a timeline, collection, stack or track; `window` is on its own clock, null for all of it. */
+  container(node: JsonNode, window: TimeRange | null, trackKind: string | null): void {
+    switch (schemaOf(node)) {
+      case 'Timeline': {
+        const tracks = member(node, 'tracks')
+        if (tracks) this.container(tracks, null, null)
+        return
+      }
+      case 'SerializableCollection':
+        for (const child of itemsOf(member(node, 'children'))) this.container(child, null, null)
+        return
+      case 'Stack':
+        for (const child of itemsOf(member(node, 'children')))
+          this.#item(child, { at: ZERO, before: ZERO, after: ZERO }, window, trackKind)
+        return
+      case 'Track':
+        this.#track(node, window)
+        return
+      case 'Clip':
+        this.#item(node, { at: ZERO, before: ZERO, after: ZERO }, window, this.#kind)
+        return
+      default:
+    }
+  }
+
+  #track(track: JsonNode, window: TimeRange | null): void {
+    const kind = stringOf(member(track, 'kind')) ?? 'Video'
+    const children = itemsOf(member(track, 'children'))
+    let at = ZERO
+    for (const [index, child] of children.entries()) {
+      if (schemaOf(child) === 'Transition') continue
+      const before = transitionOffset(children[index - 1], 'in_offset')
+      const after = transitionOffset(children[index + 1], 'out_offset')
+      this.#item(child, { at, before, after }, window, kind)
+      at = add(at, trimOf(child).duration)
+    }
+  }
+
+  /** `before` and `after` are what transitions show of it besides its own range. */
+  #item(
+    node: JsonNode,
+    { at, before, after }: { at: Rational; before: Rational; after: Rational },
+    window: TimeRange | null,
+    trackKind: string | null,
+  ): void {
+    const schema = schemaOf(node)
+    if (schema === 'Clip') this.clips.push(node)
+    const isHeard = trackKind === this.#kind || schema !== 'Clip'
+    if (schema === 'Clip' && isHeard) this.sawClips = true
+    const name = stringOf(member(node, 'name')) ?? ''
+    if (isDisabled(node)) {
+      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      return
+    }
+    const { start, duration } = trimOf(node)
+    const signed = speedOf(node)
+    const speed = signed.numerator < 0n ? negate(signed) : signed
+    const placed = { start: subtract(at, before), end: add(add(at, duration), after) }
+    const placement = { at: placed, sourceStart: subtract(start, multiply(before, speed)), speed }
+    // The whole clip counts: a guess at which part of a reversed clip a window shows could be wrong.
+    const isReversed = signed.numerator < 0n
+    const part = playedPart(placement, window) && playedPart(placement, isReversed ? null : window)
+    if (!part) return
+    if (schema !== 'Clip') this.container(node, part, trackKind)
+    else if (isHeard) this.#clip(node, name, part, signed)
+  }
+
+  #clip(node: JsonNode, clip: string, range: TimeRange, speed: Rational): void {
+    if (speed.numerator !== speed.denominator) this.#noteSpeed(clip, speed)
+    const reference = activeReference(node)
+    const source = sourceOf(node)
+    if (source) this.uses.push({ sourceId: source.id, clip, range })
+    else if (schemaOf(reference) === 'GeneratorReference')
+      this.#notes.add('generator', clip, 'is generated, not recorded: left as it is')
+    else if (schemaOf(reference) === 'ImageSequenceReference')
+      this.#notes.add('picture-only', clip, 'is a sequence of pictures, without sound')
+    else this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+  }
+
+  #noteSpeed(clip: string, speed: Rational): void {
+    const percent = Math.round(toNumber(speed) * 1000) / 10
+    const message =
+      speed.numerator === 0n
+        ? 'is a freeze frame, without sound'
+        : `plays at ${percent} %: the range it covers is taken`
+    this.#notes.add('speed', clip, message)
+  }
+}
+
+/** How far a transition reaches into the neighbour on its other side. */
+function transitionOffset(node: JsonNode | undefined, side: 'in_offset' | 'out_offset'): Rational {
+  return schemaOf(node) === 'Transition' ? larger(ZERO, timeOf(member(node, side)) ?? ZERO) : ZERO
+}

@@ -1,0 +1,86 @@
+import { errorReport, type VoxmuxError } from '../../src/core/errors.js'
+import type { PipelineContext } from '../../src/pipeline/context.js'
+import type { FileEvent, JobEvent } from '../../src/pipeline/events.js'
+import type { JobOutcome } from '../../src/pipeline/job/job-outcome.js'
+import { runJobs } from '../../src/pipeline/job/run-jobs.js'
+import { relocateAddresses } from './relocate-addresses.js'
+import type { RelinkedMedia } from './timeline.js'
+import type { TimelinePlan } from './timeline-plan.js'
+import { verifyRelinked } from './verify-relinked.js'
+import { type NewTimeline, relocationOf, standsAlready, writeTimeline } from './write-timeline.js'
+
+export interface RegenerateOptions {
+  /** Files that are worked on at the same time. */
+  readonly concurrency: number
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: JobEvent) => void) | undefined
+}
+
+/** How a timeline ended. */
+export interface TimelineOutcome {
+  /** Result of the timeline itself: its output is the new timeline. */
+  readonly event: FileEvent
+  /** Result of each file, in the order of the plan. */
+  readonly files: readonly JobOutcome[]
+}
+
+/**
+ * Regenerates the media that a planned timeline uses, one job per file, and then writes the new timeline. It writes
+ * only if every job is done, so that the timeline never points at a missing file. Finished jobs are skipped, and an
+ * identical timeline is not written twice.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` before anything is sent; VerificationError `ERR_TIMELINE_CHANGED`
+ */
+export async function regenerateTimeline(
+  plan: TimelinePlan,
+  context: PipelineContext,
+  { concurrency, signal, onEvent }: RegenerateOptions,
+): Promise<TimelineOutcome> {
+  const media = relinkedMedia(plan)
+  const made = newTimeline(plan, media)
+  const isThere = await standsAlready(made)
+  const requests = plan.sources.map(({ request }) => request)
+  const files = await runJobs(requests, context, { concurrency, signal, onEvent })
+  const left = files.find(({ event }) => event.status !== 'done' && event.status !== 'skipped')
+  const end = (status: FileEvent['status'], error: VoxmuxError | null): TimelineOutcome => {
+    const output = status === 'done' || status === 'skipped' ? plan.output : null
+    const id = requests[0]?.provisionalId ?? plan.output
+    const report = error && errorReport(error)
+    const event = { event: 'file', id, input: plan.file.path, status, output, receipt: null, error: report } as const
+    onEvent?.(event)
+    return { event, files }
+  }
+  if (left) return end(left.event.status, left.error)
+  await verifyRelinked(plan, made, media)
+  if (isThere) return end('skipped', null)
+  await writeTimeline(made)
+  return end('done', null)
+}
+
+/**
+ * Requires that a run could write the new timeline, or would find it there.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS`
+ */
+export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
+  await standsAlready(newTimeline(plan, relinkedMedia(plan)))
+}
+
+function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): NewTimeline {
+  const { file, output, request } = plan
+  return { file, output, text: textOf(plan, media), replace: request.settings.force }
+}
+
+/** The timeline over the new files, for the folder that it goes to. */
+function textOf({ timeline, file, output }: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): string {
+  return relocateAddresses(timeline.relink(media), file.extension, relocationOf(file, output))
+}
+
+/** The new files by the timeline's ids of the old ones. */
+function relinkedMedia({ sources }: TimelinePlan): ReadonlyMap<string, RelinkedMedia> {
+  return new Map(
+    sources.flatMap(({ sourceIds, job, media }) =>
+      sourceIds.map((id) => [id, { path: job.output, original: media.path }] as const),
+    ),
+  )
+}

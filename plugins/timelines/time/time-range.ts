@@ -1,0 +1,43 @@
+import { add, compare, larger, multiply, type Rational, smaller, subtract } from './rational.js'
+
+/** A half-open range in seconds, `start <= end`. */
+export interface TimeRange {
+  readonly start: Rational
+  readonly end: Rational
+}
+
+/** A range of a length; a negative length runs backwards from `start`. */
+export function rangeOf(start: Rational, length: Rational): TimeRange {
+  const end = add(start, length)
+  return { start: smaller(start, end), end: larger(start, end) }
+}
+
+/** The part that two ranges share; undefined if there is none. */
+export function intersection(a: TimeRange, b: TimeRange): TimeRange | undefined {
+  const [start, end] = [larger(a.start, b.start), smaller(a.end, b.end)]
+  return compare(start, end) < 0 ? { start, end } : undefined
+}
+
+/** The smallest range that holds both. */
+export function hull(a: TimeRange, b: TimeRange): TimeRange {
+  return { start: smaller(a.start, b.start), end: larger(a.end, b.end) }
+}
+
+export function length({ start, end }: TimeRange): Rational {
+  return subtract(end, start)
+}
+
+/** How an item lies in what contains it: `at` is filled from `sourceStart` on, `speed` seconds of source a second. */
+export interface Placement {
+  readonly at: TimeRange
+  readonly sourceStart: Rational
+  readonly speed: Rational
+}
+
+/** The part of the source that plays within a window of the container (null: all of it); undefined where none does. */
+export function playedPart({ at, sourceStart, speed }: Placement, window: TimeRange | null): TimeRange | undefined {
+  const seen = window === null ? at : intersection(at, window)
+  if (!seen || compare(seen.start, seen.end) >= 0) return undefined
+  const from = add(sourceStart, multiply(subtract(seen.start, at.start), speed))
+  return rangeOf(from, multiply(length(seen), speed))
+}

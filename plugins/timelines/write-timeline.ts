@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { UsageError } from '../../src/core/errors.js'
+import { publish } from '../../src/pipeline/output/publish.js'
+import type { TimelineFile } from './read-timeline.js'
+import type { Relocation } from './relocate-addresses.js'
+import { encodeText } from './timeline-text.js'
+
+/** A timeline that is about to be written. */
+export interface NewTimeline {
+  /** The one that it was made from. */
+  readonly file: TimelineFile
+  readonly output: string
+  readonly text: string
+  /** The person said `--force`. */
+  readonly replace: boolean
+}
+
+/**
+ * Checks whether the same timeline is already at that path.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there and may not be replaced
+ */
+export async function standsAlready({ file, output, text, replace }: NewTimeline): Promise<boolean> {
+  if ((await stat(output).catch(() => undefined)) === undefined) return false
+  const standing = await readFile(textPathOf(file, output)).catch(() => undefined)
+  if (standing?.equals(encodeText(text, file.encoding))) return true
+  if (replace) return false
+  throw new UsageError('ERR_OUTPUT_EXISTS', `${output} exists already and is not replaced.`, {
+    input: output,
+    remedies: ['Choose another folder with --output, or replace it with --force.'],
+  })
+}
+
+/** Writes a timeline whole or not at all: into a hidden file beside it first. Copies the rest of a bundle. */
+export async function writeTimeline(made: NewTimeline): Promise<void> {
+  const { file, output, text, replace } = made
+  await mkdir(dirname(output), { recursive: true })
+  if (isBundle(file)) {
+    await writeBundle(made)
+    return
+  }
+  const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
+  try {
+    await writeFile(part, encodeText(text, file.encoding), { flag: 'wx' })
+    await publish(part, output, { replace })
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+async function writeBundle({ file, output, text, replace }: NewTimeline): Promise<void> {
+  const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
+  try {
+    await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
+    await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
+    if (replace) await rm(output, { recursive: true, force: true })
+    // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
+    await rename(part, output)
+  } finally {
+    await rm(part, { recursive: true, force: true })
+  }
+}
+
+/** From where the relative addresses of a timeline count when it is written to `output`. */
+export function relocationOf(file: TimelineFile, output: string): Relocation {
+  return { from: dirname(file.textPath), to: dirname(textPathOf(file, output)), isBundle: isBundle(file) }
+}
+
+function isBundle({ path, textPath }: TimelineFile): boolean {
+  return path !== textPath
+}
+
+function textPathOf(file: TimelineFile, output: string): string {
+  return isBundle(file) ? join(output, basename(file.textPath)) : output
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type PQueue from 'p-queue'
+import { toVoxmuxError } from '../../../src/core/errors.js'
+import type { Logger } from '../../../src/core/logger.js'
+import type { Intake, Taken } from '../intake/intake.js'
+import { WAITS } from '../reasons.js'
+import type { WatchedFolder } from '../watched-folder.js'
+import type { Candidate } from './candidates.js'
+import { hasChanged } from './file-facts.js'
+import type { FileFilter } from './file-filter.js'
+import { fileKey } from './open-writers.js'
+import { isOwnOutput } from './own-output.js'
+import type { Settling } from './settling.js'
+import { judgeWholeness, type Wholeness } from './wholeness.js'
+import type { WriterWatch } from './writer-watch.js'
+
+export interface CandidateJudgeOptions {
+  readonly folder: WatchedFolder
+  readonly filter: FileFilter
+  readonly intake: Intake
+  /** Shared by all folders: so many files are judged at once. */
+  readonly judging: PQueue
+  readonly writers: WriterWatch
+  readonly logger: Logger
+  /** Ends all judging. */
+  readonly signal: AbortSignal
+  readonly onTaken: (candidate: Candidate, taken: Taken) => void
+  /** There is room for the next one. */
+  readonly onFree: () => void
+}
+
+/** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
+const MOST_JUDGED = 4
+/** What is to be judged again although it did not change. */
+const AGAIN_MS = 500
+
+/** Judges whether files that lie still are whole, and has those taken that are. */
+export class CandidateJudge {
+  /** Those that were taken although they stayed unreadable past the patience. */
+  readonly unreadable = new Set<string>()
+  readonly #options: CandidateJudgeOptions
+  #judged = 0
+
+  constructor(options: CandidateJudgeOptions) {
+    this.#options = options
+  }
+
+  /** Judges a file, unless that goes on already or there is no room: ask again. */
+  judge(candidate: Candidate): void {
+    if (!candidate.isBeingJudged && this.#judged < MOST_JUDGED) void this.#judge(candidate)
+  }
+
+  /** Forgets those that are not there any more. */
+  keepUnreadable(present: ReadonlySet<string>): void {
+    for (const path of this.unreadable) if (!present.has(path)) this.unreadable.delete(path)
+  }
+
+  async #judge(candidate: Candidate): Promise<void> {
+    const { judging, logger, signal, onTaken, onFree } = this.#options
+    candidate.isBeingJudged = true
+    this.#judged++
+    try {
+      const taken = await judging.add(() => this.#judgeNow(candidate))
+      if (taken?.outcome === 'later') candidate.judgeAtMs = performance.now() + AGAIN_MS
+      if (taken) onTaken(candidate, taken)
+    } catch (thrown) {
+      candidate.judgeAtMs = performance.now() + AGAIN_MS
+      if (!signal.aborted)
+        logger.debug({ path: candidate.path, cause: toVoxmuxError(thrown).message }, 'judged again later')
+    } finally {
+      candidate.isBeingJudged = false
+      this.#judged--
+      onFree()
+    }
+  }
+
+  /** @returns undefined for one that waits */
+  async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
+    const { folder, filter, writers, intake, signal } = this.#options
+    const { path, settling } = candidate
+    signal.throwIfAborted()
+    if (await isOwnOutput(folder.path, path, settling.facts.sizeBytes)) return { outcome: 'output' }
+    const marker = filter.markerOf(path)
+    const wholeness = await judgeWholeness({
+      ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
+      unchangedMs: performance.now() - settling.unchangedSinceMs,
+      marker: marker === null ? null : join(folder.path, marker),
+      writerOf: (key) => writers.writerOf(key),
+    })
+    if (wholeness.state === 'waits') return this.#wait(candidate, settling, wholeness)
+    const restMs = settling.unchangedSinceMs + folder.settleMs - performance.now()
+    if (restMs > 0) {
+      await sleep(restMs, undefined, { signal })
+      const writer = await writers.writerOf(fileKey(settling.facts))
+      if (writer) return this.#wait(candidate, settling, { state: 'waits', why: 'open', writer })
+    }
+    // Where it has changed meanwhile, it is not taken.
+    const taken = await intake.take(path, settling.facts, signal)
+    if (taken.outcome !== 'later' && wholeness.readable) this.unreadable.delete(path)
+    else if (taken.outcome !== 'later') this.unreadable.add(path)
+    return taken
+  }
+
+  #wait(candidate: Candidate, judged: Settling, { why, writer }: Wholeness & { state: 'waits' }): undefined {
+    // Written to while it was judged: the verdict is of a file that it was, perhaps before its last byte.
+    if (hasChanged(judged.facts, candidate.settling.facts)) return
+    const { folder, logger } = this.#options
+    const isOfThePatience = why === 'hollow' || why === 'unreadable'
+    const { unchangedSinceMs } = candidate.settling
+    candidate.judgeAtMs = isOfThePatience ? unchangedSinceMs + folder.patienceMs : performance.now() + AGAIN_MS
+    if (candidate.why === why) return
+    candidate.why = why
+    const by = writer ? { pid: writer.pid, command: writer.command } : {}
+    logger.info({ input: join(folder.path, candidate.path), why, ...by }, WAITS[why])
+  }
+}

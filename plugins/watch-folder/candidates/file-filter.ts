@@ -1,0 +1,49 @@
+import { basename, dirname, join } from 'node:path'
+import { isMediaName } from '../../../src/pipeline/plan/expand-inputs.js'
+import { globPattern } from './glob-pattern.js'
+import { isTemporaryName } from './temporary-names.js'
+
+/** What of a folder is taken, by name alone. */
+export interface FileFilterOptions {
+  /** Empty: every name with an extension of media. */
+  readonly include: readonly string[]
+  readonly exclude: readonly string[]
+  /** Name that a marker beside a file has, with `{name}` for the file's; null: none is asked for. */
+  readonly marker: string | null
+  /** Name that a copy tool gives a file until it is whole; null: none is known. */
+  readonly renamedFrom: string | null
+}
+
+/** Tells which names in a folder stand for files to be taken. */
+export interface FileFilter {
+  /** @param path within the folder, `/` between folders */
+  readonly takes: (path: string) => boolean
+  /** Path of the marker that must lie beside a file; null where none is asked for. */
+  readonly markerOf: (path: string) => string | null
+}
+
+export function createFileFilter({ include, exclude, marker, renamedFrom }: FileFilterOptions): FileFilter {
+  const wanted = include.map(globPattern)
+  const unwanted = exclude.map(globPattern)
+  const templates = [marker, renamedFrom].filter((template) => template !== null)
+  return {
+    takes(path) {
+      const name = basename(path)
+      if (isTemporaryName(name) || templates.some((template) => isMadeFrom(template, name))) return false
+      if (unwanted.some((pattern) => pattern.test(path))) return false
+      return wanted.length === 0 ? isMediaName(name) : wanted.some((pattern) => pattern.test(path))
+    },
+    markerOf: (path) =>
+      marker === null
+        ? null
+        : join(
+            dirname(path),
+            marker.replaceAll('{name}', () => basename(path)),
+          ),
+  }
+}
+
+function isMadeFrom(template: string, name: string): boolean {
+  const [before = '', after = ''] = template.split('{name}')
+  return name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after)
+}

@@ -1,0 +1,64 @@
+import { access } from 'node:fs/promises'
+import { toVoxmuxError } from '../../../src/core/errors.js'
+import { probe } from '../../../src/media/index.js'
+import type { FileFacts } from './file-facts.js'
+import { looksHollow } from './hollow-file.js'
+import { fileKey, type Writer } from './open-writers.js'
+
+/** What a file that did not change for the settle time is found to be. */
+export type Wholeness =
+  /** It may be taken; `readable` is false for one that stayed unreadable past the patience. */
+  | { readonly state: 'whole'; readonly readable: boolean }
+  /** Not yet: `why` for the log. `open`: a process writes to it. */
+  | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: Writer }
+
+export interface WholenessQuestion {
+  /** Absolute. */
+  readonly path: string
+  readonly facts: FileFacts
+  /** How long it has not changed. */
+  readonly unchangedMs: number
+  readonly patienceMs: number
+  /** Absolute path of the file that must lie beside it; null: none. */
+  readonly marker: string | null
+  readonly writerOf: (key: string) => Promise<Writer | undefined>
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Judges whether a file is whole, cheapest question first: its marker is there, nobody writes to it, its pages are
+ * filled, and ffprobe reads it to the end of its index. One that has holes or cannot be read is given the patience;
+ * then it is taken as it is, and its job says what is wrong with it.
+ *
+ * @throws TransientError, InterruptedError where it cannot be judged now: ask again
+ */
+export async function judgeWholeness(question: WholenessQuestion): Promise<Wholeness> {
+  const { path, facts, unchangedMs, patienceMs, marker, writerOf } = question
+  const isPatienceOver = unchangedMs >= patienceMs
+  if (marker !== null && !(await exists(marker))) return { state: 'waits', why: 'marker' }
+  const writer = await writerOf(fileKey(facts))
+  if (writer) return { state: 'waits', why: 'open', writer }
+  if (!isPatienceOver && (await looksHollow(path, facts))) return { state: 'waits', why: 'hollow' }
+  const readable = await isReadable(question)
+  return readable || isPatienceOver ? { state: 'whole', readable } : { state: 'waits', why: 'unreadable' }
+}
+
+/** False for what a growing file answers: that it breaks off. Any other verdict is its job's to report. */
+async function isReadable({ path, signal }: WholenessQuestion): Promise<boolean> {
+  try {
+    await probe(path, { signal })
+    return true
+  } catch (thrown) {
+    const error = toVoxmuxError(thrown, path)
+    // Of the moment, or of our own end: nothing is known of the file.
+    if (error.exitCode === 4 || error.exitCode === 130) throw error
+    return error.exitCode === 5 && error.code !== 'ERR_UNREADABLE'
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

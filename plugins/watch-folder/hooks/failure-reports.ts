@@ -1,0 +1,65 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { ErrorReport } from '../../../src/core/errors.js'
+import { fitName } from '../../../src/core/fit-name.js'
+import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import { syncFolder } from '../../../src/core/sync-folder.js'
+import { requireInside } from '../places/require-inside.js'
+
+/** Version of a report's shape: raised when a field changes its meaning or goes. */
+const SCHEMA_VERSION = 1
+const SUFFIX = '.json'
+
+/** What a report says, besides its version. */
+export interface FailureReport {
+  /** Absolute path of the source, which lies where it lay. */
+  readonly source: string
+  readonly status: 'failed' | 'rejected'
+  readonly error: ErrorReport
+  readonly job: string
+  readonly preset: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/**
+ * The reports of a folder's failed files: `failed/<path of the source>.json`, which appears whole and goes when the
+ * file succeeds.
+ */
+export class FailureReports {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** @param path of the source within its folder */
+  pathOf(path: string): string {
+    return join(this.#folder, dirname(path), fitName(basename(path), SUFFIX))
+  }
+
+  /** @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it */
+  async write(path: string, { error, ...facts }: FailureReport): Promise<void> {
+    const target = this.pathOf(path)
+    await requireInside(this.#folder, dirname(target))
+    await makeDurableFolder(dirname(target))
+    // Of a name of its own: two daemons may report the same file.
+    const part = join(dirname(target), `.voxmux-${facts.job}.report`)
+    const remedies = [...error.remedies, retryRemedy(facts.job)]
+    const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error, remedies }, null, 2)
+    await writeFile(part, `${text}\n`, { flush: true })
+    await rename(part, target)
+    await syncFolder(dirname(target))
+  }
+
+  async remove(path: string): Promise<void> {
+    const target = this.pathOf(path)
+    await requireInside(this.#folder, dirname(target))
+    await rm(target, { force: true })
+  }
+}
+
+/** A retry takes the present settings of the folder, which a person may have to change first. */
+function retryRemedy(job: string): string {
+  return `Change the folder's preset if that is the cause. Then run: voxmux jobs retry ${job}`
+}

@@ -1,0 +1,131 @@
+import { dirname, join } from 'node:path'
+import { errorReport, TransientError } from '../../../src/core/errors.js'
+import type { Logger } from '../../../src/core/logger.js'
+import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
+import { fileFacts } from '../candidates/file-facts.js'
+import { contentId, wholeSha256 } from '../intake/content-id.js'
+import { isStill, type TakenFile, takenFileOf } from '../intake/taken-file.js'
+import type { FolderPlaces } from '../places/folder-places.js'
+import { requireInside } from '../places/require-inside.js'
+import type { WatchedFolder } from '../watched-folder.js'
+import { type AfterFacts, callAfter } from './after-command.js'
+import { FailureReports } from './failure-reports.js'
+import { moveSource, type ReadSource } from './move-source.js'
+
+/** How soon a job is tried again whose folder is offline or whose file is under way. */
+const AWAY_MS = 5000
+const MOVED_MS = 2000
+/** Faults of the output's folder: a person mends them, and no file is to blame. */
+const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
+const CLOSED_MS = 15_000
+/** Faults that say that the file is not this job's any more. Such a job was tried for a day already. */
+const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
+
+export interface FolderHooksOptions {
+  /** The places of a group's folder, as it is configured now; undefined: another daemon's. */
+  readonly placesOf: (group: string) => FolderPlaces | undefined
+  readonly logger: Logger
+}
+
+/** The job's file and folder. */
+interface Place {
+  readonly places: FolderPlaces
+  readonly folder: WatchedFolder
+  readonly taken: TakenFile
+}
+
+/** What a watched folder adds to the life of its jobs: its share may be away, its file may move, and its aftercare. */
+export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks {
+  const placeOf = ({ group, data }: JobFacts): Place | null => {
+    const places = placesOf(group)
+    const taken = places && takenFileOf(data)
+    return places && taken ? { places, folder: places.folder, taken } : null
+  }
+  const after = async (place: Place, facts: AfterFacts, signal: AbortSignal) => {
+    if (!place.folder.after) return
+    await callAfter(place.folder.after, facts, signal)
+    logger.info({ job: facts.job, source: facts.source, status: facts.status }, 'ran the after-command')
+  }
+
+  return {
+    name: 'watch folder',
+    async beforePlan(job) {
+      const place = placeOf(job)
+      if (!place) return undefined
+      await requirePresent(place, job)
+      await requireUnchanged(job, place.taken)
+      return undefined
+    },
+    async afterPlan(job) {
+      const place = placeOf(job)
+      if (!place) return undefined
+      // Planning can wait for its turn.
+      await requirePresent(place, job)
+      await requireInside(place.folder.out, dirname(job.output))
+      return undefined
+    },
+    async excuse(job) {
+      const place = placeOf(job)
+      if (!place) return undefined
+      if ((await place.places.absence({ make: false })) !== null) return AWAY_MS
+      if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
+      if (PASSED_CODES.has(job.error.code)) return undefined
+      const facts = await fileFacts(job.input).catch(() => undefined)
+      return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
+    },
+    async afterPublish(job) {
+      const place = placeOf(job)
+      if (!place) return
+      await new FailureReports(place.folder.failed).remove(place.taken.path)
+      const source = await settledSource(place, job)
+      if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
+      await after(place, factsOf(job, job.output, source), job.signal)
+    },
+    async onFailure(job) {
+      const place = placeOf(job)
+      // What lies under the name now, if anything does, is another job: a report would accuse that one.
+      if (!place || PASSED_CODES.has(job.error.code)) return
+      const { id, input, preset, status, error } = job
+      const report = { source: input, status, error: errorReport(error), job: id, preset }
+      await new FailureReports(place.folder.failed).write(place.taken.path, { ...report, at: new Date().toISOString() })
+      await after(place, factsOf(job, null, input), job.signal)
+    },
+  }
+}
+
+/** @throws TransientError `ERR_FOLDER_OFFLINE` */
+async function requirePresent({ places }: Place, { input }: JobFacts): Promise<void> {
+  const reason = await places.absence({ make: false })
+  if (reason !== null) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input })
+}
+
+/**
+ * A file that was moved or written to since it was taken is not this job's any more: the next scan says whose it is.
+ *
+ * @throws TransientError `ERR_INPUT_MOVED`, `ERR_INPUT_CHANGED`
+ */
+async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): Promise<void> {
+  const facts = await fileFacts(input)
+  if (!facts) throw new TransientError('ERR_INPUT_MOVED', `${input} is not there any more.`, { input })
+  if (isStill(taken, facts)) return
+  if (facts.sizeBytes === taken.sizeBytes && (await contentId(input, signal)) === taken.contentId) return
+  throw new TransientError('ERR_INPUT_CHANGED', `${input} has changed since it was taken.`, { input })
+}
+
+/** Moves the source where the folder wants that. @returns where it lies now */
+async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
+  const { path, done, source } = folder
+  if (source !== 'move') return join(path, taken.path)
+  return moveSource(path, taken.path, done, await asItIsNow(join(path, taken.path), taken, job))
+}
+
+/** The times of a file that was only touched while its job ran: by its bytes it is still the one that was read. */
+async function asItIsNow(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
+  const facts = await fileFacts(source)
+  if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
+  return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken
+}
+
+function factsOf(job: PublishedJob | FailedJob, output: string | null, source: string): AfterFacts {
+  return { status: job.status, output, source, preset: job.preset, job: job.id }
+}

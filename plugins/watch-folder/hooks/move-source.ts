@@ -1,0 +1,71 @@
+import { link, rename, rm } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import { syncFolder } from '../../../src/core/sync-folder.js'
+import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
+import { requireInside } from '../places/require-inside.js'
+
+/** Another file of the same name may lie there from before. */
+const MOST_NAMES = 1000
+
+/** Answers of file systems that have no hard links. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** A source as it was when its job read it. */
+export interface ReadSource {
+  readonly sizeBytes: number
+  readonly mtimeNs: bigint
+}
+
+/**
+ * Moves a published source into a folder, under its own path there, and never over another file. It is linked first,
+ * and its old name goes when the new one is on the disk. So it is never gone, even after a power cut.
+ *
+ * @param path within the root
+ * @returns its path now; its old path if it is not the file that was read any more
+ * @throws the file system's error, for example EXDEV if the folder is on another disk; {UsageError} `ERR_WATCH_FOLDER`
+ * if a link below the folder leads out of it
+ */
+export async function moveSource(root: string, path: string, done: string, read: ReadSource): Promise<string> {
+  const source = join(root, path)
+  const facts = await fileFacts(source)
+  const isRead = (found: FileFacts) => found.sizeBytes === read.sizeBytes && found.mtimeNs === read.mtimeNs
+  if (!facts) {
+    const moved = await fileFacts(join(done, path))
+    return moved && isRead(moved) ? join(done, path) : source
+  }
+  if (!isRead(facts)) return source
+  const folder = dirname(join(done, path))
+  await requireInside(done, folder)
+  await makeDurableFolder(folder)
+  for (let count = 1; count <= MOST_NAMES; count++) {
+    const target = join(done, numbered(path, count))
+    const there = await fileFacts(target)
+    // Linked before a crash, and not taken away yet.
+    const isSame = there?.ino === facts.ino && there.dev === facts.dev
+    if (there && !isSame) continue
+    if (isSame || (await isLinked(source, target))) {
+      await syncFolder(folder)
+      await rm(source)
+    } else await rename(source, target)
+    return target
+  }
+  throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)
+}
+
+/** False on a file system without hard links: a rename has to do there. */
+async function isLinked(source: string, target: string): Promise<boolean> {
+  try {
+    await link(source, target)
+    return true
+  } catch (error) {
+    if (NO_LINKS.has(String((error as NodeJS.ErrnoException).code))) return false
+    throw error
+  }
+}
+
+function numbered(path: string, count: number): string {
+  if (count === 1) return path
+  const ext = extname(path)
+  return `${path.slice(0, path.length - ext.length)}~${count}${ext}`
+}

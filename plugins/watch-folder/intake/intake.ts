@@ -1,0 +1,158 @@
+import { dirname, join } from 'node:path'
+import { isEnded, type Job } from '../../../src/ledger/index.js'
+import type { PipelineContext } from '../../../src/pipeline/context.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
+import { type FileFacts, fileFacts, hasChanged } from '../candidates/file-facts.js'
+import { moveSource } from '../hooks/move-source.js'
+import { outputPlace } from '../places/output-place.js'
+import type { WatchedFolder } from '../watched-folder.js'
+import { contentId, isSampled, wholeSha256 } from './content-id.js'
+import type { SeenFile, SeenFiles } from './seen-files.js'
+import { takenData } from './taken-file.js'
+
+/**
+ * What became of a whole file. `later`: it changed meanwhile, or its job is in hand under another name, or that of its
+ * version before: ask again. `output`: it is no source, see `isOwnOutput`.
+ */
+export type Taken =
+  | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
+  | { readonly outcome: 'later' }
+  | { readonly outcome: 'output' }
+
+/** Faults of a job that only say that its file was elsewhere, or another, at that moment. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
+
+/** Makes jobs of the whole files of one folder, each version of each file once. */
+export class Intake {
+  readonly #folder: WatchedFolder
+  readonly #context: PipelineContext
+  readonly #seen: SeenFiles
+
+  constructor(folder: WatchedFolder, context: PipelineContext, seen: SeenFiles) {
+    this.#folder = folder
+    this.#context = context
+    this.#seen = seen
+  }
+
+  /**
+   * Takes a file that is whole. A renamed or touched one is the job that it was; a newer version is a new one, and the
+   * job of the version before is forgotten where nobody has begun it.
+   *
+   * @param path within the folder
+   */
+  async take(path: string, facts: FileFacts, signal: AbortSignal): Promise<Taken> {
+    const { group } = this.#folder
+    const absolute = join(this.#folder.path, path)
+    const before = this.#seen.get(group, path)
+    const id = await this.#contentIdOf(absolute, facts, before, signal)
+    const after = await fileFacts(absolute)
+    if (!after || hasChanged(facts, after)) return { outcome: 'later' }
+    const same = before?.contentId === id ? await this.#context.jobs.get(before.jobId) : null
+    if (same && !isPassing(same)) return this.#known(path, facts, id, same)
+    const moved = await this.#movedFrom(path, id)
+    if (moved && !(await this.#letGo(moved, path))) return { outcome: 'later' }
+    const movedJob = moved && (await this.#context.jobs.get(moved.jobId))
+    if (movedJob && isEnded(movedJob.status) && !isPassing(movedJob)) return this.#known(path, facts, id, movedJob)
+    if (before && before.contentId !== id && !(await this.#dropUnbegun(before))) return { outcome: 'later' }
+    return this.#queue(path, facts, id, before !== null && before.contentId !== id)
+  }
+
+  async #queue(path: string, facts: FileFacts, id: string, isNewer: boolean): Promise<Taken> {
+    const { out, nameTemplate, settings, group, priority } = this.#folder
+    const input = join(this.#folder.path, path)
+    const takenMs = Date.now()
+    const place = outputPlace(out, nameTemplate, { path, preset: settings.preset, takenMs })
+    const taken = { path, sizeBytes: facts.sizeBytes, mtimeNs: facts.mtimeNs, contentId: id }
+    const order = { input, output: `${place.folder}/`, outputStem: place.stem, settings, group, priority }
+    const { job, created } = await queueJob(
+      { ...order, supersede: true, contentId: id, data: takenData(taken) },
+      this.#context,
+    )
+    if (job.input !== input && !isEnded(job.status)) return { outcome: 'later' }
+    // An older version that came back, or a file that was away: its job is done once more.
+    if (!created && isEnded(job.status) && (isNewer || isPassing(job))) await this.#context.jobs.requeue(job.id)
+    return created ? this.#remember('queued', path, facts, id, job) : this.#known(path, facts, id, job)
+  }
+
+  async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<Taken> {
+    await this.#putAway(path, facts, job)
+    return this.#remember('known', path, facts, id, job)
+  }
+
+  /** A file that was done and moved, and is dropped again: nothing is left to do with it but that. */
+  async #putAway(path: string, facts: FileFacts, { status, output }: Job): Promise<void> {
+    const { source, path: root, done } = this.#folder
+    if (source !== 'move' || status !== 'done' || output === null || !(await fileFacts(output))) return
+    await moveSource(root, path, done, facts)
+  }
+
+  #remember(outcome: 'queued' | 'known', path: string, facts: FileFacts, id: string, job: Job): Taken {
+    const { sizeBytes, mtimeNs, ino } = facts
+    const seen = { group: this.#folder.group, path, sizeBytes, mtimeNs, ino, contentId: id, jobId: job.id }
+    this.#seen.put([seen])
+    return { outcome, job, seen }
+  }
+
+  /**
+   * What the content is known by. Of a large file only samples are read, as a rule; where it stands under a name whose
+   * version of before was done, all of it, so that a change of a few samples in the middle is not taken for a touch.
+   */
+  async #contentIdOf(
+    absolute: string,
+    { sizeBytes }: FileFacts,
+    before: SeenFile | null,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const id = await contentId(absolute, signal)
+    if (!before || !isSampled(sizeBytes) || before.sizeBytes !== sizeBytes) return id
+    const done = await this.#context.jobs.get(before.jobId)
+    const receipt = done?.receipt ? await readReceipt(done.receipt) : undefined
+    if (!receipt) return id
+    const sha256 = await wholeSha256(absolute, signal)
+    return sha256 === receipt.input.sha256 ? before.contentId : sha256
+  }
+
+  /** The file of the same content that lies where it lay no longer: this one is it, under another name. */
+  async #movedFrom(path: string, id: string): Promise<SeenFile | undefined> {
+    const { group, path: root } = this.#folder
+    for (const other of this.#seen.withContent(group, id)) {
+      if (other.path === path) continue
+      const facts = await fileFacts(join(root, other.path))
+      if (!facts || facts.sizeBytes !== other.sizeBytes) return other
+    }
+    return undefined
+  }
+
+  /**
+   * Frees a renamed file from its old name. A job that waits follows it within its folder by itself; in another folder
+   * its output has another place, and so it is another job.
+   *
+   * @returns false while a worker has that job in hand
+   */
+  async #letGo(moved: SeenFile, path: string): Promise<boolean> {
+    const job = await this.#context.jobs.get(moved.jobId)
+    if (job && !isEnded(job.status)) {
+      if (job.holder !== null) return false
+      if (dirname(moved.path) !== dirname(path) && !(await this.#context.jobs.forget(job.id))) return false
+    }
+    this.#seen.remove(moved.group, [moved.path])
+    return true
+  }
+
+  /**
+   * The version before is not there any more: its job could only fail.
+   *
+   * @returns false while a worker has it in hand: the newer version is one of two that would publish under one name
+   */
+  async #dropUnbegun(before: SeenFile): Promise<boolean> {
+    const { jobs } = this.#context
+    const job = await jobs.get(before.jobId)
+    if (!job || isEnded(job.status)) return true
+    return job.holder === null && (await jobs.forget(job.id))
+  }
+}
+
+function isPassing({ status, error }: Job): boolean {
+  return isEnded(status) && error !== null && PASSING_CODES.has(error.code)
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { Logger } from '../../../src/core/logger.js'
+import { isEnded, type JobStore } from '../../../src/ledger/index.js'
+import { type FileFacts, isSameVersion } from '../candidates/file-facts.js'
+import { FailureReports } from '../hooks/failure-reports.js'
+import type { WatchedFolder } from '../watched-folder.js'
+import type { SeenFile, SeenFiles } from './seen-files.js'
+
+export interface KnownFilesOptions {
+  readonly folder: WatchedFolder
+  readonly jobs: JobStore
+  readonly seen: SeenFiles
+  readonly logger: Logger
+}
+
+/** A file is gone once so many complete scans have missed it. */
+const MISSES = 2
+/** Jobs looked up a scan, to hear of those that a person made forgotten. */
+const LOOKUPS = 200
+
+/** The files of a folder that were taken and are still there. */
+export class KnownFiles {
+  readonly #options: KnownFilesOptions
+  readonly #files = new Map<string, SeenFile>()
+  /** Files that are no sources, as they were found to be. */
+  readonly #outputs = new Map<string, FileFacts>()
+  readonly #misses = new Map<string, number>()
+  #lookups: IterableIterator<SeenFile> | undefined
+
+  constructor(options: KnownFilesOptions) {
+    this.#options = options
+  }
+
+  /** True for a file that was taken, or found to be no source, in this very version. An inode says nothing on a share, where it may change. */
+  has(path: string, facts: FileFacts): boolean {
+    const { folder, seen } = this.#options
+    const output = this.#outputs.get(path)
+    if (output && isSameVersion(output, facts)) return true
+    const file = this.#files.get(path) ?? seen.get(folder.group, path)
+    if (!file || file.sizeBytes !== facts.sizeBytes || file.mtimeNs !== facts.mtimeNs) return false
+    if (file.ino !== facts.ino && !folder.poll) return false
+    this.#files.set(path, file)
+    return true
+  }
+
+  add(file: SeenFile): void {
+    this.#files.set(file.path, file)
+  }
+
+  addOutput(path: string, facts: FileFacts): void {
+    this.#outputs.set(path, facts)
+  }
+
+  /** After a complete scan: what it missed twice is gone, and so is what is left to do about it. */
+  async compare(present: ReadonlySet<string>): Promise<void> {
+    for (const path of this.#outputs.keys()) if (!present.has(path)) this.#outputs.delete(path)
+    for (const file of this.#files.values()) {
+      if (present.has(file.path)) {
+        this.#misses.delete(file.path)
+        continue
+      }
+      const misses = (this.#misses.get(file.path) ?? 0) + 1
+      this.#misses.set(file.path, misses)
+      if (misses >= MISSES) await this.#part(file)
+    }
+    await this.#findForgotten()
+  }
+
+  async #part(file: SeenFile): Promise<void> {
+    const { folder, jobs, seen, logger } = this.#options
+    this.#files.delete(file.path)
+    this.#misses.delete(file.path)
+    const job = await jobs.get(file.jobId)
+    // Under another name by now, and so not gone.
+    if (!job || job.input !== join(folder.path, file.path)) return
+    if (isEnded(job.status)) {
+      if (job.status === 'failed' || job.status === 'rejected')
+        await new FailureReports(folder.failed).remove(file.path)
+    } else if (job.holder === null && (await jobs.forget(job.id))) {
+      seen.remove(folder.group, [file.path])
+      logger.info({ job: job.id, input: job.input }, 'the file is gone, and with it its job')
+    }
+  }
+
+  /** A job that a person made forgotten is to be made anew: its file counts as new. */
+  async #findForgotten(): Promise<void> {
+    const { folder, jobs, seen } = this.#options
+    for (let count = 0; count < LOOKUPS; count++) {
+      this.#lookups ??= this.#files.values()
+      const next = this.#lookups.next()
+      if (next.done) {
+        this.#lookups = undefined
+        return
+      }
+      if (await jobs.get(next.value.jobId)) continue
+      this.#files.delete(next.value.path)
+      seen.remove(folder.group, [next.value.path])
+    }
+  }
+}

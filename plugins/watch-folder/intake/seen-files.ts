@@ -1,0 +1,113 @@
+import { openDatabase, type Row } from '../../../src/ledger/database/database.js'
+
+/** A file of a group that was queued, as it stood then. */
+export interface SeenFile {
+  readonly group: string
+  /** Within the group's folder. */
+  readonly path: string
+  readonly sizeBytes: number
+  readonly mtimeNs: bigint
+  readonly ino: bigint
+  /** What its content is known by. */
+  readonly contentId: string
+  readonly jobId: string
+}
+
+/** Where the folders of groups were mounted when they were last there. */
+export interface SeenMounts {
+  /** Mount point that a folder lay on; '' where that was not noted, null where it was never seen. */
+  mountOf(group: string, folder: string): string | null
+  putMount(group: string, folder: string, mount: string): void
+}
+
+/**
+ * Which files of which folders were queued already. It spares reading them again and tells a rename from a new file;
+ * the job store decides what is done twice, so that this file may be lost, or be older than the truth.
+ */
+export interface SeenFiles extends SeenMounts {
+  get(group: string, path: string): SeenFile | null
+  put(files: readonly SeenFile[]): void
+  remove(group: string, paths: readonly string[]): void
+  withContent(group: string, contentId: string): readonly SeenFile[]
+  /** Takes the folders of a group to be new ones, wherever they are mounted now. */
+  removeMounts(group: string): void
+  close(): void
+}
+
+/** Name of the index in the state folder. */
+export const SEEN_FILE = 'watch.sqlite'
+
+const MIGRATIONS = [
+  `
+  -- Numbers of the file system are text: an inode may be beyond what SQLite counts to.
+  CREATE TABLE files (
+    grp TEXT NOT NULL,
+    path TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    mtime_ns TEXT NOT NULL,
+    ino TEXT NOT NULL,
+    content_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    PRIMARY KEY (grp, path)
+  ) WITHOUT ROWID;
+  CREATE INDEX files_by_content ON files (grp, content_id);
+  CREATE TABLE roots (grp TEXT PRIMARY KEY, dev TEXT NOT NULL, seen_ms INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+  `
+  -- A mount point keeps its name over a restart of the machine, its device has another number.
+  CREATE TABLE mounts (grp TEXT NOT NULL, folder TEXT NOT NULL, mount TEXT NOT NULL, PRIMARY KEY (grp, folder)) WITHOUT ROWID;
+  -- A group was called as its root.
+  INSERT INTO mounts SELECT grp, grp, '' FROM roots;
+  DROP TABLE roots;
+  `,
+]
+
+const SELECT_FILE = 'SELECT grp, path, size_bytes, mtime_ns, ino, content_id, job_id FROM files WHERE grp = ?'
+
+/** Opens (or makes) the index in a SQLite file. @throws as `openDatabase` does */
+export function openSeenFiles(file: string): SeenFiles {
+  // Written for every file, in the loop that does all else: what is lost is read again.
+  const database = openDatabase(file, MIGRATIONS, 'crash')
+  return {
+    get(group, path) {
+      const row = database.get(`${SELECT_FILE} AND path = ?`, [group, path])
+      return row ? seenFileOf(row) : null
+    },
+    withContent: (group, contentId) =>
+      database.all(`${SELECT_FILE} AND content_id = ?`, [group, contentId]).map(seenFileOf),
+    put: (files) =>
+      database.transaction(() => {
+        for (const { group, path, sizeBytes, mtimeNs, ino, contentId, jobId } of files)
+          database.run('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)', [
+            ...[group, path, sizeBytes, String(mtimeNs), String(ino), contentId, jobId],
+          ])
+      }),
+    remove: (group, paths) =>
+      database.transaction(() => {
+        for (const path of paths) database.run('DELETE FROM files WHERE grp = ? AND path = ?', [group, path])
+      }),
+    mountOf(group, folder) {
+      const row = database.get('SELECT mount FROM mounts WHERE grp = ? AND folder = ?', [group, folder])
+      return row ? String(row.mount) : null
+    },
+    putMount: (group, folder, mount) => {
+      database.run('INSERT OR REPLACE INTO mounts VALUES (?, ?, ?)', [group, folder, mount])
+    },
+    removeMounts: (group) => {
+      database.run('DELETE FROM mounts WHERE grp = ?', [group])
+    },
+    close: () => database.close(),
+  }
+}
+
+function seenFileOf(row: Row): SeenFile {
+  return {
+    group: String(row.grp),
+    path: String(row.path),
+    sizeBytes: Number(row.size_bytes),
+    mtimeNs: BigInt(String(row.mtime_ns)),
+    ino: BigInt(String(row.ino)),
+    contentId: String(row.content_id),
+    jobId: String(row.job_id),
+  }
+}

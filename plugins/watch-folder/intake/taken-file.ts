@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { FileFacts } from '../candidates/file-facts.js'
+
+const takenFileSchema = z.object({
+  path: z.string(),
+  sizeBytes: z.number(),
+  /** Decimal: JSON has no such integers. */
+  mtimeNs: z.string(),
+  contentId: z.string(),
+})
+
+/** What a job remembers of the file that it was made for, in its order. */
+export interface TakenFile {
+  /** Within the watched folder. */
+  readonly path: string
+  readonly sizeBytes: number
+  readonly mtimeNs: bigint
+  readonly contentId: string
+}
+
+/** As plain JSON, for an order's `data`. */
+export function takenData({ path, sizeBytes, mtimeNs, contentId }: TakenFile): Readonly<Record<string, unknown>> {
+  return { path, sizeBytes, mtimeNs: String(mtimeNs), contentId }
+}
+
+/** The same, read back; null for a job that no watch folder made. */
+export function takenFileOf(data: Readonly<Record<string, unknown>>): TakenFile | null {
+  const read = takenFileSchema.safeParse(data)
+  return read.success ? { ...read.data, mtimeNs: BigInt(read.data.mtimeNs) } : null
+}
+
+/** True while the file is the one that was taken, as far as the file system tells. */
+export function isStill(taken: TakenFile, facts: FileFacts): boolean {
+  return taken.sizeBytes === facts.sizeBytes && taken.mtimeNs === facts.mtimeNs
+}

@@ -1,0 +1,74 @@
+import type { Logger } from '../../../src/core/logger.js'
+import type { JobStore } from '../../../src/ledger/index.js'
+import type { FolderPlaces } from './folder-places.js'
+
+export interface FolderPresenceOptions {
+  readonly places: FolderPlaces
+  readonly jobs: JobStore
+  readonly logger: Logger
+  /** It went offline, or came back. */
+  readonly onChange: () => void
+}
+
+/** Says whose pause it is: one that a person or an account-wide fault made is not ours to end. */
+const PAUSE_PREFIX = 'offline: '
+/** A pause that another left behind is looked for so often. */
+const LEFT_BEHIND_MS = 60_000
+
+/**
+ * Whether all places of a folder are there. While they are not, its jobs are paused: nothing is forgotten, nothing
+ * fails, and nothing is written where no share is mounted.
+ */
+export class FolderPresence {
+  readonly #options: FolderPresenceOptions
+  #reason: string | null = null
+  #isPrepared = false
+  #lookedMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: FolderPresenceOptions) {
+    this.#options = options
+  }
+
+  /** Why it is offline; null while it is there. */
+  get reason(): string | null {
+    return this.#reason
+  }
+
+  /**
+   * Looks, and tells whether it is there; the first time that it is, the folders that it fills are made.
+   *
+   * @throws UsageError `ERR_WATCH_FOLDER` where they cannot be what they are configured to be
+   */
+  async look(): Promise<boolean> {
+    const reason = await this.#options.places.absence({ make: !this.#isPrepared })
+    if (reason === null) await this.#goOnline()
+    else await this.#goOffline(reason)
+    return reason === null
+  }
+
+  async #goOffline(reason: string): Promise<void> {
+    const { places, jobs, logger, onChange } = this.#options
+    if (this.#reason === reason) return
+    this.#reason = reason
+    logger.warn({ folder: places.folder.path }, `${reason} Its files wait until it is back.`)
+    onChange()
+    await jobs.pause(places.folder.group, PAUSE_PREFIX + reason)
+  }
+
+  async #goOnline(): Promise<void> {
+    const { places, jobs, logger, onChange } = this.#options
+    const { path, group } = places.folder
+    this.#isPrepared = true
+    const nowMs = performance.now()
+    if (nowMs - this.#lookedMs > LEFT_BEHIND_MS) {
+      this.#lookedMs = nowMs
+      const pause = (await jobs.pauses()).find((one) => one.group === group)
+      if (pause?.reason.startsWith(PAUSE_PREFIX)) await jobs.resume(group)
+    }
+    if (this.#reason === null) return
+    await jobs.resume(group)
+    this.#reason = null
+    logger.info({ folder: path }, `${path} is watched again.`)
+    onChange()
+  }
+}

@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises'
+import { UsageError } from '../../../src/core/errors.js'
+import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import type { WatchedFolder } from '../watched-folder.js'
+import { requireInside } from './require-inside.js'
+
+/**
+ * Makes the folders of outputs, reports and moved sources of a root that exists.
+ *
+ * @throws {UsageError} `ERR_WATCH_FOLDER` if sources would be overwritten or could not be moved, or if a folder in the
+ * root is a link that leads out of it
+ */
+export async function prepareFolder(folder: WatchedFolder): Promise<void> {
+  const { path, out, failed, done, source } = folder
+  const clash = Object.entries({ out, failed, done }).find(([, place]) => place === path)
+  if (clash) throw wrongFolder(folder, `its folder for ${clash[0]} is the folder itself`)
+  const root = await stat(path)
+  for (const place of [out, failed, ...(source === 'move' ? [done] : [])]) {
+    await requireInside(path, place)
+    await make(folder, place)
+  }
+  if (source === 'move' && (await stat(done)).dev !== root.dev)
+    throw wrongFolder(folder, `${done}, the folder for its sources, is on another disk`)
+}
+
+/**
+ * Refuses folders none of which is there or ever was: more likely a slip of the finger than a share that is away.
+ *
+ * @throws UsageError `ERR_INPUT_MISSING`
+ */
+export async function refuseUnknown(
+  folders: readonly WatchedFolder[],
+  wasSeen: (folder: WatchedFolder) => boolean,
+): Promise<void> {
+  const found = await Promise.all(folders.map(({ path }) => stat(path).catch(() => undefined)))
+  const [first] = folders
+  if (!first || found.some((stats) => stats?.isDirectory()) || folders.some(wasSeen)) return
+  const input = first.path
+  if (found[0])
+    throw new UsageError('ERR_INPUT_MISSING', `${input} is not a folder, and only folders can be watched.`, {
+      input,
+      remedies: ['Name the folder that contains it, or regenerate only this file with `voxmux run`.'],
+    })
+  throw new UsageError('ERR_INPUT_MISSING', `The folder ${input} does not exist.`, {
+    input,
+    remedies: ['Check the path, or mount the share first.'],
+  })
+}
+
+async function make(folder: WatchedFolder, place: string): Promise<void> {
+  try {
+    await makeDurableFolder(place)
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    // A folder that cannot be written now may be mended while the daemon runs: its jobs wait for that.
+    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC') return
+    throw wrongFolder(folder, `${place} cannot be made (${message})`, cause)
+  }
+}
+
+function wrongFolder({ path }: WatchedFolder, why: string, cause?: unknown): UsageError {
+  return new UsageError('ERR_WATCH_FOLDER', `${path} cannot be watched: ${why}.`, {
+    cause,
+    input: path,
+    remedies: ['Choose another folder, with --out and --failed or in the configuration.'],
+  })
+}

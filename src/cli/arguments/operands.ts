@@ -1,0 +1,48 @@
+import { UsageError } from '../../core/errors.js'
+
+/** A process argument cannot contain this character. */
+const MARK = '\0'
+
+/** How JSON quotes the mark inside a yargs message. */
+const QUOTED_MARK = '\\u0000'
+
+/** The words of a command line. Operands that look like flags are hidden from the parser. */
+export interface HiddenOperands {
+  readonly words: readonly string[]
+  /** Restores a value, or a list of values, as the user typed it. */
+  readonly typed: <Value>(value: Value) => Value
+  /** Restores a sentence that quotes hidden words. */
+  readonly restored: (sentence: string) => string
+}
+
+/**
+ * Hides the words that are never flags: everything after `--`, and a lone hyphen. Without this, yargs keeps words after
+ * `--` from the positional arguments and drops a lone hyphen from a list. Both would leave out a file silently.
+ */
+export function hideOperands(argv: readonly string[]): HiddenOperands {
+  const end = argv.indexOf('--')
+  const before = end === -1 ? argv : argv.slice(0, end)
+  const after = end === -1 ? [] : argv.slice(end + 1)
+  return {
+    words: [...before.map((word) => (word === '-' ? MARK + word : word)), ...after.map((word) => MARK + word)],
+    typed: (value) => (Array.isArray(value) ? value.map(unmarked) : unmarked(value)) as typeof value,
+    restored: (sentence) => sentence.replaceAll(MARK, '').replaceAll(QUOTED_MARK, ''),
+  }
+}
+
+function unmarked(value: unknown): unknown {
+  return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value
+}
+
+/**
+ * Rejects an empty word, which an unset variable leaves behind. As a path it would mean the working folder, and voxmux
+ * would process and pay for everything in it.
+ *
+ * @throws UsageError `ERR_USAGE`
+ */
+export function refuseEmpty(name: string, value: unknown, isOperand: boolean): void {
+  if (!(Array.isArray(value) ? value : [value]).includes('')) return
+  throw new UsageError('ERR_USAGE', isOperand ? 'An argument is empty.' : `--${name} is empty.`, {
+    remedies: ['Check that the variable it comes from is set.'],
+  })
+}

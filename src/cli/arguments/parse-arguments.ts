@@ -1,0 +1,147 @@
+import yargs, { type ArgumentsCamelCase, type Argv } from 'yargs'
+import { nearest } from '../../config/nearest.js'
+import { UsageError, VoxmuxError } from '../../core/errors.js'
+import type { Command, CommandEntry } from '../command.js'
+import { DEFAULT_COMMAND } from '../command-table.js'
+import { isPositional, knownFlags, optionsOf } from './flag-names.js'
+import { hideOperands, refuseEmpty } from './operands.js'
+
+interface Called {
+  readonly name: string
+  readonly command: Command
+}
+
+/** Operands that users know by another name than the code. */
+const OPERAND_NAMES: Readonly<Record<string, string>> = { input: 'file', cut: 'timeline' }
+
+export type ParsedArguments =
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'values'; readonly values: ArgumentsCamelCase }
+
+/**
+ * Reads a command's arguments. yargs gets the options of the called command only.
+ *
+ * @throws UsageError `ERR_USAGE`: one sentence, with the nearest flag if one was mistyped
+ */
+export async function parseArguments(
+  entry: CommandEntry,
+  command: Command,
+  argv: readonly string[],
+): Promise<ParsedArguments> {
+  let values: ArgumentsCamelCase | undefined
+  // yargs drops a command's options after parsing.
+  let lists: readonly string[] = []
+  const { words, typed, restored } = hideOperands(argv)
+  const parser = yargs([...words])
+    .scriptName(`voxmux ${entry.name}`)
+    .locale('en')
+    .detectLocale(false)
+    .parserConfiguration({
+      'greedy-arrays': false,
+      'dot-notation': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'strip-aliased': true,
+    })
+    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .exitProcess(false)
+    .version(false)
+    .help('help')
+    .alias('help', 'h')
+    .showHelpOnFail(false)
+    .strict()
+    .fail((message: string | null, error: Error | undefined) => {
+      if (error instanceof VoxmuxError) throw error
+      throw new UsageError(
+        'ERR_USAGE',
+        sentence(restored(message ?? error?.message ?? ''), argv, parser, { name: entry.name, command }),
+        {
+          remedies: [`\`voxmux ${entry.name} --help\` shows the options and examples.`],
+        },
+      )
+    })
+    .command(
+      `$0 ${command.positionals}`.trim(),
+      entry.summary,
+      (builder) => {
+        const built = withExamples(command.build(builder), entry.name, command)
+        lists = [...optionsOf(built).array]
+        return built
+      },
+      (parsed) => {
+        values = parsed as ArgumentsCamelCase
+      },
+    )
+  if (wantsHelp(argv)) return { kind: 'help', text: await parser.getHelp() }
+  await parser.parseAsync()
+  if (!values) throw new UsageError('ERR_USAGE', `voxmux could not read the arguments of \`voxmux ${entry.name}\`.`)
+  return { kind: 'values', values: lastOfEach(values, lists, command, typed) }
+}
+
+function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
+  return examples.reduce((built, [line, meaning]) => built.example(`voxmux ${name} ${line}`.trim(), meaning), parser)
+}
+
+function wantsHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === '--help' || word === '-h')
+}
+
+/** Turns a yargs message into one sentence that names the flag as the user typed it. */
+function sentence(message: string, argv: readonly string[], parser: Argv, { name, command }: Called): string {
+  const unknown = /^Unknown arguments?: (.+)$/.exec(message)?.[1]
+  if (unknown) {
+    const names = unknown.split(', ').filter(isTyped)
+    return names
+      .map((name) => (argv.includes(name) ? `Unexpected argument "${name}".` : unknownFlag(name, parser)))
+      .join(' ')
+  }
+  const invalid = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message)
+  if (invalid)
+    return `${isPositional(invalid[1] ?? '', command) ? '' : '--'}${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
+  const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
+  if (valueless) return `${flag(valueless)} needs a value.`
+  if (/^Not enough non-option arguments/.test(message)) return missing(name, command)
+  return message.split('\n')[0] ?? message
+}
+
+function missing(name: string, { positionals, examples: [example] }: Command): string {
+  const operand = /^<(\w+)/.exec(positionals)?.[1] ?? 'argument'
+  const called = name === DEFAULT_COMMAND ? 'voxmux' : `voxmux ${name}`
+  return `Which ${OPERAND_NAMES[operand] ?? operand}? For example: ${called} ${example?.[0] ?? ''}`
+}
+
+function unknownFlag(name: string, parser: Argv): string {
+  const guess = nearest(name, knownFlags(parser))
+  return `${flag(name)} is not an option${guess ? `; did you mean --${guess}?` : '.'}`
+}
+
+/** yargs reports a hyphenated flag twice, the second time in camel case. */
+function isTyped(name: string, _: number, names: readonly string[]): boolean {
+  return !names.some((other) => other !== name && camelCase(other) === name)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function flag(name: string): string {
+  return name.length === 1 ? `-${name}` : `--${name}`
+}
+
+/** If a flag is given twice, the last value wins. Lists collect all values. */
+function lastOfEach(
+  values: ArgumentsCamelCase,
+  lists: readonly string[],
+  command: Command,
+  typed: <Value>(value: Value) => Value,
+): ArgumentsCamelCase {
+  const entries = Object.entries(values).map(([name, given]) => {
+    const value = typed(given)
+    const isOperand = isPositional(name, command)
+    refuseEmpty(name, value, isOperand)
+    const isList = name === '_' || isOperand || lists.some((list) => list === name || camelCase(list) === name)
+    return [name, Array.isArray(value) && !isList ? value.at(-1) : value]
+  })
+  return Object.fromEntries(entries) as ArgumentsCamelCase
+}

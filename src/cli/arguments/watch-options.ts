@@ -1,0 +1,73 @@
+import type { InferredOptionTypes, Options } from 'yargs'
+import type { FolderFlags } from '../../../plugins/watch-folder/index.js'
+import { WATCH_DEFAULTS } from '../../config/watch-schema.js'
+import { UsageError } from '../../core/errors.js'
+import { parseDuration } from '../../core/time.js'
+import { CONFIG_OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, VOICE_OPTIONS } from './run-options.js'
+
+const text = (describe: string, group: string) => ({ type: 'string', requiresArg: true, describe, group }) as const
+
+/** All flags of `watch`. */
+export const WATCH_OPTIONS = {
+  out: text('Folder for finished files (default: out in the watched folder)', 'Output:'),
+  failed: text('Folder for failure reports (default: failed in the watched folder)', 'Output:'),
+  'as-mounted': {
+    type: 'boolean',
+    describe: 'Accept that a watched folder has moved to another disk or share for good',
+    group: 'Input:',
+  },
+  settle: text(
+    `Seconds a file must stay unchanged before it is processed (default ${WATCH_DEFAULTS.settleSec})`,
+    'Input:',
+  ),
+  patience: text(`Seconds to wait for an unreadable file (default ${WATCH_DEFAULTS.patienceSec})`, 'Input:'),
+  scan: text(`Seconds between scans of the folder (default ${WATCH_DEFAULTS.scanSec})`, 'Input:'),
+  poll: { type: 'boolean', describe: 'Find files by scans alone, for network shares', group: 'Input:' },
+  once: { type: 'boolean', describe: 'Process the files that are there, then exit', group: 'Processing:' },
+  'ingest-only': { type: 'boolean', describe: 'Queue the files and leave them to workers', group: 'Processing:' },
+  port: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Port of the dashboard and metrics; 0 picks a free one',
+    group: 'Service:',
+  },
+  ...CONFIG_OPTIONS,
+  track: VOICE_OPTIONS.track,
+  channels: VOICE_OPTIONS.channels,
+  mix: RUN_OPTIONS.mix,
+  'keep-original': RUN_OPTIONS['keep-original'],
+  report: RUN_OPTIONS.report,
+  verify: RUN_OPTIONS.verify,
+  strict: RUN_OPTIONS.strict,
+  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default 16)' },
+  ledger: RUN_OPTIONS.ledger,
+  store: RUN_OPTIONS.store,
+  ...OUTPUT_OPTIONS,
+} as const satisfies Record<string, Options>
+
+export type WatchArguments = Partial<InferredOptionTypes<typeof WATCH_OPTIONS>> & {
+  readonly folder?: string[] | undefined
+}
+
+/** The folder settings that the flags make. @throws UsageError `ERR_USAGE` for an invalid time */
+export function folderFlagsOf(args: WatchArguments): FolderFlags {
+  return {
+    folders: args.folder ?? [],
+    out: args.out,
+    failed: args.failed,
+    settleSec: seconds('--settle', args.settle, 0),
+    patienceSec: seconds('--patience', args.patience, 0),
+    scanSec: seconds('--scan', args.scan, 0.1),
+    poll: args.poll,
+  }
+}
+
+function seconds(flag: string, given: string | undefined, leastSec: number): number | undefined {
+  if (given === undefined) return undefined
+  const sec = parseDuration(given)
+  if (sec !== undefined && sec >= leastSec && sec <= 86_400) return sec
+  throw new UsageError(
+    'ERR_USAGE',
+    `${flag} takes a time from ${leastSec} s to a day, such as 30 or 5m, not "${given}".`,
+  )
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { type FileErrorCode, fileErrorCodeSchema } from '../../contract/index.js'
+import { type ExitCode, errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
+import { type MediaInfo, probe } from '../../media/index.js'
+import type { FileEvent } from '../../pipeline/events.js'
+import { isWebAddress } from '../../pipeline/plan/expand-inputs.js'
+import type { JobSettings } from '../../pipeline/plan/job-settings.js'
+import { judge, type Verdicts } from '../../pipeline/plan/judge.js'
+import { checkWriting } from '../../pipeline/plan/plan-job.js'
+import { planTracks, type TrackPlan } from '../../pipeline/plan/plan-tracks.js'
+import { voiceVerdicts } from '../../pipeline/voice/hear-voice.js'
+import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
+
+/** The result of the pre-check of one input. */
+export interface CheckedFile extends FileEvent {
+  readonly verdicts: Verdicts
+  /** Null if the file cannot be read. */
+  readonly media: MediaInfo | null
+  /** The writer of the output, the census of the input and what would be lost; null if the file is refused. */
+  readonly writing: Awaited<ReturnType<typeof checkWriting>> | null
+}
+
+/** A checked file and its own exit code. */
+export interface CheckOutcome {
+  readonly file: CheckedFile
+  readonly exitCode: ExitCode
+}
+
+/** Checks one input without sending or writing anything. Throws only when it is aborted. */
+export async function checkFile(
+  input: string,
+  settings: JobSettings,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<CheckOutcome> {
+  let media: MediaInfo | null = null
+  let verdicts: Verdicts = { asIs: [], asSent: [] }
+  try {
+    if (isWebAddress(input)) throw addressRefused(input)
+    media = await probe(input, { signal })
+    verdicts = { asIs: runRules(subjectOfMedia(media), limits), asSent: [] }
+    const tracks = planTracks(media, settings, limits)
+    verdicts = await withVoice(judge(media, tracks, settings, limits), media, tracks, limits, signal)
+    const refused = refusalError(media.path, verdicts.asSent)
+    const writing = refused ? null : await checkWriting(media, tracks, settings, signal)
+    return outcome(input, media, verdicts, refused, writing)
+  } catch (thrown) {
+    const error = toVoxmuxError(thrown, input)
+    if (error.exitCode === 130) throw error
+    // An unreadable file cannot be sent either way, so its fault counts as a verdict.
+    const found = media === null ? verdictOf(error) : []
+    const both = found.length > 0 ? { asIs: found, asSent: found } : verdicts
+    return outcome(input, media, both, error)
+  }
+}
+
+/**
+ * Searches for a voice only if nothing else is wrong. The search takes a while, and its result would hide more
+ * important ones.
+ */
+async function withVoice(
+  judged: Verdicts,
+  media: MediaInfo,
+  [first]: readonly TrackPlan[],
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<Verdicts> {
+  if (!first || refusalError(media.path, judged.asSent)) return judged
+  const heard = await voiceVerdicts(media.path, first.stream.audioIndex, limits, signal)
+  return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
+}
+
+function outcome(
+  input: string,
+  media: MediaInfo | null,
+  verdicts: Verdicts,
+  error: VoxmuxError | undefined,
+  writing: CheckedFile['writing'] = null,
+): CheckOutcome {
+  const status = error === undefined ? 'done' : error.exitCode === 5 ? 'rejected' : 'failed'
+  const file: CheckedFile = {
+    event: 'file',
+    id: randomUUID(),
+    input,
+    status,
+    output: null,
+    receipt: null,
+    error: error ? errorReport(error) : null,
+    verdicts,
+    media,
+    writing,
+  }
+  return { file, exitCode: error?.exitCode ?? 0 }
+}
+
+function verdictOf({ errorCode, message, remedies }: VoxmuxError): readonly Verdict[] {
+  const code = fileErrorCodeSchema.safeParse(errorCode)
+  return code.success ? [verdict(code.data satisfies FileErrorCode, message, 'refuse', remedies)] : []
+}
+
+function addressRefused(input: string): UsageError {
+  return new UsageError('ERR_CHECK_ADDRESS', 'A web address cannot be checked before it is downloaded.', {
+    input,
+    remedies: ['Download the file first, or use `voxmux run --dry-run`.'],
+  })
+}

@@ -1,0 +1,176 @@
+import pc from 'picocolors'
+import type { Recipe } from '../../config/preset-schema.js'
+import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import {
+  cutCommand,
+  donorCommand,
+  type FfmpegCommand,
+  ffmpegArguments,
+  forecastVoice,
+  hasIndexFirst,
+  heardFormat,
+  type MuxPlan,
+  muxCommand,
+  type PlannedCut,
+  pcmFormatFor,
+  planCuts,
+  replacedStreams,
+  type SampleType,
+  writingFacts,
+} from '../../media/index.js'
+import type { FileEvent } from '../../pipeline/events.js'
+import { ownReceipt } from '../../pipeline/output/existing-output.js'
+import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
+import { voiceSample } from '../../pipeline/output/voice-sample.js'
+import { receiptPath } from '../../pipeline/plan/output-path.js'
+import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
+import { type Limits, refusalError } from '../../precheck/index.js'
+import type { CommandContext } from '../command.js'
+import { fileLine } from '../output/file-line.js'
+import { describeError } from '../output/output.js'
+
+/**
+ * Shows what each job would do: verdicts, losses, seconds to pay for, bytes to send, and the exact ffmpeg arguments.
+ * Cuts, sends and writes nothing.
+ *
+ * @returns 0, or the exit code of a job that would fail before sending
+ */
+export async function showPlans(
+  requests: readonly PlanRequest[],
+  limits: Limits,
+  { cwd, output, signal }: CommandContext,
+): Promise<ExitCode> {
+  const files: FileEvent[] = []
+  const codes: ExitCode[] = []
+  for (const request of requests) {
+    const file = {
+      event: 'file',
+      id: request.provisionalId,
+      input: request.input,
+      output: null,
+      receipt: null,
+    } as const
+    try {
+      if (!request.settings.force && (await ownReceipt(request.input, signal))) {
+        const own = { ...file, status: 'skipped', output: request.input, error: null } as const
+        output.note(fileLine(own, pc, cwd))
+        files.push({ ...own, receipt: receiptPath(request.input) })
+        continue
+      }
+      const plan = await planJob(request, limits, { signal })
+      const ffmpeg = await commands(plan, request.settings.recipe)
+      output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
+      output.print(planText(plan, ffmpeg))
+      const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
+      if (refusal) throw refusal
+      await requireFreePlace(plan, request, signal)
+      files.push({ ...file, status: 'skipped', error: null })
+    } catch (thrown) {
+      const error = toVoxmuxError(thrown, request.input)
+      output.note(describeError(error))
+      codes.push(error.exitCode)
+      files.push({ ...file, status: error.exitCode === 5 ? 'rejected' : 'failed', error: errorReport(error) })
+    }
+  }
+  for (const event of files) output.event({ ...event })
+  const exitCode = overallExitCode(codes)
+  output.result({ exitCode, files })
+  return exitCode
+}
+
+function planFacts(plan: JobPlan) {
+  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
+  const streams = mux.streams.map(({ input, fate, outputIndex, reason }) => ({
+    index: input.index,
+    fate,
+    outputIndex,
+    reason,
+  }))
+  return {
+    media,
+    output,
+    verdicts,
+    losses: mux.losses,
+    ...writingFacts(mux),
+    streams,
+    notes,
+    paidSec,
+    sendBytes,
+  }
+}
+
+/** Placeholder for the work folder, whose name changes with every run. */
+const WORK_FOLDER = '/WORK'
+
+async function commands(plan: JobPlan, recipe: Recipe): Promise<readonly (readonly string[])[]> {
+  const cuts = planCuts(plan.media, cutRequests(plan, WORK_FOLDER))
+  return [cutCommand(plan.media, cuts), ...(await muxPreview(plan.mux, cuts, recipe))].map(ffmpegArguments)
+}
+
+/** The mux command. Values that only the regenerated audio determines have their usual values. */
+async function muxPreview(
+  plan: MuxPlan,
+  cuts: readonly PlannedCut[],
+  recipe: Recipe,
+): Promise<readonly FfmpegCommand[]> {
+  const previews = replacedStreams(plan).map((stream) => {
+    const own = cuts.filter((cut) => cut.stream.index === stream.input.index)
+    return forecastVoice(plan, stream, usualSample(pcmFormatFor(stream.input).sample, own, recipe))
+  })
+  const voices = previews.map(({ voice }) => voice)
+  const { writing } = plan
+  if (writing.kind === 'bytes') {
+    return voices.flatMap(({ format, stream }, place) => {
+      const donor = writing.donors[place]
+      return donor
+        ? [donorCommand('pipe:0', { format }, stream.encoding, donor, `${WORK_FOLDER}/part.donor${place}`)]
+        : []
+    })
+  }
+  const fastStart = await hasIndexFirst(plan.media)
+  return [
+    ...previews.flatMap(({ commands }) => commands),
+    muxCommand(plan, { voices, partPath: `${WORK_FOLDER}/part`, fastStart, copiedOpusDelayMs: 0 }),
+  ]
+}
+
+/**
+ * The usual sample type of the regenerated audio: as sent, or the requested lossy type. Parts are spliced into the
+ * original and keep its type.
+ */
+function usualSample(own: SampleType, cuts: readonly PlannedCut[], recipe: Recipe): SampleType {
+  const [cut, ...more] = cuts
+  if (!cut || more.length > 0 || cut.request.range.startSample > 0 || cut.request.range.endSample !== null) return own
+  return voiceSample(own, [recipe.voice.outputType === 'lossless' ? heardFormat(cut).sample : own], recipe)
+}
+
+function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string {
+  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
+  const price = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
+  return [
+    `${media.path} → ${output}`,
+    `  to pay for  ${price}`,
+    `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
+    ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),
+    ...mux.losses.map(({ what, reason }) => `  lost        ${what}: ${reason}`),
+    ...structureLines(mux),
+    ...notes.map((note) => `  note        ${note}`),
+    ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
+  ].join('\n')
+}
+
+/** The writer of the output, what it changes, and why earlier writers declined. */
+function structureLines(mux: MuxPlan): readonly string[] {
+  const { writer, census, declined } = writingFacts(mux)
+  const changed = census?.filter(({ fate }) => fate === 'rewritten') ?? []
+  return [
+    `  writer      ${writer}`,
+    ...declined.map((each) => `  skipped     ${each.writer}: ${each.reason}`),
+    ...changed.map(({ path, reason }) => `  rewritten   ${path}: ${reason}`),
+  ]
+}
+
+function quoted(argument: string): string {
+  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
+}

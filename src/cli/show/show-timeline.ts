@@ -1,0 +1,80 @@
+import type { PlannedSource, TimelinePlan } from '../../../plugins/timelines/index.js'
+import { type ExitCode, errorReport, overallExitCode, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import type { FileEvent } from '../../pipeline/events.js'
+import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
+import { refusalError } from '../../precheck/index.js'
+import { describeError, type Output } from '../output/output.js'
+
+/**
+ * Shows which files of a timeline a run would refuse. Sends and writes nothing.
+ *
+ * @returns 0, or the exit code for refused files
+ */
+export async function showFiles(plan: TimelinePlan, output: Output, signal: AbortSignal): Promise<ExitCode> {
+  const refusals = await Promise.all(plan.sources.map((source) => refusalOf(source, signal)))
+  const files = plan.sources.map(({ request, media }, index): FileEvent => {
+    const error = refusals[index]
+    if (error) output.note(describeError(error))
+    const file = { event: 'file', id: request.provisionalId, input: media.path, output: null, receipt: null } as const
+    return { ...file, status: statusOf(error), error: error ? errorReport(error) : null }
+  })
+  for (const event of files) output.event({ ...event })
+  const exitCode = overallExitCode(refusals.map((error) => error?.exitCode ?? 0))
+  output.result({ exitCode, files })
+  return exitCode
+}
+
+async function refusalOf({ job, request }: PlannedSource, signal: AbortSignal): Promise<VoxmuxError | null> {
+  const refusal = refusalError(job.media.path, job.verdicts.asSent) ?? job.strictRefusal
+  if (refusal) return refusal
+  const fault = (thrown: unknown) => toVoxmuxError(thrown, job.media.path)
+  return requireFreePlace(job, request, signal).then(() => null, fault)
+}
+
+function statusOf(error: VoxmuxError | null | undefined): FileEvent['status'] {
+  if (!error) return 'skipped'
+  return error.exitCode === 5 ? 'rejected' : 'failed'
+}
+
+/** Turns the plan of a timeline into an event. */
+export function timelineEvent(plan: TimelinePlan) {
+  const { request, output, clips, usedSec, shotSec, paidSec, sendBytes, notes } = plan
+  return {
+    event: 'timeline',
+    input: request.input,
+    output,
+    ...{ clips, usedSec, shotSec, paidSec, sendBytes, notes },
+    sources: plan.sources.map(({ media, job, usedSec, paidSec, used, regenerated, sampleRate }) => ({
+      input: media.path,
+      output: job.output,
+      usedSec,
+      shotSec: media.durationSec,
+      paidSec,
+      sampleRate,
+      used,
+      regenerated,
+    })),
+  }
+}
+
+/** Formats the plan of a timeline for people. */
+export function timelineText(plan: TimelinePlan): string {
+  const { request, output, clips, sources, usedSec, shotSec, paidSec, sendBytes, notes } = plan
+  const price = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
+  return [
+    `${request.input} → ${output}`,
+    `  used        ${formatTime(usedSec)} of ${formatTime(shotSec)} shot: ${counted(clips, 'clip')} of ${counted(sources.length, 'file')}`,
+    `  to pay for  ${price}, handles included`,
+    `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
+    ...sources.map(
+      ({ media, usedSec, regenerated, job }) =>
+        `  file        ${media.path}: ${formatTime(usedSec)} in ${counted(regenerated.length, 'part')} → ${job.output}`,
+    ),
+    ...notes.map(({ subject, message }) => `  note        ${subject || 'A clip'} ${message}.`),
+  ].join('\n')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

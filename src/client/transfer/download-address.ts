@@ -1,0 +1,44 @@
+import { UsageError } from '../../core/errors.js'
+import { type Logger, silentLogger } from '../../core/logger.js'
+import { redactUrl } from '../../core/redact.js'
+import { retryOptionsSchema, timeoutOptionsSchema } from '../client-options.js'
+import { createTransport } from '../transport.js'
+import { type Downloaded, downloadFile } from './download-file.js'
+import type { TransferOptions } from './upload-file.js'
+
+/**
+ * Streams a file from a public address to `targetPath`. Resumes after a break and checks the length. The file appears
+ * complete or not at all.
+ *
+ * @param address https, or http to this machine
+ * @throws {UsageError} `ERR_INPUT_MISSING` if the file does not exist or is not public; else as `downloadFile`
+ */
+export async function downloadAddress(
+  address: string,
+  targetPath: string,
+  options: TransferOptions & { readonly logger?: Logger } = {},
+): Promise<Downloaded> {
+  const { logger = silentLogger, ...transfer } = options
+  const context = {
+    transport: createTransport(timeoutOptionsSchema.parse({})),
+    retry: retryOptionsSchema.parse({}),
+    logger,
+  }
+  let asked = false
+  const link = {
+    getOutputFileUrl: async () => {
+      // The second request for a link means that storage refused the address. There is no other.
+      if (asked) throw cannotBeDownloaded(address)
+      asked = true
+      return { url: address, expiry: Number.MAX_SAFE_INTEGER / 1000 }
+    },
+  }
+  return downloadFile(context, link, '', targetPath, transfer)
+}
+
+function cannotBeDownloaded(address: string): UsageError {
+  return new UsageError('ERR_INPUT_MISSING', `${redactUrl(address)} cannot be downloaded.`, {
+    input: redactUrl(address),
+    remedies: ['Check that the link opens without signing in.'],
+  })
+}

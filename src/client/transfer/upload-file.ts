@@ -1,0 +1,123 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { RegisteredFile } from '../../contract/index.js'
+import { JobFailedError, TransientError, UsageError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import { safeAddress } from '../address.js'
+import type { RetryOptions } from '../client-options.js'
+import { type ClockNote, clockNote } from '../clock-note.js'
+import { statusFault } from '../exchange-json.js'
+import { faultError, LINK_REFUSED } from '../fault-error.js'
+import { HttpFault } from '../http-fault.js'
+import { withRetries } from '../retry.js'
+import type { Transport } from '../transport.js'
+
+/** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
+export interface TransferProgress {
+  readonly transferredBytes: number
+  readonly totalBytes: number | null
+}
+
+export interface TransferOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: TransferProgress) => void) | undefined
+}
+
+export interface TransferContext {
+  readonly transport: Transport
+  readonly retry: RetryOptions
+  readonly logger: Logger
+}
+
+/** The login page of a network or a proxy, sent with a 200. */
+export const HTML_TYPE = /^\s*(text\/html|application\/xhtml\+xml)/i
+const CHUNK_BYTES = 256 * 1024
+
+/**
+ * Streams a file from disk to its signed upload link. Restarts from the beginning after each fault.
+ *
+ * @param path local file, sent up to its length at the start
+ * @throws {TransientError} `ERR_UPLOAD_LINK_EXPIRED` if storage refuses the link
+ * @throws {JobFailedError} `ERR_INPUT_CHANGED` if the file shrinks during the upload
+ * @throws {UsageError} `ERR_INPUT_MISSING`
+ */
+export async function uploadFile(
+  context: TransferContext,
+  blockTypeHeader: string,
+  registered: RegisteredFile,
+  path: string,
+  { signal, onProgress }: TransferOptions = {},
+): Promise<void> {
+  const link = safeAddress(registered.file_upload_link, 'The upload link')
+  const contentLength = await fileSize(path)
+  const exchange = async () => {
+    // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.
+    const answer = await context.transport.putStream({
+      operation: 'upload',
+      url: link.href,
+      headers: { 'content-type': 'application/octet-stream', [blockTypeHeader]: 'BlockBlob' },
+      body: Readable.from(bytesOf(path, contentLength, onProgress), { objectMode: false }),
+      contentLength,
+      signal,
+    })
+    if (LINK_REFUSED.has(answer.status)) throw linkExpired(registered, path, clockNote(answer.headers.date))
+    if (answer.status < 200 || answer.status > 299) throw statusFault('upload', answer)
+    if (HTML_TYPE.test(answer.headers['content-type'] ?? '')) {
+      throw new HttpFault({
+        operation: 'upload',
+        reason: 'bad-answer',
+        detail: 'a web page instead of a response of the storage',
+      })
+    }
+  }
+  try {
+    await withRetries(exchange, { ...context, signal })
+  } catch (thrown) {
+    throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown
+  }
+}
+
+async function fileSize(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch (cause) {
+    throw new UsageError('ERR_INPUT_MISSING', `${path} cannot be uploaded: the file does not exist.`, {
+      cause,
+      input: path,
+    })
+  }
+}
+
+async function* bytesOf(
+  path: string,
+  totalBytes: number,
+  onProgress: TransferOptions['onProgress'],
+): AsyncGenerator<Buffer> {
+  if (totalBytes === 0) return
+  let transferredBytes = 0
+  try {
+    for await (const chunk of createReadStream(path, { end: totalBytes - 1, highWaterMark: CHUNK_BYTES })) {
+      yield chunk as Buffer
+      transferredBytes += (chunk as Buffer).length
+      onProgress?.({ transferredBytes, totalBytes })
+    }
+  } catch (cause) {
+    // Convert the error here, so that it is not taken for a network fault.
+    throw new JobFailedError('ERR_INPUT_UNREADABLE', `${path} could not be read to its end.`, { cause, input: path })
+  }
+  if (transferredBytes < totalBytes) {
+    throw new JobFailedError('ERR_INPUT_CHANGED', `${path} became shorter during the upload.`, {
+      input: path,
+      remedies: ['Wait until no program writes to the file, then run again.'],
+    })
+  }
+}
+
+function linkExpired(registered: RegisteredFile, path: string, clock: ClockNote | undefined): TransientError {
+  const message = `The upload link of file id ${registered.file_id} is no longer valid${clock ? `; ${clock.words}` : ''}.`
+  return new TransientError('ERR_UPLOAD_LINK_EXPIRED', message, {
+    input: path,
+    remedies: [...(clock ? [clock.remedy] : []), 'Register the file again.'],
+  })
+}

@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type SecretPosition, type WebhookBody, webhookBodySchema, webhookQuerySchema } from '../../contract/index.js'
+
+/** Result of reading a request: a message, or the HTTP status of its refusal. */
+export type WebhookReading = { readonly body: WebhookBody } | { readonly refused: 400 | 401 | 405 | 413 }
+
+export interface WebhookReadingOptions {
+  /** Secret that the sender must know; undefined if none is configured. */
+  readonly secret: string | undefined
+  /** The only accepted position of the secret; undefined for any. */
+  readonly secretPosition: SecretPosition | undefined
+  readonly maxBodyBytes: number
+}
+
+/** Reads a webhook request of any method and secret position (interface, "Events"). */
+export async function readWebhook(request: IncomingMessage, options: WebhookReadingOptions): Promise<WebhookReading> {
+  const { method } = request
+  if (method !== 'POST' && method !== 'PUT' && method !== 'GET') return { refused: 405 }
+  const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+  const inHeader = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  const early = [
+    { position: 'header', value: inHeader },
+    // Node decodes a header one byte per character. A secret beyond ASCII arrives as its UTF-8 bytes.
+    { position: 'header', value: inHeader && Buffer.from(inHeader, 'latin1').toString('utf8') },
+    { position: 'query', value: query.get('secret') ?? undefined },
+  ] as const
+  const { secret, secretPosition } = options
+  const counts = (position: SecretPosition) => secretPosition === undefined || secretPosition === position
+  const known = early.some(({ position, value }) => counts(position) && matches(value, secret))
+  // Do not read the body of a sender that had to send the secret before and did not.
+  if (!known && (method === 'GET' || !counts('body'))) return { refused: 401 }
+  const read = method === 'GET' ? fromQuery(query) : await fromBody(request, options.maxBodyBytes)
+  if (read === 'too large') return { refused: 413 }
+  const inBody = (read as { secret?: unknown } | undefined)?.secret
+  if (!known && !matches(typeof inBody === 'string' ? inBody : undefined, secret)) return { refused: 401 }
+  const body = webhookBodySchema.safeParse(read)
+  return body.success ? { body: body.data } : { refused: 400 }
+}
+
+/** Compares in constant time: the hashes have the same length for any input. */
+function matches(value: string | undefined, secret: string | undefined): boolean {
+  if (secret === undefined) return true
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(value ?? ''), hash(secret)) && value !== undefined
+}
+
+function fromQuery(query: URLSearchParams): unknown {
+  const parsed = webhookQuerySchema.safeParse(Object.fromEntries(query))
+  return parsed.success ? { ...parsed.data, message: parseJson(parsed.data.message) } : undefined
+}
+
+async function fromBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return 'too large'
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length
+    if (bytes > maxBytes) return 'too large'
+    chunks.push(chunk as Buffer)
+  }
+  return parseJson(Buffer.concat(chunks).toString('utf8'))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

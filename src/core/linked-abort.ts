@@ -1,0 +1,39 @@
+import { setMaxListeners } from 'node:events'
+
+/** A controller whose signal also follows others. */
+export interface LinkedAbort {
+  readonly controller: AbortController
+  /** The signal of the controller. */
+  readonly signal: AbortSignal
+  /** Stops following the others. Call it when the work is over. */
+  readonly release: () => void
+}
+
+/**
+ * Creates a controller that follows several signals. `AbortSignal.any` has no `release`: the signal of a daemon would
+ * collect one follower per request.
+ */
+export function linkedAbort(...sources: (AbortSignal | undefined)[]): LinkedAbort {
+  const controller = new AbortController()
+  const lets: (() => void)[] = []
+  for (const source of sources) {
+    if (!source) continue
+    if (source.aborted) {
+      controller.abort(source.reason)
+      break
+    }
+    const follow = () => controller.abort(source.reason)
+    // Many listeners on one signal are intended, so Node must not warn of a leak.
+    setMaxListeners(0, source)
+    source.addEventListener('abort', follow, { once: true })
+    lets.push(() => source.removeEventListener('abort', follow))
+  }
+  setMaxListeners(0, controller.signal)
+  return {
+    controller,
+    signal: controller.signal,
+    release: () => {
+      for (const letGo of lets) letGo()
+    },
+  }
+}

@@ -1,0 +1,171 @@
+import { closeSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Libsql from 'libsql'
+import { makeFolder } from '../../core/make-folder.js'
+import { syncFolderNow } from '../../core/sync-folder.js'
+import { databaseError } from './database-errors.js'
+
+/**
+ * Values that may be bound to a statement. The owner of the column stores a boolean as 0 or 1, and a date as
+ * milliseconds.
+ */
+export type SqlValue = string | number | bigint | Uint8Array | null
+
+/** A row as read: an integer is a number if it fits exactly, else a bigint. */
+export type Row = Readonly<Record<string, string | number | bigint | Uint8Array | null>>
+
+/** An open SQLite file shared by many processes. Synchronous: keep transactions short. */
+export interface Database {
+  /** Runs one statement that changes data. */
+  run(sql: string, values?: readonly SqlValue[]): { readonly changes: number }
+  /** First row, or undefined. */
+  get(sql: string, values?: readonly SqlValue[]): Row | undefined
+  all(sql: string, values?: readonly SqlValue[]): Row[]
+  /**
+   * Runs `work` in one `BEGIN IMMEDIATE` transaction, alone among all writers and atomically. `work` must be
+   * synchronous. Inside another transaction it becomes part of that one.
+   */
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+/** How long a statement waits for another process's transaction. */
+const BUSY_TIMEOUT_MS = 10_000
+
+/** This process's only connection to a SQLite file. */
+export interface Connection extends Database {
+  /** Runs a script of several statements. */
+  exec(script: string): void
+}
+
+/**
+ * Makes the folder (0700) and an empty file (0600) if they do not exist. SQLite copies the mode of the main file to its
+ * -wal and -shm. Never opens an existing file: when a process closes any descriptor of a file, it loses all of its
+ * POSIX locks on it, including SQLite's.
+ *
+ * @throws as `openDatabase` does
+ */
+export function makeDatabaseFile(file: string): void {
+  try {
+    for (const parent of makeFolder(dirname(file), 0o700)) syncFolderNow(parent)
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw databaseError(thrown, file)
+  }
+}
+
+/**
+ * Connects to a SQLite file in WAL mode. A power cut may undo the last transactions until `synchronous` is raised.
+ *
+ * @param requireOurs throws if the file is another program's, before anything is written into it
+ * @throws as `openDatabase` does
+ */
+export function connect(file: string, requireOurs: (opened: Connection) => void): Connection {
+  const connection = wrap(open(file), file)
+  try {
+    // WAL mode is written into the file.
+    requireOurs(connection)
+    for (const pragma of ['journal_mode = WAL', 'synchronous = NORMAL', 'foreign_keys = ON'])
+      connection.all(`PRAGMA ${pragma}`)
+    return connection
+  } catch (thrown) {
+    connection.close()
+    throw thrown
+  }
+}
+
+function open(file: string): Libsql.Database {
+  try {
+    return new Libsql(file, { timeout: BUSY_TIMEOUT_MS })
+  } catch (thrown) {
+    throw databaseError(thrown, file)
+  }
+}
+
+function wrap(connection: Libsql.Database, file: string): Connection {
+  const statements = new Map<string, Libsql.Statement>()
+  let depth = 0
+
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (thrown) {
+      throw databaseError(thrown, file)
+    }
+  }
+  const statement = (sql: string) => {
+    const known = statements.get(sql)
+    if (known) return known
+    const prepared = connection.prepare(sql).safeIntegers(true)
+    statements.set(sql, prepared)
+    return prepared
+  }
+  // Uses `all` even for one row: libsql's `get` leaves the statement open, and with it a read transaction.
+  const all = (sql: string, values: readonly SqlValue[] = []) => {
+    const bound = values.map(bindable)
+    return attempt(() => statement(sql).all(bound).map(readable))
+  }
+
+  return {
+    all,
+    exec: (script) => attempt(() => void connection.exec(script)),
+    get: (sql, values) => all(sql, values)[0],
+    run(sql, values = []) {
+      const bound = values.map(bindable)
+      return attempt(() => ({ changes: Number(statement(sql).run(bound).changes) }))
+    },
+    transaction(work) {
+      if (depth > 0) return work()
+      attempt(() => connection.exec('BEGIN IMMEDIATE'))
+      depth += 1
+      try {
+        const result = work()
+        attempt(() => connection.exec('COMMIT'))
+        return result
+      } catch (error) {
+        // SQLite rolls back by itself on a full disk.
+        if (connection.inTransaction) connection.exec('ROLLBACK')
+        throw error
+      } finally {
+        depth -= 1
+      }
+    },
+    close() {
+      foldBack(connection)
+      statements.clear()
+      connection.close()
+    },
+  }
+}
+
+/**
+ * Writes the WAL back into the main file, unless another process reads from it. SQLite does that at the last close.
+ * libsql, however, finalises statements only at a garbage collection, so a process may end before its last close.
+ */
+function foldBack(connection: Libsql.Database): void {
+  try {
+    connection.exec('PRAGMA busy_timeout = 0')
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+  } catch {
+    // The WAL keeps everything, and the next process that opens the file continues with it.
+  }
+}
+
+/** Protects libsql from booleans and dates, which abort the process, and keeps integers from becoming floats. */
+function bindable(value: unknown): string | number | bigint | Buffer | null {
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
+  if (value instanceof Uint8Array) return Buffer.from(value)
+  const type = value instanceof Date ? 'Date' : typeof value
+  throw new TypeError(`A value of type ${type} cannot be bound to a statement.`)
+}
+
+function readable(row: unknown): Row {
+  return Object.fromEntries(Object.entries(row as Record<string, unknown>).map(([name, value]) => [name, plain(value)]))
+}
+
+function plain(value: unknown): Row[string] {
+  if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  return value as Row[string]
+}

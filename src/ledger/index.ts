@@ -1,0 +1,44 @@
+export { type Database, openDatabase, type Row, type SqlValue } from './database/database.js'
+export type { FileNews } from './file-news.js'
+export { type HeldJob, holdJob } from './jobs/held-job.js'
+export {
+  isEnded,
+  JOB_STATUSES,
+  type Job,
+  type JobRequest,
+  type JobState,
+  type JobStatus,
+} from './jobs/job.js'
+export { JobQueue, type JobQueueOptions } from './jobs/job-queue.js'
+export { endFor, endJob, type JobEnd, type RetryDelay, retryForADay } from './jobs/job-retries.js'
+export type {
+  ClaimedJob,
+  JobCheckpoint,
+  JobCount,
+  JobStore,
+  Pause,
+} from './jobs/job-store.js'
+export { MappedJobStore } from './jobs/mapped-job-store.js'
+export { type PathRoot, PathRoots } from './jobs/path-roots.js'
+export { isCertainlyDead, thisHolder } from './leases/holder.js'
+export { isLeaseLost } from './leases/lease-keeper.js'
+export { leaseLost } from './leases/leases.js'
+export { type Ledger, openLedger } from './ledger.js'
+export { inspectSharedStore } from './shared/inspect-shared-store.js'
+export { openSharedLedger } from './shared/open-shared-ledger.js'
+export { openSharedScripts } from './shared/open-shared-scripts.js'
+export type { ScriptRunner } from './shared-scripts.js'
+export type { SharedStoreReport } from './shared-store-report.js'
+export { sortableId } from './sortable-id.js'
+export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './spending/limits-learned.js'
+export { requireAllowance, type SpendingLog } from './spending/spending-log.js'
+export { type HeldVoice, holdVoice } from './voices/held-voice.js'
+export {
+  USELESS_ANSWER,
+  VOICE_MOVES,
+  type Voice,
+  type VoiceStatus,
+  type VoiceStep,
+} from './voices/voice.js'
+export { VoiceCache } from './voices/voice-cache.js'
+export type { VoiceLedger } from './voices/voice-ledger.js'

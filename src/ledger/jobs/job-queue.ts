@@ -1,0 +1,151 @@
+import { setMaxListeners } from 'node:events'
+import { InterruptedError, toVoxmuxError } from '../../core/errors.js'
+import { type Logger, silentLogger } from '../../core/logger.js'
+import { WakeUp } from '../../core/wake-up.js'
+import { isLeaseLost } from '../leases/lease-keeper.js'
+import { type HeldJob, holdJob } from './held-job.js'
+import type { Job, JobRequest } from './job.js'
+import { endFor, endJob, type RetryDelay, retryForADay } from './job-retries.js'
+import { type ClaimedJob, DEFAULT_LEASE_MS, type JobStore } from './job-store.js'
+
+export interface JobQueueOptions {
+  readonly store: JobStore
+  /**
+   * Runs one job. Returning completes it as `done`, unless it was ended through the held job. Throwing retries it
+   * (transient fault), delays it (still running remotely), releases it (interrupted), rejects it (pre-check) or fails
+   * it for good. It must end soon after `held.signal` aborts.
+   */
+  readonly work: (held: HeldJob) => Promise<void>
+  /** Jobs that this process runs at the same time; the rest stay queued. */
+  readonly concurrency: number
+  /** Only these groups; default all. */
+  readonly groups?: readonly string[]
+  /** Interval at which new and due jobs are searched; default 1000. */
+  readonly pollMs?: number
+  readonly leaseMs?: number
+  /** Default: back off for a day. */
+  readonly retryDelay?: RetryDelay
+  readonly logger?: Logger
+}
+
+/** Runs the jobs of a {@link JobStore}: limits concurrency, renews leases, and releases all jobs when it stops. */
+export class JobQueue {
+  readonly #store: JobStore
+  readonly #options: Required<Omit<JobQueueOptions, 'store' | 'groups'>> & Pick<JobQueueOptions, 'groups'>
+  readonly #held = new Map<HeldJob, Promise<void>>()
+  readonly #wakeUp = new WakeUp()
+  #stop = new AbortController()
+  #loop: Promise<void> | undefined
+
+  constructor({ store, ...options }: JobQueueOptions) {
+    this.#store = store
+    const defaults = { pollMs: 1000, leaseMs: DEFAULT_LEASE_MS, retryDelay: retryForADay, logger: silentLogger }
+    this.#options = { ...defaults, ...options }
+  }
+
+  /** Number of jobs running in this process. */
+  get working(): number {
+    return this.#held.size
+  }
+
+  /** Enqueues (idempotent by key) and wakes the workers of this process. */
+  async enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }> {
+    const answer = await this.#store.enqueue(request)
+    this.wake()
+    return answer
+  }
+
+  /** Searches for jobs now: after another code path enqueued, requeued or resumed one. */
+  wake(): void {
+    this.#wakeUp.now()
+  }
+
+  /**
+   * Runs one given job now, even if it is not due, its group is paused or `concurrency` is reached.
+   *
+   * @returns false if it cannot be claimed (held by another worker, or ended); true when it is over, however it ended
+   */
+  async workOn(key: string): Promise<boolean> {
+    const claim = await this.#store.claim(key, { leaseMs: this.#options.leaseMs })
+    if (claim.outcome !== 'claimed') return false
+    await this.#take(claim, this.#stop.signal)
+    return true
+  }
+
+  /** Starts to claim jobs. Does nothing if it has started. */
+  start(): void {
+    if (this.#loop) return
+    this.#stop = new AbortController()
+    // Every held job listens to it.
+    setMaxListeners(0, this.#stop.signal)
+    this.#loop = this.#run(this.#stop.signal)
+  }
+
+  /** Claims no more jobs, interrupts and releases the running ones, and resolves when all of that is done. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new InterruptedError('The worker stops.'))
+    this.wake()
+    await this.#loop
+    await Promise.all(this.#held.values())
+    this.#loop = undefined
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { pollMs, logger } = this.#options
+    let lastMs = Date.now()
+    while (!signal.aborted) {
+      try {
+        // After a freeze, renew the held leases before claiming more. Otherwise the process could claim its own jobs
+        // twice.
+        if (Date.now() - lastMs > this.#options.leaseMs / 2)
+          await Promise.all([...this.#held.keys()].map((held) => held.beat()))
+        lastMs = Date.now()
+        await this.#fill(signal)
+      } catch (error) {
+        logger.warn({ error: toVoxmuxError(error).message }, 'The job store does not respond. Retrying.')
+      }
+      await this.#wakeUp.wait(pollMs)
+    }
+  }
+
+  async #fill(signal: AbortSignal): Promise<void> {
+    const { concurrency, groups, leaseMs } = this.#options
+    while (this.#held.size < concurrency && !signal.aborted) {
+      const claimed = await this.#store.claimNext({ leaseMs, ...(groups && { groups }) })
+      if (!claimed) return
+      void this.#take(claimed, signal)
+    }
+  }
+
+  #take(claimed: ClaimedJob, signal: AbortSignal): Promise<void> {
+    const held = holdJob(this.#store, claimed, { signal, leaseMs: this.#options.leaseMs })
+    const working = this.#work(held).finally(() => {
+      this.#held.delete(held)
+      this.wake()
+    })
+    this.#held.set(held, working)
+    return working
+  }
+
+  /** Never rejects: one job's failure must not stop the others. */
+  async #work(held: HeldJob): Promise<void> {
+    const { work, retryDelay, logger } = this.#options
+    const log = { id: held.job.id, key: held.job.key }
+    try {
+      await work(held)
+      if (!held.over) await held.complete({ status: 'done' })
+    } catch (thrown) {
+      const error = toVoxmuxError(thrown, held.job.input)
+      logger.warn({ ...log, code: error.code }, error.message)
+      if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.forsake()
+      await endJob(held, endFor(held.job, error, retryDelay), error).catch((fault) => {
+        // The lease expires by itself, and another worker claims the job.
+        logger.error(
+          { ...log, error: toVoxmuxError(fault).message },
+          'The end of a job could not be written. Its lease expires, and it runs again.',
+        )
+        held.forsake()
+      })
+    }
+  }
+}

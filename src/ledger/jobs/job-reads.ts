@@ -1,0 +1,56 @@
+import type { Database, SqlValue } from '../database/database.js'
+import { JOB_STATUSES, type Job, type JobStatus } from './job.js'
+import { jobOf, SELECT_JOB } from './job-row.js'
+import { DEFAULT_LIST_LIMIT, type JobCount, type JobFilter } from './job-store.js'
+
+/** Finds a job by a condition, if there is one. */
+export function findJob(database: Database, where: string, values: readonly SqlValue[]): Job | null {
+  const row = database.get(`${SELECT_JOB} WHERE ${where}`, values)
+  return row ? jobOf(row) : null
+}
+
+/** Like {@link findJob}, inside a transaction that has just found or written the job. */
+export function theJob(database: Database, where: string, values: readonly SqlValue[]): Job {
+  const job = findJob(database, where, values)
+  if (!job) throw new Error('A job vanished within a transaction.')
+  return job
+}
+
+/**
+ * Lists jobs, newest first. Runs one indexed query per status and merges them: a list of failed jobs never reads the
+ * done ones.
+ */
+export function listJobs(database: Database, filter: JobFilter): Job[] {
+  const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
+  const jobs = statuses.flatMap((status) => {
+    const { sql, values } = listQuery(filter, status)
+    return database.all(sql, values).map(jobOf)
+  })
+  return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
+}
+
+export function countJobs(database: Database): JobCount[] {
+  const rows = database.all('SELECT grp, status, count(*) AS n FROM jobs GROUP BY grp, status')
+  return rows.map((row) => ({ group: String(row.grp), status: row.status as JobStatus, count: Number(row.n) }))
+}
+
+/**
+ * Builds the query of a list, for one status or for any. Its conditions follow an index, newest first (see the schema).
+ */
+export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string; values: SqlValue[] } {
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  const add = (condition: string, value: SqlValue) => {
+    conditions.push(condition)
+    values.push(value)
+  }
+  if (filter.group !== undefined) add('jobs.grp = ?', filter.group)
+  if (filter.input !== undefined) add('jobs.input = ?', filter.input)
+  if (status !== undefined) add('jobs.status = ?', status)
+  if (filter.before !== undefined) add('jobs.id < ?', filter.before)
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+  return {
+    sql: `${SELECT_JOB} ${where} ORDER BY jobs.id DESC LIMIT ?`,
+    values: [...values, filter.limit ?? DEFAULT_LIST_LIMIT],
+  }
+}

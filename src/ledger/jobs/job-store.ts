@@ -1,0 +1,147 @@
+import type { ErrorReport } from '../../core/errors.js'
+import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
+
+/** The right to run a job: valid until `expiresMs` (Unix milliseconds) unless a heartbeat renews it. */
+export interface JobLease {
+  readonly jobId: string
+  readonly token: string
+  readonly expiresMs: number
+}
+
+export interface ClaimedJob {
+  readonly job: Job
+  readonly lease: JobLease
+}
+
+/** Result of claiming one given job. */
+export type ClaimOutcome =
+  | ({ readonly outcome: 'claimed' } & ClaimedJob)
+  /** Another live worker holds it. */
+  | { readonly outcome: 'held'; readonly job: Job }
+  /** It has ended; see `requeue`. */
+  | { readonly outcome: 'ended'; readonly job: Job }
+  | { readonly outcome: 'unknown' }
+
+export interface ClaimOptions {
+  /** Default {@link DEFAULT_LEASE_MS}. */
+  readonly leaseMs?: number
+  /** Only jobs of these groups; default all. */
+  readonly groups?: readonly string[]
+  /** Groups to leave out. */
+  readonly exceptGroups?: readonly string[]
+}
+
+/** How long a lease is valid without a heartbeat. A holder that died on this host loses it at once. */
+export const DEFAULT_LEASE_MS = 60_000
+
+/** Default length of a list. */
+export const DEFAULT_LIST_LIMIT = 100
+
+/** Progress that a worker records. Absent values stay as they are. */
+export interface JobCheckpoint {
+  /** Merged into the state: each given property replaces the stored one. */
+  readonly state?: JobState
+  readonly status?: 'working' | 'waiting-remote'
+  /** New path of an input that was renamed. */
+  readonly input?: string
+  readonly inputIdentity?: FileIdentity
+  readonly output?: string
+  readonly publishedSha256?: string
+}
+
+export interface JobFilter {
+  readonly statuses?: readonly JobStatus[]
+  readonly group?: string
+  /** Exact path of the input. */
+  readonly input?: string
+  /** Only jobs created before this one: the last id of the previous page. */
+  readonly before?: string
+  /** Default {@link DEFAULT_LIST_LIMIT}. */
+  readonly limit?: number
+}
+
+/** Selects waiting retries to run now. */
+export interface HastenFilter {
+  /** Error codes of the failures. */
+  readonly codes: readonly string[]
+  /** Largest number of jobs; the soonest due come first. */
+  readonly limit: number
+  /** Only jobs delayed at least this long ago; default all. */
+  readonly putOffForMs?: number
+  /** Only jobs of these groups; default all. Jobs of a paused group keep waiting. */
+  readonly groups?: readonly string[]
+}
+
+export interface JobCount {
+  readonly group: string
+  readonly status: JobStatus
+  readonly count: number
+}
+
+/** A pause of one group, or of all if `group` is null. */
+export interface Pause {
+  readonly group: string | null
+  /** Shown to people. */
+  readonly reason: string
+  readonly sinceMs: number
+}
+
+/**
+ * Durable jobs shared by many processes. Every method with a lease throws TransientError `ERR_LEASE_LOST` when the
+ * lease is no longer valid, and then changes nothing.
+ */
+export interface JobStore {
+  /** Idempotent by key: a job that exists, ended or not, is returned as it is with `created` false. */
+  enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }>
+  /** Many in one transaction. @returns how many were new */
+  enqueueAll(requests: readonly JobRequest[]): Promise<number>
+
+  /** Claims one given job, even if it is not due or its group is paused. */
+  claim(key: string, options?: Pick<ClaimOptions, 'leaseMs'>): Promise<ClaimOutcome>
+  /** Claims the next job: highest priority, then the group with the oldest turn, then the oldest. */
+  claimNext(options?: ClaimOptions): Promise<ClaimedJob | null>
+  /** Renews a lease by its full time. An expired lease without a new holder is renewed too. */
+  heartbeat(lease: JobLease, leaseMs?: number): Promise<JobLease>
+  checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job>
+
+  complete(
+    lease: JobLease,
+    end: { readonly status: 'done' | 'skipped'; readonly receipt?: string | null },
+  ): Promise<Job>
+  /** Fails the job for good. */
+  fail(lease: JobLease, end: { readonly status: 'failed' | 'rejected'; readonly error: ErrorReport }): Promise<Job>
+  /** Returns the job to the queue after a transient failure. `claimNext` skips it before `notBeforeMs`. */
+  retryAt(lease: JobLease, notBeforeMs: number, error: ErrorReport): Promise<Job>
+  /** Releases the job unharmed: at a shutdown, or while the service processes it. */
+  release(
+    lease: JobLease,
+    as: { readonly status: 'queued' | 'waiting-remote'; readonly notBeforeMs?: number | null },
+  ): Promise<Job>
+  /** Undoes a claim: the job is available at once, and no attempt is counted. */
+  putBack(claimed: ClaimedJob): Promise<void>
+
+  get(id: string): Promise<Job | null>
+  getByKey(key: string): Promise<Job | null>
+  /** Newest first. */
+  list(filter?: JobFilter): Promise<Job[]>
+  counts(): Promise<JobCount[]>
+  setPriority(id: string, priority: number): Promise<Job | null>
+  /**
+   * Returns an ended job to the queue with its state, and resets its attempts. A job that has not ended is ready at
+   * once.
+   */
+  requeue(id: string): Promise<Job | null>
+  /** Makes jobs ready that wait for a retry. A job with a requested time keeps it. @returns their number */
+  hasten(filter: HastenFilter): Promise<number>
+  /** Deletes a job. Returns false if it does not exist or a live worker holds it. */
+  forget(id: string): Promise<boolean>
+  /** Deletes the jobs that ended before that time. @returns their number */
+  forgetEnded(beforeMs: number): Promise<number>
+
+  /** Stops `claimNext` for a group, or for all with null. */
+  pause(group: string | null, reason: string): Promise<void>
+  resume(group: string | null): Promise<void>
+  pauses(): Promise<Pause[]>
+
+  close(): Promise<void>
+}

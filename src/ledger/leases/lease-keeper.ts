@@ -1,0 +1,52 @@
+import { InterruptedError, TransientError } from '../../core/errors.js'
+
+export interface LeaseKeeper {
+  /** Aborts when the lease is lost, with `ERR_LEASE_LOST` as reason, or when the parent aborts. */
+  readonly signal: AbortSignal
+  /** Renews at once. */
+  beat(): Promise<void>
+  /** Stops the heartbeats. */
+  stop(): void
+}
+
+/**
+ * Renews a lease three times in its lifetime. If a renewal fails for another reason (a busy database, a full disk), the
+ * next beat retries it. Nobody else gets the lease before it expires.
+ *
+ * @param renew throws `ERR_LEASE_LOST` when another process has the lease
+ */
+export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal): LeaseKeeper {
+  const controller = new AbortController()
+  let stopped = false
+  const beat = async () => {
+    if (stopped) return
+    try {
+      await renew()
+    } catch (error) {
+      // A renewal that overlaps the end of the job is not a loss.
+      if (isLeaseLost(error) && !stopped) {
+        clearInterval(timer)
+        controller.abort(error)
+      }
+    }
+  }
+  const timer = setInterval(beat, leaseMs / 3)
+  timer.unref()
+  const follow = () => controller.abort(parent?.reason ?? new InterruptedError())
+  if (parent?.aborted) follow()
+  else parent?.addEventListener('abort', follow, { once: true })
+  return {
+    signal: controller.signal,
+    beat,
+    stop: () => {
+      stopped = true
+      clearInterval(timer)
+      parent?.removeEventListener('abort', follow)
+    },
+  }
+}
+
+/** True for the fault of a lost lease. */
+export function isLeaseLost(error: unknown): boolean {
+  return error instanceof TransientError && error.code === 'ERR_LEASE_LOST'
+}

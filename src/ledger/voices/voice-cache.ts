@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto'
+import { constants, createReadStream } from 'node:fs'
+import { chmod, copyFile, link, mkdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { toVoxmuxError } from '../../core/errors.js'
+import { partName, sweepParts } from '../jobs/part-files.js'
+import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
+
+export interface VoiceCacheOptions {
+  /**
+   * Above this size, the least recently used voices are deleted, and a twentieth more to make room. Checked only from
+   * time to time: the cache may be larger for a while, especially if many processes fill it.
+   */
+  readonly maxBytes: number
+}
+
+/** Share of the limit that remains after a deletion. */
+const KEPT_SHARE = 0.95
+/** Share of the free room that one process fills before the folder is checked again. */
+const ROOM_SHARE = 0.25
+
+/** Regenerated audio in the cache, verified. */
+export interface CachedVoice {
+  readonly path: string
+  readonly sizeBytes: number
+  /** Lower-case hex. */
+  readonly sha256: string
+}
+
+/**
+ * Regenerated audio by voice key, in a folder that many processes share. A file's name contains its size and SHA-256.
+ * The file therefore appears complete or not at all, and can be verified on reading.
+ */
+export class VoiceCache {
+  readonly #folder: string
+  readonly #maxBytes: number
+  #ready: Promise<void> | undefined
+  /** Bytes that may be added before the folder is checked again. */
+  #room = 0
+  #clearing: Promise<void> | undefined
+
+  constructor(folder: string, { maxBytes }: VoiceCacheOptions) {
+    this.#folder = folder
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * Stores regenerated audio: as a hard link if possible, else as a copy. The source stays, but must not be changed any
+   * more. The newest file is never deleted, however large. Files are not synced to disk: the hash reveals damage by a
+   * power cut, and the audio is downloaded again.
+   *
+   * @param key at most 120 letters, digits, `-`, `_`
+   */
+  put(key: string, sourcePath: string): Promise<CachedVoice> {
+    return this.#attempt(async () => {
+      const part = join(this.#folder, partName())
+      try {
+        await linkOrCopy(sourcePath, part)
+        // A share may not support modes; close the file to others if possible.
+        await chmod(part, 0o600).catch(() => {})
+        const { size: sizeBytes } = await stat(part)
+        const sha256 = await sha256Of(part)
+        const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
+        const path = join(this.#folder, cacheShard(key), name)
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+        await rename(part, path)
+        await touch(path)
+        for (const older of await entriesOfKey(this.#folder, key))
+          if (older.path !== path) await rm(older.path, { force: true })
+        this.#room -= sizeBytes
+        if (this.#room < 0) await this.#makeRoom(path)
+        return { path, sizeBytes, sha256 }
+      } finally {
+        // POSIX: rename does nothing if both names are the same file.
+        await rm(part, { force: true })
+      }
+    })
+  }
+
+  /** Finds regenerated audio, verifies size and SHA-256 and marks it as used. Deletes damaged files. */
+  get(key: string): Promise<CachedVoice | null> {
+    return this.#attempt(async () => {
+      for (const entry of await entriesOfKey(this.#folder, key)) {
+        const { path, sizeBytes, sha256 } = entry
+        if (await isWhole(path, sizeBytes, sha256)) {
+          await touch(path)
+          return { path, sizeBytes, sha256 }
+        }
+        await rm(path, { force: true })
+      }
+      return null
+    })
+  }
+
+  /**
+   * Like {@link get}, with a separate link or copy at `targetPath`, which must not exist. It stays there even if
+   * another process deletes the cached file. Never write into it.
+   */
+  async take(key: string, targetPath: string): Promise<CachedVoice | null> {
+    const found = await this.get(key)
+    if (!found) return null
+    try {
+      await linkOrCopy(found.path, targetPath)
+    } catch (error) {
+      // Another process has just deleted it.
+      if ((await lastUsedMs(found.path)) === undefined) return null
+      throw toVoxmuxError(error, targetPath)
+    }
+    return { ...found, path: targetPath }
+  }
+
+  /** Deletes the audio of a key. */
+  forget(key: string): Promise<void> {
+    return this.#attempt(async () => {
+      for (const { path } of await entriesOfKey(this.#folder, key)) await rm(path, { force: true })
+    })
+  }
+
+  /** Bytes in the cache. */
+  sizeBytes(): Promise<number> {
+    return this.#attempt(async () => {
+      let sum = 0
+      for await (const entries of cacheEntries(this.#folder)) for (const { sizeBytes } of entries) sum += sizeBytes
+      return sum
+    })
+  }
+
+  /** Deletes the least recently used files until the rest fits. Concurrent calls share one run. */
+  #makeRoom(keptPath: string): Promise<void> {
+    this.#clearing ??= this.#clear(keptPath).finally(() => {
+      this.#clearing = undefined
+    })
+    return this.#clearing
+  }
+
+  async #clear(keptPath: string): Promise<void> {
+    const aged: (Pick<CacheEntry, 'path' | 'sizeBytes'> & { readonly usedMs: number })[] = []
+    let total = 0
+    for await (const entries of cacheEntries(this.#folder)) {
+      for (const { path, sizeBytes } of entries) {
+        total += sizeBytes
+        if (path !== keptPath) aged.push({ path, sizeBytes, usedMs: (await lastUsedMs(path)) ?? 0 })
+      }
+    }
+    if (total > this.#maxBytes) {
+      for (const { path, sizeBytes } of aged.sort((a, b) => a.usedMs - b.usedMs)) {
+        if (total <= this.#maxBytes * KEPT_SHARE) break
+        await rm(path, { force: true })
+        total -= sizeBytes
+      }
+    }
+    this.#room = (this.#maxBytes - total) * ROOM_SHARE
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      this.#ready ??= this.#prepare()
+      await this.#ready
+      return await work()
+    } catch (error) {
+      throw error instanceof TypeError ? error : toVoxmuxError(error, this.#folder)
+    }
+  }
+
+  /** Creates the folder and deletes the part files of killed processes. */
+  async #prepare(): Promise<void> {
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await sweepParts(this.#folder)
+    } catch (error) {
+      this.#ready = undefined
+      throw error
+    }
+  }
+}
+
+async function linkOrCopy(source: string, target: string): Promise<void> {
+  try {
+    await link(source, target)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Another file system, no support for hard links, or too many links.
+    if (code === 'ENOENT' || code === 'EEXIST') throw error
+    await copyFile(source, target, constants.COPYFILE_EXCL)
+  }
+}
+
+async function isWhole(path: string, sizeBytes: number, sha256: string): Promise<boolean> {
+  try {
+    return (await stat(path)).size === sizeBytes && (await sha256Of(path)) === sha256
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Marks a file as used. Ignores a file that has just been deleted. */
+async function touch(path: string): Promise<void> {
+  const now = new Date()
+  await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}

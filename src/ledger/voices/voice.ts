@@ -1,0 +1,93 @@
+/**
+ * Progress of a voice at the service. A status is written *before* the step it names (`registering`, `starting`), or
+ * after it has certainly happened (all others). After a crash it shows how to continue:
+ *
+ * - `new`, `registering`: nothing is charged; register (again).
+ * - `registered`, `uploaded`: the file id is not started; continue, or register again if its link expired.
+ * - `starting`: it may be charged. Check the status of the same file id first; start that id only if it has not begun.
+ * - `started`: wait for it. `succeeded`: download the output (again). `cached`: take it from the cache.
+ * - `failed`: ended with `errorCode`; the caller decides on a new attempt.
+ */
+export const VOICE_STATUSES = [
+  'new',
+  'registering',
+  'registered',
+  'uploaded',
+  'starting',
+  'started',
+  'succeeded',
+  'failed',
+  'cached',
+] as const
+export type VoiceStatus = (typeof VOICE_STATUSES)[number]
+
+/** True if no step that may be charged is in progress, and no paid output waits for its download. */
+export function isAtRest(status: VoiceStatus): boolean {
+  return status !== 'starting' && status !== 'started' && status !== 'succeeded'
+}
+
+/** `errorCode` of an attempt that the service reported as a success, but whose audio was unusable. */
+export const USELESS_ANSWER = 0
+
+/** Default time for which an unused voice at rest is remembered: 90 days. */
+export const KEEP_VOICES_MS = 90 * 24 * 3600 * 1000
+
+/** One file id and its result. */
+export interface VoiceAttempt {
+  /** From 1. */
+  readonly attempt: number
+  readonly fileId: string | null
+  readonly status: Exclude<VoiceStatus, 'new'>
+  readonly errorCode: number | null
+  /** Charged seconds; 0 until it is known to have started. */
+  readonly paidSec: number
+  readonly startedMs: number
+  readonly endedMs: number | null
+}
+
+/** A voice that is sent to the service, identified by the hash of samples, options and service identity. */
+export interface Voice {
+  readonly key: string
+  readonly status: VoiceStatus
+  /** File id of the latest attempt. */
+  readonly fileId: string | null
+  /** Code of a failure, else null. */
+  readonly errorCode: number | null
+  /** Path in the cache, once it was cached. */
+  readonly cachePath: string | null
+  /** Charged seconds over all attempts. */
+  readonly paidSec: number
+  /** Oldest first. */
+  readonly attempts: readonly VoiceAttempt[]
+  readonly createdMs: number
+  readonly updatedMs: number
+}
+
+/** A step of a voice, with the facts that it adds. */
+export type VoiceStep =
+  /** Opens a new attempt. */
+  | { readonly status: 'registering' }
+  | { readonly status: 'registered'; readonly fileId: string }
+  | { readonly status: 'uploaded' }
+  /** The intent to start, with the seconds that will be charged. */
+  | { readonly status: 'starting'; readonly paidSec: number }
+  | { readonly status: 'started' }
+  | { readonly status: 'succeeded' }
+  | { readonly status: 'failed'; readonly errorCode: number }
+  | { readonly status: 'cached'; readonly path: string }
+
+/** All allowed moves. Any other is a defect of the caller. */
+export const VOICE_MOVES: { readonly [S in VoiceStatus]: readonly VoiceStep['status'][] } = {
+  new: ['registering'],
+  registering: ['registering', 'registered', 'failed'],
+  // Straight to `starting` if the service downloads the bytes itself.
+  registered: ['registering', 'uploaded', 'starting', 'failed'],
+  uploaded: ['registering', 'starting', 'failed'],
+  // Back to `uploaded` or `registering` only after the service reported that the file id has not started.
+  starting: ['registering', 'uploaded', 'started', 'succeeded', 'failed'],
+  started: ['succeeded', 'failed'],
+  succeeded: ['cached', 'failed'],
+  failed: ['registering'],
+  // The cache lost it: the output is downloaded again from the same file id.
+  cached: ['succeeded'],
+}

@@ -1,0 +1,60 @@
+import type { SampleRange } from '../voice-cut.js'
+
+/** Length of a stretch that one transform compares. */
+const STRETCH_SEC = 12
+/** A file up to this length is compared completely, so that no jump is missed. */
+const WHOLE_SEC = 72
+/** In longer files, one stretch represents each part of this length. */
+const PART_SEC = 60
+/** Length of such a stretch. Their number is bounded, so that two hours cost as much as ten minutes. */
+const SAMPLED_STRETCH_SEC = 4
+const MOST_STRETCHES = 20
+
+/**
+ * Plans which stretches of a cut of `sampleCount` samples are compared: all of a short cut; for a long cut evenly
+ * spread stretches, with its first and last seconds. Each starts on a whole second, where seeking is exact at every
+ * rate.
+ */
+export function planStretches(sampleCount: number, sampleRate: number): readonly SampleRange[] {
+  const lengthSec = sampleCount / sampleRate
+  if (lengthSec <= WHOLE_SEC) return contiguous(sampleCount, STRETCH_SEC * sampleRate)
+  const count = Math.min(MOST_STRETCHES, Math.ceil(lengthSec / PART_SEC))
+  return Array.from({ length: count }, (_, index) =>
+    stretchAt(Math.floor((index * (lengthSec - SAMPLED_STRETCH_SEC)) / (count - 1)), sampleCount, sampleRate),
+  )
+}
+
+/**
+ * The loudest places of a cut, in case the evenly spread ones are all silent.
+ *
+ * @param powers mean square of each second of the cut
+ */
+export function loudStretches(
+  powers: readonly number[],
+  sampleCount: number,
+  sampleRate: number,
+): readonly SampleRange[] {
+  const starts: number[] = []
+  const byPower = powers.map((power, second) => ({ power, second })).sort((one, other) => other.power - one.power)
+  for (const { power, second } of byPower) {
+    const start = Math.max(0, second - SAMPLED_STRETCH_SEC / 2)
+    const apart = starts.every((other) => Math.abs(other - start) >= SAMPLED_STRETCH_SEC)
+    if (power > 0 && apart && starts.length < 8) starts.push(start)
+  }
+  return starts.sort((one, other) => one - other).map((start) => stretchAt(start, sampleCount, sampleRate))
+}
+
+function contiguous(sampleCount: number, length: number): readonly SampleRange[] {
+  const count = Math.max(1, Math.ceil(sampleCount / length))
+  return Array.from({ length: count }, (_, index) => ({
+    startSample: index * length,
+    endSample: Math.min((index + 1) * length, sampleCount),
+  }))
+}
+
+function stretchAt(startSec: number, sampleCount: number, sampleRate: number): SampleRange {
+  const startSample = startSec * sampleRate
+  // The last stretch includes the rest of the second, so that the very end is compared.
+  const endSample = Math.min(startSample + (SAMPLED_STRETCH_SEC + 1) * sampleRate, sampleCount)
+  return { startSample, endSample }
+}

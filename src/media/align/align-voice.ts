@@ -1,0 +1,183 @@
+import type { VerificationError } from '../../core/errors.js'
+import { energyOf } from '../pcm/correlate.js'
+import { frameBytes, type PcmFormat, pcmFormatFor, type SampleType } from '../pcm/pcm.js'
+import { PcmReader } from '../pcm/pcm-reader.js'
+import type { Alignment, CutSound, SampleRange } from '../voice-cut.js'
+import { measureEnvelopePlaces } from './align-envelope.js'
+import { type MeasuredPlace, measurePlaces, type Stretch } from './align-places.js'
+import { loudStretches, planStretches } from './align-plan.js'
+import { monoOf } from './align-signals.js'
+import { type AlignmentThresholds, type AlignmentVerdict, drifts, judgePlaces, notAligned } from './align-verdict.js'
+import { conformFilters } from './answer-format.js'
+import { type FilteredAudio, filteredPcm, readParts } from './answer-pcm.js'
+import { blamingAnswer, decodedSec, openAnswer } from './open-answer.js'
+
+/** The alignment of regenerated audio with its cut, and how to read it. */
+export interface VoiceAlignment extends Alignment {
+  readonly answer: {
+    readonly path: string
+    /** The filters that convert it to the cut's rate and channels. */
+    readonly filters: readonly string[]
+    /**
+     * Sample of the converted audio at which the cut's part begins, without the lag. Above 0 if the service returned
+     * the whole file for a part.
+     */
+    readonly startSample: number
+    /** The narrowest type that holds the converted audio exactly. */
+    readonly sample: SampleType
+  }
+}
+
+export interface AlignVoiceOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Largest lag in either direction. */
+const MOST_LAG_SEC = 1
+/** Largest missing length, because codecs trim. More is a missing part of the voice. */
+const MOST_MISSING_SEC = 0.25
+
+const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
+  same: 0.35,
+  elsewhere: 0.45,
+  support: 0.7,
+  toleranceSec: 0.001,
+}
+const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
+
+/**
+ * Aligns regenerated audio with the voice that was sent: by waveform, or by the loudness of its bands if the waveform
+ * is new. Holds only a few seconds in memory, however long the cut is.
+ *
+ * @throws {VerificationError} `ERR_ALIGNMENT` (other audio, too short, silent), `ERR_ALIGNMENT_DRIFT` (the lag differs
+ * between places), `ERR_ANSWER_CHANNELS`, `ERR_ANSWER_UNREADABLE`
+ */
+export function alignVoice(
+  cut: CutSound,
+  answerPath: string,
+  { signal }: AlignVoiceOptions = {},
+): Promise<VoiceAlignment> {
+  return blamingAnswer(answerPath, () => aligned(cut, answerPath, signal))
+}
+
+async function aligned(cut: CutSound, answerPath: string, signal: AbortSignal | undefined): Promise<VoiceAlignment> {
+  const stream = await openAnswer(answerPath, signal)
+  const filters = conformFilters(cut, stream, answerPath)
+  const { sampleRate, channels, channelLayout } = cut
+  const format: PcmFormat = { sampleRate, channels, channelLayout, sample: 'f32' }
+  const seeksExactly = stream.sampleRate === cut.sampleRate && /^(pcm_|flac$)/.test(stream.codec ?? '')
+  const sound: Sounds = {
+    cut: { path: cut.path, filters: [], format, seeksExactly: true, signal },
+    answer: { path: answerPath, filters, format, seeksExactly, signal },
+  }
+  const answerSamples = Math.round((await decodedSec(answerPath, stream, signal)) * cut.sampleRate)
+  let refusal: VerificationError | undefined
+  for (const startSample of possibleStarts(cut, answerSamples)) {
+    const judged = await judge(cut, sound, startSample)
+    if (judged.kind === 'aligned' || judged.kind === 'silent') {
+      const alignment = judged.kind === 'aligned' ? judged.alignment : SILENT
+      checkLength(cut, answerPath, answerSamples - startSample - alignment.lagSamples)
+      const sample = filters.length === 0 ? pcmFormatFor(stream).sample : 'f64'
+      return { ...alignment, answer: { path: answerPath, filters, startSample, sample } }
+    }
+    refusal ??=
+      judged.kind === 'drift'
+        ? drifts(answerPath, judged.lags, cut.sampleRate)
+        : notAligned(answerPath, `it contains only ${Math.round(judged.support * 100)} % of the voice`)
+  }
+  throw refusal ?? notAligned(answerPath, 'it is empty')
+}
+
+const SILENT: Alignment = { lagSamples: 0, match: 1, method: 'silence', places: [] }
+
+interface Sounds {
+  readonly cut: FilteredAudio
+  readonly answer: FilteredAudio
+}
+
+async function judge(cut: CutSound, sound: Sounds, startSample: number): Promise<AlignmentVerdict> {
+  const planned = planStretches(cut.sampleCount, cut.sampleRate)
+  const verdict = await judgeStretches(cut, sound, startSample, planned)
+  if (verdict.kind !== 'silent') return verdict
+  const powers = await powerOfSeconds(sound.cut)
+  return judgeStretches(cut, sound, startSample, loudStretches(powers, cut.sampleCount, cut.sampleRate))
+}
+
+async function judgeStretches(
+  cut: CutSound,
+  sound: Sounds,
+  startSample: number,
+  ranges: readonly SampleRange[],
+): Promise<AlignmentVerdict> {
+  const { sampleRate } = cut
+  const byWaveform: MeasuredPlace[] = []
+  for await (const stretch of stretches(cut, sound, startSample, ranges)) byWaveform.push(...measurePlaces(stretch))
+  const waveform = judgePlaces(byWaveform, sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
+  if (waveform.kind !== 'weak') return waveform
+  const byEnvelope: MeasuredPlace[] = []
+  for await (const stretch of stretches(cut, sound, startSample, ranges))
+    byEnvelope.push(...measureEnvelopePlaces(stretch))
+  const envelope = judgePlaces(byEnvelope, sampleRate, 'envelope', ENVELOPE_THRESHOLDS)
+  return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : waveform
+}
+
+/** Reads both files in parallel, one stretch at a time. Each is valid until the next one is requested. */
+async function* stretches(
+  cut: CutSound,
+  sound: Sounds,
+  startSample: number,
+  ranges: readonly SampleRange[],
+): AsyncGenerator<Stretch> {
+  const marginSamples = MOST_LAG_SEC * cut.sampleRate
+  const sought = ranges.map((range) => ({
+    startSample: startSample + range.startSample - marginSamples,
+    endSample: startSample + range.endSample + marginSamples,
+  }))
+  const cuts = readParts(sound.cut, ranges)
+  const answers = readParts(sound.answer, sought)
+  const room = { cut: roomFor(ranges), answer: roomFor(sought) }
+  for (const { startSample: atSample } of ranges) {
+    // Requested together, so that two decoders work at the same time.
+    const [part, answer] = await Promise.all([cuts.next(), answers.next()])
+    if (part.done || answer.done) return
+    const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
+    yield {
+      atSample,
+      cut: mono,
+      answer: monoOf(answer.value, sound.answer.format, choice, room.answer).mono,
+      marginSamples,
+      sampleRate: cut.sampleRate,
+    }
+  }
+}
+
+function roomFor(ranges: readonly SampleRange[]): Float64Array {
+  return new Float64Array(Math.max(0, ...ranges.map(({ startSample, endSample }) => endSample - startSample)))
+}
+
+/**
+ * Possible starts of the cut's part in the regenerated audio: its beginning, or the part's own position if the whole
+ * file came back.
+ */
+function possibleStarts({ range, sampleCount, sampleRate }: CutSound, answerSamples: number): readonly number[] {
+  const slack = MOST_LAG_SEC * sampleRate
+  const own = range.startSample
+  if (own === 0 || answerSamples < own + sampleCount - slack) return [0]
+  return Math.abs(answerSamples - sampleCount) <= slack ? [0, own] : [own, 0]
+}
+
+function checkLength(cut: CutSound, answerPath: string, available: number) {
+  const missingSec = (cut.sampleCount - available) / cut.sampleRate
+  if (missingSec > MOST_MISSING_SEC) throw notAligned(answerPath, `its last ${missingSec.toFixed(2)} s are missing`)
+}
+
+async function powerOfSeconds(audio: FilteredAudio): Promise<readonly number[]> {
+  const { format } = audio
+  const reader = new PcmReader(filteredPcm(audio))
+  const powers: number[] = []
+  for (;;) {
+    const bytes = await reader.read(format.sampleRate)
+    if (bytes.length === 0) return powers
+    powers.push(energyOf(monoOf(bytes, format).mono) / (bytes.length / frameBytes(format)))
+  }
+}

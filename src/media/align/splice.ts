@@ -1,0 +1,196 @@
+import { JobFailedError } from '../../core/errors.js'
+import { raisedCosine } from '../pcm/crossfade.js'
+import { frameBytes, type PcmFormat, type PcmStream, sampleBytes } from '../pcm/pcm.js'
+import { PcmReader } from '../pcm/pcm-reader.js'
+import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
+import { slicePcm } from '../pcm/pcm-streams.js'
+import type { ChannelPick, SampleRange } from '../voice-cut.js'
+
+/** Regenerated audio and its place. */
+export interface SplicePiece {
+  /** The range to replace, without handles. */
+  readonly range: SampleRange
+  /** `one` replaces only that channel. `all` and `downmix` replace every channel of the (folded) original. */
+  readonly channels: ChannelPick
+  /** At the original's rate: one channel for `one`, otherwise as many as the original. Any sample type. */
+  readonly voice: PcmStream
+  /** Samples of {@link voice} before `range.startSample`. */
+  readonly handleSamples: number
+  /** Length of the fade at either edge, inside the range; at most half of the range. */
+  readonly crossfadeSamples: number
+  /** Share of the voice in the result, 0 to 1; the rest is the original. Default 1. */
+  readonly share?: number | undefined
+}
+
+export interface SpliceOptions {
+  readonly original: PcmStream
+  /** In any order. Pieces on the same channel must not overlap. */
+  readonly pieces: readonly SplicePiece[]
+}
+
+/**
+ * Splices the pieces into the original. The result has the original's format and length. Outside the ranges, and in
+ * other channels, its bytes are the original's. Inside, past the fades, audio of the same sample type is copied bit for
+ * bit. The track's own start and end have no fade, because there is nothing to fade from. A piece that replaces
+ * everything with a share of 1 passes unchanged, in its own sample type.
+ *
+ * @throws RangeError if the pieces overlap or do not fit the original's format
+ * @throws {JobFailedError} `ERR_VOICE_TOO_SHORT`, while reading, if a piece ends inside its range
+ */
+export function splice({ original, pieces }: SpliceOptions): PcmStream {
+  const { format, sampleCount } = original
+  for (const piece of pieces) checkPiece(piece, format)
+  checkDisjoint(pieces, format.channels)
+  const [only] = pieces
+  if (only && pieces.length === 1 && sampleCount !== null && replacesEverything(only, original, sampleCount)) {
+    // The original is inaudible, so it is not decoded a second time.
+    return slicePcm(only.voice, only.handleSamples, sampleCount)
+  }
+  return { format, sampleCount, chunks: () => spliced(original, pieces) }
+}
+
+async function* spliced(original: PcmStream, pieces: readonly SplicePiece[]): AsyncGenerator<Buffer> {
+  const { format } = original
+  const frame = frameBytes(format)
+  const waiting = [...pieces].sort((one, other) => one.range.startSample - other.range.startSample)
+  const active: ActivePiece[] = []
+  let at = 0
+  try {
+    for await (const chunk of original.chunks()) {
+      const end = at + chunk.length / frame
+      while (waiting[0] && waiting[0].range.startSample < end) active.push(await begin(waiting.shift() as SplicePiece))
+      if (active.length === 0) {
+        yield chunk
+      } else {
+        const mixed = Buffer.from(chunk)
+        for (const piece of active) await layIn(mixed, at, format, piece, original.sampleCount)
+        yield mixed
+        for (const done of active.filter(({ range }) => range.endSample <= end)) {
+          active.splice(active.indexOf(done), 1)
+          await done.reader.close()
+        }
+      }
+      at = end
+    }
+  } finally {
+    for (const { reader } of active) await reader.close()
+  }
+}
+
+interface ActivePiece extends SplicePiece {
+  readonly reader: PcmReader
+}
+
+async function begin(piece: SplicePiece): Promise<ActivePiece> {
+  const reader = new PcmReader(piece.voice)
+  await reader.skip(piece.handleSamples)
+  return { ...piece, reader }
+}
+
+/** Mixes a piece into the part of it in this chunk, whose first sample is `at` of the track. */
+async function layIn(chunk: Buffer, at: number, format: PcmFormat, piece: ActivePiece, total: number | null) {
+  const { range, voice } = piece
+  const from = Math.max(range.startSample, at)
+  const to = Math.min(range.endSample, at + chunk.length / frameBytes(format))
+  const bytes = await piece.reader.read(to - from)
+  if (bytes.length < (to - from) * frameBytes(voice.format)) throw tooShort(from)
+
+  const fade = Math.min(piece.crossfadeSamples, Math.floor((range.endSample - range.startSample) / 2))
+  const fadeInEnd = range.startSample === 0 ? 0 : range.startSample + fade
+  const fadeOutStart = total !== null && range.endSample >= total ? range.endSample : range.endSample - fade
+  const channels = piece.channels.kind === 'one' ? [piece.channels.channel] : [...Array(format.channels).keys()]
+  const lay = (start: number, end: number, weightAt?: (sample: number) => number) => {
+    if (start >= end) return
+    const part = bytes.subarray((start - from) * frameBytes(voice.format), (end - from) * frameBytes(voice.format))
+    const target = chunk.subarray((start - at) * frameBytes(format), (end - at) * frameBytes(format))
+    if (weightAt) blend(target, part, format, voice.format, channels, (index) => weightAt(start + index))
+    else replace(target, part, format, voice.format, channels)
+  }
+  const middleStart = Math.max(from, Math.min(fadeInEnd, to))
+  const middleEnd = Math.max(middleStart, Math.min(fadeOutStart, to))
+  const share = piece.share ?? 1
+  lay(from, middleStart, (sample) => share * raisedCosine(sample - range.startSample, fade))
+  lay(middleStart, middleEnd, share === 1 ? undefined : () => share)
+  lay(middleEnd, to, (sample) => share * raisedCosine(range.endSample - 1 - sample, fade))
+}
+
+function replace(target: Buffer, voice: Buffer, format: PcmFormat, from: PcmFormat, channels: readonly number[]) {
+  const same = from.sample === format.sample
+  if (same && channels.length === format.channels) {
+    voice.copy(target)
+    return
+  }
+  const values = same ? voice : writeSamples(readSamples(voice, from.sample), format.sample)
+  const size = sampleBytes(format.sample)
+  for (let index = 0, frames = target.length / frameBytes(format); index < frames; index++) {
+    for (const [place, channel] of channels.entries()) {
+      const source = (index * from.channels + place) * size
+      values.copy(target, (index * format.channels + channel) * size, source, source + size)
+    }
+  }
+}
+
+/** Equal gain: original and regenerated audio are correlated speech, and equal power would swell by up to 3 dB. */
+function blend(
+  target: Buffer,
+  voice: Buffer,
+  format: PcmFormat,
+  from: PcmFormat,
+  channels: readonly number[],
+  weightAt: (index: number) => number,
+) {
+  const original = readSamples(target, format.sample)
+  const values = readSamples(voice, from.sample)
+  const mixed = original.slice()
+  for (let index = 0, frames = target.length / frameBytes(format); index < frames; index++) {
+    const weight = weightAt(index)
+    for (const [place, channel] of channels.entries()) {
+      const slot = index * format.channels + channel
+      const before = original[slot] as number
+      mixed[slot] = before + weight * ((values[index * from.channels + place] as number) - before)
+    }
+  }
+  writeSamples(mixed, format.sample).copy(target)
+}
+
+function checkPiece({ range, channels, voice, handleSamples }: SplicePiece, format: PcmFormat) {
+  if (!(range.startSample >= 0 && range.endSample > range.startSample)) throw new RangeError('empty range to splice')
+  if (handleSamples < 0) throw new RangeError('the voice starts after its range')
+  if (voice.format.sampleRate !== format.sampleRate) throw new RangeError('voice and original differ in rate')
+  const expected = channels.kind === 'one' ? 1 : format.channels
+  if (voice.format.channels !== expected) {
+    throw new RangeError(`a voice of ${expected} channels is needed, not ${voice.format.channels}`)
+  }
+  if (channels.kind === 'one' && !(channels.channel >= 0 && channels.channel < format.channels)) {
+    throw new RangeError(`channel ${channels.channel} does not exist`)
+  }
+}
+
+function checkDisjoint(pieces: readonly SplicePiece[], channels: number) {
+  for (let channel = 0; channel < channels; channel++) {
+    const touching = pieces
+      .filter((piece) => piece.channels.kind !== 'one' || piece.channels.channel === channel)
+      .map(({ range }) => range)
+      .sort((one, other) => one.startSample - other.startSample)
+    for (const [index, range] of touching.entries()) {
+      const next = touching[index + 1]
+      if (next && next.startSample < range.endSample) throw new RangeError('pieces to splice overlap')
+    }
+  }
+}
+
+function replacesEverything(piece: SplicePiece, { format }: PcmStream, sampleCount: number): boolean {
+  const { range, channels, voice, handleSamples, share = 1 } = piece
+  return (
+    share === 1 &&
+    (channels.kind !== 'one' || format.channels === 1) &&
+    range.startSample === 0 &&
+    range.endSample >= sampleCount &&
+    voice.sampleCount !== null &&
+    voice.sampleCount - handleSamples >= sampleCount
+  )
+}
+
+function tooShort(sample: number): JobFailedError {
+  return new JobFailedError('ERR_VOICE_TOO_SHORT', `The regenerated audio ends early, at sample ${sample}.`)
+}

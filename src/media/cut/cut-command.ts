@@ -1,0 +1,122 @@
+import { UsageError } from '../../core/errors.js'
+import type { FfmpegCommand, FfmpegInput, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+import { channelFilters, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters, rangeFilters } from '../pcm/file-clock.js'
+import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
+import type { ChannelPick, CutRequest } from '../voice-cut.js'
+import { type CutEncoding, cutEncoding } from './cut-encoding.js'
+
+/** One voice file to write. */
+export interface PlannedCut {
+  readonly request: CutRequest
+  readonly stream: AudioStreamInfo
+  readonly encoding: CutEncoding
+  readonly path: string
+  readonly channels: number
+  readonly channelLayout: string
+}
+
+/** Leaves out the source's tags, and the encoder's name and date, so that the same voice gives the same bytes. */
+const NEUTRAL = ['-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact', '-flags:a', '+bitexact']
+
+/**
+ * Plans each requested cut.
+ *
+ * @throws UsageError ERR_NO_SUCH_TRACK, ERR_NO_SUCH_CHANNEL, ERR_EMPTY_RANGE
+ */
+export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): readonly PlannedCut[] {
+  return requests.map((request) => {
+    const stream = audioStreams(media)[request.audioIndex]
+    if (!stream) throw refused('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${request.audioIndex}`, media)
+    const { startSample, endSample } = request.range
+    if (startSample < 0 || (endSample !== null && endSample <= startSample)) {
+      throw refused('ERR_EMPTY_RANGE', `The part from sample ${startSample} to ${endSample} is empty`, media)
+    }
+    const layout = pickedLayout(request.channels, stream, media)
+    const encoding = cutEncoding(stream, layout.channels)
+    const path = `${request.targetWithoutExtension}.${encoding.format}`
+    return { request, stream, encoding, path, ...layout }
+  })
+}
+
+/** One command that reads the input once and writes every cut. */
+export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
+  return {
+    inputs: [inputOf(media)],
+    filterComplex: graphOf(media, cuts),
+    outputs: cuts.map((cut, place) => voiceFile(cut, `[cut${place}]`)),
+  }
+}
+
+/**
+ * The same for a single cut, which also goes to stdout as {@link heardFormat}, so that it is measured without a second
+ * pass.
+ */
+export function heardCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegCommand {
+  const { sample } = heardFormat(cut)
+  const raw = ['-map', '[heard]', '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)]
+  return {
+    inputs: [inputOf(media)],
+    filterComplex: `${graphOf(media, [cut])};[cut0]asplit=2[written][heard]`,
+    outputs: [voiceFile(cut, '[written]'), { url: 'pipe:1', options: raw }],
+  }
+}
+
+/** The format of a cut's samples on the way into its file. */
+export function heardFormat({ stream, channels, channelLayout, encoding }: PlannedCut): PcmFormat {
+  return { sampleRate: stream.sampleRate, channels, channelLayout, sample: HEARD[encoding.sampleFormat] }
+}
+
+const HEARD = { s16: 's16', s32: 's32', flt: 'f32', dbl: 'f64' } as const satisfies Record<string, SampleType>
+
+function inputOf(media: MediaInfo): FfmpegInput {
+  return { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }
+}
+
+function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
+  return [...new Set(cuts.map((cut) => cut.stream))].flatMap((stream) => trackGraph(media, stream, cuts)).join(';')
+}
+
+function voiceFile(cut: PlannedCut, label: string): FfmpegOutput {
+  return { url: fileUrl(cut.path), options: ['-map', label, ...NEUTRAL, ...cut.encoding.options] }
+}
+
+/** Decodes a track once and splits it into all of its cuts. */
+function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly PlannedCut[]): readonly string[] {
+  const places = cuts.flatMap((cut, place) => (cut.stream === stream ? [place] : []))
+  const clock = fileClockFilters({ startSec: media.startSec, sampleRate: stream.sampleRate }, { kind: 'all' }).join(',')
+  const branches = places.map((place) => `[branch${place}]`).join('')
+  return [
+    `[0:a:${stream.audioIndex}]${clock},asplit=${places.length}${branches}`,
+    ...places.map((place) => `[branch${place}]${cutFilters(cuts[place] as PlannedCut).join(',')}[cut${place}]`),
+  ]
+}
+
+function cutFilters({ request, encoding }: PlannedCut): readonly string[] {
+  return [
+    ...rangeFilters(request.range),
+    ...channelFilters(request.channels),
+    `aformat=sample_fmts=${encoding.sampleFormat}`,
+  ]
+}
+
+function pickedLayout(pick: ChannelPick, stream: AudioStreamInfo, media: MediaInfo) {
+  switch (pick.kind) {
+    case 'all':
+      return { channels: stream.channels, channelLayout: stream.channelLayout ?? defaultChannelLayout(stream.channels) }
+    case 'one':
+      if (pick.channel < 0 || pick.channel >= stream.channels) {
+        throw refused('ERR_NO_SUCH_CHANNEL', `Track ${stream.audioIndex} has no channel ${pick.channel}`, media)
+      }
+      return { channels: 1, channelLayout: 'mono' }
+    case 'downmix':
+      return { channels: 2, channelLayout: 'stereo' }
+    default:
+      return pick satisfies never
+  }
+}
+
+function refused(code: `ERR_${string}`, what: string, media: MediaInfo): UsageError {
+  return new UsageError(code, `${what}.`, { input: media.path })
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { JobFailedError, UsageError } from '../../core/errors.js'
+import { type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
+import type { MediaInfo } from '../media-info.js'
+import { measureLoudness } from '../pcm/loudness.js'
+import type { Loudness } from '../pcm/loudness-meter.js'
+import { frameBytes } from '../pcm/pcm.js'
+import { wholeFrames } from '../pcm/pcm-streams.js'
+import { waveSampleCount } from '../probe/wave-length.js'
+import type { CutRequest, VoiceCut } from '../voice-cut.js'
+import { cutCommand, heardCutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
+
+export type CutOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
+
+/**
+ * Cuts voices out of a file, losslessly and on the file's own clock, in one pass. Each cut has exactly the samples of
+ * its range, with silence if the track has none. A fault leaves nothing behind.
+ *
+ * The voice hash is the SHA-256 of the written file. Its writer is deterministic and uses nothing but the samples.
+ * Another ffmpeg may encode the same samples differently, which costs only a cache miss.
+ *
+ * @throws UsageError for requests that the file cannot fulfil; PrecheckError ERR_UNREADABLE; TransientError
+ * ERR_DISK_FULL; JobFailedError ERR_CUT_LENGTH
+ */
+export async function cutVoice(
+  media: MediaInfo,
+  requests: readonly CutRequest[],
+  options: CutOptions = {},
+): Promise<VoiceCut[]> {
+  if (requests.length === 0) return []
+  const cuts = planCuts(media, requests)
+  try {
+    const [only] = cuts
+    const loudness = only && cuts.length === 1 ? await writeAndHear(media, only, options) : null
+    if (loudness === null) await runFfmpeg(cutCommand(media, cuts), { ...options, input: media.path })
+    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, options.signal)))
+  } catch (error) {
+    await Promise.all(cuts.map(({ path }) => rm(path, { force: true })))
+    // ffmpeg cannot decode audio that it cannot name. Nothing has been sent yet.
+    const [cut] = cuts
+    throw cut && error instanceof JobFailedError && error.code === 'ERR_FFMPEG_FAILED'
+      ? undecodable(media, cut, error)
+      : error
+  }
+}
+
+function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknown) {
+  const what = `Audio track ${stream.audioIndex} of ${path} holds no sound that can be decoded`
+  return unreadable(what, { input: path, cause })
+}
+
+/** Writes a cut and measures it on the way. Decoding leaves one core idle; the encoder of the mux later leaves none. */
+async function writeAndHear(media: MediaInfo, cut: PlannedCut, options: CutOptions): Promise<Loudness> {
+  const { stdout, done } = streamFfmpeg(heardCutCommand(media, cut), { ...options, input: media.path })
+  const format = heardFormat(cut)
+  const loudness = await measureLoudness({
+    format,
+    sampleCount: null,
+    chunks: () => wholeFrames(stdout, frameBytes(format)),
+  })
+  await done
+  return loudness
+}
+
+async function finishedCut(
+  media: MediaInfo,
+  cut: PlannedCut,
+  loudness: Loudness | null,
+  signal: AbortSignal | undefined,
+): Promise<VoiceCut> {
+  const file = await open(cut.path, 'r')
+  try {
+    const { size } = await file.stat()
+    const sampleCount = await waveSampleCount(file)
+    const { startSample, endSample } = cut.request.range
+    if (!sampleCount && endSample === null && startSample > 0) throw nothingThere(cut)
+    if (!sampleCount) throw undecodable(media, cut)
+    if (endSample !== null && sampleCount !== endSample - startSample) {
+      const { path } = media
+      throw new JobFailedError('ERR_CUT_LENGTH', `The voice that was cut from ${path} has ${sampleCount} samples.`, {
+        input: path,
+      })
+    }
+    return {
+      request: cut.request,
+      path: cut.path,
+      format: cut.encoding.format,
+      sampleRate: cut.stream.sampleRate,
+      channels: cut.channels,
+      channelLayout: cut.channelLayout,
+      range: { startSample, endSample: startSample + sampleCount },
+      sampleCount,
+      sizeBytes: size,
+      voiceHash: await sha256Of(cut.path, signal),
+      loudness,
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+function nothingThere({ stream, request }: PlannedCut): UsageError {
+  const fromSec = (request.range.startSample / stream.sampleRate).toFixed(3)
+  return new UsageError('ERR_SEGMENT_OUTSIDE', `Audio track ${stream.audioIndex} ends before ${fromSec} s.`, {
+    remedies: ['The file has only picture there. Name an earlier part.'],
+  })
+}
+
+async function sha256Of(path: string, signal: AbortSignal | undefined): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash, signal ? { signal } : {})
+  return hash.digest('hex')
+}

@@ -1,0 +1,153 @@
+import { accessSync, constants } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { UsageError, VoxmuxError } from '../../core/errors.js'
+import { startChild } from './child-process.js'
+import { OLDEST_FFMPEG, type ToolVersion, toolVersion } from './tool-version.js'
+
+/** A media tool that ran once successfully. */
+export interface MediaBinary {
+  /** Absolute path. */
+  readonly path: string
+  readonly version: ToolVersion['version']
+}
+
+type Tool = 'ffmpeg' | 'ffprobe'
+
+/** Usual folders of package managers, for processes with an empty environment. */
+const COMMON_FOLDERS =
+  process.platform === 'win32'
+    ? ['C:\\ffmpeg\\bin', 'C:\\Program Files\\ffmpeg\\bin']
+    : ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/opt/local/bin', '/snap/bin']
+/** Far more than the version, configuration and libraries of any build. */
+const MAX_PRINTED_CHARS = 65_536
+const PROBE_TIMEOUT_MS = 15_000
+
+const found = new Map<string, Promise<MediaBinary>>()
+
+/**
+ * Finds a working ffmpeg: `VOXMUX_FFMPEG`, the optional ffmpeg-static, PATH, the usual folders. Runs each candidate
+ * once before trusting it, and remembers the result for the process.
+ *
+ * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
+ */
+export function findFfmpeg(): Promise<MediaBinary> {
+  return findTool('ffmpeg', process.env.VOXMUX_FFMPEG, () => packaged('ffmpeg-static'))
+}
+
+/**
+ * Finds a working ffprobe: `VOXMUX_FFPROBE`, PATH, the usual folders, the optional installer package.
+ *
+ * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
+ */
+export function findFfprobe(): Promise<MediaBinary> {
+  return findTool('ffprobe', process.env.VOXMUX_FFPROBE, () => packaged('@ffprobe-installer/ffprobe'))
+}
+
+/** Forgets the results, so that a newly installed tool is found. */
+export function forgetBinaries(): void {
+  found.clear()
+}
+
+function findTool(tool: Tool, chosen: string | undefined, fromPackage: () => string | undefined): Promise<MediaBinary> {
+  const key = [tool, chosen, process.env.PATH].join('\0')
+  const known = found.get(key)
+  if (known) return known
+  const search = searchTool(tool, chosen, fromPackage)
+  found.set(key, search)
+  search.catch(() => found.delete(key))
+  return search
+}
+
+async function searchTool(
+  tool: Tool,
+  chosen: string | undefined,
+  fromPackage: () => string | undefined,
+): Promise<MediaBinary> {
+  if (chosen) {
+    const binary = await tryBinary(chosen)
+    return binary ? notTooOld(tool, binary) : fail(tool, `${chosen} is not a working ${tool}`)
+  }
+  const bundled = fromPackage()
+  const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
+  // The bundled ffmpeg is newer than most systems'. The bundled ffprobe is older than any, so it comes last.
+  const candidates = tool === 'ffmpeg' ? [bundled, ...installed] : [...installed, bundled]
+  let old: TriedBinary | undefined
+  for (const candidate of new Set(candidates)) {
+    const binary = candidate && isExecutable(candidate) ? await tryBinary(candidate) : undefined
+    if (binary && !binary.isTooOld) return binary
+    old ??= binary
+  }
+  return old ? notTooOld(tool, old) : fail(tool, `voxmux found no working ${tool} (version ${OLDEST_FFMPEG} or newer)`)
+}
+
+type TriedBinary = MediaBinary & ToolVersion
+
+async function tryBinary(path: string): Promise<TriedBinary | undefined> {
+  let stdout = ''
+  try {
+    const child = startChild({ path, args: ['-version'], stdin: 'ignore', stdout: 'pipe', timeoutMs: PROBE_TIMEOUT_MS })
+    child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout = (stdout + text).slice(0, MAX_PRINTED_CHARS)
+    })
+    const { exitCode } = await child.ended
+    const version = exitCode === 0 ? toolVersion(stdout) : undefined
+    return version && { path, ...version }
+  } catch (error) {
+    // Too many open files say nothing about the binary.
+    if (error instanceof VoxmuxError && error.code === 'ERR_TOO_MANY_FILES') throw error
+    return undefined
+  }
+}
+
+/** The path that a package exports (ffmpeg-static: a string; the installer: `.path`), or undefined. */
+function packaged(name: string): string | undefined {
+  try {
+    const exported: unknown = createRequire(import.meta.url)(name)
+    const path = typeof exported === 'string' ? exported : (exported as { path?: unknown } | null)?.path
+    return typeof path === 'string' ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function pathFolders(): string[] {
+  // A relative entry would let the working folder choose the program.
+  return (process.env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
+}
+
+function executable(tool: Tool): string {
+  return process.platform === 'win32' ? `${tool}.exe` : tool
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return dirname(path) !== path
+  } catch {
+    return false
+  }
+}
+
+function notTooOld(tool: Tool, { path, version, isTooOld }: TriedBinary): MediaBinary {
+  if (!isTooOld) return { path, version }
+  throw new UsageError(
+    'ERR_FFMPEG_TOO_OLD',
+    `${path} is too old (${version}): voxmux needs ${OLDEST_FFMPEG} or newer.`,
+    {
+      remedies: [
+        `Install a newer ${tool}, or set VOXMUX_${tool.toUpperCase()} to the path of one.`,
+        'If your package manager has none, download a build from https://ffmpeg.org/download.html.',
+      ],
+    },
+  )
+}
+
+function fail(tool: Tool, what: string): never {
+  throw new UsageError('ERR_FFMPEG_MISSING', `${what}.`, {
+    remedies: [
+      'Run `voxmux doctor --install` to get ffmpeg from the package manager of this system.',
+      `Or set VOXMUX_${tool.toUpperCase()} to the path of a working ${tool}.`,
+    ],
+  })
+}

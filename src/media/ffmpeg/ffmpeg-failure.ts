@@ -1,0 +1,132 @@
+import {
+  JobFailedError,
+  PrecheckError,
+  TransientError,
+  UsageError,
+  type VoxmuxError,
+  type VoxmuxErrorOptions,
+} from '../../core/errors.js'
+import { redactText } from '../../core/redact.js'
+import type { ChildEnd } from './child-process.js'
+
+interface FailureRule {
+  readonly pattern: RegExp
+  readonly toError: (input: string, options: VoxmuxErrorOptions) => VoxmuxError
+}
+
+/**
+ * Messages of ffmpeg and ffprobe for faults that a person can fix, gravest first. The wording dates from 4.x and is the
+ * same in 7.
+ */
+const RULES: readonly FailureRule[] = [
+  {
+    pattern: /No space left on device|Disk quota exceeded/i,
+    toError: (input, options) =>
+      new TransientError('ERR_DISK_FULL', `The disk was full while voxmux processed ${input}.`, {
+        ...options,
+        remedies: ['Free some space on that disk, then run again. You do not pay twice.'],
+      }),
+  },
+  {
+    pattern: /not on whitelist/i,
+    toError: (input, options) =>
+      new PrecheckError('ERR_UNSUPPORTED_CONTAINER', `voxmux does not open files of this type: ${input}.`, {
+        ...options,
+        errorCode: -16,
+        errorName: 'UnsupportedMediaContainer',
+        remedies: ['Remux it into a plain container first, for example `ffmpeg -i in -c copy out.mkv`.'],
+      }),
+  },
+  {
+    pattern: /Not yet implemented in FFmpeg/i,
+    toError: (input, options) =>
+      new PrecheckError('ERR_UNSUPPORTED_CONTAINER', `${input} is of a kind that ffmpeg does not read.`, {
+        ...options,
+        errorCode: -16,
+        errorName: 'UnsupportedMediaContainer',
+        remedies: ['Save it in another format with the program that made it, for example as WAV.'],
+      }),
+  },
+  {
+    pattern: /moov atom not found/i,
+    toError: (input, options) => unreadable(`${input} is truncated: its index (moov) is missing`, options),
+  },
+  {
+    pattern:
+      /Unknown encoder|Encoder not found|Unknown decoder|Decoder .*not found|No such filter|Error parsing filterchain|Unrecognized option/i,
+    toError: (_input, options) =>
+      new UsageError('ERR_FFMPEG_LACKS', 'The installed ffmpeg lacks a part that this file needs.', {
+        ...options,
+        remedies: ['Run `voxmux doctor` to see what is missing, and `voxmux doctor --install` for a full ffmpeg.'],
+      }),
+  },
+  {
+    pattern: /Permission denied|Operation not permitted/i,
+    toError: (input, options) =>
+      new UsageError('ERR_NOT_PERMITTED', `voxmux has no permission to read ${input} or to write the output.`, {
+        ...options,
+        remedies: ['Check the owner and the permissions of the file and its folder.'],
+      }),
+  },
+  {
+    pattern: /Cannot allocate memory/i,
+    toError: (input, options) =>
+      new TransientError('ERR_OUT_OF_MEMORY', `ffmpeg ran out of memory while processing ${input}.`, options),
+  },
+  {
+    pattern: /Input\/output error|Stale file handle|Transport endpoint/i,
+    toError: (input, options) =>
+      new TransientError('ERR_MEDIA_IO', `Reading or writing failed while voxmux processed ${input}.`, {
+        ...options,
+        remedies: ['Check the disk or network share, then run again.'],
+      }),
+  },
+  {
+    pattern: /Invalid data found|could not find codec parameters|EBML header parsing failed|End of file/i,
+    toError: (input, options) => unreadable(`${input} cannot be read as a media file`, options),
+  },
+]
+
+/**
+ * Turns a failed ffmpeg or ffprobe into a typed error.
+ *
+ * @param input the file being processed, as the user knows it
+ */
+export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
+  const said = redactText(end.stderrTail)
+  const options = { input, cause: new Error(`${describeEnd(end)}: ${said.slice(-2000)}`) }
+  if (end.signal && end.signal !== 'SIGTERM') {
+    return new TransientError('ERR_FFMPEG_KILLED', `ffmpeg was killed by ${end.signal} while processing ${input}.`, {
+      ...options,
+      remedies: ['Check that this computer has enough memory, then run again.'],
+    })
+  }
+  const rule = RULES.find(({ pattern }) => pattern.test(said))
+  if (rule) return rule.toError(input, options)
+  return new JobFailedError('ERR_FFMPEG_FAILED', `ffmpeg failed on ${input}: ${lastErrorLine(said)}`, options)
+}
+
+/** The error of an unreadable file: the service's -2. */
+export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckError {
+  return new PrecheckError('ERR_UNREADABLE', `${what}.`, {
+    ...options,
+    errorCode: -2,
+    errorName: 'CorruptedFile',
+    remedies: [
+      'Copy or export the file again, and wait until the copy is complete.',
+      'Play it to the end in a media player: a truncated file stops early or does not open.',
+    ],
+  })
+}
+
+function describeEnd({ exitCode, signal }: ChildEnd): string {
+  return signal ? `killed by ${signal}` : `exit code ${exitCode}`
+}
+
+/** The last line that ffmpeg marked as an error, without the marks. */
+function lastErrorLine(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '')
+  const marked = lines.filter((line) => /\[(error|fatal|panic)\]/.test(line))
+  const line = marked.at(-1) ?? lines.at(-1) ?? 'no message'
+  return line.replace(/\[[^\]]*\]\s*/g, '').trim()
+}

@@ -1,0 +1,231 @@
+import { PassThrough, type Readable } from 'node:stream'
+import fluent from 'fluent-ffmpeg'
+import type { VoxmuxError } from '../../core/errors.js'
+import { findFfmpeg } from './binaries.js'
+import { type ChildEnd, type RunningChild, startChild } from './child-process.js'
+import { ffmpegFailure } from './ffmpeg-failure.js'
+import { progressOf } from './ffmpeg-progress.js'
+
+export interface FfmpegInput {
+  /** `file:<path>` (see `fileUrl`), a filter source with `-f lavfi`, or a stream for stdin (one at most). */
+  readonly url: string | Readable
+  /** Options before `-i`, passed unchanged. */
+  readonly options: readonly string[]
+}
+
+export interface FfmpegOutput {
+  /** A path, `pipe:1`, or {@link FACTS_URL}. */
+  readonly url: string
+  /** Options before the address, passed unchanged. */
+  readonly options: readonly string[]
+}
+
+/** Address of an output that prints facts as lines, separate from messages and progress. */
+export const FACTS_URL = 'pipe:3'
+
+/** One ffmpeg run as argument arrays. Nothing in them is split, quoted or passed through a shell. */
+export interface FfmpegCommand {
+  readonly globalOptions?: readonly string[]
+  readonly inputs: readonly FfmpegInput[]
+  readonly filterComplex?: string
+  readonly outputs: readonly FfmpegOutput[]
+}
+
+export interface FfmpegRunOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Time limit of the whole run; none by default. */
+  readonly timeoutMs?: number | undefined
+  /** Longest time without progress while nothing waits for us; two minutes by default. */
+  readonly stallMs?: number | undefined
+  /** Called with the seconds of output written so far. */
+  readonly onProgressSec?: ((sec: number) => void) | undefined
+  /** Called with each line of stderr that is not progress. Returns true for data, false for a message. */
+  readonly takeStderrLine?: ((line: string) => boolean) | undefined
+  /** Called with each line of an output at {@link FACTS_URL}. */
+  readonly onFactLine?: ((line: string) => void) | undefined
+  /** The file's name in errors, as the user knows it. */
+  readonly input?: string | undefined
+}
+
+export interface FfmpegResult {
+  /** The exact arguments, without the program. */
+  readonly args: readonly string[]
+  /** Last lines of stderr. */
+  readonly stderrTail: string
+  readonly stderrLines: readonly string[]
+}
+
+/**
+ * Internal steps of fluent-ffmpeg that are replaced: it reads capabilities wrongly on ffmpeg 7, and spawns with our
+ * secrets.
+ */
+interface FluentInternals {
+  _getArguments(): string[]
+  _checkCapabilities(done: (error: null) => void): void
+  availableEncoders(done: (error: null, encoders: object) => void): void
+  _spawnFfmpeg(args: string[], options: object, started: OnStarted, ended: OnEnded): void
+}
+type OnStarted = (child: RunningChild['process']) => void
+type OnEnded = (error: Error | null, stdout: TextRing, stderr: TextRing) => void
+interface TextRing {
+  get(): string
+}
+
+/** The exact argument list of a command, for plans and receipts. A stream input appears as `pipe:0`. */
+export function ffmpegArguments(command: FfmpegCommand): readonly string[] {
+  return internals(buildFluent(command))._getArguments()
+}
+
+/**
+ * Runs ffmpeg to its end.
+ *
+ * @throws typed errors: InterruptedError, TransientError (ERR_DISK_FULL, ERR_MEDIA_TIMEOUT, …)
+ * @throws PrecheckError ERR_UNREADABLE, UsageError, else JobFailedError ERR_FFMPEG_FAILED
+ */
+export async function runFfmpeg(command: FfmpegCommand, options: FfmpegRunOptions = {}): Promise<FfmpegResult> {
+  return execute(command, options, () => {})
+}
+
+/**
+ * Runs ffmpeg with its output `pipe:1` as a stream. A failure destroys the stream with the typed error and rejects
+ * `done`. A reader that leaves early ends ffmpeg, and `done` resolves.
+ */
+export function streamFfmpeg(
+  command: FfmpegCommand,
+  options: FfmpegRunOptions = {},
+): { stdout: Readable; done: Promise<FfmpegResult> } {
+  const stdout = new PassThrough({ highWaterMark: 1 << 18 })
+  let left = false
+  const done = execute(command, options, (child) => {
+    child.process.stdout?.pipe(stdout, { end: false })
+    stdout.once('close', () => {
+      left = true
+      child.process.stdout?.destroy()
+      child.stop()
+    })
+    if (stdout.destroyed) child.stop()
+  }).then(
+    (result) => {
+      stdout.end()
+      return result
+    },
+    (error: VoxmuxError) => {
+      if (left && error.code !== 'ERR_INTERRUPTED') return { args: [], stderrTail: '', stderrLines: [] }
+      stdout.destroy(error)
+      throw error
+    },
+  )
+  // The stream carries the same error, so a caller that reads only the stream must not cause an unhandled rejection.
+  done.catch(() => {})
+  return { stdout, done }
+}
+
+async function execute(
+  command: FfmpegCommand,
+  options: FfmpegRunOptions,
+  onStarted: (child: RunningChild) => void,
+): Promise<FfmpegResult> {
+  const source = command.inputs.map(({ url }) => url).find((url) => typeof url !== 'string')
+  try {
+    const binary = await findFfmpeg()
+    return await runFluent(buildFluent(command), binary.path, options, onStarted)
+  } finally {
+    source?.destroy()
+  }
+}
+
+function runFluent(
+  command: fluent.FfmpegCommand,
+  path: string,
+  options: FfmpegRunOptions,
+  onStarted: (child: RunningChild) => void,
+): Promise<FfmpegResult> {
+  return new Promise((resolve, reject) => {
+    let result: FfmpegResult | undefined
+    internals(command)._spawnFfmpeg = (args, _options, started, ended) => {
+      let child: RunningChild
+      try {
+        child = startChild({
+          path,
+          args,
+          stdin: args.includes('pipe:0') ? 'pipe' : 'ignore',
+          stdout: args.includes('pipe:1') ? 'pipe' : 'ignore',
+          onFactLine: args.includes(FACTS_URL) ? (options.onFactLine ?? (() => {})) : undefined,
+          signal: options.signal,
+          timeoutMs: options.timeoutMs,
+          stallMs: options.stallMs,
+          onStderrLine: (line) => takeLine(line, options),
+        })
+      } catch (error) {
+        return ended(error as Error, EMPTY_RING, EMPTY_RING)
+      }
+      started(child.process)
+      onStarted(child)
+      child.ended.then(
+        (end) => {
+          result = { args, stderrTail: end.stderrTail, stderrLines: end.stderrTail.split('\n') }
+          ended(endError(end, options.input), EMPTY_RING, EMPTY_RING)
+        },
+        (error: Error) => ended(error, EMPTY_RING, EMPTY_RING),
+      )
+    }
+    command.once('end', () => result && resolve(result))
+    command.once('error', (error: Error & { inputStreamError?: Error }) => reject(error.inputStreamError ?? error))
+    command.run()
+  })
+}
+
+const EMPTY_RING: TextRing = { get: () => '' }
+
+function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
+  return end.exitCode === 0 ? null : ffmpegFailure(end, input)
+}
+
+/** Reports progress and keeps it out of the tail. */
+function takeLine(line: string, options: FfmpegRunOptions): boolean {
+  const progress = progressOf(line)
+  if (!progress) {
+    return options.takeStderrLine?.(line) !== true
+  }
+  if (progress.outTimeSec !== null) options.onProgressSec?.(progress.outTimeSec)
+  return false
+}
+
+function buildFluent({ globalOptions = [], inputs, filterComplex, outputs }: FfmpegCommand): fluent.FfmpegCommand {
+  const command = fluent()
+  for (const input of inputs) {
+    command.input(input.url)
+    if (input.options.length > 0) command.inputOptions(...input.options)
+  }
+  internals(command)._checkCapabilities = (done) => done(null)
+  internals(command).availableEncoders = (done) => done(null, {})
+  if (filterComplex) command.complexFilter(filterComplex)
+  const readsStdin = inputs.some(({ url }) => typeof url !== 'string' || url === 'pipe:0')
+  const first = [...commonOptions(readsStdin, globalOptions), ...globalOptions]
+  outputs.forEach((output, place) => {
+    // fluent adds `-y` only for a bare path. Part files are always replaced on purpose.
+    command.output(output.url)
+    const options = place === 0 ? [...first, ...output.options] : output.options
+    if (options.length > 0) command.outputOptions(...options)
+  })
+  return command
+}
+
+/** Global options precede the first output. ffmpeg accepts them anywhere, in any order. */
+function commonOptions(readsStdin: boolean, given: readonly string[]): readonly string[] {
+  const verbosity = given.includes('-loglevel') || given.includes('-v') ? [] : ['-loglevel', 'level+warning']
+  return [
+    '-hide_banner',
+    // Without it ffmpeg reads keys typed into the terminal as commands.
+    ...(readsStdin ? [] : ['-nostdin']),
+    ...verbosity,
+    '-nostats',
+    '-progress',
+    'pipe:2',
+    '-y',
+  ]
+}
+
+function internals(command: fluent.FfmpegCommand): FluentInternals {
+  return command as unknown as FluentInternals
+}

@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import { JobFailedError } from '../../core/errors.js'
+import { findFfprobe } from './binaries.js'
+import { startChild } from './child-process.js'
+import { ffmpegFailure } from './ffmpeg-failure.js'
+import { fileUrl, safeInputOptions } from './input-safety.js'
+
+/** Any sane file's table is far smaller. A crafted one must not fill the memory. */
+const MAX_JSON_CHARS = 64 * 1024 * 1024
+const DEFAULT_TIMEOUT_MS = 120_000
+
+export interface FfprobeOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+/**
+ * Runs ffprobe on a local file and parses its JSON.
+ *
+ * @param args what to show, such as `-show_format -show_streams`
+ * @throws the typed errors of {@link ffmpegFailure}
+ */
+export async function ffprobe<T>(
+  path: string,
+  args: readonly string[],
+  schema: z.ZodType<T>,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions = {},
+): Promise<T> {
+  const chunks: string[] = []
+  await ffprobeText(path, ['-print_format', 'json', ...args], (text) => chunks.push(text), { signal, timeoutMs })
+  let json: unknown
+  try {
+    json = JSON.parse(chunks.join(''))
+  } catch (cause) {
+    throw new JobFailedError('ERR_FFPROBE_ANSWER', `ffprobe printed unreadable output for ${path}.`, {
+      input: path,
+      cause,
+    })
+  }
+  const parsed = schema.safeParse(json)
+  if (parsed.success) return parsed.data
+  throw new JobFailedError('ERR_FFPROBE_ANSWER', `ffprobe printed output of an unknown form for ${path}.`, {
+    input: path,
+    cause: parsed.error,
+  })
+}
+
+/**
+ * Runs ffprobe and passes on each line, for output that grows with the file, such as one line per packet.
+ *
+ * @throws the typed errors of {@link ffmpegFailure}
+ */
+export async function ffprobeLines(
+  path: string,
+  args: readonly string[],
+  onLine: (line: string) => void,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions = {},
+): Promise<void> {
+  let rest = ''
+  const onText = (text: string) => {
+    const lines = `${rest}${text}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+  await ffprobeText(path, args, onText, { signal, timeoutMs, maxChars: Number.POSITIVE_INFINITY })
+  if (rest !== '') onLine(rest)
+}
+
+interface TextOptions extends FfprobeOptions {
+  readonly maxChars?: number
+}
+
+/** Runs ffprobe and passes on its output as it arrives. */
+async function ffprobeText(
+  path: string,
+  args: readonly string[],
+  onText: (text: string) => void,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS, maxChars = MAX_JSON_CHARS }: TextOptions = {},
+): Promise<void> {
+  const binary = await findFfprobe()
+  const child = startChild({
+    path: binary.path,
+    args: ['-hide_banner', '-loglevel', 'level+error', ...safeInputOptions(), ...args, '-i', fileUrl(path)],
+    stdin: 'ignore',
+    stdout: 'pipe',
+    signal,
+    timeoutMs,
+  })
+  let chars = 0
+  child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    chars += text.length
+    if (chars > maxChars) child.stop()
+    else onText(text)
+  })
+  const end = await child.ended
+  if (end.exitCode !== 0) throw ffmpegFailure(end, path)
+}

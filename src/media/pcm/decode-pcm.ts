@@ -1,0 +1,95 @@
+import { UsageError } from '../../core/errors.js'
+import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { audioStreams, type MediaInfo } from '../media-info.js'
+import type { ChannelPick } from '../voice-cut.js'
+import { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
+import {
+  frameBytes,
+  type PcmFormat,
+  type PcmStream,
+  pcmCodecName,
+  pcmFormatFor,
+  rawFormatName,
+  type SampleType,
+} from './pcm.js'
+import { slicePcm, wholeFrames } from './pcm-streams.js'
+
+export interface DecodePcmOptions {
+  /** Index among the audio streams (`0:a:N`). */
+  readonly audioIndex: number
+  /** All channels by default. */
+  readonly channels?: ChannelPick | undefined
+  /** The whole track by default. */
+  readonly range?: ClockRange | undefined
+  /** A lossless type by default. */
+  readonly sample?: SampleType | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * A track's samples on the file's own clock (the rules of {@link fileClockFilters}), at its own rate. Decodes while it
+ * is read, in constant memory. `sampleCount` is known and exact if the range has an end.
+ *
+ * @throws {UsageError} `ERR_NO_SUCH_TRACK`; while reading, whatever ffmpeg's runner throws
+ */
+export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStream {
+  const { audioIndex, channels = { kind: 'all' }, range, signal } = options
+  const stream = audioStreams(media)[audioIndex]
+  if (!stream) {
+    throw new UsageError('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${audioIndex}.`, { input: media.path })
+  }
+  const own = pcmFormatFor(stream)
+  const format = pickedFormat({ ...own, sample: options.sample ?? own.sample }, channels)
+  const decoded: PcmStream = {
+    format,
+    sampleCount: null,
+    chunks: () =>
+      decodedChunks(
+        media,
+        format,
+        audioIndex,
+        fileClockFilters({ startSec: media.startSec, sampleRate: own.sampleRate }, channels, range),
+        signal,
+      ),
+  }
+  if (!range || range.endSample === null) return decoded
+  return slicePcm(decoded, 0, range.endSample - range.startSample)
+}
+
+/** The format after channels were picked. */
+function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
+  switch (channels.kind) {
+    case 'all':
+      return format
+    case 'one':
+      return { ...format, channels: 1, channelLayout: 'mono' }
+    case 'downmix':
+      return { ...format, channels: 2, channelLayout: 'stereo' }
+    default:
+      return channels satisfies never
+  }
+}
+
+async function* decodedChunks(
+  media: MediaInfo,
+  format: PcmFormat,
+  audioIndex: number,
+  filters: readonly string[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const { stdout } = streamFfmpeg(
+    {
+      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+      filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
+      outputs: [
+        {
+          url: 'pipe:1',
+          options: ['-map', '[pcm]', '-c:a', pcmCodecName(format.sample), '-f', rawFormatName(format.sample)],
+        },
+      ],
+    },
+    { signal, input: media.path },
+  )
+  yield* wholeFrames(stdout, frameBytes(format))
+}

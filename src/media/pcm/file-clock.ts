@@ -1,0 +1,80 @@
+import type { ChannelPick } from '../voice-cut.js'
+
+/** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
+export interface ClockRange {
+  readonly startSample: number
+  readonly endSample: number | null
+}
+
+/**
+ * Input options for {@link fileClockFilters}, which keep the file's own timestamps. Otherwise ffmpeg shifts each input
+ * to zero, and MPEG streams by the first stream that is *used*: late audio alone would come out early.
+ */
+export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts']
+
+/** The facts that define a track's clock. */
+export interface FileClock {
+  /** Timestamp of the file's zero ({@link MediaInfo.startSec}). */
+  readonly startSec: number
+  readonly sampleRate: number
+}
+
+/** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */
+const JITTER_SEC = 0.0012
+/** Lead of the filter before the file's zero. */
+const RUN_UP_SEC = 1
+
+/**
+ * The audio filters that place a decoded track on its file's own clock: a player shows sample N at N / rate seconds
+ * after the file's zero. Cut and decode share them, so that a voice returns to its exact place. Bit-exact for every
+ * sample type (`all` and `one`).
+ *
+ * @param range in samples at the track's own rate; the whole track by default
+ */
+export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?: ClockRange): readonly string[] {
+  const runUp = Math.ceil(RUN_UP_SEC * clock.sampleRate)
+  return [
+    clockFilter(clock, runUp),
+    `atrim=start_sample=${runUp}`,
+    'asetpts=N',
+    ...channelFilters(channels),
+    ...(range ? rangeFilters(range) : []),
+  ]
+}
+
+/**
+ * Fills a late start and gaps with silence and drops overlaps; async=1 fills and trims but never stretches. Below the
+ * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
+ * the first sample is wide enough to be filled exactly.
+ */
+function clockFilter({ startSec, sampleRate }: FileClock, runUp: number): string {
+  const firstPts = Math.round(startSec * sampleRate) - runUp
+  return `aresample=async=1:min_comp=${JITTER_SEC}:min_hard_comp=${JITTER_SEC}:first_pts=${firstPts}`
+}
+
+/** The filters that pick channels. */
+export function channelFilters(channels: ChannelPick): readonly string[] {
+  switch (channels.kind) {
+    case 'all':
+      return []
+    case 'one':
+      // `channelmap` only moves pointers. `pan` would use a gain matrix.
+      return [`channelmap=map=${channels.channel}:channel_layout=mono`]
+    case 'downmix':
+      return ['aformat=channel_layouts=stereo']
+    default:
+      return channels satisfies never
+  }
+}
+
+/** The filters that take a part of a track on the clock. Missing samples at its end become silence. */
+export function rangeFilters({ startSample, endSample }: ClockRange): readonly string[] {
+  if (startSample === 0 && endSample === null) return []
+  const end = endSample === null ? '' : `:end_sample=${endSample}`
+  return [
+    `atrim=start_sample=${startSample}${end}`,
+    'asetpts=PTS-STARTPTS',
+    // Pads a track that ends inside the part, so that every cut has the requested length.
+    ...(endSample === null ? [] : [`apad=whole_len=${endSample - startSample}`]),
+  ]
+}

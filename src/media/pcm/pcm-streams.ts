@@ -1,0 +1,85 @@
+import { frameBytes, type PcmFormat, type PcmStream } from './pcm.js'
+
+/** Frames per chunk: half a second at 48 kHz would delay, and a pipe's 64 KiB would mean many small calls. */
+export const CHUNK_FRAMES = 8192
+
+/** A stream of samples that are already in memory. */
+export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CHUNK_FRAMES): PcmStream {
+  const frame = frameBytes(format)
+  const sampleCount = Math.floor(bytes.length / frame)
+  return {
+    format,
+    sampleCount,
+    async *chunks() {
+      for (let at = 0; at < sampleCount; at += chunkFrames) {
+        yield bytes.subarray(at * frame, Math.min(at + chunkFrames, sampleCount) * frame)
+      }
+    },
+  }
+}
+
+/** A stream of digital silence. */
+export function silentPcm(format: PcmFormat, sampleCount: number): PcmStream {
+  const zeros = Buffer.alloc(CHUNK_FRAMES * frameBytes(format))
+  return {
+    format,
+    sampleCount,
+    async *chunks() {
+      for (let left = sampleCount; left > 0; left -= CHUNK_FRAMES) {
+        yield zeros.subarray(0, Math.min(left, CHUNK_FRAMES) * frameBytes(format))
+      }
+    },
+  }
+}
+
+/** Splits a byte stream into chunks of whole frames. Drops an incomplete last frame. */
+export async function* wholeFrames(source: AsyncIterable<Buffer>, frame: number): AsyncGenerator<Buffer> {
+  let rest: Buffer | undefined
+  for await (const chunk of source) {
+    const bytes: Buffer = rest ? Buffer.concat([rest, chunk]) : chunk
+    const whole = bytes.length - (bytes.length % frame)
+    rest = whole < bytes.length ? bytes.subarray(whole) : undefined
+    if (whole > 0) yield bytes.subarray(0, whole)
+  }
+}
+
+/**
+ * Exactly `sampleCount` samples of a source from its sample `startSample` on. Samples before its start (negative) and
+ * after its end are silence.
+ */
+export function slicePcm(source: PcmStream, startSample: number, sampleCount: number): PcmStream {
+  const { format } = source
+  const frame = frameBytes(format)
+  return {
+    format,
+    sampleCount,
+    async *chunks() {
+      let left = sampleCount
+      const lead = Math.min(Math.max(-startSample, 0), left)
+      if (lead > 0) yield* silentPcm(format, lead).chunks()
+      left -= lead
+      if (left === 0) return
+      let skip = Math.max(startSample, 0)
+      for await (const chunk of source.chunks()) {
+        const frames = chunk.length / frame
+        if (skip >= frames) {
+          skip -= frames
+          continue
+        }
+        const taken = Math.min(frames - skip, left)
+        yield chunk.subarray(skip * frame, (skip + taken) * frame)
+        skip = 0
+        left -= taken
+        if (left === 0) return
+      }
+      yield* silentPcm(format, left).chunks()
+    },
+  }
+}
+
+/** Collects a stream in memory: for windows and tests, never for a whole file. */
+export async function collectPcm(stream: PcmStream): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const chunk of stream.chunks()) parts.push(chunk)
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,86 @@
+import type { AudioStreamInfo } from '../media-info.js'
+
+/** Sample types that hold every source without loss. 24-bit integers use `s32`, left aligned as in ffmpeg. */
+export type SampleType = 's16' | 's32' | 'f32' | 'f64'
+
+/** Raw PCM: interleaved, little-endian. */
+export interface PcmFormat {
+  readonly sampleRate: number
+  readonly channels: number
+  /** ffmpeg's layout name, such as `stereo`, `5.1(side)`, `3 channels`. */
+  readonly channelLayout: string
+  readonly sample: SampleType
+}
+
+/** A stream of raw PCM. One *sample* means all channels at one instant (a frame of {@link frameBytes} bytes). */
+export interface PcmStream {
+  readonly format: PcmFormat
+  /** Number of samples in all {@link chunks}; null if it is unknown before the end. */
+  readonly sampleCount: number | null
+  /**
+   * The samples from the first one, in chunks of whole frames. Nothing is read ahead beyond a pipe's buffer. Each call
+   * reads again from the start. Leaving the loop early ends the source.
+   */
+  chunks(): AsyncIterable<Buffer>
+}
+
+const BYTES: Readonly<Record<SampleType, number>> = { s16: 2, s32: 4, f32: 4, f64: 8 }
+
+/** Bytes of one value of one channel. */
+export function sampleBytes(sample: SampleType): number {
+  return BYTES[sample]
+}
+
+/** Bytes of one instant of all channels. */
+export function frameBytes(format: Pick<PcmFormat, 'sample' | 'channels'>): number {
+  return BYTES[format.sample] * format.channels
+}
+
+/** ffmpeg's name of raw PCM of that type, for muxer (`-f s16le`) and demuxer. */
+export function rawFormatName(sample: SampleType): `${SampleType}le` {
+  return `${sample}le`
+}
+
+/** ffmpeg's encoder of that type (`-c:a pcm_s16le`). */
+export function pcmCodecName(sample: SampleType): `pcm_${SampleType}le` {
+  return `pcm_${sample}le`
+}
+
+/**
+ * The PCM that holds a track without losing a bit: integers up to 16 bits as `s16`, wider ones as `s32`, floats
+ * unchanged. Lossy codecs decode to float and stay so, which avoids clipping before the final encode.
+ */
+export function pcmFormatFor(stream: AudioStreamInfo): PcmFormat {
+  return {
+    sampleRate: stream.sampleRate,
+    channels: stream.channels,
+    channelLayout: stream.channelLayout ?? defaultChannelLayout(stream.channels),
+    sample: sampleTypeFor(stream.sampleFormat, stream.bitsPerSample),
+  }
+}
+
+function sampleTypeFor(sampleFormat: string | null, bitsPerSample: number | null): SampleType {
+  switch (sampleFormat?.replace(/p$/, '')) {
+    case 'u8':
+    case 's16':
+      return 's16'
+    case 's32':
+      // A 16-bit source that its decoder widens (some ALAC) fits 16 bits, but the decoder's type is safer.
+      return 's32'
+    case 'dbl':
+      return 'f64'
+    case 's64':
+      return 's32'
+    case 'flt':
+      return 'f32'
+    default:
+      return bitsPerSample !== null && bitsPerSample <= 16 ? 's16' : 'f32'
+  }
+}
+
+const LAYOUTS: readonly string[] = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
+
+/** The layout that ffmpeg assumes for a channel count if the file names none. */
+export function defaultChannelLayout(channels: number): string {
+  return LAYOUTS[channels - 1] ?? `${channels} channels`
+}

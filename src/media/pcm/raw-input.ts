@@ -1,0 +1,17 @@
+import { defaultChannelLayout, type PcmFormat, rawFormatName } from './pcm.js'
+
+/** The input options for raw PCM. */
+export function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {
+  return [
+    // Reads ahead, so that the encoder never waits for its source. The default holds a third of a second.
+    ...['-thread_queue_size', '1024'],
+    ...['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
+  ]
+}
+
+/** Names the channels without moving any, because raw PCM has only their number. */
+export function layoutFilters({ channels, channelLayout }: PcmFormat): readonly string[] {
+  if (channelLayout === defaultChannelLayout(channels) || /^\d+ channels/.test(channelLayout)) return []
+  const same = Array.from({ length: channels }, (_, channel) => `${channel}`).join('|')
+  return [`channelmap=map=${same}:channel_layout=${channelLayout}`]
+}

@@ -1,0 +1,74 @@
+import { extname } from 'node:path'
+import type { FfprobeAnswer } from './ffprobe-schema.js'
+
+/** Clues that tell apart containers with the same ffprobe name. */
+export interface ContainerClues {
+  readonly path: string
+  /** First bytes of the file (4 KB are enough). */
+  readonly head: Buffer
+  readonly answer: FfprobeAnswer
+}
+
+/** Demuxer (the first of ffprobe's names) to container. */
+const KINDS: Readonly<Record<string, (clues: ContainerClues) => string>> = {
+  mov: movKind,
+  matroska: ({ head }) => (head.includes('webm') ? 'webm' : 'mkv'),
+  mxf: () => 'mxf',
+  mxf_opatom: () => 'mxf',
+  mpegts: ({ head }) => (isTimecodedTs(head) ? 'm2ts' : 'ts'),
+  mpeg: () => 'mpg',
+  avi: () => 'avi',
+  flv: () => 'flv',
+  asf: ({ answer }) => (hasFilm(answer) ? 'wmv' : 'wma'),
+  wav: () => 'wav',
+  w64: () => 'w64',
+  aiff: () => 'aiff',
+  flac: () => 'flac',
+  mp3: ({ answer }) => (answer.streams.some((stream) => stream.codec_name === 'mp2') ? 'mp2' : 'mp3'),
+  ogg: oggKind,
+  ac3: () => 'ac3',
+  eac3: () => 'eac3',
+  aac: () => 'aac',
+  caf: () => 'caf',
+  dts: () => 'dts',
+  dv: () => 'dv',
+  gxf: () => 'gxf',
+  au: () => 'au',
+  amr: () => 'amr',
+  wv: () => 'wv',
+  tta: () => 'tta',
+  truehd: () => 'truehd',
+}
+
+/** The container by its usual extension, from brand and content, not from the name. Undefined if unknown. */
+export function containerKind(clues: ContainerClues): string | undefined {
+  const demuxer = clues.answer.format.format_name.split(',')[0] ?? ''
+  return KINDS[demuxer]?.(clues)
+}
+
+/** ISO base media by brand. An audio-only mp4 is an m4a only if its brand or name says so. */
+function movKind({ path, answer }: ContainerClues): string {
+  const brand = (answer.format.tags.major_brand ?? 'qt  ').trim().toLowerCase()
+  const extension = extname(path).slice(1).toLowerCase()
+  if (brand === 'qt') return 'mov'
+  if (brand.startsWith('3gp') || brand.startsWith('3gr') || brand.startsWith('3gs')) return '3gp'
+  if (brand.startsWith('3g2')) return '3g2'
+  if (brand === 'm4a' || brand === 'm4b') return hasFilm(answer) ? 'mp4' : 'm4a'
+  if (brand.startsWith('m4v')) return 'm4v'
+  if (extension === 'm4a' && !hasFilm(answer)) return 'm4a'
+  return extension === 'm4v' ? 'm4v' : 'mp4'
+}
+
+function oggKind({ answer }: ContainerClues): string {
+  const codecs = answer.streams.map((stream) => stream.codec_name)
+  return codecs.length === 1 && codecs[0] === 'opus' ? 'opus' : 'ogg'
+}
+
+/** Blu-ray and camera TS: 192-byte packets with a four-byte timecode before each sync byte. */
+function isTimecodedTs(head: Buffer): boolean {
+  return head[0] !== 0x47 && head[4] === 0x47 && head[196] === 0x47
+}
+
+function hasFilm({ streams }: FfprobeAnswer): boolean {
+  return streams.some((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic !== 1)
+}

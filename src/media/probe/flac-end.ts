@@ -1,0 +1,114 @@
+import type { FileHandle } from 'node:fs/promises'
+import { afterId3 } from './id3-length.js'
+
+/** Largest frame that is looked for where STREAMINFO does not state one. */
+const USUAL_FRAME_BYTES = 256 * 1024
+/** Small tags may follow the last frame. */
+const TAIL_BYTES = 64 * 1024
+const HEADER_BYTES = 16
+/** A frame of constant 8-bit mono: 6 bytes of header, 2 of subframe and 2 of checksum. */
+const SHORTEST_FRAME_BYTES = 10
+const SHORT_BLOCKS = [0, 192, 576, 1152, 2304, 4608]
+
+/** The facts of STREAMINFO (RFC 9639, section 8.2), and the start of the first frame. */
+interface Stated {
+  readonly sampleRate: number
+  readonly samples: number
+  readonly blockSamples: number
+  readonly frameBytes: number
+  readonly framesStart: number
+  readonly firstFrame: Buffer
+}
+
+/**
+ * Compares the last frame of a FLAC file with the number of samples that STREAMINFO states.
+ *
+ * @returns seconds that are missing; 0 if no length is stated or no frame is found at the end
+ */
+export async function missingFlacSec(file: FileHandle, sizeBytes: number): Promise<number> {
+  const stated = await readStated(file, sizeBytes)
+  if (!stated || stated.samples === 0 || stated.sampleRate === 0) return 0
+  const tailBytes = (stated.frameBytes || USUAL_FRAME_BYTES) + TAIL_BYTES
+  const from = Math.max(stated.framesStart, sizeBytes - tailBytes)
+  const endSample = lastEndSample(await readAt(file, from, sizeBytes - from), stated)
+  return endSample === undefined ? 0 : Math.max(0, stated.samples - endSample) / stated.sampleRate
+}
+
+async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated | undefined> {
+  const marker = await afterId3(file, sizeBytes)
+  const head = await readAt(file, marker, 42)
+  if (head.length < 42 || head.toString('latin1', 0, 4) !== 'fLaC') return undefined
+  let framesStart = marker + 4
+  for (let isLast = false; !isLast; ) {
+    const block = await readAt(file, framesStart, 4)
+    if (block.length < 4) return undefined
+    isLast = block.readUInt8(0) >= 0x80
+    framesStart += 4 + block.readUIntBE(1, 3)
+  }
+  const info = head.subarray(8)
+  return {
+    sampleRate: info.readUIntBE(10, 3) >> 4,
+    samples: (info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14),
+    blockSamples: info.readUInt16BE(0),
+    frameBytes: info.readUIntBE(7, 3),
+    framesStart,
+    firstFrame: await readAt(file, framesStart, HEADER_BYTES),
+  }
+}
+
+/** Sample at which the last frame ends whose header is in these bytes. */
+function lastEndSample(bytes: Buffer, stated: Stated): number | undefined {
+  for (let at = bytes.length - SHORTEST_FRAME_BYTES; at >= 0; at--) {
+    const end = bytes[at] === 0xff ? endSampleOf(bytes.subarray(at, at + HEADER_BYTES), stated) : undefined
+    if (end !== undefined) return end
+  }
+  return undefined
+}
+
+/** Reads a frame header (RFC 9639, section 9.1); undefined if its checksum or what no frame changes is not right. */
+function endSampleOf(head: Buffer, { firstFrame, blockSamples }: Stated): number | undefined {
+  const [, sync, sizes = 0, layout = 0] = head
+  if (sync !== firstFrame[1] || (sizes & 15) !== ((firstFrame[2] ?? 0) & 15)) return undefined
+  if ((layout & 15) !== ((firstFrame[3] ?? 0) & 15) || layout >> 4 > 10) return undefined
+  const coded = codedNumber(head.subarray(4))
+  if (!coded) return undefined
+  const sizeCode = sizes >> 4
+  const sizeAt = 4 + coded.length
+  const sizeLength = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0
+  const rateCode = sizes & 15
+  const rateLength = rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0
+  const checksumAt = sizeAt + sizeLength + rateLength
+  if (checksumAt >= head.length || crc8(head.subarray(0, checksumAt)) !== head[checksumAt]) return undefined
+  const long = sizeLength > 0 ? head.readUIntBE(sizeAt, sizeLength) + 1 : 256 << (sizeCode - 8)
+  const samples = sizeCode > 5 ? long : (SHORT_BLOCKS[sizeCode] ?? 0)
+  const isVariable = (sync ?? 0) % 2 === 1
+  return (isVariable ? coded.value : coded.value * blockSamples) + samples
+}
+
+/** A number of up to 36 bits, coded as UTF-8 codes characters. */
+function codedNumber(bytes: Buffer): { readonly value: number; readonly length: number } | undefined {
+  const first = bytes[0] ?? 0
+  const ones = Math.clz32(~(first << 24))
+  if (ones === 0) return { value: first, length: 1 }
+  if (ones === 1 || ones > 7 || bytes.length < ones) return undefined
+  let value = first & (0x7f >> ones)
+  for (const byte of bytes.subarray(1, ones)) {
+    if (byte >> 6 !== 2) return undefined
+    value = value * 64 + (byte & 63)
+  }
+  return { value, length: ones }
+}
+
+function crc8(bytes: Buffer): number {
+  let crc = 0
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x80 ? 0x07 : 0)) & 0xff
+  }
+  return crc
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
+  return buffer.subarray(0, bytesRead)
+}

@@ -1,0 +1,143 @@
+import type { AudioStreamInfo, MediaInfo, ProgramInfo, StreamInfo, VideoStreamInfo } from '../media-info.js'
+import type { FfprobeAnswer, RawStream } from './ffprobe-schema.js'
+
+/** Codecs that store exact samples, so that their bit depth is meaningful. */
+const LOSSLESS = /^(pcm_|flac$|alac$|wavpack$|tta$|mlp$|truehd$|ape$|shorten$|wmalossless$|s302m$)/
+
+/** True if a codec returns exactly the samples that went in. */
+export function isLossless(codec: string | null): boolean {
+  return codec !== null && LOSSLESS.test(codec)
+}
+
+/** Translates ffprobe's output into {@link MediaInfo}. */
+export function mediaInfoOf(
+  answer: FfprobeAnswer,
+  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness'>,
+): MediaInfo {
+  let audioIndex = 0
+  const { format } = answer
+  return {
+    ...file,
+    formatName: format.format_name,
+    startSec: format.start_time ?? 0,
+    durationSec: format.duration,
+    bitRate: format.bit_rate,
+    tags: format.tags,
+    streams: answer.streams.map((raw) => streamOf(raw, () => audioIndex++)),
+    ...(answer.programs.length > 0 ? { programs: answer.programs.map(programOf) } : {}),
+    chapters: answer.chapters.map((chapter) => ({
+      startSec: chapter.start_time ?? 0,
+      endSec: chapter.end_time ?? chapter.start_time ?? 0,
+      title: tag(chapter.tags, 'title'),
+    })),
+  }
+}
+
+function programOf({ program_id, pmt_pid, tags }: FfprobeAnswer['programs'][number]): ProgramInfo {
+  return { id: program_id, pmtPid: pmt_pid, name: tag(tags, 'service_name'), provider: tag(tags, 'service_provider') }
+}
+
+function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
+  const language = tag(raw.tags, 'language')
+  const base = {
+    index: raw.index,
+    codec: raw.codec_name && raw.codec_name !== 'unknown' ? raw.codec_name : null,
+    codecTag: readableTag(raw.codec_tag_string),
+    id: raw.id,
+    profile: raw.profile && raw.profile !== 'unknown' ? raw.profile : null,
+    startSec: raw.start_time,
+    durationSec: raw.duration,
+    timeBase: raw.time_base,
+    bitRate: raw.bit_rate,
+    language: language === 'und' ? null : language,
+    title: tag(raw.tags, 'title') ?? handlerTitle(raw),
+    tags: raw.tags,
+    dispositions: Object.keys(raw.disposition).filter((name) => raw.disposition[name] === 1),
+    sideData: raw.side_data_list.map((entry) => entry.side_data_type),
+    sideDataValues: Object.fromEntries(raw.side_data_list.map((entry) => [entry.side_data_type, orderedJson(entry)])),
+    extradataHash: raw.extradata_hash ?? null,
+  }
+  switch (raw.codec_type) {
+    case 'audio':
+      return { ...base, ...audioPart(raw), kind: 'audio', audioIndex: nextAudioIndex() }
+    case 'video':
+      return { ...base, ...videoPart(raw), kind: 'video' }
+    case 'subtitle':
+    case 'data':
+    case 'attachment':
+      return { ...base, kind: raw.codec_type }
+    default:
+      return { ...base, kind: 'unknown' }
+  }
+}
+
+type AudioPart = Pick<AudioStreamInfo, 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample'>
+
+function audioPart(raw: RawStream): AudioPart {
+  const depth = raw.bits_per_raw_sample || raw.bits_per_sample
+  const layout = raw.channel_layout
+  return {
+    sampleRate: raw.sample_rate ?? 0,
+    channels: raw.channels ?? 0,
+    channelLayout: layout && layout !== 'unknown' && !/^\d+ channels/.test(layout) ? layout : null,
+    sampleFormat: raw.sample_fmt?.replace(/p$/, '') ?? null,
+    bitsPerSample: isLossless(raw.codec_name ?? null) && depth ? depth : null,
+  }
+}
+
+function orderedJson(entry: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))))
+}
+
+type VideoPart = Pick<
+  VideoStreamInfo,
+  'width' | 'height' | 'frameRate' | 'rotationDeg' | 'isCover' | 'sampleAspect' | 'colour'
+>
+
+function videoPart(raw: RawStream): VideoPart {
+  const rate = raw.r_frame_rate ?? raw.avg_frame_rate
+  const turn = raw.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation ?? 0
+  return {
+    width: raw.width ?? 0,
+    height: raw.height ?? 0,
+    frameRate: rate && !rate.startsWith('0/') && !rate.endsWith('/0') ? rate : null,
+    // ffprobe's angle is counter-clockwise.
+    rotationDeg: ((-Math.round(turn) % 360) + 360) % 360,
+    isCover: raw.disposition.attached_pic === 1,
+    sampleAspect: said(raw.sample_aspect_ratio === '1:1' ? undefined : raw.sample_aspect_ratio),
+    colour: {
+      range: said(raw.color_range),
+      space: said(raw.color_space),
+      transfer: said(raw.color_transfer),
+      primaries: said(raw.color_primaries),
+    },
+  }
+}
+
+/** Maps ffprobe's ways of saying "unknown" to null. */
+function said(value: string | undefined): string | null {
+  return value === undefined || /^(unknown|unspecified|reserved|0:1|N\/A)$/.test(value) ? null : value
+}
+
+/** A tag in any case, because containers differ (`language`, `LANGUAGE`). */
+function tag(tags: Readonly<Record<string, string>>, name: string): string | null {
+  const key = Object.keys(tags).find((candidate) => candidate.toLowerCase() === name)
+  return key === undefined ? null : (tags[key] ?? null)
+}
+
+/** QuickTime and MP4 keep a track's name as its handler. The default handlers of writers are not names. */
+function handlerTitle(raw: RawStream): string | null {
+  const name = tag(raw.tags, 'handler_name')
+  return name &&
+    !/^(video|sound|subtitle|text|data|time ?code|core media|apple|mainconcept|gpac|iso media|l-smash)/i.test(
+      name.trim(),
+    ) &&
+    !/handler/i.test(name)
+    ? name
+    : null
+}
+
+/** ffprobe prints `[0][0][0][0]` if there is no tag. */
+function readableTag(text: string | undefined): string | null {
+  return text && text !== '[0][0][0][0]' ? text : null
+}

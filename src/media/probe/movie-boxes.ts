@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/** A box of an mp4 or mov, with the position of its content. */
+export interface MovieBox {
+  readonly type: string
+  readonly bodyAt: number
+  readonly endAt: number
+}
+
+/** A larger table does not occur in a sane file. */
+const MAX_TABLE_BYTES = 32 * 1024 * 1024
+/** Boxes that can start a movie. Other bytes mean another format. */
+const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot'])
+const WANTED: Readonly<Record<string, readonly string[]>> = {
+  '': ['moov'],
+  moov: ['mvhd', 'trak'],
+  trak: ['edts', 'mdia'],
+  edts: ['elst'],
+  mdia: ['mdhd', 'hdlr', 'minf'],
+  minf: ['stbl'],
+  stbl: ['stts', 'ctts'],
+}
+
+/** The index tables of an mp4 or mov that time its tracks, wherever the index is. Empty for any other file. */
+export async function* movieTables(
+  file: FileHandle,
+  sizeBytes: number,
+): AsyncGenerator<{ readonly box: MovieBox; readonly track: number }> {
+  const first = await boxAt(file, 0, sizeBytes)
+  if (first && FIRST_BOXES.has(first.type)) yield* tables(file, { type: '', bodyAt: 0, endAt: sizeBytes }, 0)
+}
+
+async function* tables(
+  file: FileHandle,
+  within: MovieBox,
+  track: number,
+): AsyncGenerator<{ readonly box: MovieBox; readonly track: number }> {
+  const wanted = WANTED[within.type] ?? []
+  let place = track
+  for (let at = within.bodyAt; at + 8 <= within.endAt; ) {
+    const box = await boxAt(file, at, within.endAt)
+    if (!box) return
+    if (wanted.includes(box.type)) {
+      if (box.type in WANTED) yield* tables(file, box, place)
+      else yield { box, track: place }
+      if (box.type === 'trak') place += 1
+    }
+    at = box.endAt
+  }
+}
+
+async function boxAt(file: FileHandle, at: number, limit: number): Promise<MovieBox | undefined> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, at)
+  if (bytesRead < 8) return undefined
+  const short = buffer.readUInt32BE(0)
+  // 0: up to the end of its parent; 1: the size follows as 64 bits.
+  const size = short === 0 ? limit - at : short === 1 && bytesRead === 16 ? Number(buffer.readBigUInt64BE(8)) : short
+  const headBytes = short === 1 ? 16 : 8
+  if (size < headBytes) return undefined
+  return { type: buffer.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
+}
+
+/** The content of a table. */
+export async function tableBody(file: FileHandle, { bodyAt, endAt }: MovieBox): Promise<Buffer> {
+  const length = Math.min(endAt - bodyAt, MAX_TABLE_BYTES)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, bodyAt)
+  return buffer.subarray(0, bytesRead)
+}

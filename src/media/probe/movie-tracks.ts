@@ -1,0 +1,84 @@
+import type { FileHandle } from 'node:fs/promises'
+import { movieTables, tableBody } from './movie-boxes.js'
+
+/** One entry of a track's edit list. */
+export interface Edit {
+  /** Duration in ticks of the movie. */
+  readonly duration: bigint
+  /** Start in ticks of the track; -1 shows nothing. */
+  readonly mediaTime: bigint
+  readonly rate: number
+}
+
+/** The timing of a track in an mp4 or mov. */
+export interface MovieTrack {
+  /** `vide`, `soun`, `text`, … */
+  readonly handler: string
+  readonly ticksPerSec: number
+  readonly movieTicksPerSec: number
+  readonly edits: readonly Edit[]
+  /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
+  readonly runs: readonly { readonly count: number; readonly ticks: number }[]
+  /** Ticks between decoding and showing the first sample. Null if samples are shown in decoding order. */
+  readonly firstShift: number | null
+}
+
+/** Reads the tracks of an mp4 or mov from its index. Empty for any other file. */
+export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {
+  const tracks: Map<string, Buffer>[] = []
+  let movieHead: Buffer = Buffer.alloc(0)
+  for await (const { box, track } of movieTables(file, sizeBytes)) {
+    const body = await tableBody(file, box)
+    if (box.type === 'mvhd') movieHead = body
+    else {
+      tracks[track] ??= new Map()
+      tracks[track].set(box.type, body)
+    }
+  }
+  return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, ticksOf(movieHead))] : []))
+}
+
+function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
+  const shifts = entries(tables.get('ctts'), 8)
+  return {
+    handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
+    ticksPerSec: ticksOf(tables.get('mdhd')),
+    movieTicksPerSec,
+    edits: editsOf(tables.get('elst')),
+    runs: entries(tables.get('stts'), 8).map((entry) => ({
+      count: entry.readUInt32BE(0),
+      ticks: entry.readUInt32BE(4),
+    })),
+    firstShift: shifts[0]?.readInt32BE(4) ?? null,
+  }
+}
+
+/** The ticks in the header of a movie or track, after two times of 4 or 8 bytes. */
+function ticksOf(head: Buffer | undefined): number {
+  const at = head?.[0] === 1 ? 20 : 12
+  return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
+}
+
+function editsOf(list: Buffer | undefined): readonly Edit[] {
+  const long = list?.[0] === 1
+  return entries(list, long ? 20 : 12).map((entry) =>
+    long
+      ? {
+          duration: entry.readBigUInt64BE(0),
+          mediaTime: entry.readBigInt64BE(8),
+          rate: entry.readInt32BE(16) / 65_536,
+        }
+      : {
+          duration: BigInt(entry.readUInt32BE(0)),
+          mediaTime: BigInt(entry.readInt32BE(4)),
+          rate: entry.readInt32BE(8) / 65_536,
+        },
+  )
+}
+
+/** The rows of a table, after its version, flags and row count. */
+function entries(table: Buffer | undefined, rowBytes: number): readonly Buffer[] {
+  if (!table || table.length < 8) return []
+  const count = Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / rowBytes))
+  return Array.from({ length: count }, (_, row) => table.subarray(8 + row * rowBytes, 8 + (row + 1) * rowBytes))
+}

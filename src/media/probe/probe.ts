@@ -1,0 +1,117 @@
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { PrecheckError, UsageError } from '../../core/errors.js'
+import { blamingFile } from '../ffmpeg/blaming-file.js'
+import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
+import { ffprobe } from '../ffmpeg/ffprobe.js'
+import type { MediaInfo } from '../media-info.js'
+import { type ClockJump, clockJump } from './clock-jump.js'
+import { missingEnd } from './completeness.js'
+import { containerKind } from './container-kind.js'
+import { editLists } from './edit-lists.js'
+import { ffprobeAnswerSchema } from './ffprobe-schema.js'
+import { mediaInfoOf } from './media-info-of.js'
+import { statesLoudness } from './stated-loudness.js'
+
+const HEAD_BYTES = 4096
+
+export interface ProbeOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Reads the properties of a local media file.
+ *
+ * @throws UsageError ERR_INPUT_MISSING, ERR_INPUT_IS_FOLDER
+ * @throws PrecheckError ERR_UNREADABLE (-2: empty, not media, truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but
+ * not supported), ERR_EDIT_LIST, ERR_CLOCK_JUMPS
+ */
+export async function probe(path: string, { signal }: ProbeOptions = {}): Promise<MediaInfo> {
+  const absolute = resolve(path)
+  const sizeBytes = await sizeOfFile(absolute)
+  if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
+  const file = await open(absolute, 'r')
+  try {
+    const head = await readHead(file)
+    const edits = await editLists(file, sizeBytes)
+    const readOptions = edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []
+    const show = [
+      ...readOptions,
+      '-show_format',
+      '-show_streams',
+      '-show_chapters',
+      '-show_programs',
+      '-show_data_hash',
+      'murmur3',
+    ]
+    const answer = await blamingFile(path, signal, () => ffprobe(absolute, show, ffprobeAnswerSchema, { signal }))
+    const container = containerKind({ path: absolute, head, answer })
+    if (!container) throw unsupported(path, answer.format.format_name)
+    const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
+    if (missing) throw unreadable(`${path} is truncated: its last ${missing} are missing`, { input: path })
+    if (edits.kind === 'complex') throw complexEdits(path, edits.why)
+    if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
+    const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
+    if (jump) throw jumping(path, jump)
+    const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
+    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions, ...loudness })
+  } finally {
+    await file.close()
+  }
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  try {
+    const stats = await stat(await realpath(path))
+    if (stats.isFile()) return stats.size
+    if (!stats.isDirectory()) throw unreadable(`${path} is not a regular file`, { input: path })
+    throw new UsageError('ERR_INPUT_IS_FOLDER', `${path} is a folder.`, {
+      input: path,
+      remedies: ['Name the files in it, or watch the folder with `voxmux watch`.'],
+    })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw cause
+    throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
+      input: path,
+      cause,
+      remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
+    })
+  }
+}
+
+function jumping(path: string, jump: ClockJump): PrecheckError {
+  const what =
+    jump.kind === 'back'
+      ? 'jumps back, so its parts share no common time'
+      : `jumps ahead by ${Math.round(jump.bySec)} s, which is too long to fill with silence`
+  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${path} ${what}.`, {
+    input: path,
+    remedies: ['Process each part separately, or remux the parts to .mkv and join them with mkvmerge first.'],
+  })
+}
+
+function complexEdits(path: string, why: string): PrecheckError {
+  return new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (in its edit list), which voxmux cannot keep.`, {
+    input: path,
+    remedies: ['Export it again as a plain file, or flatten it first, for example with `ffmpeg -i in.mov flat.mov`.'],
+  })
+}
+
+async function readHead(file: FileHandle): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  return buffer.subarray(0, bytesRead)
+}
+
+function unsupported(path: string, formatName: string): PrecheckError {
+  return new PrecheckError(
+    'ERR_UNSUPPORTED_CONTAINER',
+    `voxmux does not support the format of ${path} (${formatName}).`,
+    {
+      input: path,
+      errorCode: -16,
+      errorName: 'UnsupportedMediaContainer',
+      remedies: ['Remux it into a common container first, for example with `ffmpeg -i in -c copy out.mkv`.'],
+    },
+  )
+}

@@ -1,0 +1,94 @@
+import { PrecheckError } from '../../core/errors.js'
+import { ffprobeLines } from '../ffmpeg/ffprobe.js'
+import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+
+/** The facts in a track's packets, which its headers may contradict. */
+export interface TrackWalk {
+  /** Bits a second over all packets; null if their times do not tell. */
+  readonly bitRate: number | null
+  /** Seconds that two packets claim both, summed over the track. */
+  readonly overlapSec: number
+  /** Position of the first such place. */
+  readonly firstOverlapSec: number | null
+}
+
+/** Rounding of timestamps, and decoders that state a frame too much, stay below this. */
+const OVERLAP_TOLERANCE_SEC = 0.1
+/** A walk through a file may take this long for each byte, and two minutes besides. */
+const MS_PER_BYTE = 1 / 20_000
+/** Containers in which each packet has its own time, which two parts that were joined badly share. */
+const FREE_CLOCKS: ReadonlySet<string> = new Set(['mkv', 'webm', 'avi', 'flv'])
+
+/** True if a track must be walked: its clock can overlap itself, or no header states its bit rate. */
+export function needsWalk({ container }: MediaInfo, { bitRate, codec, channels }: AudioStreamInfo): boolean {
+  return FREE_CLOCKS.has(container) || (!codec?.startsWith('pcm_') && (bitRate ?? 0) < 4000 * channels)
+}
+
+/**
+ * Walks through the packets of a track.
+ *
+ * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time
+ */
+export async function walkTrack(
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  signal: AbortSignal | undefined,
+): Promise<TrackWalk> {
+  const tally = new PacketTally()
+  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time,size']
+  await ffprobeLines(
+    media.path,
+    [...(media.readOptions ?? []), ...show, '-print_format', 'compact=print_section=0'],
+    (line) => tally.take(line),
+    { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
+  )
+  const walk = tally.result()
+  if (FREE_CLOCKS.has(media.container) && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {
+    const [at, by] = [(walk.firstOverlapSec ?? 0).toFixed(2), walk.overlapSec.toFixed(2)]
+    throw new PrecheckError(
+      'ERR_CLOCK_OVERLAPS',
+      `The clock of audio track ${stream.audioIndex} of ${media.path} goes back at ${at} s: ${by} s of its sound overlap.`,
+      {
+        input: media.path,
+        remedies: [
+          'Give it one clock first, for example `ffmpeg -i in -c copy -fflags +genpts+igndts out.mkv`, or take its parts by themselves.',
+        ],
+      },
+    )
+  }
+  return walk
+}
+
+/** Adds up packets as they come. */
+class PacketTally {
+  #bytes = 0
+  #firstSec: number | null = null
+  #endSec: number | null = null
+  #overlapSec = 0
+  #firstOverlapSec: number | null = null
+
+  take(line: string): void {
+    const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
+    if (size === undefined) return
+    this.#bytes += Number(size)
+    const startSec = Number(pts)
+    if (!Number.isFinite(startSec)) return
+    this.#firstSec ??= startSec
+    if (this.#endSec !== null && startSec < this.#endSec - 0.002) {
+      this.#overlapSec += this.#endSec - startSec
+      this.#firstOverlapSec ??= startSec
+    }
+    const length = Number(duration)
+    this.#endSec = Math.max(startSec, this.#endSec ?? startSec)
+    if (Number.isFinite(length)) this.#endSec = startSec + length
+  }
+
+  result(): TrackWalk {
+    const lengthSec = this.#firstSec === null || this.#endSec === null ? 0 : this.#endSec - this.#firstSec
+    return {
+      bitRate: lengthSec > 0.5 ? (8 * this.#bytes) / lengthSec : null,
+      overlapSec: this.#overlapSec,
+      firstOverlapSec: this.#firstOverlapSec,
+    }
+  }
+}

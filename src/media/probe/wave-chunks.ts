@@ -1,0 +1,95 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { clearLoudness } from './bext-loudness.js'
+
+/** Chunks that the muxer writes itself, or that describe only the bytes of the old file. */
+const NOT_COPIED = new Set([
+  'fmt ',
+  'data',
+  'fact',
+  'ds64',
+  'JUNK',
+  'junk',
+  'PAD ',
+  'FLLR',
+  'PEAK',
+  'levl',
+  'id3 ',
+  'ID3 ',
+])
+/** A larger chunk is not a description. */
+const MAX_CHUNK_BYTES = 16 * 1024 * 1024
+const MAX_RIFF_BYTES = 0xffff_ff00
+
+interface WaveChunk {
+  readonly id: string
+  readonly at: number
+  readonly size: number
+}
+
+/**
+ * Copies metadata of production audio that ffmpeg does not write (bext, iXML, cue points and their labels, aXML, chna, …).
+ * Appends it to the data of a finished WAV or RF64. Does nothing if the input has none. The loudness that a bext chunk
+ * states is marked as not measured, because it is that of the old sound.
+ *
+ * @returns ids of the copied chunks
+ */
+export async function copyWaveChunks(inputPath: string, outputPath: string): Promise<readonly string[]> {
+  const input = await open(inputPath, 'r')
+  const output = await open(outputPath, 'r+')
+  try {
+    const chunks = await Promise.all(
+      (await waveChunks(input)).map(async (chunk) => ((await isWanted(input, chunk)) ? [chunk] : [])),
+    )
+    const wanted = chunks.flat()
+    if (wanted.length === 0) return []
+    let end = (await output.stat()).size
+    if (end & 1) end += 1
+    for (const { id, at, size } of wanted) {
+      const bytes = Buffer.alloc(8 + size + (size & 1))
+      await input.read(bytes, 0, 8 + size, at)
+      if (id === 'bext') clearLoudness(bytes.subarray(8, 8 + size))
+      await output.write(bytes, 0, bytes.length, end)
+      end += bytes.length
+    }
+    await writeRiffSize(output, end - 8)
+    return wanted.map(({ id }) => id)
+  } finally {
+    await Promise.all([input.close(), output.close()])
+  }
+}
+
+/** Lists the chunks of a RIFF, RF64 or BW64 file from their headers. */
+export async function waveChunks(file: FileHandle): Promise<readonly WaveChunk[]> {
+  const { size: fileSize } = await file.stat()
+  const chunks: WaveChunk[] = []
+  let longData = 0
+  for (let at = 12; at + 8 <= fileSize; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(24), 0, 24, at)
+    if (bytesRead < 8) break
+    const id = buffer.toString('latin1', 0, 4)
+    const short = buffer.readUInt32LE(4)
+    if (id === 'ds64' && bytesRead >= 24) longData = Number(buffer.readBigUInt64LE(16))
+    const size = id === 'data' && short === 0xffff_ffff ? longData : short
+    if (at + 8 + size > fileSize) break
+    chunks.push({ id, at, size })
+    at += 8 + size + (size & 1)
+  }
+  return chunks
+}
+
+async function isWanted(file: FileHandle, { id, at, size }: WaveChunk): Promise<boolean> {
+  if (NOT_COPIED.has(id) || size > MAX_CHUNK_BYTES) return false
+  if (id !== 'LIST') return true
+  // An INFO list contains tags, which the muxer writes. An adtl list labels the cue points.
+  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, at + 8)
+  return buffer.toString('latin1') !== 'INFO'
+}
+
+async function writeRiffSize(file: FileHandle, size: number): Promise<void> {
+  const { buffer } = await file.read(Buffer.alloc(28), 0, 28, 0)
+  const long = buffer.toString('latin1', 0, 4) === 'RF64' && buffer.toString('latin1', 12, 16) === 'ds64'
+  const bytes = Buffer.alloc(long ? 8 : 4)
+  if (long) bytes.writeBigUInt64LE(BigInt(size))
+  else bytes.writeUInt32LE(Math.min(size, MAX_RIFF_BYTES))
+  await file.write(bytes, 0, bytes.length, long ? 20 : 4)
+}

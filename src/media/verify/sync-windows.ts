@@ -1,0 +1,37 @@
+import type { SyncSample } from '../write/remux/sync-reference.js'
+
+/** Collects the surroundings of sync samples from a mono stream of 32-bit floats. */
+export class SyncWindows {
+  readonly #windows: readonly { readonly from: number; readonly values: Float64Array }[]
+  #rest: Buffer = Buffer.alloc(0)
+  sampleCount = 0
+
+  /** @param reach samples to keep before and after each */
+  constructor(samples: readonly SyncSample[], reach: number) {
+    this.#windows = samples.map(({ atSample, values }) => ({
+      from: atSample - reach,
+      values: new Float64Array(values.length + 2 * reach),
+    }))
+  }
+
+  /** Samples around the sync sample at that place; zeros after the end of the stream. */
+  window(place: number): Float64Array {
+    return this.#windows[place]?.values ?? new Float64Array(0)
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
+    const count = Math.floor(bytes.length / 4)
+    for (const { from, values } of this.#windows) {
+      const first = Math.max(from, this.sampleCount)
+      const end = Math.min(from + values.length, this.sampleCount + count)
+      for (let at = first; at < end; at++) {
+        const value = bytes.readFloatLE((at - this.sampleCount) * 4)
+        // One broken float (NaN, infinity) in the window would make the whole correlation NaN.
+        values[at - from] = Number.isFinite(value) ? value : 0
+      }
+    }
+    this.sampleCount += count
+    this.#rest = bytes.subarray(count * 4)
+  }
+}

@@ -1,0 +1,116 @@
+import type { MediaInfo } from '../media-info.js'
+import { sameLanguage } from '../write/remux/languages.js'
+import { writtenStreams } from '../write/remux/mux-command.js'
+import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
+import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
+import { matchStreams, plannedCodec } from './match-streams.js'
+import { streamFactDifferences } from './stream-facts.js'
+
+/** Containers that count in ms round timestamps; two of them can differ by two ticks. */
+const START_TOLERANCE_SEC = 0.0021
+/** A duration may end on a whole frame of a lossy codec or of the video. */
+const DURATION_TOLERANCE_SEC = 0.25
+
+/**
+ * Lists the facts in the output's tables that differ from the plan; empty if all match.
+ *
+ * @param voiceSec lengths of the new voices, on the file's clock
+ */
+export function tableDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonly number[]): readonly string[] {
+  const written = writtenStreams(plan)
+  if (output.streams.length < written.length) {
+    return [`the number of streams (${output.streams.length} instead of ${written.length})`]
+  }
+  return [
+    ...written.flatMap((stream) => streamDifferences(plan, stream, output)),
+    ...chapterDifferences(plan, output),
+    ...tagDifferences(plan, output),
+    ...durationDifferences(plan, output, voiceSec),
+  ]
+}
+
+function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): readonly string[] {
+  const made = matchStreams(plan, output).get(stream)
+  const name = `${stream.input.kind} stream ${stream.input.index}`
+  if (!made) return [name]
+  const wrong: string[] = []
+  if (made.codec !== plannedCodec(stream)) wrong.push(`the codec of ${name} (${made.codec ?? 'none'})`)
+  if (plan.media.container !== plan.container) return wrong
+  if (!sameLanguage(made, stream.input)) wrong.push(`the language of ${name}`)
+  wrong.push(...streamFactDifferences(plan, stream, made).map((fact) => `${fact} of ${name}`))
+  const wanted = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
+  const lost = wanted.filter((disposition) => !made.dispositions.includes(disposition))
+  if (lost.length > 0 && plan.profile.chapters) wrong.push(`the disposition ${lost.join(', ')} of ${name}`)
+  if (stream.fate !== 'copied') return wrong
+  if (made.kind === 'video' && stream.input.kind === 'video' && made.rotationDeg !== stream.input.rotationDeg) {
+    wrong.push(`the rotation of ${name}`)
+  }
+  return startMoved(plan, stream, output) ? [...wrong, `the start of ${name}`] : wrong
+}
+
+/** True if a copied stream moved in time against the first copied video or audio stream. */
+function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): boolean {
+  const anchor = anchorShiftSec(plan, output)
+  const made = matchStreams(plan, output).get(stream)
+  if (anchor === null || made?.startSec == null || stream.input.startSec === null) return false
+  if (stream.input.kind !== 'video' && stream.input.kind !== 'audio') return false
+  if (stream.input.kind === 'video' && stream.input.isCover) return false
+  return Math.abs(made.startSec - stream.input.startSec - anchor) > START_TOLERANCE_SEC
+}
+
+/**
+ * Seconds by which the output's timestamps are later than the input's, measured on the first copied video, else audio.
+ * Null if no such stream was copied.
+ */
+export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null {
+  const copied = plan.streams.filter(({ fate }) => fate === 'copied')
+  const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)
+  const anchor = film ?? copied.find(({ input }) => input.kind === 'audio')
+  const made = anchor && matchStreams(plan, output).get(anchor)
+  return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
+}
+
+function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  const before = plan.media.chapters
+  if (!plan.profile.chapters || before.length === 0) return []
+  const same =
+    output.chapters.length === before.length &&
+    before.every((chapter, place) => {
+      const made = output.chapters[place]
+      return (
+        made?.title === chapter.title &&
+        Math.abs(made.startSec - chapter.startSec - (anchorShiftSec(plan, output) ?? 0)) < 0.01
+      )
+    })
+  return same ? [] : ['the chapters']
+}
+
+function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
+  if (plan.media.container !== plan.container) return []
+  if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
+  const lower = (tags: Readonly<Record<string, string>>) =>
+    new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
+  const made = lower(output.tags)
+  const stale = staleTags(plan)
+  const lost = [...lower(plan.media.tags)].filter(
+    ([name, value]) => !WRAPPING_TAGS.has(name) && !stale.has(name) && made.get(name) !== value,
+  )
+  return lost.length === 0 ? [] : [`the tags ${lost.map(([name]) => name).join(', ')}`]
+}
+
+/** Tags that state facts about the old audio, by the name behind the colon of their path in the census. */
+function staleTags({ writing }: MuxPlan): ReadonlySet<string> {
+  const changed = writing.kind === 'bytes' ? writing.census.filter(({ fate }) => fate !== 'kept') : []
+  return new Set(changed.flatMap(({ path }) => path.split(':').slice(1)).map((name) => name.toLowerCase()))
+}
+
+/** Headers can be wrong: the output may be as long as its input claims, or as long as its audio is. */
+function durationDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonly number[]): readonly string[] {
+  const [before, after] = [plan.media.durationSec, output.durationSec]
+  // ffprobe only guesses the duration of a raw stream, from its bit rate.
+  if (before === null || after === null || ['aac', 'mp2', 'ac3', 'eac3'].includes(plan.container)) return []
+  const isRight =
+    after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC &&
+    after <= Math.max(before, ...voiceSec) + DURATION_TOLERANCE_SEC
+  return isRight ? [] : [`the duration (${after} s instead of ${before} s)`]
+}

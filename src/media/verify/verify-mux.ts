@@ -1,0 +1,154 @@
+import { VerificationError, type VoxmuxError } from '../../core/errors.js'
+import type { MediaInfo } from '../media-info.js'
+import { probe } from '../probe/probe.js'
+import type { MuxResult } from '../write/remux/mux.js'
+import { writtenStreams } from '../write/remux/mux-command.js'
+import type { MuxPlan } from '../write/remux/mux-plan.js'
+import { type PacketTimesByIndex, sameTimes } from '../write/remux/packet-times.js'
+import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
+import type { SyncPlace } from '../write/remux/sync-reference.js'
+import { matchStreams } from './match-streams.js'
+import { readBack, type TrackReadBack } from './read-back.js'
+import { tableDifferences } from './table-differences.js'
+
+export interface VerifyOptions {
+  readonly level: 'full' | 'fast'
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The proved fate of a stream. */
+export interface VerifiedStream {
+  readonly inputIndex: number
+  readonly outputIndex: number | null
+  readonly fate: 'copied' | 'replaced' | 'converted' | 'dropped'
+  /** Copied streams only: hash of all packets before and after. `output` is null if it was not read (`fast`). */
+  readonly packetHash: { readonly input: string; readonly output: string | null } | null
+  readonly reason: string | null
+}
+
+export interface MuxVerification {
+  readonly level: 'full' | 'fast'
+  readonly streams: readonly VerifiedStream[]
+  /** One entry for each new audio track; empty with `fast`. */
+  readonly sync: readonly { readonly audioIndex: number; readonly places: readonly SyncPlace[] }[]
+  /** Comparisons that were made; the receipt lists them. */
+  readonly checks: readonly string[]
+  readonly output: MediaInfo
+}
+
+/** Largest offset between sound and picture; 1 ms is far below what a viewer can notice. */
+const MAX_OFFSET_SEC = 0.001
+
+/**
+ * Compares a finished part file with its plan. `fast` compares only the tables. `full` also reads the output.
+ * The packets of copied streams must have the hashes of the input. The new audio must decode to its end, with the right
+ * length and at the right place.
+ *
+ * @throws {VerificationError} ERR_VERIFY_FAILED, naming the differences
+ */
+export async function verifyMux(
+  plan: MuxPlan,
+  result: MuxResult,
+  partPath: string,
+  { level, signal }: VerifyOptions,
+): Promise<MuxVerification> {
+  const output = await probe(partPath, { signal }).catch((error: VoxmuxError) => {
+    throw error.code === 'ERR_INTERRUPTED' ? error : failed(plan, ['it cannot be opened'], error)
+  })
+  const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
+  const tables = tableDifferences(plan, output, voiceSec)
+  if (tables.length > 0) throw failed(plan, tables)
+  const checks = ['streams, tags, dispositions, chapters and durations']
+  if (level === 'fast')
+    return { level, output, checks, sync: [], streams: verifiedStreams(plan, result, output, undefined) }
+  const back = await readBack(plan, result, output, signal).catch((error: VoxmuxError) => {
+    throw error.exitCode === 130 || error.exitCode === 4 ? error : failed(plan, ['it does not play to its end'], error)
+  })
+  const differences = [
+    ...hashDifferences(plan, result.packetHashes, back.packetHashes),
+    ...timeDifferences(plan, result.packetTimes, back.packetTimes),
+    ...back.tracks.flatMap((track) => soundDifferences(plan, result, track)),
+  ]
+  if (differences.length > 0) throw failed(plan, differences)
+  return {
+    level,
+    output,
+    sync: back.tracks.map(({ audioIndex, places }) => ({ audioIndex, places })),
+    streams: verifiedStreams(plan, result, output, back.packetHashes),
+    checks: [
+      ...checks,
+      'packets of every copied stream',
+      'times of every picture and subtitle',
+      'new audio decoded to its end',
+      'sound against picture',
+    ],
+  }
+}
+
+function hashDifferences(plan: MuxPlan, before: PacketHashes, after: PacketHashes): readonly string[] {
+  return writtenStreams(plan).flatMap((stream) => {
+    if (!isHashed(stream)) return []
+    const [was, is] = [before.get(stream.input.index), after.get(stream.input.index)]
+    return was !== undefined && was === is ? [] : [`the packets of ${stream.input.kind} stream ${stream.input.index}`]
+  })
+}
+
+function timeDifferences(plan: MuxPlan, before: PacketTimesByIndex, after: PacketTimesByIndex): readonly string[] {
+  return writtenStreams(plan).flatMap(({ input }) => {
+    const [was, is] = [before.get(input.index), after.get(input.index)]
+    if (was === undefined || is === undefined) return []
+    // Another container may divide the same bytes into other packets; the hash then proves them.
+    if (plan.media.container !== plan.container && was.pts.length !== is.pts.length) return []
+    return sameTimes(was, is) ? [] : [`the times of ${input.kind} stream ${input.index}`]
+  })
+}
+
+function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack): readonly string[] {
+  const voice = result.voices.find(({ audioIndex }) => audioIndex === track.audioIndex)
+  const stream = plan.streams.find(
+    ({ fate, input }) => fate === 'replaced' && input.kind === 'audio' && input.audioIndex === track.audioIndex,
+  )
+  if (!voice || stream?.fate !== 'replaced') return []
+  const rate = voice.format.sampleRate
+  // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
+  const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
+  const lengths = Math.abs(track.sampleCount - voice.sampleCount) > tolerance
+  const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
+  const name = `audio track ${track.audioIndex}`
+  return [
+    ...(lengths ? [`the length of ${name} (${track.sampleCount} instead of ${voice.sampleCount} samples)`] : []),
+    ...late.map(({ at, offsetSamples }) => `the timing of ${name} (${offsetSamples} samples off at its ${at})`),
+    ...track.lost.map((at) => `the audio of ${name} at its ${at}`),
+  ]
+}
+
+function verifiedStreams(
+  plan: MuxPlan,
+  result: MuxResult,
+  output: MediaInfo,
+  after: PacketHashes | undefined,
+): readonly VerifiedStream[] {
+  const matched = matchStreams(plan, output)
+  return plan.streams.map((stream) => {
+    const input = result.packetHashes.get(stream.input.index)
+    return {
+      inputIndex: stream.input.index,
+      outputIndex: matched.get(stream)?.index ?? null,
+      fate: stream.fate,
+      packetHash: input === undefined ? null : { input, output: after?.get(stream.input.index) ?? null },
+      reason: stream.reason,
+    }
+  })
+}
+
+function failed(plan: MuxPlan, differences: readonly string[], cause?: unknown): VerificationError {
+  return new VerificationError(
+    'ERR_VERIFY_FAILED',
+    `The finished file for ${plan.media.path} failed verification: ${differences.join('; ')}.`,
+    {
+      input: plan.media.path,
+      cause,
+      remedies: ['Nothing was published. Try another container with a preset, and report this file.'],
+    },
+  )
+}

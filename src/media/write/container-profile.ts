@@ -1,0 +1,227 @@
+/** A container as a target: its muxer and everything that the muxer can carry. */
+export interface ContainerProfile {
+  /** ffmpeg's `-f`. */
+  readonly muxer: string
+  readonly extension: string
+  /** Further muxer options for every file. */
+  readonly options: readonly string[]
+  /** Audio codecs it can carry; `pcm_*` stands for all PCM kinds. The first one is the default. */
+  readonly audioCodecs: readonly string[]
+  /** Video codecs; null if any is accepted. */
+  readonly videoCodecs: readonly string[] | null
+  readonly subtitleCodecs: readonly string[]
+  readonly data: 'none' | 'quicktime' | 'mp4' | 'transport'
+  readonly attachments: boolean
+  /** `attached`: as an attached file. ffmpeg does not turn a copied stream into one. */
+  readonly covers: 'none' | 'stream' | 'attached'
+  readonly chapters: boolean
+  /** True for a container that holds only one audio stream. */
+  readonly soundOnly: boolean
+  /**
+   * `signalled`: the muxer states how much of a lossy encoder's lead-in players skip. `unsignalled`: voxmux trims the
+   * voice instead. `measured`: signalled for Opus. For other codecs, only newer versions of ffmpeg do it.
+   */
+  readonly priming: 'signalled' | 'measured' | 'unsignalled'
+}
+
+const FILM: ContainerProfile = {
+  muxer: '',
+  extension: '',
+  options: [],
+  audioCodecs: [],
+  videoCodecs: null,
+  subtitleCodecs: [],
+  data: 'none',
+  attachments: false,
+  covers: 'none',
+  chapters: false,
+  soundOnly: false,
+  priming: 'unsignalled',
+}
+const SOUND: ContainerProfile = { ...FILM, soundOnly: true, videoCodecs: [] }
+
+const MP4_AUDIO = ['aac', 'mp3', 'mp2', 'ac3', 'eac3', 'opus', 'flac', 'alac', 'dts', 'vorbis', 'truehd', 'mp4als']
+const MP4_SUBTITLES = ['mov_text', 'dvd_subtitle']
+const MP4: ContainerProfile = {
+  ...FILM,
+  muxer: 'mp4',
+  extension: 'mp4',
+  audioCodecs: MP4_AUDIO,
+  subtitleCodecs: MP4_SUBTITLES,
+  data: 'mp4',
+  covers: 'stream',
+  chapters: true,
+  priming: 'signalled',
+}
+const MKV: ContainerProfile = {
+  ...FILM,
+  muxer: 'matroska',
+  extension: 'mkv',
+  // Matroska stores no decoding times: negative ones of B-frames must not move the whole file.
+  options: ['-avoid_negative_ts', 'disabled'],
+  audioCodecs: [
+    ...['flac', 'aac', 'mp3', 'mp2', 'ac3', 'eac3', 'opus', 'vorbis', 'alac', 'dts', 'truehd', 'tta', 'wavpack'],
+    ...['pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le', 'pcm_f64le', 'pcm_u8', 'pcm_s16be', 'pcm_s24be'],
+    ...['pcm_s32be', 'wmav1', 'wmav2', 'pcm_alaw', 'pcm_mulaw'],
+  ],
+  subtitleCodecs: [
+    ...['subrip', 'ass', 'ssa', 'webvtt', 'text', 'hdmv_pgs_subtitle', 'dvd_subtitle', 'dvb_subtitle'],
+    'hdmv_text_subtitle',
+  ],
+  attachments: true,
+  covers: 'attached',
+  chapters: true,
+  priming: 'measured',
+}
+const TS: ContainerProfile = {
+  ...FILM,
+  muxer: 'mpegts',
+  extension: 'ts',
+  // The muxer's default delays (0.7 s, 1.4 s) would move everything.
+  options: ['-muxpreload', '0', '-muxdelay', '0'],
+  audioCodecs: ['aac', 'mp2', 'mp3', 'ac3', 'eac3', 'opus', 'dts', 'truehd', 's302m', 'aac_latm'],
+  subtitleCodecs: ['dvb_subtitle', 'dvb_teletext'],
+  data: 'transport',
+}
+const ASF: ContainerProfile = {
+  ...FILM,
+  muxer: 'asf',
+  extension: 'wmv',
+  audioCodecs: ['wmav2', 'wmav1', 'mp3', 'mp2', 'aac', 'ac3', 'pcm_s16le'],
+  chapters: true,
+}
+const OGG: ContainerProfile = {
+  ...FILM,
+  muxer: 'ogg',
+  extension: 'ogg',
+  audioCodecs: ['vorbis', 'opus', 'flac', 'speex'],
+  videoCodecs: ['theora', 'vp8'],
+  chapters: true,
+  priming: 'signalled',
+}
+
+/** By {@link MediaInfo.container}. Other containers can be read but not written. */
+const PROFILES: Readonly<Record<string, ContainerProfile>> = {
+  mp4: MP4,
+  // The ipod muxer is the mp4 one with Apple's brands.
+  m4v: { ...MP4, muxer: 'ipod', extension: 'm4v', audioCodecs: ['aac', 'ac3', 'alac', 'mp3'] },
+  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3', 'mp3'] },
+  mov: { ...MP4, muxer: 'mov', extension: 'mov', audioCodecs: [...MP4_AUDIO, 'pcm_*', 'wmav2'], data: 'quicktime' },
+  '3gp': { ...MP4, muxer: '3gp', extension: '3gp', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
+  '3g2': { ...MP4, muxer: '3g2', extension: '3g2', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
+  mkv: MKV,
+  mka: { ...MKV, extension: 'mka', videoCodecs: [] },
+  webm: {
+    ...MKV,
+    muxer: 'webm',
+    extension: 'webm',
+    audioCodecs: ['opus', 'vorbis'],
+    videoCodecs: ['vp8', 'vp9', 'av1'],
+    subtitleCodecs: ['webvtt'],
+    attachments: false,
+    covers: 'none',
+  },
+  mxf: { ...FILM, muxer: 'mxf', extension: 'mxf', audioCodecs: ['pcm_s24le', 'pcm_s16le'] },
+  ts: TS,
+  m2ts: {
+    ...TS,
+    extension: 'm2ts',
+    options: [...TS.options, '-mpegts_m2ts_mode', '1'],
+    // Subtitles of Blu-ray.
+    subtitleCodecs: [...TS.subtitleCodecs, 'hdmv_pgs_subtitle'],
+  },
+  mpg: {
+    ...FILM,
+    muxer: 'vob',
+    extension: 'mpg',
+    options: TS.options,
+    audioCodecs: ['mp2', 'mp3', 'ac3', 'dts'],
+    subtitleCodecs: ['dvd_subtitle'],
+  },
+  avi: {
+    ...FILM,
+    muxer: 'avi',
+    extension: 'avi',
+    audioCodecs: [
+      'mp3',
+      'mp2',
+      'ac3',
+      'aac',
+      'pcm_s16le',
+      'pcm_s24le',
+      'pcm_u8',
+      'pcm_s32le',
+      'pcm_f32le',
+      'pcm_alaw',
+      'pcm_mulaw',
+      'dts',
+      'wmav2',
+    ],
+  },
+  flv: {
+    ...FILM,
+    muxer: 'flv',
+    extension: 'flv',
+    audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
+  },
+  wmv: ASF,
+  wma: { ...ASF, extension: 'wma', soundOnly: true, covers: 'stream' },
+  wav: {
+    ...SOUND,
+    muxer: 'wav',
+    extension: 'wav',
+    options: ['-rf64', 'auto'],
+    audioCodecs: ['pcm_*', 'mp3', 'ac3', 'dts'],
+  },
+  w64: { ...SOUND, muxer: 'w64', extension: 'w64', audioCodecs: ['pcm_*'] },
+  aiff: {
+    ...SOUND,
+    muxer: 'aiff',
+    extension: 'aiff',
+    // AIFF keeps its tags in an ID3 chunk.
+    options: ['-write_id3v2', '1'],
+    audioCodecs: ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_s8', 'pcm_f32be', 'pcm_f64be', 'pcm_s16le'],
+    covers: 'stream',
+  },
+  flac: { ...SOUND, muxer: 'flac', extension: 'flac', audioCodecs: ['flac'], covers: 'stream', chapters: true },
+  mp3: {
+    ...SOUND,
+    muxer: 'mp3',
+    extension: 'mp3',
+    audioCodecs: ['mp3'],
+    covers: 'stream',
+    chapters: true,
+    priming: 'signalled',
+  },
+  mp2: { ...SOUND, muxer: 'mp2', extension: 'mp2', audioCodecs: ['mp2'] },
+  ogg: OGG,
+  opus: { ...OGG, muxer: 'opus', extension: 'opus', audioCodecs: ['opus'], soundOnly: true },
+  ac3: { ...SOUND, muxer: 'ac3', extension: 'ac3', audioCodecs: ['ac3'] },
+  eac3: { ...SOUND, muxer: 'eac3', extension: 'eac3', audioCodecs: ['eac3'] },
+  aac: { ...SOUND, muxer: 'adts', extension: 'aac', audioCodecs: ['aac'] },
+  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: ['pcm_*', 'alac', 'opus', 'mp3', 'flac'] },
+  au: {
+    ...SOUND,
+    muxer: 'au',
+    extension: 'au',
+    audioCodecs: ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_f32be', 'pcm_f64be', 'pcm_s8', 'pcm_alaw', 'pcm_mulaw'],
+  },
+  wv: { ...SOUND, muxer: 'wv', extension: 'wv', audioCodecs: ['wavpack'] },
+  tta: { ...SOUND, muxer: 'tta', extension: 'tta', audioCodecs: ['tta'] },
+}
+
+/** Profile of a container; undefined if ffmpeg cannot write it. */
+export function containerProfile(container: string): ContainerProfile | undefined {
+  return Object.hasOwn(PROFILES, container) ? PROFILES[container] : undefined
+}
+
+/** True for a container of audio: a user who chooses it for a video does not expect a picture. */
+export function isSoundContainer(container: string): boolean {
+  const profile = containerProfile(container)
+  return profile !== undefined && (container === 'ogg' || profile.soundOnly || profile.videoCodecs?.length === 0)
+}
+
+/** True if a container can carry an audio codec. */
+export function carriesAudio(profile: ContainerProfile, codec: string): boolean {
+  return profile.audioCodecs.some((known) => known === codec || (known === 'pcm_*' && codec.startsWith('pcm_')))
+}

@@ -1,0 +1,191 @@
+import type { AudioStreamInfo } from '../../media-info.js'
+import { blockSizeOptions } from '../../pcm/block-size.js'
+import { isLossless } from '../../probe/media-info-of.js'
+import { type ContainerProfile, carriesAudio } from '../container-profile.js'
+
+/** Encoding of a replaced track in the output. */
+export interface AudioEncoding {
+  /** Codec as ffprobe names it. */
+  readonly codec: string
+  /** ffmpeg's encoder. */
+  readonly encoder: string
+  readonly lossless: boolean
+  /** Bits per second; null for a codec without a bit rate setting. */
+  readonly bitRate: number | null
+  /** Options after `-c:a` for this stream only; `{s}` is its specifier. */
+  readonly options: readonly string[]
+}
+
+export interface AudioWishes {
+  /** Codec to use instead of the original's (ffprobe's name). */
+  readonly audioCodec?: string | undefined
+  readonly audioBitRate?: number | undefined
+  /** Codec if the original's cannot be written: ffprobe's name, or `pcm` for the lossless kind that fits. */
+  readonly fallbackCodec?: string | undefined
+  /** Bits per second of a lossy codec for one or two channels, if the original's bit rate is not known. */
+  readonly fallbackBitRate?: number | undefined
+  /** Measured bits per second of a track's packets, by place among the audio streams. */
+  readonly measuredBitRates?: ReadonlyMap<number, number> | undefined
+}
+
+interface LossyCodec {
+  readonly encoder: string
+  /** Used if the file states no bit rate. */
+  readonly defaultBitRatePerChannel: number
+  readonly maxBitRatePerChannel: number
+  /** Bit rates of the format in kbit/s, if it allows only some. */
+  readonly steps?: readonly number[]
+}
+
+const K = 1000
+const AC3_STEPS = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]
+const MP3_STEPS = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+const MP2_STEPS = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384]
+
+const LOSSY: Readonly<Record<string, LossyCodec>> = {
+  aac: { encoder: 'aac', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
+  mp3: { encoder: 'libmp3lame', defaultBitRatePerChannel: 128 * K, maxBitRatePerChannel: 320 * K, steps: MP3_STEPS },
+  mp2: { encoder: 'mp2', defaultBitRatePerChannel: 128 * K, maxBitRatePerChannel: 192 * K, steps: MP2_STEPS },
+  ac3: { encoder: 'ac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K, steps: AC3_STEPS },
+  eac3: { encoder: 'eac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
+  opus: { encoder: 'libopus', defaultBitRatePerChannel: 80 * K, maxBitRatePerChannel: 256 * K },
+  vorbis: { encoder: 'libvorbis', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 192 * K },
+  wmav2: { encoder: 'wmav2', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K },
+  wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K },
+}
+const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
+/** PCM kinds that ffmpeg reads but does not write everywhere. */
+const PCM_WITHOUT_ENCODER = new Set([
+  'pcm_bluray',
+  'pcm_dvd',
+  'pcm_lxf',
+  'pcm_f16le',
+  'pcm_f24le',
+  'pcm_sga',
+  'pcm_zork',
+])
+
+/** True if common builds of ffmpeg can write this codec. */
+function canEncode(codec: string): boolean {
+  if (codec.startsWith('pcm_')) return !PCM_WITHOUT_ENCODER.has(codec)
+  return codec in LOSSY || LOSSLESS_ENCODERS.has(codec)
+}
+
+/**
+ * Chooses codec and bit rate of a replaced track. The first codec that the container can carry wins.
+ * Order: requested, original, lossless (if the original is), fallback, default of the container.
+ */
+export function audioEncoding(
+  stream: AudioStreamInfo,
+  profile: ContainerProfile,
+  wishes: AudioWishes,
+): AudioEncoding | undefined {
+  const usable = (codec: string | null | undefined): codec is string =>
+    typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec)
+  const pcm = `pcm_${pcmKind(stream)}le`
+  const lossless = losesNothing(stream)
+    ? stream.codec?.startsWith('pcm_')
+      ? [pcm, 'flac', 'alac']
+      : ['flac', 'alac', pcm]
+    : []
+  const fallback = wishes.fallbackCodec === 'pcm' ? pcm : wishes.fallbackCodec
+  const codec = [
+    ...[wishes.audioCodec, stream.codec, ...lossless],
+    ...[fallback, lossyKin(stream.codec), ...profile.audioCodecs.map((known) => (known === 'pcm_*' ? pcm : known))],
+  ].find(usable)
+  if (codec === undefined) return undefined
+  if (codec.startsWith('pcm_')) return { codec, encoder: codec, lossless: true, bitRate: null, options: [] }
+  if (LOSSLESS_ENCODERS.has(codec)) return losslessEncoding(codec, stream)
+  return lossyEncoding(codec, stream, wishes)
+}
+
+/** DTS-HD Master Audio has the codec name DTS, but is lossless. */
+function losesNothing({ codec, profile }: AudioStreamInfo): boolean {
+  return isLossless(codec) || (codec === 'dts' && profile === 'DTS-HD MA')
+}
+
+/** The nearest codec to one that ffmpeg can only read. */
+function lossyKin(codec: string | null): string | undefined {
+  switch (codec) {
+    case 'wmapro':
+    case 'wmavoice':
+    case 'wmalossless':
+      return 'wmav2'
+    case 'aac_latm':
+      return 'aac'
+    case 'dts':
+      return 'flac'
+    default:
+      return undefined
+  }
+}
+
+function pcmKind({ sampleFormat, bitsPerSample }: AudioStreamInfo): string {
+  if (sampleFormat === 'dbl') return 'f64'
+  if (sampleFormat === 'flt') return 'f32'
+  if ((bitsPerSample ?? 16) <= 16) return 's16'
+  return (bitsPerSample ?? 24) <= 24 ? 's24' : 's32'
+}
+
+function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding {
+  const deep = stream.bitsPerSample !== null ? stream.bitsPerSample > 16 : stream.sampleFormat !== 's16'
+  const format = codec === 'alac' || codec === 'wavpack' ? (deep ? 's32p' : 's16p') : deep ? 's32' : 's16'
+  // Without the option, ffmpeg's version decides if FLAC from s32 has 24 or (experimental) 32 bits.
+  const depth = deep ? ['-bits_per_raw_sample:{s}', '24'] : []
+  // Lossless, but marked experimental in ffmpeg: SMPTE 302M in TS.
+  const strict = codec === 's302m' ? ['-strict', '-2'] : []
+  return {
+    codec,
+    encoder: codec,
+    lossless: true,
+    bitRate: null,
+    options: ['-sample_fmt:{s}', format, ...blockSizeOptions(codec, '{s}'), ...depth, ...strict],
+  }
+}
+
+/** Lower stated rates per channel are ignored: real files state 1 and 128 bit/s. */
+const LEAST_BIT_RATE_PER_CHANNEL = 4 * K
+
+function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioWishes): AudioEncoding {
+  const known = LOSSY[codec] as LossyCodec
+  const channels = Math.max(1, stream.channels)
+  const own = stream.codec === codec ? ownBitRate(stream, wishes) : null
+  // HE-AAC needs half the bit rate of LC, and ffmpeg's own encoder is LC.
+  const worth = own !== null && /HE-AAC/.test(stream.profile ?? '') ? own * 2 : own
+  const fallback = wishes.fallbackBitRate === undefined ? null : wishes.fallbackBitRate * Math.max(1, channels / 2)
+  const wanted = wishes.audioBitRate ?? worth ?? fallback ?? known.defaultBitRatePerChannel * channels
+  const { least, most } = bitRateLimits(codec, known, stream.sampleRate)
+  const capped = Math.min(Math.max(wanted, least * channels), most * channels)
+  const steps = known.steps
+  const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
+  return { codec, encoder: known.encoder, lossless: false, bitRate, options: ['-b:{s}', String(Math.round(bitRate))] }
+}
+
+/** Bit rate of the packets if they were counted, else of the header if it is plausible. */
+function ownBitRate(stream: AudioStreamInfo, { measuredBitRates }: AudioWishes): number | null {
+  const least = LEAST_BIT_RATE_PER_CHANNEL * Math.max(1, stream.channels)
+  const rates = [measuredBitRates?.get(stream.audioIndex), stream.bitRate]
+  return rates.find((rate): rate is number => typeof rate === 'number' && rate >= least) ?? null
+}
+
+/** Bits per second and channel that libvorbis accepts, up to each sample rate (narrower limits of its `setup_*.h`). */
+const VORBIS_LIMITS: readonly { readonly upTo: number; readonly least: number; readonly most: number }[] = [
+  { upTo: 9_000, least: 8 * K, most: 32 * K },
+  { upTo: 15_000, least: 12 * K, most: 44 * K },
+  { upTo: 19_000, least: 16 * K, most: 86 * K },
+  { upTo: 26_000, least: 16 * K, most: 86 * K },
+  { upTo: 40_000, least: 30 * K, most: 190 * K },
+  { upTo: Number.POSITIVE_INFINITY, least: 32 * K, most: 192 * K },
+]
+
+/** Bits per sample and channel below which artifacts are audible at any sample rate: 26 kbit/s at 44.1 kHz. */
+const LEAST_BITS_PER_SAMPLE = 0.6
+/** MPEG-2 layer II below 32 kHz allows at most 160 kbit/s for all channels. */
+const MOST_LOW_RATE_MP2 = 80 * K
+
+function bitRateLimits(codec: string, known: LossyCodec, sampleRate: number) {
+  const vorbis = codec === 'vorbis' ? VORBIS_LIMITS.find(({ upTo }) => sampleRate <= upTo) : undefined
+  if (vorbis) return vorbis
+  const most = codec === 'mp2' && sampleRate < 32 * K ? MOST_LOW_RATE_MP2 : known.maxBitRatePerChannel
+  return { least: Math.max(LEAST_BIT_RATE_PER_CHANNEL, LEAST_BITS_PER_SAMPLE * sampleRate), most }
+}

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream'
+import { linkedAbort } from '../../../core/linked-abort.js'
+import { frameBytes, type PcmStream } from '../../pcm/pcm.js'
+import type { AudioEncoding } from './audio-encoding.js'
+import { EncoderLane } from './encoder-lane.js'
+import { LANES, samplesOfTurn, strayFrames, TURN_FRAMES } from './encoder-turns.js'
+
+/**
+ * Encodes a voice to AAC with two parallel encoders that alternate in turns of ten seconds. Each turn has a lead that
+ * is discarded, so that its frames fit those of the previous turn. Reads the voice once, in constant memory.
+ *
+ * @returns ADTS with the number and places of frames that one encoder would give; destroyed with the error of the voice
+ *   or of an encoder
+ */
+export function encodeInTurns(voice: PcmStream, encoding: AudioEncoding, signal?: AbortSignal): Readable {
+  const { controller, release } = linkedAbort(signal)
+  const frames = Readable.from(turns(voice, encoding, controller.signal), { objectMode: false, highWaterMark: 1 << 18 })
+  return frames.once('close', () => {
+    release()
+    controller.abort()
+  })
+}
+
+async function* turns(voice: PcmStream, encoding: AudioEncoding, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const lanes = Array.from({ length: LANES }, () => new EncoderLane(voice.format, encoding, signal))
+  const feeding = feed(voice, lanes)
+  let isFed = false
+  try {
+    for (let turn = 0; ; turn++) {
+      const lane = laneOf(lanes, turn)
+      const strays = strayFrames(turn)
+      while (lane.held < strays + TURN_FRAMES && !isFed) isFed = (await feeding.next()).done === true
+      if (isFed) await lane.ended
+      const own = lane.take(strays + TURN_FRAMES).slice(strays)
+      if (own.length > 0) yield Buffer.concat(own)
+      if (own.length < TURN_FRAMES) return
+    }
+  } finally {
+    await feeding.return()
+  }
+}
+
+/** Feeds the samples to the encoders of their turns; yields after each turn. */
+async function* feed(voice: PcmStream, lanes: readonly EncoderLane[]): AsyncGenerator<void, void, void> {
+  const bytes = frameBytes(voice.format)
+  let oldest = 0
+  let at = 0
+  for await (const chunk of voice.chunks()) {
+    const end = at + chunk.length / bytes
+    for (let turn = oldest; samplesOfTurn(turn).startSample < end; turn++) {
+      const { startSample, endSample } = samplesOfTurn(turn)
+      const part = chunk.subarray(Math.max(0, startSample - at) * bytes, (Math.min(end, endSample) - at) * bytes)
+      await laneOf(lanes, turn).write(part)
+    }
+    at = end
+    for (; samplesOfTurn(oldest).endSample <= at; oldest++) yield
+  }
+  for (const lane of lanes) lane.end()
+}
+
+function laneOf(lanes: readonly EncoderLane[], turn: number): EncoderLane {
+  return lanes[turn % lanes.length] as EncoderLane
+}

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { UsageError } from '../../../core/errors.js'
+import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
+import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import { ffprobe } from '../../ffmpeg/ffprobe.js'
+import type { AudioEncoding } from './audio-encoding.js'
+
+/** Format of an encoder's input. */
+export interface EncoderFeed {
+  readonly sampleRate: number
+  readonly channels: number
+}
+
+const measured = new Map<string, Promise<unknown>>()
+
+/**
+ * Samples that a lossy encoder adds before its input (AAC 1024, MP3 1105, AC-3 256, …). Measured with the installed
+ * ffmpeg, once per process and setting.
+ */
+export function encoderPriming(
+  encoding: AudioEncoding,
+  { sampleRate, channels }: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<number> {
+  if (encoding.lossless) return Promise.resolve(0)
+  const feed = { sampleRate, channels }
+  return once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
+}
+
+/**
+ * Encodes 0.3 s of silence in the same format, so that an encoder refuses it before anything is paid.
+ *
+ * @throws {UsageError} ERR_ENCODER_REFUSES
+ */
+export async function proveEncoder(
+  encoding: AudioEncoding,
+  { sampleRate, channels }: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<void> {
+  const feed = { sampleRate, channels }
+  try {
+    await once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    const rate = encoding.bitRate === null ? '' : ` and ${Math.round(encoding.bitRate / 1000)} kbit/s`
+    throw new UsageError(
+      'ERR_ENCODER_REFUSES',
+      `ffmpeg's encoder ${encoding.encoder} does not support ${channels} channels at ${sampleRate} Hz${rate}.`,
+      { cause, remedies: ['Choose another codec with a preset (`audio.codec`), or another container with --output.'] },
+    )
+  }
+}
+
+/** An encoder's lead-in in Matroska, as the installed ffprobe reads it. */
+export interface MatroskaLeadIn {
+  /** True if the codec delay is written and the start of the track accounts for it. */
+  readonly isSignalled: boolean
+  /**
+   * Samples by which the decoded audio is early. ffmpeg 5 writes the codec delay of Opus but does not move the packets
+   * by it. Its reader and every player expect that, and later versions do it.
+   */
+  readonly shiftSamples: number
+}
+
+/** Measures {@link MatroskaLeadIn} with the installed tools, once per process and setting. */
+export function matroskaLeadIn(
+  encoding: AudioEncoding,
+  { sampleRate, channels }: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<MatroskaLeadIn> {
+  const feed = { sampleRate, channels }
+  return once(['matroska', encoding, feed], () => measureLeadIn(encoding, feed, signal))
+}
+
+async function once<T>(key: readonly unknown[], measure: () => Promise<T>): Promise<T> {
+  const tools = await Promise.all([findFfmpeg(), findFfprobe()])
+  const name = JSON.stringify([tools, ...key])
+  const known = measured.get(name)
+  if (known) return known as Promise<T>
+  const running = measure()
+  measured.set(name, running)
+  running.catch(() => measured.delete(name))
+  return running
+}
+
+function silence({ sampleRate, channels }: EncoderFeed) {
+  return {
+    url: '/dev/zero',
+    options: ['-f', 's16le', '-ar', String(sampleRate), '-ac', String(channels), '-t', '0.3'],
+  }
+}
+
+function encode(encoding: AudioEncoding): readonly string[] {
+  return ['-c:a', encoding.encoder, ...encoding.options.map((option) => option.replace('{s}', 'a')), '-strict', '-2']
+}
+
+async function measurePriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  const { stdout, done } = streamFfmpeg(
+    { inputs: [silence(feed)], outputs: [{ url: 'pipe:1', options: [...encode(encoding), '-f', 'framecrc'] }] },
+    { signal },
+  )
+  let text = ''
+  for await (const chunk of stdout) text += String(chunk)
+  await done
+  // `#tb 0: 1/48000`, then `0, dts, pts, duration, size, crc` per packet.
+  const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? []
+  const pts = /^0,\s*-?\d+,\s*(-?\d+),/m.exec(text)?.[1]
+  if (pts === undefined || numerator === undefined || denominator === undefined) return 0
+  return Math.max(0, Math.round((-Number(pts) * Number(numerator) * feed.sampleRate) / Number(denominator)))
+}
+
+const startSchema = z.object({
+  packets: z.array(z.object({ pts_time: z.coerce.number() })).length(1),
+  streams: z.array(z.object({ start_time: z.coerce.number() })).length(1),
+})
+
+async function measureLeadIn(
+  encoding: AudioEncoding,
+  feed: EncoderFeed,
+  signal?: AbortSignal,
+): Promise<MatroskaLeadIn> {
+  const priming = await encoderPriming(encoding, feed, signal)
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-lead-in-'))
+  try {
+    const path = join(folder, 'second.mkv')
+    await runFfmpeg(
+      {
+        inputs: [silence(feed)],
+        outputs: [{ url: path, options: [...encode(encoding), '-output_ts_offset', '1', '-f', 'matroska'] }],
+      },
+      { signal },
+    )
+    const show = ['-show_entries', 'packet=pts_time:stream=start_time', '-read_intervals', '%+#1']
+    const { packets, streams } = await ffprobe(path, show, startSchema, { signal })
+    const before = (sec: number | undefined) => Math.round((1 - (sec ?? 1)) * feed.sampleRate)
+    // Timestamps are in ms, so only a whole lead-in can be told from none.
+    const isNearer = (value: number, one: number, other: number) => Math.abs(value - one) < Math.abs(value - other)
+    return {
+      isSignalled: isNearer(before(streams[0]?.start_time), 0, priming),
+      shiftSamples: isNearer(before(packets[0]?.pts_time), 2 * priming, priming) ? priming : 0,
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,115 @@
+import { open, stat } from 'node:fs/promises'
+import type { MediaInfo } from '../../media-info.js'
+import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { type CensusEntry, kept, rewritten } from '../census.js'
+import { readAt } from '../structure/structure.js'
+import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
+import { keepId3 } from './id3-frames.js'
+import { adtsLength, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
+import { tagBlocks } from './tag-blocks.js'
+
+/** A file of frames of one codec, with tags before and after them. */
+interface ElementaryFile {
+  readonly codec: string
+  readonly before: readonly CensusEntry[]
+  /** Bytes before the frames; tags without stale facts. */
+  readonly beforeBytes: readonly BytePiece[]
+  readonly frames: FrameRange
+  readonly behind: readonly CensusEntry[]
+}
+
+/** A side file of frames only; all of it is used. */
+interface FramesDonor {
+  readonly sizeBytes: number
+}
+
+/** Codec of each container, with the settings for ffmpeg to write only frames. */
+const KINDS: Readonly<
+  Record<string, { readonly codec: string; readonly donor: Pick<DonorFormat, 'muxer' | 'options'> }>
+> = {
+  mp3: {
+    codec: 'mp3',
+    donor: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0', '-write_xing', '1'] },
+  },
+  aac: { codec: 'aac', donor: { muxer: 'adts', options: [] } },
+  ac3: { codec: 'ac3', donor: { muxer: 'ac3', options: [] } },
+  eac3: { codec: 'eac3', donor: { muxer: 'eac3', options: [] } },
+  mp2: { codec: 'mp2', donor: { muxer: 'mp2', options: [] } },
+}
+
+/** Writes MP3, ADTS, AC-3, E-AC-3 and MPEG layer II: new frames between the tags of the input. */
+export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
+  name: 'frames',
+  parse,
+  survey,
+  readDonor: async (path) => ({ sizeBytes: (await stat(path)).size }),
+  layOut: ({ beforeBytes, frames }, { media }, [donor]) =>
+    bytePlan([
+      ...beforeBytes,
+      { kind: 'donor', donor: 0, start: 0, length: donor?.sizeBytes ?? 0 },
+      { kind: 'input', start: frames.end, length: media.sizeBytes - frames.end },
+    ]),
+}
+
+async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
+  const kind = KINDS[media.container]
+  if (!kind) return null
+  const file = await open(media.path, 'r')
+  try {
+    const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
+    const frames = await framesOf(media.container, { start: soundStart, end: soundEnd })
+    if (!frames) return null
+    const before: CensusEntry[] = []
+    const beforeBytes: BytePiece[] = []
+    for (const { start, length } of head) {
+      const tag = keepId3(await readAt(file, start, length), start)
+      before.push(...tag.entries)
+      beforeBytes.push(...tag.pieces)
+    }
+    const lead = frames.start - soundStart
+    if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
+    beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
+    const rest = soundEnd - frames.end
+    const behind = [
+      ...(rest > 0 ? [kept('bytes behind the frames', frames.end, rest)] : []),
+      ...tail.map(({ path, start, length }) => kept(path, start, length)),
+    ]
+    return { codec: kind.codec, before, beforeBytes, frames, behind }
+  } finally {
+    await file.close()
+  }
+
+  async function framesOf(container: string, range: FrameRange): Promise<FrameRange | undefined> {
+    if (container !== 'mp3' && container !== 'aac') return range
+    const handle = await open(media.path, 'r')
+    try {
+      return await mpegFrames(handle, range, container === 'mp3' ? layerThreeLength : adtsLength)
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+function survey({ codec, before, frames, behind }: ElementaryFile, { media, tracks }: Wanted): Survey {
+  const [track] = tracks
+  const kind = KINDS[media.container]
+  if (!track || tracks.length > 1 || !kind) return { kind: 'declines', reason: 'it has several audio tracks' }
+  if (track.input.codec !== codec || track.encoding.codec !== codec) {
+    return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }
+  }
+  const sound = rewritten('frames', frames.start, frames.end - frames.start, `the audio is re-encoded as ${codec}`)
+  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
+  return {
+    kind: 'takes',
+    census: [...before, sound, ...behind],
+    donors: [
+      {
+        ...kind.donor,
+        skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
+        sampleCount: null,
+        // Only the header of an MP3 says how much of the encoder's lead-in to skip.
+        leadIn: media.container === 'mp3' ? 'signalled' : 'trimmed',
+      },
+    ],
+  }
+}

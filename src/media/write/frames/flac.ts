@@ -1,0 +1,204 @@
+import { open, stat } from 'node:fs/promises'
+import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
+import type { MediaInfo } from '../../media-info.js'
+import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { type CensusEntry, kept, rewritten } from '../census.js'
+import { readAt } from '../structure/structure.js'
+import type { Survey, Wanted, Writer } from '../writer.js'
+import { tagBlocks } from './tag-blocks.js'
+
+const STREAMINFO = 0
+const SEEKTABLE = 3
+const NAMES = ['STREAMINFO', 'PADDING', 'APPLICATION', 'SEEKTABLE', 'VORBIS_COMMENT', 'CUESHEET', 'PICTURE']
+const SEEK_POINT_BYTES = 18
+const PLACEHOLDER = 0xffff_ffff_ffff_ffffn
+
+/** A metadata block (RFC 9639, section 8.1). Offsets in bytes, its four-byte header included. */
+interface Block {
+  readonly type: number
+  readonly start: number
+  readonly length: number
+}
+
+interface FlacFile {
+  readonly marker: number
+  readonly blocks: readonly Block[]
+  /** Content of the seek table; null if there is none. */
+  readonly seekTable: Buffer | null
+  readonly framesStart: number
+  readonly framesEnd: number
+  readonly around: readonly CensusEntry[]
+}
+
+interface FlacDonor {
+  readonly streamInfo: Buffer
+  readonly framesStart: number
+  readonly sizeBytes: number
+  /** First sample and offset from the first frame, of every frame; only if a seek table needs them. */
+  readonly frames: readonly { readonly sample: number; readonly offset: number; readonly samples: number }[]
+}
+
+/** Writes FLAC: new frames, STREAMINFO and seek points after the input's own metadata blocks. */
+export const flacFrames: Writer<FlacFile, FlacDonor> = { name: 'frames', parse, survey, readDonor, layOut }
+
+async function parse(media: MediaInfo): Promise<FlacFile | null> {
+  if (media.container !== 'flac') return null
+  const file = await open(media.path, 'r')
+  try {
+    const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
+    const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
+    if (!read) return null
+    const table = read.blocks.find(({ type }) => type === SEEKTABLE)
+    return {
+      marker: soundStart,
+      blocks: read.blocks,
+      seekTable: table ? await readAt(file, table.start + 4, table.length - 4) : null,
+      framesStart: read.framesStart,
+      framesEnd: soundEnd,
+      around: [...head, ...tail].map(({ path, start, length }) => kept(path, start, length)),
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function readBlocks(read: (at: number, length: number) => Promise<Buffer>, marker: number) {
+  if ((await read(marker, 4)).toString('latin1') !== 'fLaC') return undefined
+  const blocks: Block[] = []
+  let at = marker + 4
+  for (let isLast = false; !isLast; ) {
+    const head = await read(at, 4)
+    if (head.length < 4) return undefined
+    isLast = ((head[0] ?? 0) & 0x80) !== 0
+    const length = 4 + head.readUIntBE(1, 3)
+    blocks.push({ type: (head[0] ?? 0) & 0x7f, start: at, length })
+    at += length
+  }
+  return blocks[0]?.type === STREAMINFO && blocks[0].length === 38 ? { blocks, framesStart: at } : undefined
+}
+
+function survey({ marker, blocks, framesStart, framesEnd, around }: FlacFile, { media, tracks }: Wanted): Survey {
+  const [track] = tracks
+  if (!track || track.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
+  const census = [
+    ...around,
+    kept('fLaC', marker, 4),
+    ...blocks.map(({ type, start, length }) => blockEntry(type, start, length)),
+    rewritten('frames', framesStart, framesEnd - framesStart, 'the audio is re-encoded without loss'),
+  ]
+  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
+  const skipSamples = Math.max(0, Math.round(lateSec * track.input.sampleRate))
+  return {
+    kind: 'takes',
+    census,
+    donors: [{ muxer: 'flac', options: [], skipSamples, sampleCount: null, leadIn: 'signalled' }],
+  }
+}
+
+function blockEntry(type: number, start: number, length: number): CensusEntry {
+  const name = NAMES[type] ?? `block ${type}`
+  if (type === STREAMINFO) return rewritten(name, start, length, 'sizes, length and MD5 are those of the new sound')
+  if (type === SEEKTABLE) return rewritten(name, start, length, 'its points lead to the new frames')
+  return kept(name, start, length)
+}
+
+async function readDonor(
+  path: string,
+  _track: unknown,
+  signal: AbortSignal | undefined,
+  { seekTable }: FlacFile,
+): Promise<FlacDonor> {
+  const file = await open(path, 'r')
+  try {
+    const blocks = await readBlocks((at, length) => readAt(file, at, length), 0)
+    const framesStart = blocks?.framesStart ?? 0
+    return {
+      streamInfo: await readAt(file, 8, 34),
+      framesStart,
+      sizeBytes: (await stat(path)).size,
+      frames: seekTable ? await framePlaces(path, framesStart, signal) : [],
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function framePlaces(
+  path: string,
+  framesStart: number,
+  signal: AbortSignal | undefined,
+): Promise<FlacDonor['frames']> {
+  const frames: FlacDonor['frames'][number][] = []
+  let sample = 0
+  const show = [
+    '-show_entries',
+    'packet=pos,duration,size:stream=time_base',
+    '-print_format',
+    'compact=print_section=0',
+  ]
+  let offset = framesStart
+  await ffprobeLines(
+    path,
+    show,
+    (line) => {
+      const [, samples, size] = /^duration=(\d+)\|size=(\d+)/.exec(line) ?? []
+      if (samples === undefined) return
+      frames.push({ sample, offset: offset - framesStart, samples: Number(samples) })
+      sample += Number(samples)
+      offset += Number(size)
+    },
+    { signal },
+  )
+  return frames
+}
+
+function layOut(
+  { blocks, seekTable, framesStart, framesEnd }: FlacFile,
+  { media }: Wanted,
+  [donor]: readonly FlacDonor[],
+) {
+  const pieces: BytePiece[] = []
+  let at = 0
+  const replace = (start: number, bytes: Buffer) => {
+    pieces.push({ kind: 'input', start: at, length: start - at }, { kind: 'bytes', bytes })
+    at = start + bytes.length
+  }
+  for (const { type, start } of blocks) {
+    if (type === STREAMINFO && donor) replace(start + 4, donor.streamInfo)
+    if (type === SEEKTABLE && donor && seekTable) replace(start + 4, seekPoints(seekTable, donor.frames))
+  }
+  pieces.push({ kind: 'input', start: at, length: framesStart - at })
+  if (donor) {
+    const { framesStart: first, sizeBytes } = donor
+    pieces.push({ kind: 'donor', donor: 0, start: first, length: sizeBytes - first })
+  }
+  return bytePlan([...pieces, { kind: 'input', start: framesEnd, length: media.sizeBytes - framesEnd }])
+}
+
+/** The same points in time on the new frames. A point without a frame becomes a placeholder. */
+function seekPoints(table: Buffer, frames: FlacDonor['frames']): Buffer {
+  const points = Buffer.alloc(table.length)
+  table.copy(points)
+  const used = new Set<number>()
+  const made: Buffer[] = []
+  for (let at = 0; at + SEEK_POINT_BYTES <= table.length; at += SEEK_POINT_BYTES) {
+    const sample = table.readBigUInt64BE(at)
+    const frame =
+      sample === PLACEHOLDER
+        ? undefined
+        : frames.findLast((each) => each.sample <= Number(sample) && Number(sample) < each.sample + each.samples)
+    if (!frame || used.has(frame.sample)) continue
+    used.add(frame.sample)
+    const point = Buffer.alloc(SEEK_POINT_BYTES)
+    point.writeBigUInt64BE(BigInt(frame.sample), 0)
+    point.writeBigUInt64BE(BigInt(frame.offset), 8)
+    point.writeUInt16BE(frame.samples, 16)
+    made.push(point)
+  }
+  const whole = table.length - (table.length % SEEK_POINT_BYTES)
+  // Placeholders follow all points, and their other fields have no meaning.
+  points.fill(0, 0, whole)
+  for (let at = 0; at < whole; at += SEEK_POINT_BYTES) points.writeBigUInt64BE(PLACEHOLDER, at)
+  Buffer.concat(made).copy(points)
+  return points
+}

@@ -1,0 +1,75 @@
+import type { BytePiece } from '../byte-plan.js'
+import { type CensusEntry, kept, lost } from '../census.js'
+
+/** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
+interface Id3Frame {
+  readonly id: string
+  readonly start: number
+  readonly length: number
+  readonly staleReason: string | null
+}
+
+/** An ID3v2 tag for the output: the same length, without facts about the old audio. */
+export interface KeptId3 {
+  readonly entries: readonly CensusEntry[]
+  readonly pieces: readonly BytePiece[]
+}
+
+/** Flags of a tag that is not parsed: unsynchronised, extended header, footer. */
+const NOT_PLAIN = 0xd0
+
+/**
+ * Decides the fate of a tag. Removes indices into the old audio and its signature, with padding at the
+ * tag's end instead.
+ *
+ * @param tag all of its bytes
+ * @param start of the tag in the file
+ */
+export function keepId3(tag: Buffer, start: number): KeptId3 {
+  const range = (at: number, length: number): BytePiece => ({ kind: 'input', start: start + at, length })
+  const version = tag[3] ?? 0
+  const frames = (version === 3 || version === 4) && ((tag[5] ?? 0) & NOT_PLAIN) === 0 ? framesOf(tag, version) : null
+  if (frames === null) return { entries: [kept('ID3v2', start, tag.length)], pieces: [range(0, tag.length)] }
+  const end = frames.reduce((last, { start: at, length }) => Math.max(last, at + length), 10)
+  const taken = frames.reduce((sum, { length, staleReason }) => sum + (staleReason === null ? 0 : length), 0)
+  const entries = [
+    kept('ID3v2', start, 10),
+    ...frames.map(({ id, start: at, length, staleReason }) =>
+      staleReason === null
+        ? kept(`ID3v2/${id}`, start + at, length)
+        : lost(`ID3v2/${id}`, start + at, length, staleReason),
+    ),
+    kept('ID3v2/padding', start + end, tag.length - end),
+  ]
+  const pieces = [
+    range(0, 10),
+    ...frames.flatMap(({ start: at, length, staleReason }) => (staleReason === null ? [range(at, length)] : [])),
+    range(end, tag.length - end),
+    { kind: 'bytes', bytes: Buffer.alloc(taken) } as const,
+  ]
+  return { entries: entries.filter(({ length }) => length > 0), pieces }
+}
+
+function framesOf(tag: Buffer, version: 3 | 4): readonly Id3Frame[] | null {
+  const frames: Id3Frame[] = []
+  for (let at = 10; at + 10 <= tag.length; ) {
+    if (tag[at] === 0) break
+    const id = tag.toString('latin1', at, at + 4)
+    const size = version === 4 ? synchsafe(tag.subarray(at + 4, at + 8)) : tag.readUInt32BE(at + 4)
+    if (!/^[A-Z0-9]{4}$/.test(id) || size === null || at + 10 + size > tag.length) return null
+    const body = tag.subarray(at + 10, at + 10 + size)
+    frames.push({ id, start: at, length: 10 + size, staleReason: staleReason(id, body) })
+    at += 10 + size
+  }
+  return frames
+}
+
+function synchsafe(bytes: Buffer): number | null {
+  return bytes.some((byte) => byte > 0x7f) ? null : bytes.reduce((sum, byte) => sum * 128 + byte, 0)
+}
+
+function staleReason(id: string, body: Buffer): string | null {
+  if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
+  const isClaim = id === 'GEOB' && body.subarray(0, 64).includes('c2pa')
+  return isClaim ? 'its signature is that of the old file' : null
+}

@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../structure/structure.js'
+
+/** The range from the first frame to the end of the last. */
+export interface FrameRange {
+  readonly start: number
+  readonly end: number
+}
+
+const WINDOW_BYTES = 1024 * 1024
+const KBIT_V1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
+const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
+const RATES = [44_100, 48_000, 32_000, 0]
+
+/**
+ * Finds the start and end of the frames of MPEG layer III or ADTS among any other bytes. Undefined if there are none.
+ */
+export async function mpegFrames(
+  file: FileHandle,
+  range: FrameRange,
+  frameLength: (head: Buffer, at: number) => number,
+): Promise<FrameRange | undefined> {
+  let first: number | undefined
+  let last = range.start
+  let window: Buffer = Buffer.alloc(0)
+  let windowStart = 0
+  for (let at = range.start; at + 8 <= range.end; ) {
+    if (at < windowStart || at + 16 > windowStart + window.length) {
+      window = await readAt(file, at, Math.min(WINDOW_BYTES, range.end - at))
+      windowStart = at
+      if (window.length < 8) break
+    }
+    const length = frameLength(window, at - windowStart)
+    // A frame counts if another one or the end of the audio follows it.
+    if (length > 0 && at + length <= range.end && (await isFollowed(file, at + length, range.end, frameLength))) {
+      first ??= at
+      at += length
+      last = at
+    } else at += 1
+  }
+  return first === undefined ? undefined : { start: first, end: last }
+
+  async function isFollowed(handle: FileHandle, at: number, end: number, lengthOf: typeof frameLength) {
+    if (at + 8 > end || (first !== undefined && at === end)) return true
+    const inside = at - windowStart
+    if (inside >= 0 && inside + 8 <= window.length) return lengthOf(window, inside) > 0 || first !== undefined
+    return lengthOf(await readAt(handle, at, 8), 0) > 0 || first !== undefined
+  }
+}
+
+/** Length in bytes of an MPEG-1 or MPEG-2 layer III frame from its header; 0 if there is none. */
+export function layerThreeLength(bytes: Buffer, at: number): number {
+  const head = at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0
+  if (head >>> 21 !== 0x7ff) return 0
+  const version = (head >>> 19) & 3
+  const layer = (head >>> 17) & 3
+  const kbit = (version === 3 ? KBIT_V1 : KBIT_V2)[(head >>> 12) & 15] ?? 0
+  const rate = (RATES[(head >>> 10) & 3] ?? 0) >> (version === 3 ? 0 : version === 2 ? 1 : 2)
+  if (layer !== 1 || version === 1 || kbit === 0 || rate === 0) return 0
+  return Math.floor(((version === 3 ? 144 : 72) * 1000 * kbit) / rate) + ((head >>> 9) & 1)
+}
+
+/** Length in bytes of an ADTS frame from its header; 0 if there is none. */
+export function adtsLength(bytes: Buffer, at: number): number {
+  if (at + 7 > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] ?? 0) & 0xf6) !== 0xf0) return 0
+  const length = ((bytes.readUInt32BE(at + 3) >>> 13) & 0x1fff) as number
+  return length >= 7 ? length : 0
+}

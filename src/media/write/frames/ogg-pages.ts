@@ -1,0 +1,115 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../structure/structure.js'
+
+/** A page of an Ogg file (RFC 3533). Offsets in bytes. */
+export interface OggPage {
+  readonly start: number
+  readonly headLength: number
+  readonly bodyLength: number
+  readonly serial: number
+  /** Bit 1: continues a packet, 2: begins a stream, 4: ends it. */
+  readonly flags: number
+  readonly granule: bigint
+  /** Segment table: a packet ends with a segment shorter than 255. */
+  readonly lacing: Buffer
+}
+
+const HEAD_BYTES = 27
+const MOST_SEGMENTS = 255
+/** "No packet ends here." */
+const NO_GRANULE = 0xffff_ffff_ffff_ffffn
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
+  let value = index << 24
+  for (let bit = 0; bit < 8; bit++) value = (value & 0x8000_0000) !== 0 ? (value << 1) ^ 0x04c1_1db7 : value << 1
+  return value >>> 0
+})
+
+/** Reads the page at an offset; undefined if none begins there. */
+export async function oggPageAt(file: FileHandle, start: number): Promise<OggPage | undefined> {
+  const head = await readAt(file, start, HEAD_BYTES + MOST_SEGMENTS)
+  const segments = head[26]
+  if (segments === undefined || head.toString('latin1', 0, 4) !== 'OggS' || head[4] !== 0) return undefined
+  const lacing = Buffer.from(head.subarray(HEAD_BYTES, HEAD_BYTES + segments))
+  if (lacing.length < segments) return undefined
+  return {
+    start,
+    headLength: HEAD_BYTES + segments,
+    bodyLength: lacing.reduce((sum, length) => sum + length, 0),
+    serial: head.readUInt32LE(14),
+    flags: head[5] ?? 0,
+    granule: head.readBigUInt64LE(6),
+    lacing,
+  }
+}
+
+/** The header of a page, with its checksum over header and body. */
+export function oggPageHead(
+  { flags, granule, lacing }: Pick<OggPage, 'flags' | 'granule' | 'lacing'>,
+  serial: number,
+  sequence: number,
+  body: Buffer,
+): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES + lacing.length)
+  head.write('OggS', 'latin1')
+  head[5] = flags
+  head.writeBigUInt64LE(granule, 6)
+  head.writeUInt32LE(serial, 14)
+  head.writeUInt32LE(sequence, 18)
+  head[26] = lacing.length
+  lacing.copy(head, HEAD_BYTES)
+  head.writeUInt32LE(checksum(body, checksum(head, 0)), 22)
+  return head
+}
+
+/** Pages that hold only these packets; the first begins a new page. */
+export function pagesOfPackets(
+  packets: readonly Buffer[],
+  serial: number,
+  firstSequence: number,
+  flags = 0,
+): readonly Buffer[] {
+  const body = Buffer.concat([...packets])
+  const lacing = packets.flatMap((packet) => [
+    ...Array.from({ length: Math.floor(packet.length / 255) }, () => 255),
+    packet.length % 255,
+  ])
+  const pages: Buffer[] = []
+  let at = 0
+  for (let from = 0; from < lacing.length; from += MOST_SEGMENTS) {
+    const own = Buffer.from(lacing.slice(from, from + MOST_SEGMENTS))
+    const length = own.reduce((sum, value) => sum + value, 0)
+    const bytes = body.subarray(at, at + length)
+    const continues = from > 0 && lacing[from - 1] === 255 ? 1 : 0
+    const granule = own.some((value) => value < 255) ? 0n : NO_GRANULE
+    const page = { flags: continues | (from === 0 ? flags : 0), granule, lacing: own }
+    pages.push(oggPageHead(page, serial, firstSequence + pages.length, bytes), bytes)
+    at += length
+  }
+  return pages
+}
+
+/** The packets of some pages; the last one may be incomplete. */
+export function packetsOf(pages: readonly { readonly lacing: Buffer; readonly body: Buffer }[]) {
+  const packets: Buffer[] = []
+  let open: Buffer[] = []
+  for (const { lacing, body } of pages) {
+    let at = 0
+    for (const length of lacing) {
+      open.push(body.subarray(at, at + length))
+      at += length
+      if (length === 255) continue
+      packets.push(Buffer.concat(open))
+      open = []
+    }
+  }
+  return { packets, isOpen: open.length > 0 }
+}
+
+function checksum(bytes: Buffer, start: number): number {
+  let crc = start
+  for (let at = 0; at < bytes.length; at++) {
+    crc = ((crc << 8) ^ (CRC_TABLE[((crc >>> 24) ^ (bytes[at] as number)) & 0xff] as number)) >>> 0
+  }
+  return crc
+}

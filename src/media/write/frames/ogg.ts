@@ -1,0 +1,174 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { MediaInfo } from '../../media-info.js'
+import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { kept, rewritten } from '../census.js'
+import { readAt } from '../structure/structure.js'
+import type { Survey, Wanted, Writer } from '../writer.js'
+import { type OggPage, oggPageAt, oggPageHead, packetsOf, pagesOfPackets } from './ogg-pages.js'
+
+type OggCodec = 'vorbis' | 'opus' | 'flac'
+
+/** An Ogg file of one stream. */
+interface OggFile {
+  readonly codec: OggCodec
+  readonly serial: number
+  readonly headers: readonly Buffer[]
+  readonly idEnd: number
+  /** End of the header pages and start of the audio. */
+  readonly soundStart: number
+  readonly headerPages: number
+}
+
+interface OggDonor {
+  readonly headers: readonly Buffer[]
+  /** Pages of audio: new heads, and the bodies in the side file. */
+  readonly pages: readonly {
+    readonly page: OggPage
+    readonly body: { readonly start: number; readonly length: number }
+  }[]
+  /** Heads of {@link pages}, numbered for the output. */
+  readonly heads: readonly Buffer[]
+}
+
+const MOST_HEADER_BYTES = 64 * 1024 ** 2
+const FLAC_COUNT_AT = 7
+
+/** Writes Vorbis, Opus and FLAC in Ogg: new audio and set-up, with the input's own comments and pictures. */
+export const oggFrames: Writer<OggFile, OggDonor> = { name: 'frames', parse, survey, readDonor, layOut }
+
+async function parse(media: MediaInfo): Promise<OggFile | null> {
+  const codec = media.streams.find(({ kind }) => kind === 'audio')?.codec
+  if (media.container !== 'ogg' && media.container !== 'opus') return null
+  if (codec !== 'vorbis' && codec !== 'opus' && codec !== 'flac') return null
+  const file = await open(media.path, 'r')
+  try {
+    const read = await readHeaders(file, codec)
+    if (!read) return null
+    let at = read.soundStart
+    while (at < media.sizeBytes) {
+      const page = await oggPageAt(file, at)
+      // A second stream, or bytes between pages, is not supported.
+      if (!page || page.serial !== read.serial || (page.flags & 2) !== 0) return null
+      at += page.headLength + page.bodyLength
+    }
+    // Players skip a truncated last page; the audio ends before it.
+    return { codec, ...read }
+  } finally {
+    await file.close()
+  }
+}
+
+async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Omit<OggFile, 'codec'> | undefined> {
+  const pages: { lacing: Buffer; body: Buffer }[] = []
+  let at = 0
+  let serial: number | undefined
+  let idEnd = 0
+  while (at < MOST_HEADER_BYTES) {
+    const page = await oggPageAt(file, at)
+    if (!page || (serial !== undefined && page.serial !== serial)) return undefined
+    serial ??= page.serial
+    pages.push({ lacing: page.lacing, body: await readAt(file, at + page.headLength, page.bodyLength) })
+    at += page.headLength + page.bodyLength
+    const { packets, isOpen } = packetsOf(pages)
+    if (pages.length === 1) idEnd = packets.length === 1 && !isOpen ? at : 0
+    const count = headerCount(codec, packets[0])
+    if (idEnd === 0 || count === undefined || packets.length > count) return undefined
+    if (packets.length === count && !isOpen) {
+      return { serial, headers: packets, idEnd, soundStart: at, headerPages: pages.length }
+    }
+  }
+  return undefined
+}
+
+/** Number of header packets; undefined if the first is of another codec. */
+function headerCount(codec: OggCodec, first: Buffer | undefined): number | undefined {
+  switch (codec) {
+    case 'vorbis':
+      return first?.toString('latin1', 1, 7) === 'vorbis' ? 3 : undefined
+    case 'opus':
+      return first?.toString('latin1', 0, 8) === 'OpusHead' ? 2 : undefined
+    case 'flac': {
+      if (!first || first.toString('latin1', 1, 5) !== 'FLAC' || first.length < 9) return undefined
+      const more = first.readUInt16BE(FLAC_COUNT_AT)
+      return more === 0 ? undefined : 1 + more
+    }
+    default:
+      return codec satisfies never
+  }
+}
+
+function survey({ codec, idEnd, soundStart }: OggFile, { media, tracks }: Wanted): Survey {
+  const [track] = tracks
+  if (!track || track.encoding.codec !== codec) return { kind: 'declines', reason: `its audio does not stay ${codec}` }
+  if (Math.abs(media.startSec) > 0.1) return { kind: 'declines', reason: 'its clock does not begin at zero' }
+  const comments = soundStart - idEnd
+  const why = `the comment is the same; its pages hold the new ${codec} set-up too`
+  return {
+    kind: 'takes',
+    census: [
+      rewritten('id header', 0, idEnd, 'it describes the new sound'),
+      codec === 'vorbis' ? rewritten('comment and set-up', idEnd, comments, why) : kept('comment', idEnd, comments),
+      rewritten('sound', soundStart, media.sizeBytes - soundStart, `the audio is re-encoded as ${codec}`),
+    ],
+    donors: [{ muxer: codec === 'opus' ? 'opus' : 'ogg', options: [], skipSamples: 0, sampleCount: null }],
+  }
+}
+
+async function readDonor(path: string, _track: unknown, _signal: unknown, parsed: OggFile): Promise<OggDonor> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    const read = await readHeaders(file, parsed.codec)
+    const headers = read?.headers ?? []
+    const pages: OggDonor['pages'][number][] = []
+    const heads: Buffer[] = []
+    const sequence = headerPieces(parsed, headers).pages
+    for (let at = read?.soundStart ?? size; at < size; ) {
+      const page = await oggPageAt(file, at)
+      if (!page) break
+      const body = { start: at + page.headLength, length: page.bodyLength }
+      pages.push({ page, body })
+      heads.push(oggPageHead(page, parsed.serial, sequence + heads.length, await readAt(file, body.start, body.length)))
+      at = body.start + body.length
+    }
+    return { headers, pages, heads }
+  } finally {
+    await file.close()
+  }
+}
+
+function layOut(parsed: OggFile, _wanted: Wanted, [donor]: readonly OggDonor[]) {
+  const { pages = [], heads = [], headers = [] } = donor ?? {}
+  return bytePlan([
+    ...headerPieces(parsed, headers).pieces,
+    ...pages.flatMap(({ body }, place): BytePiece[] => [
+      { kind: 'bytes', bytes: heads[place] ?? new Uint8Array() },
+      { kind: 'donor', donor: 0, ...body },
+    ]),
+  ])
+}
+
+/** The new id header, then the input's own comments. */
+function headerPieces(parsed: OggFile, donorHeaders: readonly Buffer[]) {
+  const { codec, serial, headers, idEnd, soundStart, headerPages } = parsed
+  const [id = Buffer.alloc(0), , setup = Buffer.alloc(0)] = donorHeaders
+  const first: BytePiece[] = pagesOfPackets([idHeader(codec, id, headers)], serial, 0, 2).map(fresh)
+  if (codec !== 'vorbis') {
+    const rest: BytePiece = { kind: 'input', start: idEnd, length: soundStart - idEnd }
+    return { pieces: [...first, rest], pages: headerPages }
+  }
+  const more = pagesOfPackets([headers[1] ?? Buffer.alloc(0), setup], serial, 1)
+  return { pieces: [...first, ...more.map(fresh)], pages: 1 + more.length / 2 }
+}
+
+/** FLAC states the number of header packets in the first of them. */
+function idHeader(codec: OggCodec, id: Buffer, headers: readonly Buffer[]): Buffer {
+  if (codec !== 'flac' || id.length < 9) return id
+  const counted = Buffer.from(id)
+  counted.writeUInt16BE(headers.length - 1, FLAC_COUNT_AT)
+  return counted
+}
+
+function fresh(bytes: Uint8Array): BytePiece {
+  return { kind: 'bytes', bytes }
+}

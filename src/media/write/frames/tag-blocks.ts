@@ -1,0 +1,55 @@
+import type { FileHandle } from 'node:fs/promises'
+import { id3Length } from '../../probe/id3-length.js'
+import { readAt, type Structure } from '../structure/structure.js'
+
+/** The tags around the audio of an MP3, AAC, AC-3 or FLAC file. */
+export interface TagBlocks {
+  /** From the start of the file, without a gap. */
+  readonly head: readonly Structure[]
+  /** To the end of the file, without a gap; in file order. */
+  readonly tail: readonly Structure[]
+  /** The range between them. */
+  readonly soundStart: number
+  readonly soundEnd: number
+}
+
+/** Finds ID3v2 at the start and ID3v1, APE, Lyrics3 and ID3v2.4 at the end. */
+export async function tagBlocks(file: FileHandle, sizeBytes: number): Promise<TagBlocks> {
+  const head: Structure[] = []
+  let soundStart = 0
+  for (;;) {
+    const length = id3Length(await readAt(file, soundStart, 10), 'ID3')
+    if (length === null || soundStart + length > sizeBytes) break
+    head.push({ path: 'ID3v2', start: soundStart, length })
+    soundStart += length
+  }
+  const tail: Structure[] = []
+  let soundEnd = sizeBytes
+  for (;;) {
+    const block = await lastBlock(file, soundEnd)
+    if (!block || block.start < soundStart) break
+    tail.unshift(block)
+    soundEnd = block.start
+  }
+  return { head, tail, soundStart, soundEnd }
+}
+
+async function lastBlock(file: FileHandle, end: number): Promise<Structure | undefined> {
+  const from = Math.max(0, end - 355)
+  const bytes = await readAt(file, from, end - from)
+  const block = (path: string, length: number) =>
+    length > 0 && length <= end ? { path, start: end - length, length } : undefined
+  const text = (back: number, length: number) =>
+    bytes.toString('latin1', bytes.length - back, bytes.length - back + length)
+  if (bytes.length >= 128 && text(128, 3) === 'TAG') {
+    return block('ID3v1', bytes.length >= 355 && text(355, 4) === 'TAG+' ? 355 : 128)
+  }
+  if (bytes.length >= 32 && text(32, 8) === 'APETAGEX') {
+    const footer = bytes.subarray(bytes.length - 32)
+    const hasHeader = (footer.readUInt32LE(20) & 0x8000_0000) !== 0
+    return block('APE', footer.readUInt32LE(12) + (hasHeader ? 32 : 0))
+  }
+  if (bytes.length >= 15 && text(9, 9) === 'LYRICS200') return block('Lyrics3', Number(text(15, 6)) + 15)
+  const id3 = bytes.length >= 10 ? id3Length(bytes.subarray(bytes.length - 10), '3DI') : null
+  return id3 === null ? undefined : block('ID3v2', id3)
+}

@@ -1,0 +1,113 @@
+import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { oldFacts } from './old-facts.js'
+import { type Box, childAt, endOf } from './read/box.js'
+import { nameOf } from './read/gapless-info.js'
+import { type IsoFile, newDuration } from './read/iso-file.js'
+import type { OldTrack } from './read/voice-runs.js'
+
+/** New boxes of a replaced track, with reasons. */
+const NEW_BOXES: Readonly<Record<string, string>> = {
+  ...{ tkhd: 'duration of the new sound', mdhd: 'duration of the new sound', elst: 'lead-in of the new sound' },
+  ...{ stsd: 'coding of the new sound', stts: 'durations of the new packets', ctts: 'packets are shown as they come' },
+  ...{ stsz: 'sizes of the new packets', stz2: 'sizes of the new packets', stsc: 'chunks of the new packets' },
+  ...{ stco: 'places of the new packets', co64: 'places of the new packets', stss: 'every new packet is a start' },
+  ...{
+    sdtp: 'one row for each new packet',
+    stdp: 'one row for each new packet',
+    cslg: 'packets are shown as they come',
+  },
+  ...{ sgpd: 'packets that a decoder needs ahead', sbgp: 'packets that a decoder needs ahead' },
+  ...{ stps: 'every new packet is a start', stsh: 'every new packet is a start' },
+  ...{ padb: 'states bits of the old packets', subs: 'states parts of the old packets' },
+  ...{ tfhd: 'defaults of the new packets', tfdt: 'time of the new packets', trun: 'the new packets' },
+}
+
+/** Boxes that state places in the file. */
+const PLACES: ReadonlySet<string> = new Set(['stco', 'co64', 'saio', 'iloc', 'tfra', 'sidx', 'tfhd', 'trun'])
+
+/**
+ * Lists the fate of every box of a file.
+ *
+ * @param voices places of the replaced tracks in the movie
+ */
+export function takeCensus(file: IsoFile, voices: readonly number[]): Census {
+  return new BoxCensus(file, voices).entries()
+}
+
+class BoxCensus {
+  readonly #file: IsoFile
+  readonly #facts: ReadonlyMap<Box, CensusFact>
+  readonly #own = new Set<Box>()
+  readonly #data: readonly number[]
+  readonly #isRetimed: boolean
+
+  constructor(file: IsoFile, voices: readonly number[]) {
+    this.#file = file
+    this.#isRetimed = newDuration(file, voices) !== null
+    this.#facts = new Map(oldFacts(file, voices).map(({ box, fate, reason }) => [box, { fate, reason }]))
+    const old = voices.flatMap((voice) => file.oldTracks.get(voice) ?? [])
+    for (const track of old) this.#addOwn(track)
+    this.#data = old.flatMap(({ runs }) => runs.map(({ start }) => start)).sort((one, other) => one - other)
+  }
+
+  entries(): Census {
+    const { boxes, boxesEnd, sizeBytes } = this.#file.structure
+    const rest = sizeBytes - boxesEnd
+    return [
+      ...boxes.flatMap((box) => this.#entriesOf(box, box.type)),
+      ...(rest > 0 ? [kept('bytes after the last box', boxesEnd, rest)] : []),
+    ]
+  }
+
+  #addOwn({ track, runs }: OldTrack): void {
+    const parents = [
+      track.box,
+      childAt(track.box, 'edts'),
+      childAt(track.box, 'mdia'),
+      track.stbl,
+      ...runs.map(({ fragment }) => fragment?.box),
+    ]
+    for (const child of parents.flatMap((parent) => parent?.children ?? [])) this.#own.add(child)
+  }
+
+  #entriesOf(box: Box, path: string): readonly CensusEntry[] {
+    const { start, length } = box
+    const fact = this.#facts.get(box)
+    const name = nameOf(box)
+    const named = name === '' ? path : `${path}:${name}`
+    if (fact?.fate === 'lost') return [lost(named, start, length, fact.reason)]
+    if (fact) return [rewritten(named, start, length, fact.reason)]
+    if (box.type === 'mvhd' && this.#isRetimed) return [rewritten(path, start, length, 'duration of the sound')]
+    const isOwn = this.#own.has(box)
+    const reason = isOwn ? NEW_BOXES[box.type] : undefined
+    if (reason !== undefined) return [rewritten(path, start, length, reason)]
+    if (PLACES.has(box.type)) return [rewritten(path, start, length, 'places in the file')]
+    if (box.type === 'mdat') return [this.#dataEntry(box, path)]
+    if (box.children.length === 0) return [kept(path, start, length)]
+    return this.#familyOf(box, path)
+  }
+
+  /** A box with children: counts its header and the bytes after the last child. */
+  #familyOf(box: Box, path: string): readonly CensusEntry[] {
+    const parts = box.children.flatMap((child) => this.#entriesOf(child, `${path}/${child.type}`))
+    const first = (box.children[0] as Box).start
+    const end = endOf(box.children.at(-1) as Box)
+    const isSame = parts.every(({ fate }) => fate === 'kept')
+    const header = isSame
+      ? kept(path, box.start, first - box.start)
+      : rewritten(path, box.start, first - box.start, 'size of its parts')
+    const rest = endOf(box) - end
+    return [header, ...parts, ...(rest > 0 ? [kept(`${path}/rest`, end, rest)] : [])]
+  }
+
+  #dataEntry(box: Box, path: string): CensusEntry {
+    const holdsVoice = this.#data.some((start) => start >= box.start && start < endOf(box))
+    if (!holdsVoice) return kept(path, box.start, box.length)
+    return rewritten(path, box.start, box.length, 'new packets of the sound; every other byte stays')
+  }
+}
+
+interface CensusFact {
+  readonly fate: 'rewritten' | 'lost'
+  readonly reason: string
+}

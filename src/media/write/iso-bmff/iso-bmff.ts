@@ -1,0 +1,74 @@
+import { open } from 'node:fs/promises'
+import type { Survey, Wanted, Writer } from '../writer.js'
+import { takeCensus } from './census-of-file.js'
+import { layOutFile } from './lay-out/lay-out.js'
+import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
+import { type IsoFile, readIsoFile } from './read/iso-file.js'
+import { MalformedBox } from './read/parse-boxes.js'
+import { readStructure } from './read/read-structure.js'
+import { type OldTrack, presentedSec } from './read/voice-runs.js'
+import { trackOf, unfitReason } from './survey.js'
+
+/** Result of reading a file: its structure, or the reason why voxmux cannot read it. */
+export type ParsedIso =
+  | { readonly kind: 'read'; readonly file: IsoFile }
+  | { readonly kind: 'malformed'; readonly why: string }
+
+/** Writes new audio into ISO base media and QuickTime files, also fragmented ones. */
+export const isoBmff: Writer<ParsedIso, DonorTrack> = {
+  name: 'iso-bmff',
+  parse: async (media) => {
+    if (!media.formatName.startsWith('mov')) return null
+    const file = await open(media.path, 'r')
+    try {
+      return { kind: 'read', file: readIsoFile(await readStructure(file, media.sizeBytes), media.startSec) }
+    } catch (error) {
+      if (error instanceof MalformedBox) return { kind: 'malformed', why: error.message }
+      throw error
+    } finally {
+      await file.close()
+    }
+  },
+  survey,
+  readDonor: (path) => readDonorTrack(path),
+  layOut: (parsed, wanted, donors) => {
+    if (parsed.kind !== 'read') throw new RangeError(parsed.why)
+    return layOutFile(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)
+  },
+}
+
+function survey(parsed: ParsedIso, wanted: Wanted): Survey {
+  if (parsed.kind === 'malformed') return { kind: 'declines', reason: parsed.why }
+  const { file } = parsed
+  const voices = voicesOf(file, wanted)
+  if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
+  const reason = unfitReason(file, voices)
+  if (reason !== undefined) return { kind: 'declines', reason }
+  // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
+  const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
+  return {
+    kind: 'takes',
+    census: takeCensus(file, voices),
+    donors: wanted.tracks.map(({ input }, place) => {
+      const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)
+      // The edit list states the encoder's lead-in.
+      return { muxer, options: ['-use_editlist', '1'], ...span }
+    }),
+  }
+}
+
+/** The part of a voice on the file's clock that its track presents, in samples. */
+function spanOf({ oldTracks, movie }: IsoFile, voice: number, sampleRate: number, startSec: number) {
+  const old = oldTracks.get(voice) as OldTrack
+  const lateSec = presentedSec(old, movie.timeScale) - startSec
+  return {
+    skipSamples: Math.max(0, Math.round(lateSec * sampleRate)),
+    sampleCount: Math.round((old.shownTicks * sampleRate) / old.track.timeScale),
+  }
+}
+
+/** Places of the wanted tracks in the movie. */
+function voicesOf(file: IsoFile, { tracks }: Wanted): readonly number[] | undefined {
+  const voices = tracks.map(({ input }) => trackOf(file, input))
+  return voices.every((voice) => voice !== undefined) && new Set(voices).size === voices.length ? voices : undefined
+}

@@ -1,0 +1,82 @@
+import type { Box } from '../read/box.js'
+import type { OffsetTable, Replacements } from './sheet.js'
+
+/** An item of `iloc` whose bytes lie in this file, with the places of its offsets in the box. */
+interface Item {
+  readonly base: Field
+  readonly extents: readonly Field[]
+}
+
+/** A number in a box, big-endian, of 0, 4 or 8 bytes. */
+interface Field {
+  readonly at: number
+  readonly bytes: number
+  readonly value: number
+}
+
+/** Offsets of the items of a `meta` box (a picture, XML). Only those from the file's first byte move. */
+export function itemOffsets(box: Box, into: Replacements): OffsetTable {
+  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  const items = readItems(bytes, box.headerBytes)
+  into.set(box, [bytes])
+  return {
+    box,
+    fill: ({ mapped }) =>
+      items.every(({ base, extents }) => {
+        const [first] = extents
+        if (!first) return true
+        const moved = extents.map((extent) => mapped(base.value + extent.value) ?? base.value + extent.value)
+        const shift = (moved[0] as number) - base.value - first.value
+        const newBase = base.bytes > 0 && base.value + shift >= 0 ? base.value + shift : base.value
+        write(bytes, base, newBase)
+        return extents.every((extent, place) => write(bytes, extent, (moved[place] as number) - newBase))
+      }),
+  }
+}
+
+function readItems(bytes: Buffer, headerBytes: number): readonly Item[] {
+  const version = bytes[headerBytes] as number
+  const sizes = bytes.readUInt16BE(headerBytes + 4)
+  const [offsetBytes, lengthBytes, baseBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const
+  const indexBytes = version > 0 ? sizes & 15 : 0
+  let at = headerBytes + 6
+  const take = (count: number): Field => {
+    const value = count === 8 ? Number(bytes.readBigUInt64BE(at)) : count > 0 ? bytes.readUIntBE(at, count) : 0
+    at += count
+    return { at: at - count, bytes: count, value }
+  }
+  const items: Item[] = []
+  for (let left = take(version < 2 ? 2 : 4).value; left > 0; left--) {
+    take(version < 2 ? 2 : 4)
+    const method = version > 0 ? take(2).value & 15 : 0
+    const dataReference = take(2).value
+    const base = take(baseBytes)
+    const extents = Array.from({ length: take(2).value }, () => {
+      take(indexBytes)
+      const offset = take(offsetBytes)
+      take(lengthBytes)
+      return offset
+    })
+    if (method === 0 && dataReference === 0) items.push({ base, extents })
+  }
+  return items
+}
+
+function write(bytes: Buffer, { at, bytes: width }: Field, value: number): boolean {
+  if (width === 0) return value === 0
+  if (value < 0 || (width < 8 && value >= 2 ** (8 * width))) return false
+  if (width === 8) bytes.writeBigUInt64BE(BigInt(value), at)
+  else bytes.writeUIntBE(value, at, width)
+  return true
+}
+
+/** True if `iloc` can be read to its end. */
+export function isReadableItemTable(box: Box): boolean {
+  try {
+    readItems(box.bytes ?? Buffer.alloc(0), box.headerBytes)
+    return true
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+import { makeFullBox } from '../read/box.js'
+import type { DurationRun, SampleSizes } from '../read/sample-table.js'
+
+/** Makes `stts`. */
+export function makeDurations(runs: readonly DurationRun[]): Buffer {
+  return makeFullBox(
+    'stts',
+    0,
+    0,
+    table(
+      runs.flatMap(({ count, ticks }) => [count, ticks]),
+      runs.length,
+    ),
+  )
+}
+
+/** Makes `stsz`. */
+export function makeSizes(sizes: SampleSizes): Buffer {
+  const head = Buffer.alloc(8)
+  if (sizes.kind === 'uniform') {
+    head.writeUInt32BE(sizes.bytes, 0)
+    head.writeUInt32BE(sizes.count, 4)
+    return makeFullBox('stsz', 0, 0, head)
+  }
+  const fields = Buffer.alloc(8 + 4 * sizes.bytes.length)
+  fields.writeUInt32BE(sizes.bytes.length, 4)
+  for (const [row, bytes] of sizes.bytes.entries()) fields.writeUInt32BE(bytes, 8 + 4 * row)
+  return makeFullBox('stsz', 0, 0, fields)
+}
+
+/** Makes `stsc` for chunks with the given numbers of samples, all of the first sample description. */
+export function makeChunkLayout(samplesOfChunks: readonly number[]): Buffer {
+  const steps = samplesOfChunks.flatMap((samples, index) =>
+    index > 0 && samples === samplesOfChunks[index - 1] ? [] : [index + 1, samples, 1],
+  )
+  return makeFullBox('stsc', 0, 0, table(steps, steps.length / 3))
+}
+
+/** Makes `stco` or `co64` with zeros for offsets; {@link writeChunkOffsets} fills them in. */
+export function makeChunkOffsets(count: number, isWide: boolean): Buffer {
+  const fields = Buffer.alloc(4 + count * (isWide ? 8 : 4))
+  fields.writeUInt32BE(count, 0)
+  return makeFullBox(isWide ? 'co64' : 'stco', 0, 0, fields)
+}
+
+/** Writes offsets into a box of {@link makeChunkOffsets}; false if one does not fit into 32 bits. */
+export function writeChunkOffsets(box: Buffer, offsets: readonly number[]): boolean {
+  const isWide = box.toString('latin1', 4, 8) === 'co64'
+  if (!isWide && offsets.some((offset) => offset > 0xffff_ffff)) return false
+  for (const [row, offset] of offsets.entries()) {
+    if (isWide) box.writeBigUInt64BE(BigInt(offset), 16 + 8 * row)
+    else box.writeUInt32BE(offset, 16 + 4 * row)
+  }
+  return true
+}
+
+function table(values: readonly number[], count: number): Buffer {
+  const fields = Buffer.alloc(4 + 4 * values.length)
+  fields.writeUInt32BE(count, 0)
+  for (const [place, value] of values.entries()) fields.writeUInt32BE(value, 4 + 4 * place)
+  return fields
+}

@@ -1,0 +1,128 @@
+import { type Box, bodyOf, childAt, childrenOf, makeFullBox } from '../read/box.js'
+import { type Edit, makeEditBox, makeEdits } from '../read/edit-list.js'
+import { type IsoFile, newDuration } from '../read/iso-file.js'
+import { type Movie, withClock, withDuration } from '../read/movie.js'
+import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
+import type { DurationRun } from '../read/sample-table.js'
+import { durationOf, isFragmented } from '../read/voice-runs.js'
+import { makeChunkLayout, makeChunkOffsets, makeDurations, makeSizes } from './make-tables.js'
+import type { NewTrack } from './new-track.js'
+import type { Replacements } from './sheet.js'
+import { isStaleGroup, PACKET_FACTS } from './track-facts.js'
+
+/**
+ * Makes the boxes of a track that describe its packets.
+ *
+ * @param isWide true if its chunk offsets need 64 bits
+ * @returns the box of the chunk offsets, not filled in yet; null if the track has none in `moov`
+ */
+export function replaceTables(track: NewTrack, movie: Movie, isWide: boolean, into: Replacements): Buffer | null {
+  const { old, edits } = track
+  const { box } = old.track
+  const inFragments = isFragmented(old)
+  const stsd = childAt(old.track.stbl, 'stsd')
+  const entry = old.track.entries[0]
+  if (stsd && entry) into.set(stsd, [makeDescription(track, entry)])
+  const tkhd = childAt(box, 'tkhd')
+  const edts = childAt(box, 'edts')
+  if (edts && edits) replaceEdits(edts, edits, into)
+  const inserted = !edts && edits ? [makeEditBox(edits)] : []
+  if (tkhd && !inFragments) into.set(tkhd, [...trackHeader(track, tkhd, movie), ...inserted])
+  else if (tkhd?.bytes && inserted.length > 0) into.set(tkhd, [tkhd.bytes, ...inserted])
+  if (inFragments) return null
+  const mdhd = childAt(box, 'mdia', 'mdhd')
+  if (mdhd) into.set(mdhd, [withClock(mdhd, track.tickOf(track.donor.packets.count), track.timeScale)])
+  return replaceSampleTables(track, isWide, into)
+}
+
+/** Keeps other boxes beside the edit list. */
+function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): void {
+  const old = childAt(edts, 'elst')
+  const [first] = edts.children
+  if (old) into.set(old, [makeEdits(edits)])
+  else if (first?.bytes) into.set(first, [makeEdits(edits), first.bytes])
+  else into.set(edts, [makeEditBox(edits)])
+}
+
+function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacements): Buffer {
+  const { old, donor, deals } = track
+  const filled = deals.filter(({ from, to }) => to > from)
+  const offsets = makeChunkOffsets(filled.length, isWide)
+  const hadGroups = childrenOf(old.track.stbl, 'sbgp').some(isStaleGroup)
+  const isNewCodec = old.track.entries[0]?.format !== donor.entry.format
+  for (const child of old.track.stbl?.children ?? []) {
+    switch (child.type) {
+      case 'stts':
+        into.set(child, [makeDurations(durationsOf(track))])
+        break
+      case 'stsz':
+      case 'stz2':
+        into.set(child, [makeSizes(donor.packets.sizes)])
+        break
+      case 'stsc':
+        into.set(child, [makeChunkLayout(filled.map(({ from, to }) => to - from))])
+        break
+      case 'stco':
+      case 'co64':
+        into.set(child, [offsets, ...(hadGroups || isNewCodec ? donor.rollGroups : [])])
+        break
+      case 'sgpd':
+      case 'sbgp':
+        if (isStaleGroup(child)) into.set(child, [])
+        break
+      case 'sdtp':
+      case 'stdp':
+        into.set(child, repeatedFact(child, donor.packets.count))
+        break
+      default:
+        if (PACKET_FACTS.has(child.type)) into.set(child, [])
+    }
+  }
+  return offsets
+}
+
+/** Neighbouring packets of equal duration. */
+function durationsOf({ donor, tickOf }: NewTrack): readonly DurationRun[] {
+  const { packets } = donor
+  if (packets.sizes.kind === 'uniform' && packets.count > 0) {
+    const ticks = (tickOf(packets.count) - tickOf(0)) / packets.count
+    if (Number.isInteger(ticks)) return [{ count: packets.count, ticks }]
+  }
+  const runs: { count: number; ticks: number }[] = []
+  for (let packet = 0; packet < packets.count; packet++) {
+    const ticks = tickOf(packet + 1) - tickOf(packet)
+    const last = runs.at(-1)
+    if (last?.ticks === ticks) last.count += 1
+    else runs.push({ count: 1, ticks })
+  }
+  return runs
+}
+
+function makeDescription({ donor }: NewTrack, entry: SampleEntry): Buffer {
+  const count = Buffer.alloc(4)
+  count.writeUInt32BE(1, 0)
+  return makeFullBox('stsd', 0, 0, Buffer.concat([count, newSampleEntry(entry, donor.entry)]))
+}
+
+function trackHeader({ old }: NewTrack, tkhd: Box, movie: Movie): readonly Buffer[] {
+  const ticks = durationOf(old, movie.timeScale)
+  return ticks === old.track.durationTicks && tkhd.bytes ? [tkhd.bytes] : [withDuration(tkhd, ticks)]
+}
+
+/** Rewrites the movie's duration if it came from a track with a wrong header. */
+export function replaceMovieHeader(file: IsoFile, voices: readonly number[], into: Replacements): void {
+  const mvhd = childAt(file.movie.box, 'mvhd')
+  const ticks = newDuration(file, voices)
+  if (mvhd && ticks !== null) into.set(mvhd, [withDuration(mvhd, ticks)])
+}
+
+/** Keeps a table with one fact per packet if all facts are equal. */
+function repeatedFact(box: Box, count: number): readonly Buffer[] {
+  const rowBytes = box.type === 'stdp' ? 2 : 1
+  const rows = bodyOf(box).subarray(4)
+  const first = rows.subarray(0, rowBytes)
+  for (let at = 0; at + rowBytes <= rows.length; at += rowBytes) {
+    if (!rows.subarray(at, at + rowBytes).equals(first)) return []
+  }
+  return first.length === rowBytes ? [makeFullBox(box.type, 0, 0, Buffer.alloc(count * rowBytes, first))] : []
+}

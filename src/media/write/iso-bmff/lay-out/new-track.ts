@@ -1,0 +1,87 @@
+import type { DonorTrack } from '../read/donor-track.js'
+import { type Edit, NORMAL_RATE } from '../read/edit-list.js'
+import { isFragmented, type OldTrack } from '../read/voice-runs.js'
+import { dealPackets, type PacketRange } from './deal-packets.js'
+
+/** New audio on the clock of the track whose packets it replaces. */
+export interface NewTrack {
+  readonly old: OldTrack
+  readonly donor: DonorTrack
+  /** Ticks per second of the track. */
+  readonly timeScale: number
+  /** Decoding time of a packet. The place after the last packet gives the end. */
+  readonly tickOf: (packet: number) => number
+  /** New packets by place among the old runs. */
+  readonly deals: readonly PacketRange[]
+  /** Edits of the track; null if it needs none. */
+  readonly edits: readonly Edit[] | null
+  /** Ticks of the new track by which its media time is later than that of the old one. */
+  readonly shiftTicks: number
+}
+
+/** Puts new audio in the place of the old: sample 0 of the donor is presented at the time of the first old sample. */
+export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: number): NewTrack {
+  const inFragments = isFragmented(old)
+  const timeScale = inFragments ? old.track.timeScale : fittingTimeScale(old.track.timeScale, donor)
+  const scale = (donorTicks: number) => Math.round((donorTicks * timeScale) / donor.timeScale)
+  const rescaled = (oldTicks: number) => Math.round((oldTicks * timeScale) / old.track.timeScale)
+  const priming = scale(donor.primingTicks)
+  const shownTick = rescaled(old.shownTick)
+  // Only fragments state decoding times. Elsewhere the first packet has tick 0.
+  const origin = inFragments ? shownTick - priming : 0
+  const shiftTicks = origin + priming - shownTick
+  const tickOf = (packet: number) => origin + scale(donor.packets.tickOf(packet))
+  const startTicks = old.runs.map(
+    ({ startTick }) =>
+      Math.round(((startTick - old.shownTick) * donor.timeScale) / old.track.timeScale) + donor.primingTicks,
+  )
+  // A player cannot skip a lead-in at the start of fragments. Packets that would begin before the old ones are left out.
+  const first = inFragments ? donor.packets.firstFrom(startTicks[0] ?? 0) : 0
+  return {
+    ...{ old, donor, timeScale, tickOf, shiftTicks },
+    deals: dealPackets(donor.packets, startTicks, first),
+    edits: movedEdits(old, {
+      shiftTicks,
+      rescaled,
+      isFragmented: inFragments,
+      leadTicks: inFragments ? 0 : priming,
+      shownMovieTicks: Math.round(
+        ((tickOf(donor.packets.count) - shownTick - shiftTicks) * movieTimeScale) / timeScale,
+      ),
+    }),
+  }
+}
+
+/** The old time scale if it is exact to the sample, else the donor's. */
+function fittingTimeScale(timeScale: number, { packets, primingTicks, timeScale: donorScale }: DonorTrack): number {
+  const isExact = (ticks: number) => (ticks * timeScale) % donorScale === 0
+  const isFine =
+    timeScale >= donorScale || (isExact(primingTicks) && isExact(packets.tickOf(Math.min(1, packets.count))))
+  return isFine ? timeScale : donorScale
+}
+
+interface Move {
+  readonly shiftTicks: number
+  readonly rescaled: (oldTicks: number) => number
+  readonly isFragmented: boolean
+  /** Lead-in that a new edit list must hide. */
+  readonly leadTicks: number
+  /** Length of the new audio in ticks of the movie. */
+  readonly shownMovieTicks: number
+}
+
+/** The old edits, moved by the encoder's lead-in. Without edits, one that hides the lead-in. */
+function movedEdits({ track }: OldTrack, move: Move): readonly Edit[] | null {
+  const { shiftTicks, rescaled, isFragmented, leadTicks, shownMovieTicks } = move
+  if (track.edits.length === 0) {
+    return leadTicks === 0 ? null : [{ duration: shownMovieTicks, mediaTick: leadTicks, rate: NORMAL_RATE }]
+  }
+  // An edit must not exceed the media: shorter audio shortens the last edits.
+  let left = isFragmented ? Number.POSITIVE_INFINITY : shownMovieTicks
+  return track.edits.map((edit) => {
+    if (edit.mediaTick < 0) return edit
+    const duration = Math.min(edit.duration, left)
+    left -= duration
+    return { ...edit, duration, mediaTick: rescaled(edit.mediaTick) + shiftTicks }
+  })
+}

@@ -1,0 +1,82 @@
+import { type Box, childAt, childrenOf, withDescendants } from '../read/box.js'
+import type { IsoFile } from '../read/iso-file.js'
+import { chunkOffsets } from '../read/sample-table.js'
+import { itemOffsets } from './item-offsets.js'
+import { makeChunkOffsets, writeChunkOffsets } from './make-tables.js'
+import type { NewTrack } from './new-track.js'
+import { randomAccess, segmentIndex } from './segment-index.js'
+import type { OffsetTable, Replacements, Sheet } from './sheet.js'
+
+/**
+ * Makes new bytes for every box with offsets into the file, except those of replaced tracks and of
+ * fragments.
+ *
+ * @param wide 32-bit tables that need 64 bits
+ */
+export function offsetTables(
+  { movie, structure }: IsoFile,
+  tracks: readonly NewTrack[],
+  replacements: Replacements,
+  wide: ReadonlySet<Box>,
+): readonly OffsetTable[] {
+  const kept = movie.tracks.filter(
+    (track) => !tracks.some(({ old }) => old.track === track) && track.isInThisFile.some((isHere) => isHere),
+  )
+  const tables = [
+    ...kept.flatMap(({ stbl }) => chunkTable(stbl, wide, replacements)),
+    ...kept.flatMap(({ stbl }) => childrenOf(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),
+  ]
+  for (const top of structure.boxes) {
+    for (const box of withDescendants(top)) {
+      if (box.type === 'iloc') tables.push(itemOffsets(box, replacements))
+      if (box.type === 'tfra') tables.push(randomAccess(box, movie, replacements))
+    }
+    if (top.type === 'sidx') tables.push(segmentIndex(top, replacements))
+  }
+  return tables
+}
+
+function chunkTable(stbl: Box | undefined, wide: ReadonlySet<Box>, into: Replacements): readonly OffsetTable[] {
+  const box = childAt(stbl, 'stco') ?? childAt(stbl, 'co64')
+  if (!box) return []
+  const offsets = chunkOffsets(stbl)
+  const bytes = makeChunkOffsets(offsets.length, box.type === 'co64' || wide.has(box))
+  into.set(box, [bytes])
+  return [
+    {
+      box,
+      fill: ({ mapped }) =>
+        writeChunkOffsets(
+          bytes,
+          offsets.map((offset) => mapped(offset) ?? offset),
+        ),
+    },
+  ]
+}
+
+/** Offsets of `saio`: in `moov` they count from the file's first byte. */
+function auxiliaryTable(box: Box, into: Replacements): OffsetTable {
+  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  into.set(box, [bytes])
+  return { box, fill: ({ mapped }) => moveAuxiliary(bytes, box, (offset) => mapped(offset) ?? offset) }
+}
+
+/** Moves each offset of a copy of `saio`; false if one does not fit. */
+export function moveAuxiliary(bytes: Buffer, { headerBytes }: Box, move: (offset: number) => number): boolean {
+  const isLong = bytes[headerBytes] === 1
+  const countAt = headerBytes + 4 + ((bytes.readUInt32BE(headerBytes) & 1) === 1 ? 8 : 0)
+  const count = bytes.readUInt32BE(countAt)
+  const width = isLong ? 8 : 4
+  for (let row = 0, at = countAt + 4; row < count && at + width <= bytes.length; row++, at += width) {
+    const moved = move(isLong ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at))
+    if (isLong) bytes.writeBigUInt64BE(BigInt(moved), at)
+    else if (moved > 0xffff_ffff) return false
+    else bytes.writeUInt32BE(moved, at)
+  }
+  return true
+}
+
+/** Fills in all offsets; returns the boxes that need wider fields. */
+export function fillOffsets(tables: readonly OffsetTable[], sheet: Sheet): readonly Box[] {
+  return tables.flatMap(({ box, fill }) => (fill(sheet) ? [] : [box]))
+}

@@ -1,0 +1,23 @@
+import type { Box } from '../read/box.js'
+import type { NewTrack } from './new-track.js'
+
+/** New bytes for boxes of the input; an empty list leaves the box out. */
+export type Replacements = Map<Box, readonly Buffer[]>
+
+/** Places in an output, known after every piece is laid out. */
+export interface Sheet {
+  readonly tracks: readonly NewTrack[]
+  /** Offset of the packets of a run, by track and place among its runs. */
+  readonly runStart: (track: number, run: number) => number
+  /** Offset of a top-level box, by its first byte in the input. Also for the end of the file. */
+  readonly boxStart: (inputOffset: number) => number | undefined
+  /** Offset of a byte of the input; undefined if the output lacks it. */
+  readonly mapped: (inputOffset: number) => number | undefined
+}
+
+/** A box with offsets that are filled in after the layout. */
+export interface OffsetTable {
+  readonly box: Box
+  /** Writes the offsets; false if they need a box with wider fields. */
+  readonly fill: (sheet: Sheet) => boolean
+}

@@ -1,0 +1,80 @@
+import type { NewTrack } from './lay-out/new-track.js'
+import type { Replacements } from './lay-out/sheet.js'
+import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from './read/box.js'
+import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
+import type { IsoFile } from './read/iso-file.js'
+
+/** A box with facts about the old audio. */
+export interface OldFact {
+  readonly box: Box
+  readonly fate: 'rewritten' | 'lost'
+  readonly reason: string
+}
+
+/** Extended type of the `uuid` box that holds Content Credentials. */
+const CREDENTIALS = 'd8fec3d61b0e483c92975828877ec481'
+
+/** True if a top-level box is a signature over the bytes of the file. */
+function isCredential({ type, extendedType }: Box): boolean {
+  return extendedType === CREDENTIALS || type === 'jumb'
+}
+
+/** Names of iTunes' free-form items with facts about the old audio. */
+const STALE_ITEMS: readonly (readonly [RegExp, string])[] = [
+  [/^iTunNORM$/, 'states how loud the old sound was'],
+  [/^replaygain_/i, 'states how loud the old sound was'],
+  [/^Encoding Params$/, 'states how the old sound was encoded'],
+]
+
+/**
+ * Finds the boxes with facts about the replaced audio.
+ *
+ * @param voices places of the tracks in the movie
+ */
+export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[]): readonly OldFact[] {
+  const credentials = structure.boxes.filter(isCredential).map((box) => {
+    return { box, fate: 'lost', reason: 'a signature over the old bytes' } as const
+  })
+  const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
+  return [
+    ...credentials,
+    ...loudness.map((box) => ({ box, fate: 'lost', reason: 'states how loud the old sound was' }) as const),
+    ...freeItems(movie.box).flatMap((item) => itemFact(item, voices.length)),
+  ]
+}
+
+function itemFact(item: Box, voices: number): readonly OldFact[] {
+  const name = nameOf(item)
+  if (name === 'iTunSMPB') {
+    const canBeNew = voices === 1 && GAPLESS.test(textOf(childAt(item, 'data')))
+    return [
+      canBeNew
+        ? { box: item, fate: 'rewritten', reason: 'lead-in and length of the new sound' }
+        : { box: item, fate: 'lost', reason: 'states the lead-in of the old sound' },
+    ]
+  }
+  const stale = STALE_ITEMS.find(([known]) => known.test(name))
+  return stale ? [{ box: item, fate: 'lost', reason: stale[1] }] : []
+}
+
+/** Removes facts about the old audio, and rewrites those that are known for the new audio. */
+export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewTrack[], into: Replacements): void {
+  for (const { box, fate } of facts) {
+    const [track] = tracks
+    into.set(box, fate === 'rewritten' && track ? [gaplessItem(box, track)] : [])
+  }
+}
+
+function gaplessItem(item: Box, { donor }: NewTrack): Buffer {
+  const { packets, primingTicks } = donor
+  const total = packets.tickOf(packets.count) - primingTicks
+  const rest = packets.count * packets.tickOf(1) - primingTicks - total
+  const hex = (value: number, digits: number) => value.toString(16).toUpperCase().padStart(digits, '0')
+  const children = item.children.map((child) => {
+    if (child.type !== 'data') return child.bytes ?? Buffer.alloc(0)
+    const text = textOf(child).replace(GAPLESS, `$1${hex(primingTicks, 8)} ${hex(rest, 8)} ${hex(total, 16)}`)
+    return makeBox('data', Buffer.concat([bodyOf(child).subarray(0, 8), Buffer.from(text, 'latin1')]))
+  })
+  const body = Buffer.concat(children)
+  return Buffer.concat([resizedHeader(item, body.length), body])
+}

@@ -1,0 +1,89 @@
+import { type Box, bodyOf, makeBox, makeFullBox } from './box.js'
+
+/** One entry of an edit list. */
+export interface Edit {
+  /** In ticks of the movie; 0 in the last edit of a fragmented file: to the end. */
+  readonly duration: number
+  /** First presented tick of the track; -1 for an empty edit. */
+  readonly mediaTick: number
+  /** 16.16 fixed-point number as written: 0x10000 is normal speed. */
+  readonly rate: number
+}
+
+export const NORMAL_RATE = 0x1_0000
+
+/** Reads `elst`; empty without one. */
+export function readEdits(elst: Box | undefined): readonly Edit[] {
+  const body = bodyOf(elst)
+  if (body.length < 8) return []
+  const isLong = body[0] === 1
+  const rowBytes = isLong ? 20 : 12
+  const count = Math.min(body.readUInt32BE(4), Math.floor((body.length - 8) / rowBytes))
+  return Array.from({ length: count }, (_, row) => {
+    const at = 8 + row * rowBytes
+    return isLong
+      ? {
+          duration: Number(body.readBigUInt64BE(at)),
+          mediaTick: Number(body.readBigInt64BE(at + 8)),
+          rate: body.readInt32BE(at + 16),
+        }
+      : { duration: body.readUInt32BE(at), mediaTick: body.readInt32BE(at + 4), rate: body.readInt32BE(at + 8) }
+  })
+}
+
+/** Makes `elst`, in 64 bits only if it must. */
+export function makeEdits(edits: readonly Edit[]): Buffer {
+  const isLong = edits.some(({ duration, mediaTick }) => duration > 0xffff_ffff || mediaTick > 0x7fff_ffff)
+  const fields = Buffer.alloc(4 + edits.length * (isLong ? 20 : 12))
+  fields.writeUInt32BE(edits.length, 0)
+  for (const [row, { duration, mediaTick, rate }] of edits.entries()) {
+    const at = 4 + row * (isLong ? 20 : 12)
+    if (isLong) {
+      fields.writeBigUInt64BE(BigInt(duration), at)
+      fields.writeBigInt64BE(BigInt(mediaTick), at + 8)
+      fields.writeInt32BE(rate, at + 16)
+    } else {
+      fields.writeUInt32BE(duration, at)
+      fields.writeInt32BE(mediaTick, at + 4)
+      fields.writeInt32BE(rate, at + 8)
+    }
+  }
+  return makeFullBox('elst', isLong ? 1 : 0, 0, fields)
+}
+
+/** Makes `edts` around {@link makeEdits}. */
+export function makeEditBox(edits: readonly Edit[]): Buffer {
+  return makeBox('edts', makeEdits(edits))
+}
+
+/** The edits that are not empty. */
+export function shownEdits(edits: readonly Edit[]): readonly Edit[] {
+  return edits.filter(({ mediaTick }) => mediaTick >= 0)
+}
+
+/**
+ * Returns the reason why audio with these edits cannot be replaced. New packets hold the presented audio, in order.
+ * Undefined if it can.
+ *
+ * @param timeScale ticks per second of the track
+ * @param movieTimeScale ticks per second of the movie
+ */
+export function unfitEdits(edits: readonly Edit[], timeScale: number, movieTimeScale: number): string | undefined {
+  const shown = shownEdits(edits)
+  const [first] = shown
+  if (edits.length > 0 && !first) return 'its edit list shows nothing'
+  if (!first) return undefined
+  if (shown.some(({ rate }) => rate !== NORMAL_RATE)) return 'its edit list plays a part at another speed'
+  const from = edits.indexOf(first)
+  if (edits.slice(from, from + shown.length).some(({ mediaTick }) => mediaTick < 0)) {
+    return 'its edit list has a hole in the middle'
+  }
+  const isOneRun = shown.every((edit, place) => {
+    const before = shown[place - 1]
+    if (!before) return true
+    // Each edit continues at the end of the previous one, within a tick of the coarser clock.
+    const offSec = (edit.mediaTick - before.mediaTick) / timeScale - before.duration / movieTimeScale
+    return Math.abs(offSec) <= 1 / timeScale + 1 / movieTimeScale
+  })
+  return isOneRun ? undefined : `its edit list is put together from ${shown.length} parts`
+}

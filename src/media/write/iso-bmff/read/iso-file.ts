@@ -1,0 +1,55 @@
+import type { Box } from './box.js'
+import { readFragments, type TrackFragment } from './fragments.js'
+import { readGaplessInfo } from './gapless-info.js'
+import { type Movie, readMovie } from './movie.js'
+import { MalformedBox } from './parse-boxes.js'
+import type { Structure } from './read-structure.js'
+import { durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
+
+/** A parsed file of the ISO base media family. */
+export interface IsoFile {
+  readonly structure: Structure
+  readonly movie: Movie
+  readonly fragments: readonly TrackFragment[]
+  /** By place of the track in the movie. */
+  readonly oldTracks: ReadonlyMap<number, OldTrack>
+}
+
+/**
+ * Reads the movie, its fragments and the places of all packets.
+ *
+ * @param startSec time at which ffmpeg presents the file's first sample
+ * @throws MalformedBox
+ */
+export function readIsoFile(structure: Structure, startSec: number): IsoFile {
+  const movies = structure.boxes.filter(({ type }) => type === 'moov')
+  const [moov] = movies as [Box | undefined]
+  if (!moov) throw new MalformedBox('it has no index')
+  if (movies.length > 1) throw new MalformedBox(`it has ${movies.length} indices`)
+  const movie = readMovie(moov)
+  if (movie.timeScale === 0) throw new MalformedBox('its index states no time scale')
+  const fragments = readFragments(structure.boxes, movie)
+  const gapless = readGaplessInfo(moov)
+  const oldTracks = movie.tracks.map((track, place) => {
+    // With other tracks in the file, ffmpeg keeps the lead-in and presents it as silence.
+    const isSkipped = gapless && Math.abs(gapless.leadTicks / track.timeScale - startSec) < 1.5 / track.timeScale
+    return [place, readOldTrack(track, fragments, movie.timeScale, isSkipped ? gapless : null)] as const
+  })
+  return { structure, movie, fragments, oldTracks: new Map(oldTracks) }
+}
+
+/**
+ * Duration of the movie in its ticks, if the headers of some tracks state it wrongly. Null if the header of
+ * the movie stays.
+ *
+ * @param voices places of the tracks whose headers are rewritten
+ */
+export function newDuration({ movie, oldTracks }: IsoFile, voices: readonly number[]): number | null {
+  const longest = Math.max(...movie.tracks.map(({ durationTicks }) => durationTicks))
+  const durations = movie.tracks.map((track, place) => {
+    const old = voices.includes(place) ? oldTracks.get(place) : undefined
+    return old && !isFragmented(old) ? durationOf(old, movie.timeScale) : track.durationTicks
+  })
+  const ticks = Math.max(...durations)
+  return movie.durationTicks === longest && ticks !== longest ? ticks : null
+}

@@ -1,0 +1,102 @@
+import { type Box, bodyOf, childAt, childrenOf } from './box.js'
+import { type Edit, readEdits } from './edit-list.js'
+import { type SampleEntry, sampleEntries } from './sample-entry.js'
+
+/** Facts of a movie's index. */
+export interface Movie {
+  readonly box: Box
+  /** Ticks per second of the movie's clock. */
+  readonly timeScale: number
+  readonly durationTicks: number
+  readonly tracks: readonly Track[]
+}
+
+export interface Track {
+  readonly box: Box
+  readonly id: number
+  /** `soun`, `vide`, `hint`, … */
+  readonly handler: string
+  /** Ticks per second of the track's clock. */
+  readonly timeScale: number
+  /** In ticks of the movie, from `tkhd`. */
+  readonly durationTicks: number
+  readonly edits: readonly Edit[]
+  readonly entries: readonly SampleEntry[]
+  /** True if the samples lie in this file, by place of the data reference. */
+  readonly isInThisFile: readonly boolean[]
+  readonly stbl: Box | undefined
+}
+
+/** Reads the movie out of `moov`. */
+export function readMovie(moov: Box): Movie {
+  const head = bodyOf(childAt(moov, 'mvhd'))
+  return {
+    box: moov,
+    timeScale: timeScaleOf(head),
+    durationTicks: durationAt(head, DURATION_IN_HEAD),
+    tracks: childrenOf(moov, 'trak').map(readTrack),
+  }
+}
+
+function readTrack(box: Box): Track {
+  const head = bodyOf(childAt(box, 'tkhd'))
+  const stbl = childAt(box, 'mdia', 'minf', 'stbl')
+  return {
+    box,
+    id: fieldAt(head, head[0] === 1 ? 20 : 12),
+    handler: bodyOf(childAt(box, 'mdia', 'hdlr')).toString('latin1', 8, 12),
+    timeScale: timeScaleOf(bodyOf(childAt(box, 'mdia', 'mdhd'))),
+    durationTicks: durationAt(head, DURATION_IN_TRACK),
+    edits: readEdits(childAt(box, 'edts', 'elst')),
+    entries: sampleEntries(childAt(stbl, 'stsd')),
+    isInThisFile: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
+    stbl,
+  }
+}
+
+/** Place of the duration in the content of `mvhd` and `mdhd`, by version. */
+const DURATION_IN_HEAD = [16, 24] as const
+/** Place of the duration in the content of `tkhd`, by version. */
+const DURATION_IN_TRACK = [20, 28] as const
+
+/** Ticks per second, from the content of `mvhd` or `mdhd`. */
+function timeScaleOf(head: Buffer): number {
+  return fieldAt(head, head[0] === 1 ? 20 : 12)
+}
+
+function durationAt(head: Buffer, places: readonly [number, number]): number {
+  const [short, long] = places
+  if (head[0] !== 1) return fieldAt(head, short)
+  return head.length >= long + 8 ? Number(head.readBigUInt64BE(long)) : 0
+}
+
+function fieldAt(body: Buffer, at: number): number {
+  return body.length >= at + 4 ? body.readUInt32BE(at) : 0
+}
+
+/** A copy of `mvhd`, `mdhd` or `tkhd` with another duration, in ticks. */
+export function withDuration(box: Box, ticks: number): Buffer {
+  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  const body = bytes.subarray(box.headerBytes)
+  const [short, long] = box.type === 'tkhd' ? DURATION_IN_TRACK : DURATION_IN_HEAD
+  if (body[0] === 1) body.writeBigUInt64BE(BigInt(ticks), long)
+  else body.writeUInt32BE(Math.min(ticks, 0xffff_ffff), short)
+  return bytes
+}
+
+/** A copy of `mdhd` with another duration and time scale. */
+export function withClock(mdhd: Box, ticks: number, timeScale: number): Buffer {
+  const bytes = withDuration(mdhd, ticks)
+  bytes.writeUInt32BE(timeScale, mdhd.headerBytes + (bytes[mdhd.headerBytes] === 1 ? 20 : 12))
+  return bytes
+}
+
+/** Entries of `dref`: those with the lowest flag set, and QuickTime's own sign for it, lie in this file. */
+function dataReferences(dref: Box | undefined): readonly boolean[] {
+  const body = bodyOf(dref)
+  const found: boolean[] = []
+  for (let at = 8; at + 12 <= body.length; at += Math.max(12, body.readUInt32BE(at))) {
+    found.push((body.readUInt32BE(at + 8) & 1) === 1)
+  }
+  return found
+}

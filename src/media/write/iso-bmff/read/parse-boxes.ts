@@ -1,0 +1,95 @@
+import type { Box } from './box.js'
+
+/** Boxes that voxmux parses, by the type of their parent (empty for the file itself). */
+const CONTAINERS: Readonly<Record<string, readonly string[]>> = {
+  '': ['moov', 'moof', 'mfra', 'meta'],
+  moov: ['trak', 'mvex', 'udta', 'meta'],
+  trak: ['edts', 'mdia', 'udta', 'meta', 'tref'],
+  mdia: ['minf'],
+  minf: ['dinf', 'stbl'],
+  moof: ['traf', 'meta'],
+  traf: ['meta'],
+  udta: ['meta'],
+  meta: ['ilst'],
+  ilst: ['----'],
+}
+
+/** User data may have any form. If it does not consist of boxes, it stays one range of bytes. */
+const LOOSE: ReadonlySet<string> = new Set(['udta', 'meta', 'ilst', '----', 'tref'])
+
+/** A structure that breaks the standard, described for the plan. */
+export class MalformedBox extends Error {}
+
+/**
+ * Parses boxes that were read into memory.
+ *
+ * @param bytes of the boxes
+ * @param start their offset in the file
+ * @param parent type of the box around them, empty for the file itself
+ * @throws MalformedBox if a box is shorter than its header or longer than its parent
+ */
+export function parseBoxes(bytes: Buffer, start: number, parent: string): readonly Box[] {
+  const boxes: Box[] = []
+  let at = 0
+  // QuickTime ends user data with four zero bytes, which stay.
+  while (at + 8 <= bytes.length) {
+    const box = parseBox(bytes.subarray(at), start + at, parent)
+    boxes.push(box)
+    at += box.length
+  }
+  return boxes
+}
+
+/** Facts of a box header; `length` is null if the box reaches to the end of its parent. */
+export interface BoxHeader {
+  readonly type: string
+  readonly headerBytes: number
+  readonly length: number | null
+}
+
+/** Reads a header from the first 16 bytes of a box (8 are enough for a short one); null if there are fewer. */
+export function parseHeader(bytes: Buffer): BoxHeader | null {
+  if (bytes.length < 8) return null
+  const type = bytes.toString('latin1', 4, 8)
+  const short = bytes.readUInt32BE(0)
+  if (short === 0) return { type, headerBytes: 8, length: null }
+  if (short !== 1) return { type, headerBytes: 8, length: short }
+  return bytes.length < 16 ? null : { type, headerBytes: 16, length: Number(bytes.readBigUInt64BE(8)) }
+}
+
+/** Extended type of a box, from its first bytes. */
+export function extendedTypeOf({ type, headerBytes }: BoxHeader, bytes: Buffer): string | null {
+  return type === 'uuid' ? bytes.toString('hex', headerBytes, headerBytes + 16) : null
+}
+
+function parseBox(bytes: Buffer, start: number, parent: string): Box {
+  const header = parseHeader(bytes)
+  const length = header?.length ?? bytes.length
+  if (!header || length < header.headerBytes || length > bytes.length) {
+    throw new MalformedBox(`the box ${JSON.stringify(header?.type ?? '')} at byte ${start} does not fit into ${parent}`)
+  }
+  const { type, headerBytes } = header
+  const own = bytes.subarray(0, length)
+  const prefixBytes = prefixOf(type, own.subarray(headerBytes))
+  return {
+    ...{ type, start, length, headerBytes, prefixBytes, bytes: own },
+    extendedType: extendedTypeOf(header, own),
+    isOpenEnded: header.length === null,
+    children: childrenIn(own.subarray(headerBytes + prefixBytes), start + headerBytes + prefixBytes, type, parent),
+  }
+}
+
+function childrenIn(body: Buffer, start: number, type: string, parent: string): readonly Box[] {
+  if (!CONTAINERS[parent]?.includes(type)) return []
+  try {
+    return parseBoxes(body, start, type)
+  } catch (error) {
+    if (error instanceof MalformedBox && LOOSE.has(type)) return []
+    throw error
+  }
+}
+
+/** `meta` has a version in ISO files but not in QuickTime; its first child shows which. */
+function prefixOf(type: string, body: Buffer): number {
+  return type === 'meta' && body.length >= 4 && body.toString('latin1', 4, 8) !== 'hdlr' ? 4 : 0
+}

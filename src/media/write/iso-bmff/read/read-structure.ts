@@ -1,0 +1,66 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Box } from './box.js'
+import { extendedTypeOf, MalformedBox, parseBoxes, parseHeader } from './parse-boxes.js'
+
+/** The boxes of a file, in file order. */
+export interface Structure {
+  readonly sizeBytes: number
+  readonly boxes: readonly Box[]
+  /** First byte after the last box: the size of the file, unless other bytes follow. */
+  readonly boxesEnd: number
+}
+
+/** Top-level boxes that are read into memory; everything else stays on disk. */
+const READ: ReadonlySet<string> = new Set(['ftyp', 'moov', 'moof', 'mfra', 'meta', 'sidx', 'ssix'])
+/** 100 hours of film have an index of about 100 MB. */
+const MAX_BOX_BYTES = 256 * 1024 ** 2
+/** Enough of an unread box for its header and the extended type of a `uuid`. */
+const HEAD_BYTES = 32
+
+/**
+ * Reads the boxes of a file with positional reads.
+ *
+ * @throws MalformedBox if the boxes do not fill the file, or if an index is larger than voxmux holds in memory
+ */
+export async function readStructure(file: FileHandle, sizeBytes: number): Promise<Structure> {
+  const boxes: Box[] = []
+  let at = 0
+  while (at + 8 <= sizeBytes) {
+    const box = await readBox(file, at, sizeBytes)
+    if (!box) break
+    boxes.push(box)
+    at += box.length
+  }
+  return { sizeBytes, boxes, boxesEnd: at }
+}
+
+/** Undefined if no box begins here, as after the last box of some recorders. */
+async function readBox(file: FileHandle, start: number, sizeBytes: number): Promise<Box | undefined> {
+  const head = await read(file, start, Math.min(HEAD_BYTES, sizeBytes - start))
+  const header = parseHeader(head)
+  const length = header?.length ?? sizeBytes - start
+  if (!header || length < header.headerBytes || !/^[\x20-\x7e\xa9]{4}$/.test(header.type)) return undefined
+  if (start + length > sizeBytes) {
+    throw new MalformedBox(`the file ends inside the box ${header.type} at byte ${start}: it is truncated`)
+  }
+  if (!READ.has(header.type)) {
+    const { type, headerBytes } = header
+    return {
+      ...{ type, start, length, headerBytes, bytes: null, prefixBytes: 0, children: [] },
+      extendedType: extendedTypeOf(header, head),
+      isOpenEnded: header.length === null,
+    }
+  }
+  if (length > MAX_BOX_BYTES) throw new MalformedBox(`the box ${header.type} has ${length} bytes`)
+  return parseBoxes(await read(file, start, length), start, '')[0]
+}
+
+async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(buffer, done, length - done, at + done)
+    if (bytesRead === 0) throw new MalformedBox(`the file ends at byte ${at + done}`)
+    done += bytesRead
+  }
+  return buffer
+}

@@ -1,0 +1,172 @@
+import { type Box, bodyOf, makeBox } from './box.js'
+import { MalformedBox, parseBoxes } from './parse-boxes.js'
+import type { FixedFrames } from './sample-table.js'
+
+/** A sound sample description as it stands in `stsd`. */
+export interface SampleEntry {
+  /** Codec tag: `mp4a`, `Opus`, `lpcm`, … */
+  readonly format: string
+  /** The whole entry. */
+  readonly bytes: Buffer
+  /** Place of the data reference, from 1. */
+  readonly dataReference: number
+}
+
+/** Reads the entries of `stsd`. */
+export function sampleEntries(stsd: Box | undefined): readonly SampleEntry[] {
+  const body = bodyOf(stsd)
+  const entries: SampleEntry[] = []
+  for (let at = 8; at + 16 <= body.length; ) {
+    const length = body.readUInt32BE(at)
+    if (length < 16 || at + length > body.length) throw new MalformedBox('a sample description overruns its table')
+    const bytes = body.subarray(at, at + length)
+    entries.push({ format: bytes.toString('latin1', 4, 8), bytes, dataReference: bytes.readUInt16BE(14) })
+    at += length
+  }
+  return entries
+}
+
+/** Fields of a sound description, header included, by its version: 0, QuickTime's 1 and QuickTime's 2. */
+const FIXED_BYTES: readonly number[] = [36, 52, 72]
+/** Boxes that configure a decoder. */
+const CODEC_BOXES: ReadonlySet<string> = new Set(['esds', 'dac3', 'dec3', 'dac4', 'dOps', 'dfLa', 'alac', 'ddts'])
+
+/** The fields and boxes of a sound description. */
+interface SoundEntry {
+  readonly version: number
+  readonly fields: Buffer
+  readonly children: readonly Box[]
+}
+
+/** Null if the entry does not have the form of a sound description. */
+function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
+  if (bytes.length < 36) return null
+  const version = bytes.readUInt16BE(16)
+  const fixed = FIXED_BYTES[version]
+  if (fixed === undefined || bytes.length < fixed) return null
+  try {
+    return { version, fields: bytes.subarray(0, fixed), children: parseBoxes(bytes.subarray(fixed), fixed, 'stsd') }
+  } catch (error) {
+    if (error instanceof MalformedBox) return null
+    throw error
+  }
+}
+
+/** Bits per sample of PCM, by its tag. */
+const PCM_BITS: Readonly<Record<string, number>> = {
+  ...{ sowt: 16, twos: 16, in24: 24, in32: 32, fl32: 32, fl64: 64, ulaw: 8, alaw: 8 },
+}
+
+/**
+ * How the samples of QuickTime sound lie in a chunk if every sample lasts one tick: their size table counts samples
+ * and not bytes then. Null if the size table is right.
+ */
+export function fixedFrames(entry: SampleEntry | undefined): FixedFrames | null {
+  const sound = entry && soundEntry(entry)
+  if (!entry || !sound) return null
+  const { version, fields } = sound
+  if (version === 1) {
+    const [samples, bytes] = [fields.readUInt32BE(36), fields.readUInt32BE(44)]
+    if (samples > 0 && bytes > 0) return { samples, bytes }
+  }
+  if (version === 2) {
+    const [bytes, samples] = [fields.readUInt32BE(64), fields.readUInt32BE(68)]
+    if (samples > 0 && bytes > 0) return { samples, bytes }
+  }
+  const stated = fields.readUInt16BE(26)
+  const bits = entry.format === 'sowt' || entry.format === 'twos' || entry.format === 'raw ' ? stated : 0
+  const each = bits || PCM_BITS[entry.format] || 0
+  return each > 0 ? { samples: 1, bytes: (each / 8) * fields.readUInt16BE(24) } : null
+}
+
+/**
+ * The sample description of the new audio. With the same coding, the old description stays and only the
+ * boxes that configure the decoder are new. Otherwise the donor's description replaces it.
+ */
+export function newSampleEntry(old: SampleEntry, donor: SampleEntry): Buffer {
+  const merged = mergedEntry(old, donor)
+  const bytes = Buffer.from(merged ?? donor.bytes)
+  bytes.writeUInt16BE(old.dataReference, 14)
+  return bytes
+}
+
+function mergedEntry(old: SampleEntry, donor: SampleEntry): Buffer | null {
+  const [before, after] = [soundEntry(old), soundEntry(donor)]
+  if (old.format !== donor.format || !before || !after || before.version === 2) return null
+  if (before.version !== after.version || !isSameShape(before, after)) return null
+  const configs = codecBoxes(after.children)
+  const children = withConfigs(before.children, configs)
+  if (!children || configs.size !== codecBoxes(before.children).size) return null
+  const rates = before.children.some(({ type }) => type === 'btrt') ? btrtOf(after) : EMPTY
+  const bytes = Buffer.concat([before.fields, ...children, rates])
+  bytes.writeUInt32BE(bytes.length, 0)
+  return bytes
+}
+
+/** Channels, bits, rate, and in QuickTime's version 1 the samples of a packet. */
+function isSameShape(before: SoundEntry, after: SoundEntry): boolean {
+  const isSame = (from: number, to: number) => before.fields.subarray(from, to).equals(after.fields.subarray(from, to))
+  const [own, other] = [aacChannels(before), aacChannels(after)]
+  // Writers disagree about these fields for AAC. Only its decoder configuration counts.
+  const hasSameChannels = own !== null && other !== null ? own === other : isSame(24, 28)
+  return hasSameChannels && isSame(32, 36) && (before.version === 0 || isSame(36, 40))
+}
+
+/** Channel configuration in the decoder configuration of AAC; null if there is none. */
+function aacChannels({ children }: SoundEntry): number | null {
+  const esds = codecBoxes(children).get('esds')
+  // Tag 5 holds the configuration: its length in 1 to 4 bytes, then 5 bits of type, 4 of rate, 4 of channels.
+  const tag = esds?.indexOf(5, 12 + 17) ?? -1
+  if (!esds || tag < 0) return null
+  let at = tag + 1
+  while (at < esds.length && ((esds[at] as number) & 0x80) !== 0) at += 1
+  return at + 2 < esds.length ? ((esds[at + 2] as number) >> 3) & 15 : null
+}
+
+const EMPTY = Buffer.alloc(0)
+
+function btrtOf({ children }: SoundEntry): Buffer {
+  return children.find(({ type }) => type === 'btrt')?.bytes ?? EMPTY
+}
+
+/** The boxes that configure a decoder, from the description or from QuickTime's `wave` within it. */
+function codecBoxes(children: readonly Box[]): ReadonlyMap<string, Buffer> {
+  const own = children.filter(({ type }) => CODEC_BOXES.has(type))
+  return new Map([...own, ...children.filter(isWave).flatMap(waveBoxes).filter(isCodecBox)].map(asPair))
+}
+
+/** Old boxes with new configurations; null if one has no counterpart. Omits bit rates of the old audio. */
+function withConfigs(children: readonly Box[], configs: ReadonlyMap<string, Buffer>): readonly Buffer[] | null {
+  const made = children
+    .filter(({ type }) => type !== 'btrt')
+    .map((child) => {
+      if (isCodecBox(child)) return configs.get(child.type) ?? null
+      if (!isWave(child)) return child.bytes
+      const inner = withConfigs(waveBoxes(child), configs)
+      const kept = waveBoxes(child).reduce((sum, { length }) => sum + length, 0)
+      return inner && makeBox('wave', Buffer.concat([...inner, bodyOf(child).subarray(kept)]))
+    })
+  return made.every((bytes) => bytes !== null) ? made : null
+}
+
+function isCodecBox({ type }: Box): boolean {
+  return CODEC_BOXES.has(type)
+}
+
+function isWave({ type }: Box): boolean {
+  return type === 'wave'
+}
+
+function asPair({ type, bytes }: Box): readonly [string, Buffer] {
+  return [type, bytes ?? EMPTY]
+}
+
+/** QuickTime ends the list with a box of type zero. */
+function waveBoxes(wave: Box): readonly Box[] {
+  try {
+    return parseBoxes(bodyOf(wave), 0, 'wave')
+  } catch (error) {
+    if (error instanceof MalformedBox) return []
+    throw error
+  }
+}

@@ -1,0 +1,151 @@
+import { type Box, bodyOf, childAt } from './box.js'
+import { MalformedBox } from './parse-boxes.js'
+
+/** Neighbouring samples of equal duration. */
+export interface DurationRun {
+  readonly count: number
+  readonly ticks: number
+}
+
+/** A run of contiguous samples in the file. */
+export interface Chunk {
+  readonly start: number
+  readonly bytes: number
+  readonly samples: number
+  /** Decoding time of its first sample, in ticks of the track. */
+  readonly startTick: number
+  readonly ticks: number
+  /** Place of its sample description, from 1. */
+  readonly description: number
+}
+
+/** Sizes of samples in bytes: one for all, or one per sample. */
+export type SampleSizes =
+  | { readonly kind: 'uniform'; readonly bytes: number; readonly count: number }
+  | { readonly kind: 'each'; readonly bytes: Uint32Array }
+
+/** Bytes per number of samples if the size table does not state them, as in old QuickTime audio. */
+export interface FixedFrames {
+  readonly samples: number
+  readonly bytes: number
+}
+
+/** Reads `stts`. */
+export function durationRuns(stbl: Box | undefined): readonly DurationRun[] {
+  const body = bodyOf(childAt(stbl, 'stts'))
+  return rows(body, 8, 4).map((at) => ({ count: body.readUInt32BE(at), ticks: body.readUInt32BE(at + 4) }))
+}
+
+/** Reads `stsz` or `stz2`; null if the track has neither. */
+export function sampleSizes(stbl: Box | undefined): SampleSizes | null {
+  const body = bodyOf(childAt(stbl, 'stsz'))
+  if (body.length >= 12) {
+    const [bytes, count] = [body.readUInt32BE(4), body.readUInt32BE(8)]
+    if (bytes > 0) return { kind: 'uniform', bytes, count }
+    if (12 + 4 * count > body.length)
+      throw new MalformedBox('the table of sample sizes is shorter than its header states')
+    return { kind: 'each', bytes: Uint32Array.from({ length: count }, (_, row) => body.readUInt32BE(12 + 4 * row)) }
+  }
+  const compact = bodyOf(childAt(stbl, 'stz2'))
+  return compact.length >= 12 ? compactSizes(compact) : null
+}
+
+function compactSizes(body: Buffer): SampleSizes {
+  const [bits, count] = [body.readUInt8(7), body.readUInt32BE(8)]
+  if (![4, 8, 16].includes(bits) || 12 + (count * bits) / 8 > body.length) {
+    throw new MalformedBox('the compact table of sample sizes does not follow the standard')
+  }
+  const read = (row: number): number => {
+    if (bits === 16) return body.readUInt16BE(12 + 2 * row)
+    if (bits === 8) return body.readUInt8(12 + row)
+    const pair = body.readUInt8(12 + (row >> 1))
+    return row % 2 === 0 ? pair >> 4 : pair & 15
+  }
+  return { kind: 'each', bytes: Uint32Array.from({ length: count }, (_, row) => read(row)) }
+}
+
+/** Reads `stco` or `co64`. */
+export function chunkOffsets(stbl: Box | undefined): readonly number[] {
+  const short = bodyOf(childAt(stbl, 'stco'))
+  const long = bodyOf(childAt(stbl, 'co64'))
+  return [
+    ...rows(short, 4, 4).map((at) => short.readUInt32BE(at)),
+    ...rows(long, 8, 4).map((at) => Number(long.readBigUInt64BE(at))),
+  ]
+}
+
+/**
+ * Reads the chunks of a track from all its tables, in file order of the tables.
+ *
+ * @param frames of sound whose size table counts samples and not bytes
+ * @throws MalformedBox if the tables contradict each other
+ */
+export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null): Generator<Chunk> {
+  const offsets = chunkOffsets(stbl)
+  if (offsets.length === 0) return
+  const sizes = sampleSizes(stbl)
+  const layout = bodyOf(childAt(stbl, 'stsc'))
+  const steps = rows(layout, 12, 4)
+  if (!sizes || steps.length === 0) throw new MalformedBox('a track has chunks and no table of its samples')
+  const clock = new SampleClock(durationRuns(stbl))
+  let step = 0
+  let sample = 0
+  for (const [index, start] of offsets.entries()) {
+    while (step + 1 < steps.length && layout.readUInt32BE(steps[step + 1] as number) <= index + 1) step += 1
+    const samples = layout.readUInt32BE((steps[step] as number) + 4)
+    const description = layout.readUInt32BE((steps[step] as number) + 8)
+    const startTick = clock.tick
+    const ticks = clock.advance(samples)
+    yield { start, bytes: bytesOf(sizes, frames, sample, samples), samples, startTick, ticks, description }
+    sample += samples
+  }
+}
+
+function bytesOf(sizes: SampleSizes, frames: FixedFrames | null, first: number, count: number): number {
+  if (frames) return Math.ceil(count / frames.samples) * frames.bytes
+  if (sizes.kind === 'uniform') return sizes.bytes * count
+  if (first + count > sizes.bytes.length) throw new MalformedBox('a track has more samples in chunks than sizes')
+  let sum = 0
+  for (let sample = first; sample < first + count; sample++) sum += sizes.bytes[sample] as number
+  return sum
+}
+
+/** Walks through the durations of samples. */
+class SampleClock {
+  tick = 0
+  readonly #runs: readonly DurationRun[]
+  #run = 0
+  #used = 0
+
+  constructor(runs: readonly DurationRun[]) {
+    this.#runs = runs
+  }
+
+  /** Skips samples and returns their duration. Samples without a duration count as 0. */
+  advance(samples: number): number {
+    const from = this.tick
+    for (let left = samples; left > 0; ) {
+      const run = this.#runs[this.#run]
+      if (!run) break
+      const taken = Math.min(left, run.count - this.#used)
+      this.tick += taken * run.ticks
+      this.#used += taken
+      left -= taken
+      if (this.#used === run.count) {
+        this.#run += 1
+        this.#used = 0
+      }
+    }
+    return this.tick - from
+  }
+}
+
+/** Offset of the rows of a table with its count at `countAt`. */
+function rows(body: Buffer, rowBytes: number, countAt: number): readonly number[] {
+  if (body.length < countAt + 4) return []
+  const count = body.readUInt32BE(countAt)
+  const from = countAt + 4
+  if (from + count * rowBytes > body.length)
+    throw new MalformedBox('a table of samples is shorter than its header states')
+  return Array.from({ length: count }, (_, row) => from + row * rowBytes)
+}

@@ -1,0 +1,94 @@
+import { shownEdits } from './edit-list.js'
+import type { FragmentRun, TrackFragment } from './fragments.js'
+import type { GaplessInfo } from './gapless-info.js'
+import type { Track } from './movie.js'
+import { fixedFrames } from './sample-entry.js'
+import { type Chunk, durationRuns, trackChunks } from './sample-table.js'
+
+/** A run of old packets that new packets replace, in file order of the tables. */
+export interface OldRun {
+  readonly start: number
+  readonly bytes: number
+  /** Decoding time of its first packet, in ticks of the track. */
+  readonly startTick: number
+  readonly ticks: number
+  /** The fragment that lists it; null if the index in `moov` does. */
+  readonly fragment: TrackFragment | null
+  readonly fragmentRun: FragmentRun | null
+}
+
+/** The packets of a track in the file. */
+export interface OldTrack {
+  readonly track: Track
+  readonly runs: readonly OldRun[]
+  /** Tick of the track that is presented first. */
+  readonly shownTick: number
+  /** Presented time in ticks of the track. */
+  readonly shownTicks: number
+}
+
+/** The chunks of a track, with the sizes that old QuickTime sound really has. */
+export function chunksOf(track: Track): Generator<Chunk> {
+  const [run, ...others] = durationRuns(track.stbl)
+  const isCounted = track.handler === 'soun' && run?.ticks === 1 && others.length === 0
+  return trackChunks(track.stbl, isCounted ? fixedFrames(track.entries[0]) : null)
+}
+
+/**
+ * Reads the runs of a track out of the index and the fragments.
+ *
+ * @param gapless what is presented if the track has no edit list
+ */
+export function readOldTrack(
+  track: Track,
+  fragments: readonly TrackFragment[],
+  movieTimeScale: number,
+  gapless: GaplessInfo | null,
+): OldTrack {
+  const own = fragments.filter(({ trackId }) => trackId === track.id)
+  const all: readonly OldRun[] = [
+    ...[...chunksOf(track)].map((chunk) => ({ ...chunk, fragment: null, fragmentRun: null })),
+    ...own.flatMap((fragment) => fragment.runs.map((run) => ({ ...run, fragment, fragmentRun: run }))),
+  ]
+  // An empty run has no place for packets.
+  const runs = all.filter(({ bytes }) => bytes > 0)
+  const firstTick = runs[0]?.startTick ?? 0
+  const last = runs.at(-1)
+  const endTick = last ? last.startTick + last.ticks : 0
+  const shown = shownEdits(track.edits)
+  if (shown.length === 0 && gapless) {
+    const shownTick = firstTick + gapless.leadTicks
+    return { track, runs, shownTick, shownTicks: Math.min(gapless.ticks, endTick - shownTick) }
+  }
+  const shownTick = Math.max(firstTick, shown[0]?.mediaTick ?? 0)
+  const editTicks = shown.reduce((sum, { duration }) => sum + duration, 0) * (track.timeScale / movieTimeScale)
+  const isOpen = shown.length === 0 || shown.at(-1)?.duration === 0
+  const restTicks = endTick - shownTick
+  return { track, runs, shownTick, shownTicks: isOpen ? restTicks : Math.min(Math.round(editTicks), restTicks) }
+}
+
+/** True if the packets of a track lie in fragments. */
+export function isFragmented({ runs }: OldTrack): boolean {
+  return runs.some(({ fragment }) => fragment !== null)
+}
+
+/** Time of a track's first presentation, on the movie's clock. */
+export function presentedSec({ track, shownTick }: OldTrack, movieTimeScale: number): number {
+  const [first] = shownEdits(track.edits)
+  const lead = first ? track.edits.slice(0, track.edits.indexOf(first)) : []
+  const emptySec = lead.reduce((sum, { duration }) => sum + duration, 0) / movieTimeScale
+  return emptySec + (shownTick - (first?.mediaTick ?? 0)) / track.timeScale
+}
+
+/** No player distinguishes durations that are closer, so the header stays. */
+const SAME_DURATION_SEC = 0.05
+
+/** Duration of a track in ticks of the movie: from its header, unless packets and edits contradict it. */
+export function durationOf({ track, shownTicks }: OldTrack, movieTimeScale: number): number {
+  const presented =
+    track.edits.length > 0
+      ? track.edits.reduce((sum, { duration }) => sum + duration, 0)
+      : Math.round((shownTicks * movieTimeScale) / track.timeScale)
+  const isSame = Math.abs(presented - track.durationTicks) / movieTimeScale < SAME_DURATION_SEC
+  return isSame ? track.durationTicks : presented
+}

@@ -1,0 +1,141 @@
+import type { AudioStreamInfo } from '../../media-info.js'
+import { isReadableItemTable } from './lay-out/item-offsets.js'
+import { isIndexOfBoxes } from './lay-out/segment-index.js'
+import { type Box, childAt, childrenOf, endOf, withDescendants } from './read/box.js'
+import { unfitEdits } from './read/edit-list.js'
+import type { IsoFile } from './read/iso-file.js'
+import type { Track } from './read/movie.js'
+import { chunksOf, type OldTrack } from './read/voice-runs.js'
+
+/** Codec tags of encrypted audio. */
+const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'drmi', 'encv'])
+/** Boxes with offsets or sizes of later bytes, in forms that voxmux does not write. */
+const UNKNOWN_OFFSETS: ReadonlySet<string> = new Set(['ssix', 'afra', 'abst', 'cmov', 'rmra', 'mfri'])
+/** `uuid` boxes in which Smooth Streaming repeats the times of a fragment. */
+const SMOOTH_TIMES: ReadonlySet<string> = new Set([
+  '6d1d9b0542d544e680e2141daff757b2',
+  'd4807ef2ca3946958e5426cb9e46a79f',
+])
+
+/** Place of an ffprobe stream among the tracks of the movie; undefined if it cannot be identified. */
+export function trackOf({ movie }: IsoFile, { index, audioIndex }: AudioStreamInfo): number | undefined {
+  const isSound = (track: Track | undefined) => track?.handler === 'soun'
+  if (isSound(movie.tracks[index])) return index
+  const place = movie.tracks.findIndex((track) => {
+    return isSound(track) && movie.tracks.filter(isSound).indexOf(track) === audioIndex
+  })
+  return place < 0 ? undefined : place
+}
+
+/**
+ * Returns the reason why new packets cannot replace the old ones of some tracks; undefined if they can.
+ *
+ * @param voices places of the tracks in the movie
+ */
+export function unfitReason(file: IsoFile, voices: readonly number[]): string | undefined {
+  return (
+    voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ??
+    unfitStructure(file) ??
+    sharedBytes(file, voices) ??
+    hintedTrack(file, voices)
+  )
+}
+
+function unfitTrack(file: IsoFile, voice: number): string | undefined {
+  const old = file.oldTracks.get(voice) as OldTrack
+  const { track, runs } = old
+  const [entry] = track.entries
+  if (!entry || runs.length === 0) return 'the track lists no packets'
+  if (track.timeScale === 0) return 'the track states no time scale'
+  if (track.entries.some(({ format }) => ENCRYPTED.has(format))) return 'the track is encrypted'
+  if (track.entries.some(({ bytes }) => !bytes.subarray(0, 36).equals(entry.bytes.subarray(0, 36)))) {
+    return 'the codec settings of the track change in the middle'
+  }
+  if (track.isInThisFile[entry.dataReference - 1] !== true) return 'the packets of the track lie in another file'
+  if (runs.some(({ fragment }) => fragment !== null) && runs.some(({ fragment }) => fragment === null)) {
+    return 'the packets of the track lie partly in fragments'
+  }
+  const boxes = [track.stbl, ...runs.map(({ fragment }) => fragment?.box)]
+  if (boxes.some((box) => childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc'))) {
+    return 'the packets of the track have auxiliary data'
+  }
+  const isSmooth = (box: Box | undefined) =>
+    childrenOf(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
+  if (boxes.some(isSmooth)) return 'the track repeats its times for Smooth Streaming'
+  return unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
+}
+
+function unfitStructure({ structure, movie }: IsoFile): string | undefined {
+  const starts = new Set([...structure.boxes.map(({ start }) => start), structure.boxesEnd])
+  for (const top of structure.boxes) {
+    if (top.type === 'sidx' && !isIndexOfBoxes(top, starts)) return 'a segment index does not fit the boxes of the file'
+    for (const box of withDescendants(top)) {
+      if (UNKNOWN_OFFSETS.has(box.type))
+        return `the box ${box.type} states offsets in a form that voxmux cannot rewrite`
+      if (box.type === 'iloc' && !isReadableItemTable(box)) return 'the table of items does not follow the standard'
+    }
+  }
+  const ids = new Set(movie.tracks.map(({ id }) => id))
+  if (ids.size !== movie.tracks.length) return 'two tracks have the same number'
+  return undefined
+}
+
+/** Bytes that new packets replace. They must lie in media data and belong to no other track. */
+function sharedBytes(
+  { structure, movie, oldTracks, fragments }: IsoFile,
+  voices: readonly number[],
+): string | undefined {
+  const own = voices.flatMap((voice) => oldTracks.get(voice)?.runs ?? [])
+  const runs = own.filter(({ bytes }) => bytes > 0).sort((one, other) => one.start - other.start)
+  const data = structure.boxes.filter(({ type }) => type === 'mdat')
+  let box = 0
+  let end = 0
+  for (const run of runs) {
+    while (box < data.length && endOf(data[box] as Box) <= run.start) box += 1
+    const around = data[box]
+    if (!around || run.start < around.start + around.headerBytes || run.start + run.bytes > endOf(around)) {
+      return `packets at byte ${run.start} do not lie in media data`
+    }
+    if (run.start < end) return `packets at byte ${run.start} overlap others of their track`
+    end = run.start + run.bytes
+  }
+  const others = movie.tracks.flatMap((track, place) => {
+    if (voices.includes(place) || !track.isInThisFile.some((isHere) => isHere)) return []
+    return [...chunksOf(track), ...fragments.filter(({ trackId }) => trackId === track.id).flatMap((one) => one.runs)]
+  })
+  const shared = others.find(({ start, bytes }) => {
+    const next = runs[firstEndingAfter(runs, start)]
+    return bytes > 0 && next !== undefined && next.start < start + bytes
+  })
+  return shared && `the bytes from ${shared.start} on belong to two tracks`
+}
+
+/** Place of the first range that ends after an offset. */
+function firstEndingAfter(
+  ranges: readonly { readonly start: number; readonly bytes: number }[],
+  offset: number,
+): number {
+  let low = 0
+  let high = ranges.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const { start, bytes } = ranges[middle] as { start: number; bytes: number }
+    if (start + bytes <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Hint tracks for streaming servers refer to packets by number and size. */
+function hintedTrack({ movie }: IsoFile, voices: readonly number[]): string | undefined {
+  const ids = voices.map((voice) => movie.tracks[voice]?.id)
+  const isHint = movie.tracks.some(({ box }) =>
+    childrenOf(childAt(box, 'tref'), 'hint').some(({ bytes, headerBytes }) => {
+      const body = bytes?.subarray(headerBytes) ?? Buffer.alloc(0)
+      return Array.from({ length: Math.floor(body.length / 4) }, (_, row) => body.readUInt32BE(4 * row)).some((id) =>
+        ids.includes(id),
+      )
+    }),
+  )
+  return isHint ? 'a hint track refers to the packets of the track' : undefined
+}

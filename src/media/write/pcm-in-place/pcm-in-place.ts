@@ -1,0 +1,154 @@
+import { open } from 'node:fs/promises'
+import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { audioStreams } from '../../media-info.js'
+import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { type InPlaceFile, parseInPlace } from './in-place-file.js'
+import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
+import { type SampleRun, sampleBits } from './sample-places.js'
+import { loudnessFields, loudnessStart } from './stale-chunks.js'
+
+/** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
+const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
+
+/** Overwrites the samples of PCM tracks in place. Nothing else in the file changes. */
+export const pcmInPlace: Writer<InPlaceFile, PcmDonor> = {
+  name: 'pcm-in-place',
+  parse: async (media, signal) => {
+    const tracks = audioStreams(media).filter(({ codec }) => PLAIN_PCM.test(codec ?? ''))
+    if (tracks.length === 0) return null
+    const file = await open(media.path, 'r')
+    try {
+      return await parseInPlace(file, media, tracks, signal)
+    } finally {
+      await file.close()
+    }
+  },
+  survey,
+  readDonor: readPcmDonor,
+  layOut,
+}
+
+function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
+  for (const track of tracks) {
+    const reason = reasonAgainst(parsed, track)
+    if (reason !== undefined) return { kind: 'declines', reason: `audio track ${track.input.audioIndex}: ${reason}` }
+  }
+  return {
+    kind: 'takes',
+    census: censusOf(parsed, tracks),
+    donors: tracks.map(({ input }) => donorFormat(media, input, trackBytes(parsed, input))),
+  }
+}
+
+function reasonAgainst(parsed: InPlaceFile, { input, encoding, channels }: WantedTrack): string | undefined {
+  if (!PLAIN_PCM.test(input.codec ?? '')) return `${input.codec ?? 'its codec'} is not PCM`
+  if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
+  if (channels !== input.channels) return 'its channels are mixed down'
+  const places = parsed.places.get(input.audioIndex)
+  if (!places || places.kind === 'unknown') return places?.reason ?? 'its samples were not found'
+  const frame = (sampleBits(input) / 8) * input.channels
+  return places.runs.some(({ length }) => length % frame !== 0) ? 'one of its packets ends inside a sample' : undefined
+}
+
+function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): DonorFormat {
+  const frame = (sampleBits(input) / 8) * input.channels
+  const lateSec = (input.startSec ?? media.startSec) - media.startSec
+  return {
+    muxer: (input.codec ?? '').replace(/^pcm_/, ''),
+    options: [],
+    skipSamples: Math.max(0, Math.round(lateSec * input.sampleRate)),
+    sampleCount: bytes / frame,
+    leadIn: 'signalled',
+  }
+}
+
+function censusOf({ structures, stale, voids }: InPlaceFile, tracks: readonly WantedTrack[]): readonly CensusEntry[] {
+  const names = tracks.map(({ input }) => input.audioIndex).join(', ')
+  const samples = `the samples of audio track ${names} are overwritten where they are`
+  const staleAt = new Map(stale.map((each) => [each.chunk.start, each]))
+  return structures.map(({ path, start, length, holdsSamplesOf }) => {
+    if (holdsSamplesOf.some((place) => tracks.some(({ input }) => input.audioIndex === place))) {
+      const checksum = voids.some((at) => at >= start && at < start + length)
+      return rewritten(path, start, length, checksum ? `${samples}; its CRC-32 becomes a Void` : samples)
+    }
+    const fact = staleAt.get(start)
+    if (!fact) return kept(path, start, length)
+    switch (fact.kind) {
+      case 'loudness':
+        return rewritten(path, start, length, 'its loudness fields are measured again')
+      case 'md5':
+        return fact.md5Order === null
+          ? lost(path, start, length, 'it is a checksum that did not fit the old sound')
+          : rewritten(path, start, length, 'the checksum is that of the new sound')
+      case 'peaks':
+        return lost(path, start, length, 'it lists the peaks of the old sound')
+      case 'signature':
+        return lost(path, start, length, 'its signature is that of the old file')
+      default:
+        return fact.kind satisfies never
+    }
+  })
+}
+
+/** Pieces in file order: overwritten samples, and the input between them. */
+function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly PcmDonor[]) {
+  const changes = [
+    ...tracks.flatMap(({ input }, donor) => sampleChanges(runsOf(parsed, input), donor)),
+    ...staleChanges(parsed, donors),
+    // A CRC-32 element and a Void element have the same form: only the id differs.
+    ...parsed.voids.map((start) => ({ start, pieces: [bytes(Buffer.from([0xec]))] })),
+  ].sort((one, other) => one.start - other.start)
+  const pieces: BytePiece[] = []
+  let at = 0
+  for (const { start, pieces: fresh } of changes) {
+    pieces.push({ kind: 'input', start: at, length: start - at }, ...fresh)
+    at = start + fresh.reduce((sum, piece) => sum + (piece.kind === 'bytes' ? piece.bytes.length : piece.length), 0)
+  }
+  pieces.push({ kind: 'input', start: at, length: media.sizeBytes - at })
+  return bytePlan(pieces)
+}
+
+interface Change {
+  readonly start: number
+  readonly pieces: readonly BytePiece[]
+}
+
+function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Change[] {
+  let taken = 0
+  return runs.map(({ start, length }) => {
+    const piece: BytePiece = { kind: 'donor', donor, start: taken, length }
+    taken += length
+    return { start, pieces: [piece] }
+  })
+}
+
+function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Change[] {
+  return stale.map(({ chunk, kind, md5Order }) => {
+    const { start, bodyStart, bodyLength } = chunk
+    if (kind === 'loudness' && donor?.loudness) {
+      return { start: loudnessStart(chunk), pieces: [bytes(loudnessFields(donor.loudness))] }
+    }
+    if (kind === 'md5' && md5Order !== null && donor?.md5) {
+      const md5 = md5Order === 'forward' ? donor.md5 : Buffer.from(donor.md5).reverse()
+      return { start: bodyStart, pieces: [bytes(md5)] }
+    }
+    const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')
+    const rest: BytePiece = { kind: 'input', start: start + 4, length: bodyStart - start - 4 }
+    return { start, pieces: [bytes(id), rest, bytes(Buffer.alloc(bodyLength))] }
+  })
+}
+
+function bytes(content: Uint8Array): BytePiece {
+  return { kind: 'bytes', bytes: content }
+}
+
+function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly SampleRun[] {
+  const found = places.get(audioIndex)
+  return found?.kind === 'found' ? found.runs : []
+}
+
+function trackBytes(parsed: InPlaceFile, input: AudioStreamInfo): number {
+  return runsOf(parsed, input).reduce((sum, { length }) => sum + length, 0)
+}

@@ -1,0 +1,123 @@
+import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { klvHead } from '../structure/klv.js'
+import { readAt } from '../structure/structure.js'
+
+/** A run of samples in the input, in playing order. Bytes. */
+export interface SampleRun {
+  readonly start: number
+  readonly length: number
+}
+
+/** Places of the samples of a PCM track. */
+export type SamplePlaces =
+  | { readonly kind: 'found'; readonly runs: readonly SampleRun[] }
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+interface Packet {
+  readonly ptsSec: number | null
+  readonly size: number
+  readonly pos: number
+  readonly hash: number
+}
+
+/** Timestamps in ms jitter by one tick. A wider difference is a gap without samples. */
+const JITTER_SEC = 0.0012
+/** The longest head of a packet that ffprobe's position points to: the key and length of a KLV. */
+const LONGEST_HEAD_BYTES = 25
+/** Time limit for reading a file, per byte; two minutes are added. */
+const MS_PER_BYTE = 1 / 20_000
+
+/**
+ * Finds the samples of a PCM track by the packets that ffprobe reads. Checks the bytes at each place against the
+ * packet's CRC-32.
+ */
+export async function samplePlaces(
+  file: FileHandle,
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  signal: AbortSignal | undefined,
+): Promise<SamplePlaces> {
+  const packets: Packet[] = []
+  let bad: string | undefined
+  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_data_hash', 'CRC32']
+  const entries = ['-show_entries', 'packet=pts_time,size,pos,flags,data_hash:packet_side_data=side_data_type']
+  await ffprobeLines(
+    media.path,
+    [...(media.readOptions ?? []), ...show, ...entries, '-print_format', 'compact=print_section=0'],
+    (line) => {
+      const packet = packetOf(line)
+      if (packet) packets.push(packet)
+      else if (line !== '') bad ??= line
+    },
+    { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
+  )
+  if (bad !== undefined) return unknown('one of its packets is cut by an edit list, or has no place in the file')
+  if (packets.length === 0) return unknown('it has no packets')
+  const clock = clockFault(packets, stream)
+  return clock ? unknown(clock) : verifiedRuns(file, packets, media.container)
+}
+
+function unknown(reason: string): SamplePlaces {
+  return { kind: 'unknown', reason }
+}
+
+/** `pts_time=0.0|size=4096|pos=44|flags=K__|data_hash=CRC32:0a1b2c3d`, nothing else. */
+function packetOf(line: string): Packet | undefined {
+  const [, pts, size, pos, hash] =
+    /^pts_time=([\d.-]+|N\/A)\|size=(\d+)\|pos=(\d+)\|flags=K_*\|data_hash=CRC32:([0-9a-f]{8})$/.exec(line) ?? []
+  if (hash === undefined) return undefined
+  return { ptsSec: pts === 'N/A' ? null : Number(pts), size: Number(size), pos: Number(pos), hash: parseInt(hash, 16) }
+}
+
+/** Returns the reason why a track's samples are not one run on the file's clock; undefined if they are. */
+function clockFault(packets: readonly Packet[], stream: AudioStreamInfo): string | undefined {
+  const bytesPerSec = (sampleBits(stream) / 8) * stream.channels * stream.sampleRate
+  const startSec = stream.startSec ?? 0
+  let bytes = 0
+  for (const { ptsSec, size } of packets) {
+    if (ptsSec !== null && Math.abs(ptsSec - startSec - bytes / bytesPerSec) > JITTER_SEC) {
+      return `its clock has a gap or overlaps at ${ptsSec} s`
+    }
+    bytes += size
+  }
+  return undefined
+}
+
+/** Bits of one value in the file, from the name of the codec: `pcm_s24be` has 24, A-law 8. */
+export function sampleBits({ codec }: Pick<AudioStreamInfo, 'codec'>): number {
+  return Number(/^pcm_[suf](\d+)/.exec(codec ?? '')?.[1] ?? 8)
+}
+
+async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<SamplePlaces> {
+  const runs: SampleRun[] = []
+  for (const { pos, size, hash } of packets) {
+    const bytes = await readAt(file, pos, LONGEST_HEAD_BYTES + size)
+    const head = headBytes(bytes, container)
+    if (head + size > bytes.length || crc32(bytes.subarray(head, head + size)) !== hash) {
+      return unknown(`the bytes at ${pos} are not its samples as they are played`)
+    }
+    const start = pos + head
+    const last = runs.at(-1)
+    if (last && start < last.start + last.length) return unknown('its samples do not lie in playing order')
+    if (last && last.start + last.length === start) runs[runs.length - 1] = { ...last, length: last.length + size }
+    else runs.push({ start, length: size })
+  }
+  return { kind: 'found', runs }
+}
+
+/** Bytes between ffprobe's position of a packet and its samples. */
+function headBytes(bytes: Buffer, container: string): number {
+  switch (container) {
+    case 'mxf':
+      return klvHead(bytes)
+    case 'mkv':
+    case 'webm':
+      // A Matroska block: its track's number, two bytes of time, one of flags.
+      return Math.clz32(bytes[0] ?? 0) - 23 + 3
+    default:
+      return 0
+  }
+}

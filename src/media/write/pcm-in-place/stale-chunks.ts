@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import type { Loudness } from '../../pcm/loudness-meter.js'
+import type { Chunk, ChunkFile } from '../structure/chunks.js'
+import { readAt } from '../structure/structure.js'
+
+/** A chunk with facts about the old samples. */
+export interface StaleChunk {
+  readonly chunk: Chunk
+  readonly kind: 'loudness' | 'md5' | 'peaks' | 'signature'
+  /** Byte order of an `md5` chunk; null if it did not match the old samples. */
+  readonly md5Order: 'forward' | 'backward' | null
+}
+
+/** Places of the version and of the six loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
+const BEXT_VERSION_AT = 346
+const BEXT_LOUDNESS_AT = 412
+/** Value of an unmeasured field of bext. */
+const NOT_MEASURED = 0x7fff
+const BLOCK_BYTES = 4 * 1024 ** 2
+
+/** Finds the chunks of a file with facts about its samples. */
+export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Promise<readonly StaleChunk[]> {
+  const found: StaleChunk[] = []
+  for (const chunk of chunks) {
+    const kind = await staleKind(file, chunk)
+    const md5Order = kind === 'md5' ? await orderOfMd5(file, chunk, chunks) : null
+    if (kind) found.push({ chunk, kind, md5Order })
+  }
+  return found
+}
+
+/** The loudness fields of bext for the new audio. */
+export function loudnessFields({ integratedLufs, rangeLu, truePeakDbtp }: Loudness): Buffer {
+  const fields = Buffer.alloc(10)
+  const measured = [integratedLufs, rangeLu, truePeakDbtp, null, null]
+  for (const [place, value] of measured.entries()) {
+    fields.writeInt16LE(value === null ? NOT_MEASURED : Math.round(100 * value), 2 * place)
+  }
+  return fields
+}
+
+/** Offset of the loudness fields in a file. */
+export function loudnessStart({ bodyStart }: Chunk): number {
+  return bodyStart + BEXT_LOUDNESS_AT
+}
+
+async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleChunk['kind'] | null> {
+  switch (id) {
+    case 'MD5 ':
+      return bodyLength === 16 ? 'md5' : 'peaks'
+    case 'PEAK':
+    case 'levl':
+      return 'peaks'
+    case 'C2PA':
+      return 'signature'
+    case 'bext': {
+      if (bodyLength < 602) return null
+      const version = (await readAt(file, bodyStart + BEXT_VERSION_AT, 2)).readUInt16LE(0)
+      const fields = await readAt(file, bodyStart + BEXT_LOUDNESS_AT, 10)
+      // Zeros and "not measured" state nothing.
+      const states = [0, 2, 4, 6, 8].some(
+        (at) => fields.readInt16LE(at) !== 0 && fields.readInt16LE(at) !== NOT_MEASURED,
+      )
+      return version >= 2 && states ? 'loudness' : null
+    }
+    default:
+      return null
+  }
+}
+
+async function orderOfMd5(file: FileHandle, chunk: Chunk, chunks: readonly Chunk[]): Promise<StaleChunk['md5Order']> {
+  const data = chunks.find(({ id }) => id === 'data')
+  if (!data) return null
+  const stated = await readAt(file, chunk.bodyStart, 16)
+  const hash = createHash('md5')
+  for (let done = 0; done < data.bodyLength; done += BLOCK_BYTES) {
+    hash.update(await readAt(file, data.bodyStart + done, Math.min(BLOCK_BYTES, data.bodyLength - done)))
+  }
+  const actual = hash.digest()
+  if (actual.equals(stated)) return 'forward'
+  return actual.reverse().equals(stated) ? 'backward' : null
+}

@@ -1,0 +1,136 @@
+import { JobFailedError } from '../../core/errors.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+import { needsWalk, walkTrack } from '../probe/track-walk.js'
+import { type BytePlan, offsetMap } from './byte-plan.js'
+import { type Census, censusFaults } from './census.js'
+import { type AudioEncoding, type AudioWishes, audioEncoding } from './encode/audio-encoding.js'
+import { proveEncoder } from './encode/encoder-priming.js'
+import { elementaryFrames } from './frames/elementary.js'
+import { flacFrames } from './frames/flac.js'
+import { oggFrames } from './frames/ogg.js'
+import { isoBmff } from './iso-bmff/iso-bmff.js'
+import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
+import { replacedStreams } from './remux/mux-command.js'
+import { type MuxOptions, type MuxPlan, planMux, planOwnFile } from './remux/mux-plan.js'
+import type { Wanted, Writer } from './writer.js'
+import type { Declined, Writing } from './writing.js'
+
+export interface OutputOptions extends MuxOptions {
+  /** Channels of new voices that differ from their tracks, by place among the audio streams. */
+  readonly mixedTo?: ReadonlyMap<number, number> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+type TakenWriting = Writing & { readonly kind: 'bytes' }
+
+/** Asks a writer for a plan; hides its types of structure and packets. */
+type AskWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<TakenWriting | Declined | null>
+
+/** In the order in which voxmux asks them. */
+const WRITERS: readonly AskWriter[] = [
+  asking(pcmInPlace),
+  asking(isoBmff),
+  asking(elementaryFrames),
+  asking(flacFrames),
+  asking(oggFrames),
+]
+
+/**
+ * Chooses the writer of the output before anything is sent: the first writer that supports the input, else ffmpeg's
+ * remux. Reads the input's structure and writes nothing.
+ *
+ * @throws the errors of `planMux`
+ * @throws {PrecheckError} ERR_CLOCK_OVERLAPS
+ * @throws {UsageError} ERR_ENCODER_REFUSES
+ */
+export async function planOutput(media: MediaInfo, options: OutputOptions): Promise<MuxPlan> {
+  const measuredBitRates = await walkReplaced(media, options)
+  const plan = await chooseWriter(media, { ...options, measuredBitRates })
+  for (const { encoding, input } of replacedStreams(plan)) {
+    const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
+    if (!encoding.codec.startsWith('pcm_')) {
+      await proveEncoder(encoding, { sampleRate: input.sampleRate, channels }, options.signal)
+    }
+  }
+  return plan
+}
+
+/** Reads the packets of tracks whose headers state too little. */
+async function walkReplaced(media: MediaInfo, { replaced, signal }: OutputOptions): Promise<Map<number, number>> {
+  const measured = new Map<number, number>()
+  for (const stream of audioStreams(media)) {
+    if (!replaced.includes(stream.audioIndex) || !needsWalk(media, stream)) continue
+    const { bitRate } = await walkTrack(media, stream, signal)
+    if (bitRate !== null) measured.set(stream.audioIndex, bitRate)
+  }
+  return measured
+}
+
+async function chooseWriter(media: MediaInfo, options: OutputOptions): Promise<MuxPlan> {
+  const remux = planMux(media, options)
+  if (remux.container !== media.container || options.keepOriginal) return remux
+  const encodings = new Map<number, AudioEncoding>()
+  const wanted: Wanted = {
+    media,
+    tracks: media.streams.flatMap((input) => {
+      if (input.kind !== 'audio' || !options.replaced.includes(input.audioIndex)) return []
+      const encoding = ownEncoding(input, remux, options)
+      encodings.set(input.audioIndex, encoding)
+      return [{ input, encoding, channels: options.mixedTo?.get(input.audioIndex) ?? input.channels }]
+    }),
+  }
+  const declined: Declined[] = []
+  for (const ask of WRITERS) {
+    const answer = await ask(wanted, options.signal)
+    if (answer === null) continue
+    if ('kind' in answer) return planOwnFile(remux, encodings, { ...answer, declined })
+    declined.push(answer)
+  }
+  return { ...remux, writing: { kind: 'remux', declined } }
+}
+
+/** Keeps the file's own codec, even if the remux does not support it in that container. */
+function ownEncoding(input: AudioStreamInfo, { profile, streams }: MuxPlan, wishes: AudioWishes): AudioEncoding {
+  const carriesOwn = { ...profile, audioCodecs: [...(input.codec ? [input.codec] : []), ...profile.audioCodecs] }
+  const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)
+  const own = audioEncoding(input, carriesOwn, wishes)
+  if (own) return own
+  if (planned?.fate === 'replaced') return planned.encoding
+  throw new JobFailedError('ERR_INTERNAL', `No encoding is planned for audio track ${input.audioIndex}.`)
+}
+
+function asking<Parsed, Donor>(writer: Writer<Parsed, Donor>): AskWriter {
+  return async (wanted, signal) => {
+    const parsed = await writer.parse(wanted.media, signal)
+    if (parsed === null) return null
+    const survey = writer.survey(parsed, wanted)
+    if (survey.kind === 'declines') return { writer: writer.name, reason: survey.reason }
+    const { census, donors } = survey
+    const [fault] = censusFaults(census, wanted.media.sizeBytes)
+    if (fault) {
+      return {
+        writer: writer.name,
+        reason: `its structure has a ${fault.kind} of ${fault.length} bytes at ${fault.start}`,
+      }
+    }
+    const layOut = async (paths: readonly string[], stop: AbortSignal | undefined) => {
+      const read: Donor[] = []
+      for (const [place, track] of wanted.tracks.entries()) {
+        read.push(await writer.readDonor(paths[place] ?? '', track, stop, parsed))
+      }
+      return checked(writer.layOut(parsed, wanted, read), census, wanted.media)
+    }
+    return { kind: 'bytes', writer: writer.name, census, donors, layOut, declined: [] }
+  }
+}
+
+/** Checks that a layout keeps every structure that the census calls kept. */
+function checked(plan: BytePlan, census: Census, media: MediaInfo): BytePlan {
+  const map = offsetMap(plan)
+  const broken = census.find(({ fate, start, length }) => fate === 'kept' && length > 0 && !map.keeps(start, length))
+  if (!broken) return plan
+  throw new JobFailedError('ERR_CENSUS_BROKEN', `The layout of the output does not keep ${broken.path}.`, {
+    input: media.path,
+    remedies: ['This is a bug in voxmux. Report it with the name of the structure.'],
+  })
+}

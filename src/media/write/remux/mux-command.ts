@@ -1,0 +1,204 @@
+import { dirname } from 'node:path'
+import type { FfmpegCommand, FfmpegInput } from '../../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
+import { FILE_CLOCK_INPUT_OPTIONS } from '../../pcm/file-clock.js'
+import type { PcmFormat } from '../../pcm/pcm.js'
+import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
+import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
+import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
+import { chapterOptions } from './chapter-options.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
+import { timesOutput } from './packet-times.js'
+import { hashOutput } from './stream-hash.js'
+import { transportIdentity } from './transport-identity.js'
+
+export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
+
+/** A new voice as an input of the command. */
+export interface VoiceInput {
+  readonly stream: ReplacedStream
+  /** Source of the samples: stdin (`pipe:0` in previews) or a temporary file. */
+  readonly source: FfmpegInput['url']
+  /** Null for raw PCM, which the mux encodes. */
+  readonly encoded: EncodedVoice | null
+  readonly format: PcmFormat
+  /** Samples skipped at the beginning: the track starts late, or a lead-in that cannot be signalled replaces them. */
+  readonly skipSamples: number
+  /** Samples by which its timestamps are moved later, to correct an error of the muxer. */
+  readonly delaySamples: number
+}
+
+export interface MuxSetting {
+  readonly voices: readonly VoiceInput[]
+  readonly partPath: string
+  /** Temporary folder of covers that are attached as files; the part file's folder by default. */
+  readonly workFolder?: string | undefined
+  /** True if the index of the input precedes its data. */
+  readonly fastStart: boolean
+  /** Milliseconds by which copied Opus packets are moved later, to correct the same error of the muxer. */
+  readonly copiedOpusDelayMs?: number | undefined
+}
+
+/** Streams of a plan that get a new voice, in output order. */
+export function replacedStreams(plan: MuxPlan): readonly ReplacedStream[] {
+  return plan.streams.filter((stream) => stream.fate === 'replaced')
+}
+
+/** Streams that are written, in output order. */
+export function writtenStreams(plan: MuxPlan) {
+  return plan.streams.filter((stream) => stream.fate !== 'dropped')
+}
+
+/** Builds one command that copies all other streams, encodes the new voices and hashes the copied packets. */
+export function muxCommand(
+  plan: MuxPlan,
+  { voices, partPath, fastStart, copiedOpusDelayMs = 0, workFolder = dirname(partPath) }: MuxSetting,
+): FfmpegCommand {
+  const { media, profile } = plan
+  const streams = writtenStreams(plan)
+  const asFiles = attachedStreams(plan)
+  const indexOf = ({ input }: PlannedStream) => input.index
+  return {
+    inputs: [
+      { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] },
+      ...voices.map((voice) => ({ url: voice.source, options: voiceInputOptions(plan, voice) })),
+    ],
+    filterComplex: voices.flatMap((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
+    outputs: [
+      {
+        url: fileUrl(partPath),
+        options: [
+          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap((stream) => ['-map', mapOf(stream, voices)]),
+          ...attachOptions(plan, { folder: workFolder, partPath }),
+          // A recording may begin between two key frames. Keep all of it.
+          ...['-c', 'copy', '-copyinkf'],
+          // Allows experimental codecs (FLAC, Opus, TrueHD in MP4) and unofficial side data.
+          '-strict',
+          '-2',
+          ...streams.flatMap((stream) => codecOptions(stream, voices)),
+          ...copiedOpusOptions(plan, copiedOpusDelayMs),
+          ...exactStartOptions(plan, voices),
+          '-map_metadata',
+          '0',
+          ...streams.flatMap((stream) => streamMetadata(plan, stream)),
+          ...chapterOptions(plan),
+          ...streams.flatMap((stream) => attachedTags(plan, stream)),
+          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
+          ...mp4FamilyOptions(plan, fastStart),
+          ...profile.options,
+          ...clockOptions(plan),
+          ...broadcastWaveOptions(plan),
+          ...transportIdentity(plan),
+          ...namelessOptions(plan),
+          // Sparse subtitles must not make ffmpeg hold seconds of video in memory.
+          '-max_interleave_delta',
+          '2000000',
+          '-max_muxing_queue_size',
+          '9999',
+          '-f',
+          profile.muxer,
+        ],
+      },
+      ...hashOutput(plan, indexOf),
+      ...timesOutput(plan, indexOf),
+    ],
+  }
+}
+
+/** Muxers for which `+bitexact` also replaces identity and dates by zeros. */
+const ZEROED_IF_NAMELESS: ReadonlySet<string> = new Set(['mxf', 'asf'])
+
+/** Keeps ffmpeg's name out of the tags of the output. */
+function namelessOptions({ profile }: MuxPlan): readonly string[] {
+  return ZEROED_IF_NAMELESS.has(profile.muxer) ? [] : ['-fflags', '+bitexact']
+}
+
+/** MPEG streams begin at any clock time. In another container, that would delay the first picture. */
+const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg'])
+
+/** Seconds by which the output's timestamps are later than the input's. */
+export function clockMoveSec({ media, container }: MuxPlan): number {
+  return MPEG_CLOCK.has(media.container) && !MPEG_CLOCK.has(container) ? -media.startSec : 0
+}
+
+function clockOptions(plan: MuxPlan): readonly string[] {
+  const moveSec = clockMoveSec(plan)
+  return moveSec === 0 ? [] : ['-output_ts_offset', moveSec.toFixed(6)]
+}
+
+/** Writes the bext chunk of sound in another container from its tags. From a WAV the chunk itself is copied. */
+function broadcastWaveOptions({ container, media }: MuxPlan): readonly string[] {
+  const names = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history', 'umid']
+  const isBroadcast = container === 'wav' && media.container !== 'wav' && names.some((name) => name in media.tags)
+  return isBroadcast ? ['-write_bext', '1'] : []
+}
+
+function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
+  if (delayMs === 0 || plan.profile.priming !== 'measured') return []
+  const opus = plan.streams.filter(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
+  const move = `setts=pts=PTS+${delayMs}/1000/TB:dts=DTS+${delayMs}/1000/TB`
+  return opus.flatMap(({ outputIndex }) => [`-bsf:${outputIndex}`, move])
+}
+
+/** Edit lists count in the movie's time scale (ms by default). A voice that starts late needs a scale in samples. */
+function exactStartOptions(plan: MuxPlan, voices: readonly VoiceInput[]): readonly string[] {
+  const { priming, data } = plan.profile
+  const late = clockMoveSec(plan) === 0 ? voices.find(({ skipSamples }) => skipSamples > 0) : voices[0]
+  return late && priming === 'signalled' && data !== 'none' ? ['-movie_timescale', String(late.format.sampleRate)] : []
+}
+
+function voiceInputOptions(plan: MuxPlan, voice: VoiceInput): readonly string[] {
+  const { encoded, format, skipSamples } = voice
+  if (!encoded) return rawInputOptions(format)
+  return encodedInputOptions(encoded, zeroSample(plan, voice) + skipSamples, format.sampleRate)
+}
+
+/** The voice's zero on the file's clock, in samples. */
+function zeroSample({ media }: MuxPlan, { format, delaySamples }: VoiceInput): number {
+  return Math.round(media.startSec * format.sampleRate) + delaySamples
+}
+
+function voiceGraph(plan: MuxPlan, voice: VoiceInput, inputIndex: number): readonly string[] {
+  const { format, skipSamples, stream, encoded } = voice
+  if (encoded) return []
+  const graph = `[${inputIndex}:a]${[
+    ...layoutFilters(format),
+    `atrim=start_sample=${skipSamples}`,
+    `asetpts=PTS+(${zeroSample(plan, voice)})`,
+  ].join(',')}[voice${stream.outputIndex}]`
+  return [graph]
+}
+
+function mapOf(stream: PlannedStream, voices: readonly VoiceInput[]): string {
+  const place = voices.findIndex((candidate) => candidate.stream === stream)
+  const voice = voices[place]
+  if (!voice) return `0:${stream.input.index}`
+  return voice.encoded ? `${place + 1}:a` : `[voice${voice.stream.outputIndex}]`
+}
+
+function codecOptions(stream: PlannedStream, voices: readonly VoiceInput[]): readonly string[] {
+  switch (stream.fate) {
+    case 'replaced': {
+      const { encoder, options } = stream.encoding
+      const specifier = String(stream.outputIndex)
+      const voice = voices.find((candidate) => candidate.stream === stream)
+      if (voice?.encoded) return encodedStreamOptions(voice.encoded, specifier)
+      return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]
+    }
+    case 'converted':
+      return [`-c:${stream.outputIndex}`, stream.codec]
+    case 'copied':
+    case 'dropped':
+      return []
+    default:
+      return stream satisfies never
+  }
+}
+
+/** Keeps each disposition; ffmpeg would otherwise choose defaults itself. */
+function dispositionOptions(stream: PlannedStream): readonly string[] {
+  if (stream.fate === 'dropped') return []
+  const names = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
+  return [`-disposition:${stream.outputIndex}`, names.join('+') || '0']
+}

@@ -1,0 +1,265 @@
+import { UsageError } from '../../../core/errors.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo, type StreamInfo } from '../../media-info.js'
+import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
+import { type AudioEncoding, type AudioWishes, audioEncoding } from '../encode/audio-encoding.js'
+import type { Writing } from '../writing.js'
+import { fileLosses, type MuxLoss } from './mux-losses.js'
+import { streamLosses } from './stream-losses.js'
+import { type StreamPassage, streamPassage } from './stream-passage.js'
+
+export interface MuxOptions extends AudioWishes {
+  /** Audio tracks (`0:a:N`) that get a new voice. */
+  readonly replaced: readonly number[]
+  /** Target container by its usual extension; the input's own by default. */
+  readonly container?: string | undefined
+  /** Container to use if voxmux cannot write the input's own; `mkv` by default. */
+  readonly fallbackContainer?: string | undefined
+  /** Keep the original of each replaced track after the new one. */
+  readonly keepOriginal?: boolean | undefined
+}
+
+/** Fate of a stream. `outputIndex` is null for a dropped stream. */
+export type PlannedStream =
+  | {
+      readonly fate: 'copied'
+      readonly input: StreamInfo
+      readonly outputIndex: number
+      readonly dispositions: readonly string[]
+      readonly title: string | null
+      readonly reason: string | null
+    }
+  | {
+      readonly fate: 'replaced'
+      readonly input: AudioStreamInfo
+      readonly outputIndex: number
+      readonly encoding: AudioEncoding
+      readonly reason: string | null
+    }
+  | {
+      readonly fate: 'converted'
+      readonly input: StreamInfo
+      readonly outputIndex: number
+      readonly codec: string
+      readonly reason: string
+    }
+  | {
+      readonly fate: 'dropped'
+      readonly input: StreamInfo
+      readonly outputIndex: null
+      readonly reason: string
+      readonly isLoss: boolean
+    }
+
+/** Everything that is decided before a file is written. */
+export interface MuxPlan {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly profile: ContainerProfile
+  /** In output order; dropped streams keep their place in the input. */
+  readonly streams: readonly PlannedStream[]
+  /** Everything that the output cannot carry, with reasons. If empty, only the voice changes. */
+  readonly losses: readonly MuxLoss[]
+  /** Facts for the user that are not losses. */
+  readonly notes: readonly string[]
+  /** The writer of the output and the fate of each structure of the input. */
+  readonly writing: Writing
+}
+
+/**
+ * Decides the fate of every stream, tag and chapter. Pure: reads no file.
+ *
+ * @throws {UsageError} ERR_NO_SUCH_TRACK, ERR_CONTAINER_UNKNOWN, ERR_NO_ENCODER, ERR_PICTURE_LOST
+ */
+export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
+  for (const place of options.replaced) {
+    if (audioStreams(media)[place]) continue
+    throw new UsageError('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${place}.`, { input: media.path })
+  }
+  const container = targetContainer(media, options)
+  const profile = containerProfile(container)
+  if (!profile) {
+    throw new UsageError('ERR_CONTAINER_UNKNOWN', `voxmux does not write .${container} files.`, {
+      input: media.path,
+      remedies: ['Choose another container, for example mkv or mov.'],
+    })
+  }
+  const streams = planStreams(media, container, profile, options)
+  requirePicture(media, container, streams)
+  const written = streams.flatMap(({ fate, input }) => (fate === 'dropped' ? [] : [input]))
+  const losses: MuxLoss[] = [
+    ...streams.flatMap((stream) =>
+      stream.fate === 'dropped' && stream.isLoss
+        ? [{ what: describeStream(stream.input), stream: stream.input.index, reason: stream.reason }]
+        : [],
+    ),
+    ...streams.flatMap((stream) =>
+      stream.fate === 'converted'
+        ? [{ what: `codec of ${describeStream(stream.input)}`, stream: stream.input.index, reason: stream.reason }]
+        : [],
+    ),
+    ...streamLosses(written, container),
+    ...fileLosses(media, container, profile),
+  ]
+  const writing: Writing = { kind: 'remux', declined: [] }
+  return { media, container, profile, streams, losses, notes: notes(media, container, streams), writing }
+}
+
+/**
+ * Plans an output that is the input with new audio in it. Every other stream stays unchanged in its place. Pure.
+ *
+ * @param encodings of the replaced tracks, by their place among the audio streams
+ */
+export function planOwnFile(
+  plan: MuxPlan,
+  encodings: ReadonlyMap<number, AudioEncoding>,
+  writing: Writing & { readonly kind: 'bytes' },
+): MuxPlan {
+  const { media } = plan
+  const streams = media.streams.map((input): PlannedStream => {
+    const encoding = input.kind === 'audio' ? encodings.get(input.audioIndex) : undefined
+    const outputIndex = input.index
+    if (input.kind !== 'audio' || !encoding) {
+      return { fate: 'copied', input, outputIndex, dispositions: input.dispositions, title: null, reason: null }
+    }
+    const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
+    return { fate: 'replaced', input, outputIndex, encoding, reason }
+  })
+  const losses = writing.census.flatMap(({ fate, path, reason }) =>
+    fate === 'lost' ? [{ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' }] : [],
+  )
+  return { ...plan, streams, losses, notes: notes(media, plan.container, streams), writing }
+}
+
+/** Throws if the output would lose the main picture, unless the container holds only audio. */
+function requirePicture(media: MediaInfo, container: string, streams: readonly PlannedStream[]): void {
+  if (isSoundContainer(container)) return
+  const picture = media.streams.find((stream) => stream.kind === 'video' && !stream.isCover)
+  const lost = streams.find(({ fate, input }) => fate === 'dropped' && input === picture)
+  if (!lost) return
+  throw new UsageError('ERR_PICTURE_LOST', `${media.path} would lose its picture: ${lost.reason}.`, {
+    input: media.path,
+    remedies: ['Name the output .mkv to keep the picture, or .mka, .m4a or .wav to write only the audio.'],
+  })
+}
+
+/** Describes a stream for the user: `subtitle stream 3 (subrip, ger)`. */
+function describeStream(stream: StreamInfo): string {
+  const facts = [stream.codec ?? stream.codecTag ?? 'unknown codec', stream.language].filter((fact) => fact !== null)
+  const kind = stream.kind === 'unknown' ? 'unknown' : stream.kind
+  return `${kind} stream ${stream.index} (${facts.join(', ')})`
+}
+
+function targetContainer(media: MediaInfo, options: MuxOptions): string {
+  if (options.container) return options.container
+  return containerProfile(media.container) ? media.container : (options.fallbackContainer ?? 'mkv')
+}
+
+function planStreams(
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+  options: MuxOptions,
+): readonly PlannedStream[] {
+  let outputIndex = 0
+  const planned: PlannedStream[] = []
+  let soundTaken = false
+  for (const input of inTargetOrder(media.streams, profile)) {
+    const replaced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
+    if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
+      planned.push({
+        fate: 'dropped',
+        input,
+        outputIndex: null,
+        reason: `.${container} holds only one audio track`,
+        isLoss: true,
+      })
+      continue
+    }
+    if (input.kind === 'audio') soundTaken = true
+    if (replaced) {
+      planned.push(replacedStream(media, container, profile, options, input, outputIndex++))
+      if (!options.keepOriginal || profile.soundOnly) continue
+    }
+    const stream = passStream(streamPassage(input, media, container, profile), input, () => outputIndex++)
+    planned.push(replaced && stream.fate === 'copied' ? asOriginal(stream) : stream)
+  }
+  return planned
+}
+
+/** Moves attached files after all tracks, in their own order. */
+function inTargetOrder(streams: readonly StreamInfo[], { covers }: ContainerProfile): readonly StreamInfo[] {
+  if (covers !== 'attached') return streams
+  const isFile = (stream: StreamInfo) => stream.kind === 'attachment' || (stream.kind === 'video' && stream.isCover)
+  return [...streams.filter((stream) => !isFile(stream)), ...streams.filter(isFile)]
+}
+
+function replacedStream(
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+  options: MuxOptions,
+  input: AudioStreamInfo,
+  outputIndex: number,
+): PlannedStream {
+  const encoding = audioEncoding(input, profile, options)
+  if (!encoding) {
+    throw new UsageError('ERR_NO_ENCODER', `No codec that voxmux can write fits into .${container}.`, {
+      input: media.path,
+      remedies: ['Choose another container, for example mkv or mov.'],
+    })
+  }
+  const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
+  return { fate: 'replaced', input, outputIndex, encoding, reason }
+}
+
+function passStream(passage: StreamPassage, input: StreamInfo, next: () => number): PlannedStream {
+  switch (passage.kind) {
+    case 'copy':
+      return {
+        fate: 'copied',
+        input,
+        outputIndex: next(),
+        dispositions: input.dispositions,
+        title: null,
+        reason: null,
+      }
+    case 'convert':
+      return { fate: 'converted', input, outputIndex: next(), codec: passage.codec, reason: passage.reason }
+    case 'drop':
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: true }
+    case 'remake':
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: false }
+    default:
+      return passage satisfies never
+  }
+}
+
+/** Labels the original track that is kept beside the regenerated one, and takes away its default disposition. */
+function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): PlannedStream {
+  const name = stream.input.title
+  return {
+    ...stream,
+    dispositions: stream.dispositions.filter((disposition) => disposition !== 'default'),
+    title: name ? `${name} (original)` : 'Original',
+    reason: 'kept beside the regenerated track',
+  }
+}
+
+function notes(media: MediaInfo, container: string, streams: readonly PlannedStream[]): readonly string[] {
+  const moved = media.container === container ? [] : [`The output is .${container} (the input is .${media.container}).`]
+  const loudness = media.statesLoudness
+    ? ['The loudness figures of its bext chunk describe the old audio and are left out.']
+    : []
+  return [
+    ...moved,
+    ...loudness,
+    ...streams.flatMap((stream) => {
+      if (stream.fate !== 'replaced') return []
+      const where = `Audio track ${stream.input.audioIndex}`
+      if (stream.reason) return [`${where}: ${stream.reason}.`]
+      return stream.encoding.lossless
+        ? []
+        : [`${where} is ${stream.encoding.codec}: it is re-encoded from start to end.`]
+    }),
+  ]
+}

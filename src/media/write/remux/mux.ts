@@ -1,0 +1,170 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { UsageError } from '../../../core/errors.js'
+import { syncFile } from '../../../core/sync-file.js'
+import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import type { MediaInfo } from '../../media-info.js'
+import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
+import { copyWaveChunks } from '../../probe/wave-chunks.js'
+import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
+import { extractAttached } from './attached-files.js'
+import { carryVoice, isCarriedEncoded } from './carried-voice.js'
+import { hasIndexFirst } from './index-first.js'
+import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
+import type { MuxPlan } from './mux-plan.js'
+import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
+import { writeQuickTimeLanguages } from './quicktime-languages.js'
+import { HashLines, type PacketHashes } from './stream-hash.js'
+import type { SyncSample } from './sync-reference.js'
+import { VoiceFeed } from './voice-feed.js'
+
+export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
+  /** Temporary folder for the second and further voices; the part file's folder by default. */
+  readonly workFolder?: string | undefined
+}
+
+/** A new voice as it was fed to the mux. */
+export interface MuxedVoice {
+  readonly audioIndex: number
+  readonly format: PcmFormat
+  /** Samples on the file's clock, lead-in included. */
+  readonly sampleCount: number
+  /** Samples skipped at the beginning for the encoder's lead-in or the track's late start. */
+  readonly skippedSamples: number
+  readonly syncSamples: readonly SyncSample[]
+}
+
+export interface MuxResult {
+  /** Exact arguments of each ffmpeg process. */
+  readonly runs: readonly (readonly string[])[]
+  readonly voices: readonly MuxedVoice[]
+  /** Packets of the copied streams as read from the input; by input index. */
+  readonly packetHashes: PacketHashes
+  /** Packet times of the copied videos and subtitles, likewise. */
+  readonly packetTimes: PacketTimesByIndex
+}
+
+/**
+ * Writes the output in one reading of the input. The first voice is fed on stdin, further ones through temporary
+ * files. Removes the temporary files at the end, and the part file after a fault.
+ *
+ * @param voices by place among the audio streams; sample 0 is the file's zero
+ * @throws {UsageError} ERR_VOICE_MISSING; the typed errors of ffmpeg
+ */
+export async function mux(
+  plan: MuxPlan,
+  voices: ReadonlyMap<number, PcmStream>,
+  partPath: string,
+  options: MuxRunOptions = {},
+): Promise<MuxResult> {
+  const fed = replacedStreams(plan).map((stream) => ({ stream, ...feedOf(plan, stream, voices) }))
+  const folder = options.workFolder ?? dirname(partPath)
+  const spilled: string[] = []
+  try {
+    const inputs: VoiceInput[] = []
+    const runs: (readonly string[])[] = []
+    for (const [place, { stream, voice, feed }] of fed.entries()) {
+      const timing = await voiceTiming(plan, stream, voice, options.signal)
+      const { bytes, encoded, runs: own } = await carryVoice(plan, stream, feed, { ...timing, signal: options.signal })
+      runs.push(...own)
+      const spill = join(folder, `${basename(partPath)}.voice${place}`)
+      if (place > 0) {
+        spilled.push(spill)
+        await pipeline(bytes, createWriteStream(spill, { flags: 'wx', mode: 0o600 }), { signal: options.signal })
+      }
+      inputs.push({ stream, format: voice.format, source: place > 0 ? spill : bytes, encoded, ...timing })
+    }
+    spilled.push(...(await extractAttached(plan, { folder, partPath }, options)))
+    const hashes = new HashLines()
+    const times = new PacketTimes()
+    const setting: MuxSetting = {
+      voices: inputs,
+      partPath,
+      workFolder: folder,
+      fastStart: await hasIndexFirst(plan.media),
+      copiedOpusDelayMs: await copiedOpusDelayMs(plan, options.signal),
+    }
+    const { args } = await runFfmpeg(muxCommand(plan, setting), {
+      signal: options.signal,
+      onProgressSec: options.onProgressSec,
+      takeStderrLine: (line) => hashes.take(line),
+      onFactLine: (line) => times.take(line),
+      input: plan.media.path,
+    })
+    if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
+    if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
+    await syncFile(partPath)
+    return {
+      runs: [...runs, args],
+      packetHashes: hashes.byInputIndex(plan),
+      packetTimes: times.byInputIndex(plan),
+      voices: fed.map(({ stream, voice, feed }, place) => ({
+        audioIndex: stream.input.audioIndex,
+        format: voice.format,
+        sampleCount: feed.sampleCount,
+        skippedSamples: inputs[place]?.skipSamples ?? 0,
+        syncSamples: feed.syncSamples,
+      })),
+    }
+  } catch (error) {
+    await rm(partPath, { force: true })
+    throw error
+  } finally {
+    await Promise.all(spilled.map((path) => rm(path, { force: true })))
+  }
+}
+
+/** Wraps the voice of a track to count it and to keep samples for the sync check. */
+export function feedOf(plan: MuxPlan, stream: ReplacedStream, voices: ReadonlyMap<number, PcmStream>) {
+  const voice = voices.get(stream.input.audioIndex)
+  if (!voice) {
+    throw new UsageError('ERR_VOICE_MISSING', `No new voice was given for audio track ${stream.input.audioIndex}.`, {
+      input: plan.media.path,
+    })
+  }
+  const { durationSec, startSec } = plan.media
+  // Matroska counts its duration from zero, even if the first packet is later.
+  const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
+  const expected = Math.round(Math.max(0, (durationSec ?? 0) - leadSec) * voice.format.sampleRate)
+  return { voice, feed: new VoiceFeed(voice, expected) }
+}
+
+function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
+  return container === 'mkv' || container === 'webm'
+}
+
+/** Computes the skip and the delay with which a player plays the voice at its place. */
+async function voiceTiming(
+  { media, profile }: MuxPlan,
+  { encoding, input }: ReplacedStream,
+  voice: PcmStream,
+  signal: AbortSignal | undefined,
+): Promise<Pick<VoiceInput, 'skipSamples' | 'delaySamples'>> {
+  const { format } = voice
+  const late = Math.max(0, Math.round(((input.startSec ?? media.startSec) - media.startSec) * format.sampleRate))
+  if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
+  // To the muxer, an encoded voice is a stream without a lead-in.
+  if (profile.priming === 'measured' && !isCarriedEncoded(profile, encoding, voice)) {
+    const { isSignalled, shiftSamples } = await matroskaLeadIn(encoding, format, signal)
+    if (isSignalled) return { skipSamples: late, delaySamples: shiftSamples }
+    if (encoding.codec === 'opus') {
+      // The track starts with its lead-in. The old lead-in is part of the voice, so the new one replaces it.
+      const own = input.codec === 'opus' && isMatroska(media) ? await encoderPriming(encoding, format, signal) : 0
+      return { skipSamples: late + own, delaySamples: shiftSamples }
+    }
+  }
+  // The encoder's lead-in replaces the first few ms. A negative timestamp would make ffmpeg move everything else.
+  return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
+}
+
+/** Opus in Matroska always counts at 48 kHz, and every common encoder has the same lead-in. */
+async function copiedOpusDelayMs({ profile, streams }: MuxPlan, signal: AbortSignal | undefined): Promise<number> {
+  const copied = streams.some(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
+  if (!copied || profile.priming !== 'measured') return 0
+  const feed = { sampleRate: 48_000, channels: 2 }
+  const encoding = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
+  const { shiftSamples } = await matroskaLeadIn(encoding, feed, signal)
+  return Math.round(shiftSamples / 48)
+}

@@ -1,0 +1,102 @@
+import type { MediaInfo, OtherStreamInfo, StreamInfo, VideoStreamInfo } from '../../media-info.js'
+import { type ContainerProfile, carriesAudio } from '../container-profile.js'
+
+/** Way of a stream that is not replaced into the target. */
+export type StreamPassage =
+  | { readonly kind: 'copy' }
+  | { readonly kind: 'convert'; readonly codec: string; readonly reason: string }
+  | { readonly kind: 'drop'; readonly reason: string }
+  /** Not copied: the muxer creates it again from other data. Not a loss. */
+  | { readonly kind: 'remake'; readonly reason: string }
+
+const COPY: StreamPassage = { kind: 'copy' }
+
+/** Decides if the target can carry a stream unchanged, in another codec, or not at all, with the reason. */
+export function streamPassage(
+  stream: StreamInfo,
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+): StreamPassage {
+  switch (stream.kind) {
+    case 'video':
+      return videoPassage(stream, media, container, profile)
+    case 'audio':
+      // A codec from the same kind of container fits, even if the table lacks it.
+      return media.container === container || (stream.codec !== null && carriesAudio(profile, stream.codec))
+        ? COPY
+        : drop(`.${container} cannot carry ${stream.codec ?? 'this'} audio`)
+    case 'subtitle':
+      return subtitlePassage(stream, container, profile)
+    case 'attachment':
+      return profile.attachments ? COPY : drop(`.${container} has no attachments`)
+    case 'data':
+      return isChapterTrack(stream, media) && profile.chapters
+        ? { kind: 'remake', reason: 'the muxer writes the chapters again from the chapter list' }
+        : dataPassage(stream, container, profile)
+    case 'unknown':
+      return drop('ffmpeg does not recognize it')
+    default:
+      return stream satisfies never
+  }
+}
+
+function drop(reason: string): StreamPassage {
+  return { kind: 'drop', reason }
+}
+
+function videoPassage(
+  stream: VideoStreamInfo,
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+): StreamPassage {
+  if (stream.isCover) return profile.covers === 'none' ? drop(`.${container} cannot carry a cover picture`) : COPY
+  if (profile.soundOnly) return drop(`.${container} holds only audio`)
+  if (media.container === container || profile.videoCodecs === null) return COPY
+  return profile.videoCodecs.includes(stream.codec ?? '')
+    ? COPY
+    : drop(`.${container} cannot carry ${stream.codec ?? 'this'} video`)
+}
+
+/** Text subtitle codecs; converting one to another keeps the words. */
+const TEXT_SUBTITLES: readonly string[] = ['subrip', 'ass', 'ssa', 'webvtt', 'mov_text', 'text']
+
+function subtitlePassage(stream: OtherStreamInfo, container: string, profile: ContainerProfile): StreamPassage {
+  const codec = stream.codec
+  if (codec !== null && profile.subtitleCodecs.includes(codec)) return COPY
+  const wrapped = profile.subtitleCodecs.find((known) => TEXT_SUBTITLES.includes(known))
+  if (codec !== null && wrapped && TEXT_SUBTITLES.includes(codec)) {
+    return {
+      kind: 'convert',
+      codec: wrapped,
+      reason: `.${container} carries text subtitles as ${wrapped}, not ${codec}`,
+    }
+  }
+  return drop(`.${container} cannot carry ${codec ?? 'these'} subtitles`)
+}
+
+/** QuickTime keeps chapter names in a separate text track; ffprobe lists both. */
+function isChapterTrack(stream: OtherStreamInfo, media: MediaInfo): boolean {
+  return stream.codecTag === 'text' && stream.codec === 'bin_data' && media.chapters.length > 0
+}
+
+function dataPassage(stream: OtherStreamInfo, container: string, profile: ContainerProfile): StreamPassage {
+  switch (profile.data) {
+    case 'none':
+      return drop(`.${container} cannot carry data streams`)
+    case 'quicktime':
+      if (stream.codecTag === 'tmcd' || stream.codecTag === 'gpmd') return COPY
+      return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
+    case 'mp4':
+      if (stream.codecTag === 'gpmd') return COPY
+      if (stream.codecTag === 'tmcd') return { kind: 'remake', reason: 'the muxer writes the timecode track again' }
+      return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
+    case 'transport':
+      return stream.codec === 'klv' || stream.codec === 'timed_id3'
+        ? COPY
+        : drop(`ffmpeg cannot write ${stream.codec ?? 'this'} data into .${container}`)
+    default:
+      return profile.data satisfies never
+  }
+}

@@ -1,0 +1,146 @@
+import type { FileHandle } from 'node:fs/promises'
+import { MAX_STRUCTURES, readAt, type Structure } from './structure.js'
+
+/** The families of chunk files, by how a chunk's head is written. */
+export type ChunkForm = 'riff' | 'rf64' | 'w64' | 'aiff' | 'caf'
+
+/** A chunk at the top level of a file. Offsets in bytes. */
+export interface Chunk {
+  readonly id: string
+  /** First byte of its head. */
+  readonly start: number
+  readonly bodyStart: number
+  readonly bodyLength: number
+  /** First byte after it, padding included. */
+  readonly end: number
+}
+
+/** A file of chunks: RIFF/WAVE, RIFF/AVI, RF64, BW64, W64, AIFF, AIFF-C or CAF. */
+export interface ChunkFile {
+  readonly form: ChunkForm
+  /** `RIFF/WAVE`, `FORM/AIFC` …: the name of the outermost structure. */
+  readonly name: string
+  /** Bytes before the first chunk. */
+  readonly headLength: number
+  readonly chunks: readonly Chunk[]
+  /** End of the chunks by the size that the file states; later bytes are not part of the form. */
+  readonly end: number
+  readonly sizeBytes: number
+}
+
+const RIFF_GUID = '726966662e91cf11a5d628db04c10000'
+const HEAD_LENGTH: Readonly<Record<ChunkForm, number>> = { riff: 12, rf64: 12, w64: 40, aiff: 12, caf: 8 }
+/** Chunks that hold the samples. */
+const SOUND: ReadonlySet<string> = new Set(['data', 'SSND'])
+/** "To the end": written to a pipe, or (RF64) stated in `ds64`. */
+const UNKNOWN = 0xffff_ffff
+
+/** Lists the chunks of a file; undefined if it is another kind of file or its chunks exceed it. */
+export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<ChunkFile | undefined> {
+  const head = await readAt(file, 0, 40)
+  const form = formOf(head)
+  if (!form) return undefined
+  const headLength = HEAD_LENGTH[form]
+  const chunks: Chunk[] = []
+  let longData: number | undefined
+  const end = Math.min(endOf(head, form, sizeBytes), sizeBytes)
+  let at = headLength
+  while (at + headSize(form) <= sizeBytes && at < end) {
+    const bytes = await readAt(file, at, 24)
+    const chunk = chunkAt(bytes, at, form, { sizeBytes, longData })
+    if (chunks.length > MAX_STRUCTURES) return undefined
+    // After the samples, other bytes are trailing bytes. Before them, the file cannot be parsed.
+    if (!chunk && chunks.some(({ id }) => SOUND.has(id))) break
+    if (!chunk) return undefined
+    if (chunk.id === 'ds64' && bytes.length >= 24) longData = Number(bytes.readBigUInt64LE(16))
+    chunks.push(chunk)
+    at = chunk.end
+  }
+  return { form, name: nameOf(head, form), headLength, chunks, end: at, sizeBytes }
+}
+
+/** Structures of a file of chunks, as a census lists them. */
+export function chunkStructures({ name, headLength, chunks, end, sizeBytes }: ChunkFile): readonly Structure[] {
+  return [
+    { path: name, start: 0, length: headLength },
+    ...chunks.map(({ id, start, end: last }) => ({ path: `${name}/${id.trim()}`, start, length: last - start })),
+    ...(sizeBytes > end ? [{ path: 'trailing bytes', start: end, length: sizeBytes - end }] : []),
+  ]
+}
+
+function formOf(head: Buffer): ChunkForm | undefined {
+  const magic = head.toString('latin1', 0, 4)
+  if (magic === 'RIFF') return 'riff'
+  if (magic === 'RF64' || magic === 'BW64') return 'rf64'
+  if (magic === 'caff') return 'caf'
+  if (magic === 'FORM' && /^AIF[FC]$/.test(head.toString('latin1', 8, 12))) return 'aiff'
+  return head.toString('hex', 0, 16) === RIFF_GUID ? 'w64' : undefined
+}
+
+function nameOf(head: Buffer, form: ChunkForm): string {
+  if (form === 'caf') return 'caff'
+  if (form === 'w64') return 'W64'
+  return `${head.toString('latin1', 0, 4)}/${head.toString('latin1', 8, 12).trim()}`
+}
+
+function endOf(head: Buffer, form: ChunkForm, sizeBytes: number): number {
+  switch (form) {
+    case 'riff': {
+      const size = head.readUInt32LE(4)
+      // AVI continues in further RIFFs (OpenDML). A file from a pipe states no size.
+      return size === 0 || size >= 0xffff_fff0 || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
+    }
+    case 'aiff':
+      return 8 + head.readUInt32BE(4)
+    case 'rf64':
+    case 'w64':
+    case 'caf':
+      return sizeBytes
+    default:
+      return form satisfies never
+  }
+}
+
+function headSize(form: ChunkForm): number {
+  return form === 'w64' ? 24 : form === 'caf' ? 12 : 8
+}
+
+function chunkAt(
+  bytes: Buffer,
+  start: number,
+  form: ChunkForm,
+  file: { readonly sizeBytes: number; readonly longData: number | undefined },
+): Chunk | undefined {
+  const bodyStart = start + headSize(form)
+  const id = form === 'w64' ? w64Id(bytes) : bytes.toString('latin1', 0, 4)
+  const stated = statedLength(bytes, form)
+  const left = file.sizeBytes - bodyStart
+  const isOpen = stated === UNKNOWN || stated < 0
+  const long = id === 'data' && form === 'rf64' && stated === UNKNOWN ? file.longData : undefined
+  const bodyLength = long ?? (isOpen && id === 'data' ? left : stated)
+  if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
+  const align = form === 'w64' ? 8 : form === 'caf' ? 1 : 2
+  const end = Math.min(file.sizeBytes, bodyStart + Math.ceil(bodyLength / align) * align)
+  return { id, start, bodyStart, bodyLength, end }
+}
+
+function statedLength(bytes: Buffer, form: ChunkForm): number {
+  switch (form) {
+    case 'riff':
+    case 'rf64':
+      return bytes.readUInt32LE(4)
+    case 'aiff':
+      return bytes.readUInt32BE(4)
+    case 'w64':
+      return Number(bytes.readBigUInt64LE(16)) - 24
+    case 'caf':
+      return Number(bytes.readBigInt64BE(4))
+    default:
+      return form satisfies never
+  }
+}
+
+/** W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use. */
+function w64Id(bytes: Buffer): string {
+  return bytes.toString('latin1', 0, 4)
+}

@@ -1,0 +1,49 @@
+import type { FileHandle } from 'node:fs/promises'
+import { MAX_STRUCTURES, readAt, type Structure } from './structure.js'
+
+/** Boxes whose content is boxes and nothing else. */
+const CONTAINERS = new Set([
+  ...['moov', 'trak', 'mdia', 'minf', 'stbl', 'dinf', 'edts', 'udta', 'mvex', 'moof', 'traf', 'mfra', 'tref', 'gmhd'],
+  ...['tapt', 'sinf', 'schi'],
+])
+const DEEPEST = 12
+
+/** Lists the boxes of an ISO base media or QuickTime file; undefined if one of them does not fit into its parent. */
+export async function isoBoxes(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
+  const found: Structure[] = []
+  return (await listBoxes(file, { start: 0, end: sizeBytes, path: '' }, found, 0)) ? found : undefined
+}
+
+interface Parent {
+  readonly start: number
+  readonly end: number
+  readonly path: string
+}
+
+async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], depth: number): Promise<boolean> {
+  for (let at = parent.start; at < parent.end; ) {
+    const left = parent.end - at
+    const head = await readAt(file, at, Math.min(16, left))
+    const short = head.length >= 4 ? head.readUInt32BE(0) : 0
+    // QuickTime ends a list of user data with four zero bytes.
+    if (short === 0 && left === 4 && parent.path.endsWith('udta')) {
+      found.push({ path: `${parent.path}/end`, start: at, length: 4 })
+      return true
+    }
+    if (head.length < 8 || found.length > MAX_STRUCTURES || depth > DEEPEST) return false
+    const isLong = short === 1
+    if (isLong && head.length < 16) return false
+    const size = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 && depth === 0 ? left : short
+    const headLength = isLong ? 16 : 8
+    if (size < headLength || size > left) return false
+    const type = head.toString('latin1', 4, 8)
+    const path = parent.path === '' ? type : `${parent.path}/${type}`
+    const parts: Structure[] = []
+    const inside = { start: at + headLength, end: at + size, path }
+    if (CONTAINERS.has(type) && (await listBoxes(file, inside, parts, depth + 1))) {
+      found.push({ path, start: at, length: headLength }, ...parts)
+    } else found.push({ path, start: at, length: size })
+    at += size
+  }
+  return true
+}

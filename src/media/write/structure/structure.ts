@@ -1,0 +1,32 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/** A named part of a file. Offsets and lengths in bytes. */
+export interface Structure {
+  /** Names from the outside in, e.g. `moov/trak/tkhd`. */
+  readonly path: string
+  readonly start: number
+  /** Header and padding included; a structure whose parts are listed counts with its header alone. */
+  readonly length: number
+}
+
+/** Limit for one table; no sane file has more. */
+export const MAX_STRUCTURES = 500_000
+
+/** Reads bytes at an offset; fewer at the end of the file. */
+export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
+  return buffer.subarray(0, bytesRead)
+}
+
+/** Joins neighbours of the same name: a hundred thousand frames become one essence. */
+export function joinNeighbours(structures: Iterable<Structure>): readonly Structure[] {
+  const joined: Structure[] = []
+  for (const part of structures) {
+    if (part.length === 0) continue
+    const last = joined.at(-1)
+    if (last && last.path === part.path && last.start + last.length === part.start) {
+      joined[joined.length - 1] = { ...last, length: last.length + part.length }
+    } else joined.push(part)
+  }
+  return joined
+}

@@ -1,0 +1,132 @@
+import { open, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
+import type { PcmStream } from '../pcm/pcm.js'
+import { planSize } from './byte-plan.js'
+import { copyPlan } from './copy-plan.js'
+import { encoderPriming } from './encode/encoder-priming.js'
+import { encodeDonor } from './encode-donor.js'
+import { feedOf, type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
+import { type ReplacedStream, replacedStreams } from './remux/mux-command.js'
+import type { MuxPlan } from './remux/mux-plan.js'
+import { PacketTimes, timesOutput } from './remux/packet-times.js'
+import { HashLines, hashOutput } from './remux/stream-hash.js'
+import type { DonorFormat } from './writer.js'
+import type { Writing } from './writing.js'
+
+/**
+ * Writes the output of a plan. Removes the part file after an error.
+ *
+ * @param voices by place among the audio streams; sample 0 is the file's zero
+ * @throws {UsageError} ERR_VOICE_MISSING
+ * @throws {JobFailedError} ERR_INPUT_CHANGED; the typed errors of ffmpeg
+ */
+export async function writeOutput(
+  plan: MuxPlan,
+  voices: ReadonlyMap<number, PcmStream>,
+  partPath: string,
+  options: MuxRunOptions = {},
+): Promise<MuxResult> {
+  const { writing } = plan
+  if (writing.kind === 'remux') return mux(plan, voices, partPath, options)
+  const donorPaths = replacedStreams(plan).map((_, place) => donorPath(partPath, place, options))
+  try {
+    return await writeBytes(plan, writing, voices, partPath, donorPaths, options)
+  } catch (error) {
+    await rm(partPath, { force: true })
+    throw error
+  } finally {
+    await Promise.all(donorPaths.map((path) => rm(path, { force: true })))
+  }
+}
+
+function donorPath(partPath: string, place: number, { workFolder = dirname(partPath) }: MuxRunOptions): string {
+  return join(workFolder, `${basename(partPath)}.donor${place}`)
+}
+
+async function writeBytes(
+  plan: MuxPlan,
+  writing: Writing & { readonly kind: 'bytes' },
+  voices: ReadonlyMap<number, PcmStream>,
+  partPath: string,
+  donorPaths: readonly string[],
+  { signal, onProgressSec }: MuxRunOptions,
+): Promise<MuxResult> {
+  const facts = packetFacts(plan, signal)
+  // Awaited below. The catch avoids an unhandled rejection until then.
+  facts.catch(() => {})
+  const runs: (readonly string[])[] = []
+  const written: MuxResult['voices'][number][] = []
+  for (const [place, stream] of replacedStreams(plan).entries()) {
+    const planned = writing.donors[place]
+    const { voice, feed } = feedOf(plan, stream, voices)
+    if (!planned) continue
+    const donor = await withoutLeadIn(planned, stream, voice, signal)
+    runs.push(...(await encodeDonor(feed, stream.encoding, donor, donorPaths[place] ?? '', signal)))
+    written.push({
+      audioIndex: stream.input.audioIndex,
+      format: voice.format,
+      sampleCount: donor.sampleCount === null ? feed.sampleCount : donor.skipSamples + donor.sampleCount,
+      skippedSamples: donor.skipSamples,
+      syncSamples: feed.syncSamples,
+    })
+  }
+  const layout = await writing.layOut(donorPaths, signal)
+  const sizeBytes = planSize(layout)
+  const toSec = (bytes: number) => ((plan.media.durationSec ?? 0) * bytes) / Math.max(1, sizeBytes)
+  await copyPlan(layout, partPath, {
+    input: plan.media.path,
+    donors: donorPaths,
+    signal,
+    onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
+  })
+  await sync(partPath)
+  return { runs, voices: written, ...(await facts) }
+}
+
+/** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */
+async function withoutLeadIn(
+  donor: DonorFormat,
+  { encoding }: ReplacedStream,
+  { format }: PcmStream,
+  signal: AbortSignal | undefined,
+): Promise<DonorFormat> {
+  if (donor.leadIn !== 'trimmed') return donor
+  const primingSamples = await encoderPriming(encoding, format, signal)
+  return { ...donor, skipSamples: Math.max(donor.skipSamples, primingSamples) }
+}
+
+/** Hashes and times of the kept packets, read from the input by ffmpeg. Verification compares the output with them. */
+async function packetFacts(plan: MuxPlan, signal: AbortSignal | undefined) {
+  const hashes = new HashLines()
+  const times = new PacketTimes()
+  const indexOf = ({ input }: MuxPlan['streams'][number]) => input.index
+  const outputs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)]
+  if (outputs.length > 0) {
+    const { media } = plan
+    await runFfmpeg(
+      {
+        inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+        outputs,
+      },
+      {
+        signal,
+        input: media.path,
+        takeStderrLine: (line) => hashes.take(line),
+        onFactLine: (line) => times.take(line),
+      },
+    )
+  }
+  return { packetHashes: hashes.byInputIndex(plan), packetTimes: times.byInputIndex(plan) }
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,76 @@
+import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import type { BytePlan } from './byte-plan.js'
+import type { Census } from './census.js'
+import type { AudioEncoding } from './encode/audio-encoding.js'
+
+/** The writers, in the order in which voxmux asks them. The last one accepts every file. */
+export const WRITER_NAMES = ['pcm-in-place', 'iso-bmff', 'matroska', 'chunks', 'frames', 'remux'] as const
+
+export type WriterName = (typeof WRITER_NAMES)[number]
+
+/** A track that gets a new voice, with its encoding. */
+export interface WantedTrack {
+  readonly input: AudioStreamInfo
+  readonly encoding: AudioEncoding
+  /** Channels of the new voice; a downmix has fewer than the input. */
+  readonly channels: number
+}
+
+/** Request to a writer. The container, all other streams and the order of tracks stay unchanged. */
+export interface Wanted {
+  readonly media: MediaInfo
+  /** In file order. The donor of a track has the track's place in this list. */
+  readonly tracks: readonly WantedTrack[]
+}
+
+/** A side file that ffmpeg encodes a new voice into: one track, sample 0 on the original track's first sample. */
+export interface DonorFormat {
+  /** ffmpeg's `-f`. */
+  readonly muxer: string
+  /** Further options of the output, e.g. `-movflags`. */
+  readonly options: readonly string[]
+  /** Samples of the new voice that are skipped if the track starts late. */
+  readonly skipSamples: number
+  /** Samples to encode; silence fills a shorter voice. Null for all. */
+  readonly sampleCount: number | null
+  /**
+   * `signalled` (default): the format states how much of a lossy encoder's lead-in to skip. `trimmed`: it cannot. The
+   * lead-in then replaces the first samples of the voice.
+   */
+  readonly leadIn?: 'signalled' | 'trimmed'
+}
+
+/** A writer's answer before anything is sent. */
+export type Survey =
+  | {
+      readonly kind: 'takes'
+      /** Accounts for every byte of the input. */
+      readonly census: Census
+      /** By place in {@link Wanted.tracks}. */
+      readonly donors: readonly DonorFormat[]
+    }
+  /** voxmux asks the next writer. The plan shows the reason: "its second mdat overlaps the first". */
+  | { readonly kind: 'declines'; readonly reason: string }
+
+/**
+ * A writer of a container family. It reads structure in `parse` and `readDonor`; its decisions are pure functions.
+ *
+ * @template Parsed structure of an input
+ * @template Donor packets of a side file
+ */
+export interface Writer<Parsed, Donor> {
+  readonly name: WriterName
+  /** Reads the structure of the input with positional reads; null for a file of another family. */
+  readonly parse: (media: MediaInfo, signal?: AbortSignal) => Promise<Parsed | null>
+  /** Decides if this writer supports the whole file, and the fate of each structure. Pure. */
+  readonly survey: (parsed: Parsed, wanted: Wanted) => Survey
+  /** Reads the places of the packets of a side file. */
+  readonly readDonor: (
+    path: string,
+    track: WantedTrack,
+    signal: AbortSignal | undefined,
+    parsed: Parsed,
+  ) => Promise<Donor>
+  /** Lays the output out. Donors by place in {@link Wanted.tracks}. Pure. Runs if `survey` accepted the file. */
+  readonly layOut: (parsed: Parsed, wanted: Wanted, donors: readonly Donor[]) => BytePlan
+}

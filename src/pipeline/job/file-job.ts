@@ -1,0 +1,154 @@
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { linkedAbort } from '../../core/linked-abort.js'
+import { thrownMessage } from '../../core/thrown-message.js'
+import { measureEncoders, verifyMux, writeOutput } from '../../media/index.js'
+import { refusalError } from '../../precheck/index.js'
+import type { PipelineContext } from '../context.js'
+import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
+import { assembleTrack } from '../output/assemble-track.js'
+import { existingOutput } from '../output/existing-output.js'
+import { requireWritableFolder } from '../output/part-file.js'
+import type { Receipt } from '../output/receipt.js'
+import { receiptOf } from '../output/receipt-of.js'
+import { recipeHash } from '../plan/job-settings.js'
+import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
+import { buildReport, reportPath } from '../report/write-report.js'
+import { type ObtainedVoices, obtainVoices } from '../voice/obtain-voices.js'
+import { watchInput } from '../watched-input.js'
+import type { Attempt, JobKind, PlannedJob } from './job-life.js'
+import type { MadeOutput } from './publish-output.js'
+
+/** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
+interface FileVoices extends ObtainedVoices {
+  readonly inputSha256: string
+}
+
+/** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
+export function fileJob(request: PlanRequest, context: PipelineContext): JobKind {
+  return {
+    async plan(signal) {
+      const limits = { ...context.limits, requireVoice: request.settings.recipe.voice.requireVoice }
+      const plan = await context.slots.local.run(() => planJob(request, limits, { signal }), signal)
+      return plannedFile(plan, request, context)
+    },
+  }
+}
+
+async function plannedFile(
+  plan: JobPlan,
+  { settings, supersede = false }: PlanRequest,
+  context: PipelineContext,
+): Promise<PlannedJob> {
+  const { output, outputBytes, workBytes } = plan
+  const input = plan.media.path
+  const recipe = recipeHash(settings, context.serviceIdentity)
+  const identity = await quickIdentity(input)
+  const { sharedPath = (path: string) => path } = context
+  return {
+    ...{ input, output, outputBytes, workBytes, recipeHash: recipe, filePlan: plan, replaces: settings.force },
+    key: valueSha256({ input: sharedPath(input), output: sharedPath(output), ...identity, recipe }),
+    inputIdentity: { ...identity, sha256: null },
+    existing(job, signal) {
+      const wanted = { input, inputIdentity: identity, output, recipeHash: recipe, replace: settings.force }
+      return existingOutput({ ...wanted, supersede, signal }, job, context.jobs)
+    },
+    async requireBeginnable() {
+      const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
+      if (refused) throw refused
+      await requireWritableFolder(dirname(output))
+    },
+    async obtain(attempt) {
+      // The mux reports the same fault.
+      measureEncoders(plan.mux).catch(() => {})
+      const { signal } = attempt
+      const { controller, release } = linkedAbort(signal)
+      const { workFolder } = attempt.bench
+      const watched = await watchInput(input)
+      try {
+        // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
+        const [voices, inputSha256] = await Promise.all([
+          obtainVoices({ plan, settings, ...attempt, workFolder, signal: controller.signal }, context),
+          context.slots.local.run(() => fileSha256(input, controller.signal), controller.signal),
+        ])
+        const part = () =>
+          assemblePart(plan, settings, { ...voices, inputSha256 }, attempt, { recipeHash: recipe, context })
+        await watched.requireSame(inputSha256, signal)
+        const assemble = async () => {
+          const made = await context.slots.local.run(part, signal)
+          await watched.requireSame(inputSha256, signal)
+          return made
+        }
+        return {
+          assemble: () =>
+            assemble().catch(async (error: unknown) => {
+              throw await watched.faultBehind(error)
+            }),
+        }
+      } catch (error) {
+        controller.abort(error)
+        throw await watched.faultBehind(error)
+      } finally {
+        release()
+      }
+    },
+  }
+}
+
+/** Writes the part file, verifies it, and builds the receipt. */
+async function assemblePart(
+  plan: JobPlan,
+  settings: PlanRequest['settings'],
+  voices: FileVoices,
+  { bench, signal, tell, job }: Attempt,
+  { recipeHash, context }: { readonly recipeHash: string; readonly context: PipelineContext },
+): Promise<MadeOutput> {
+  const { part, workFolder } = bench
+  const tracks = await Promise.all(
+    plan.tracks.map((track) => {
+      const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
+      return assembleTrack(plan.media, track, own, { recipe: settings.recipe, signal })
+    }),
+  )
+  tell('splice', 100)
+  const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
+  const muxed = await writeOutput(plan.mux, streams, part, {
+    signal,
+    workFolder,
+    onProgressSec: (sec) => tell('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
+  })
+  tell('mux', 100)
+  const [verification, sha256] = await Promise.all([
+    verifyMux(plan.mux, muxed, part, { level: settings.recipe.verify, signal }),
+    fileSha256(part, signal),
+  ])
+  tell('verify', 100)
+  const { inputSha256 } = voices
+  const receipt = await receiptOf({
+    ...{ plan, settings, jobId: job.id, recipeHash, context, voices, tracks, muxed, verification, inputSha256 },
+    output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
+  })
+  return {
+    receipt: settings.report ? await withReport(receipt, plan, { bench, signal }) : receipt,
+    inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
+  }
+}
+
+/** Builds the comparison page. A fault here keeps the output, which is paid for and verified. */
+async function withReport(
+  receipt: Receipt,
+  plan: JobPlan,
+  { bench, signal }: Pick<Attempt, 'bench' | 'signal'>,
+): Promise<Receipt> {
+  const report = reportPath(plan.output)
+  const { part, reportPart, workFolder } = bench
+  const { durationSec } = plan.media
+  try {
+    const compared = { before: plan.media, after: { path: part }, durationSec, workFolder, signal }
+    await buildReport({ ...receipt, report }, reportPart, compared)
+    return { ...receipt, report }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { ...receipt, notes: [...receipt.notes, `The report could not be written: ${thrownMessage(error)}`] }
+  }
+}

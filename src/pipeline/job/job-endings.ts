@@ -1,0 +1,47 @@
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { storageAway, TransientError, type VoxmuxError } from '../../core/errors.js'
+import { endFor, type Job, type JobEnd, type RetryDelay } from '../../ledger/index.js'
+import { missingInput } from '../output/missing-input.js'
+import { outputFault } from '../output/output-fault.js'
+import { isWebAddress } from '../plan/expand-inputs.js'
+import { concernsAccount } from './job-outcome.js'
+
+/** Faults of a place that a person repairs without telling voxmux. A daemon retries on its own. */
+const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
+/** Spread of the jobs that wait for the next day, so that they do not all start in its first second. */
+const NEW_DAY_SPREAD_MS = 60_000
+
+/**
+ * Translates a fault for a daemon, which is more patient than a command. It waits for an unwritable folder and for a
+ * share that is away, whatever fault they caused.
+ */
+export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job): Promise<VoxmuxError> {
+  if (![1, 2, 5, 7].includes(error.exitCode)) return error
+  const { message, cause, remedies } = error
+  if (REPAIRED_IN_PLACE.has(error.code)) return new TransientError(error.code, message, { cause, input, remedies })
+  const outputAway = error.exitCode === 5 || output === null ? undefined : await outputFault(output, error)
+  if (outputAway) return outputAway
+  if (isWebAddress(input)) return error
+  const isThere = await stat(input).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return missingInput(input, error)
+  // The share came back between the fault and this check.
+  return error.code === 'ERR_INPUT_MISSING' ? storageAway(dirname(input), { cause: error, input }) : error
+}
+
+/** Decides how a worker ends a job that stopped with a fault. */
+export function endOfJob(job: Job, error: VoxmuxError, retryDelay: RetryDelay): JobEnd {
+  // The fault is the account's, not the file's: the job waits unchanged until the intake continues.
+  if (concernsAccount(error)) return { kind: 'release', status: 'queued', notBeforeMs: null }
+  if (error.code === 'ERR_SPENDING_LIMIT') return { kind: 'retry', atMs: nextDayMs(Date.now()) }
+  return endFor(job, error, retryDelay)
+}
+
+/** Start of the next day at midnight UTC, as in the spending log. */
+function nextDayMs(nowMs: number): number {
+  const dayMs = 24 * 3600 * 1000
+  return (Math.floor(nowMs / dayMs) + 1) * dayMs + Math.round(Math.random() * NEW_DAY_SPREAD_MS)
+}

@@ -1,0 +1,169 @@
+import { dirname } from 'node:path'
+import { UsageError, VerificationError } from '../../core/errors.js'
+import { syncFolder } from '../../core/sync-folder.js'
+import type { HeldJob, Job } from '../../ledger/index.js'
+import type { PipelineContext, StageProgress } from '../context.js'
+import { clearStale } from '../output/clear-stale.js'
+import type { ExistingOutput } from '../output/existing-output.js'
+import { type Receipt, readReceipt } from '../output/receipt.js'
+import { receiptPath } from '../plan/output-path.js'
+import type { JobPlan } from '../plan/plan-job.js'
+import type { JobTeller } from './job-teller.js'
+import { type MadeOutput, publishOutput } from './publish-output.js'
+import { openWorkbench, type Workbench } from './workbench.js'
+
+/** One kind of job: a file whose voice is cut here, or an address that the service fetches. */
+export interface JobKind {
+  /** Decides everything before anything is sent. Reads the input and writes nothing beside it. */
+  plan(signal: AbortSignal): Promise<PlannedJob>
+  /** Removes what planning fetched. */
+  close?(): Promise<void>
+}
+
+/** A job whose output is decided, and the steps that make it. */
+export interface PlannedJob {
+  /** The input as the ledger and events show it. */
+  readonly input: string
+  readonly output: string
+  /** Key of the job. Requests with equal keys are one job. */
+  readonly key: string
+  readonly inputIdentity: Job['inputIdentity']
+  readonly recipeHash: string
+  /** `--force`: a file with the output's name is replaced. */
+  readonly replaces: boolean
+  readonly outputBytes: number
+  readonly workBytes: number
+  /** The plan for the hooks. Null if the input cannot be read here. */
+  readonly filePlan: JobPlan | null
+  /** @throws {UsageError} `ERR_OUTPUT_EXISTS` */
+  existing(job: Job | null, signal: AbortSignal): Promise<ExistingOutput>
+  /** @throws {PrecheckError} for a refusal of the pre-check; {UsageError} `ERR_OUTPUT_UNWRITABLE` */
+  requireBeginnable(): Promise<void>
+  /** Sends what must be sent, and waits for the regenerated audio. */
+  obtain(attempt: Attempt): Promise<ObtainedAudio>
+}
+
+/** Regenerated audio that lines up with what was sent. */
+export interface ObtainedAudio {
+  /** Writes the part file and verifies it. */
+  assemble(): Promise<MadeOutput>
+}
+
+/** One try at a job: its lease and its workbench. */
+export interface Attempt {
+  readonly job: Job
+  readonly bench: Workbench
+  readonly signal: AbortSignal
+  /** See `JobRunOptions`. */
+  readonly waitUntilMs: number | undefined
+  readonly tell: StageProgress
+  /** Called when the service has accepted a start. @param sec charged seconds */
+  readonly onPaid: (sec: number) => void
+}
+
+/** The parts of a job's life that differ between front ends. */
+export interface JobLifeOptions {
+  readonly context: PipelineContext
+  readonly teller: JobTeller
+  readonly waitUntilMs?: number | undefined
+  /** Takes the lease of a planned job. Null if another process finished the job meanwhile. */
+  readonly claim: (planned: PlannedJob) => Promise<HeldJob | null>
+}
+
+/** A job that has ended well. */
+export interface FinishedJob {
+  /** `skipped`: the output existed, published before a crash or recognised by its receipt. */
+  readonly status: 'done' | 'skipped'
+  readonly output: string
+  readonly receipt: Receipt | null
+}
+
+/**
+ * The life of a job, the same for `run`, `step`, `watch`, `worker`, an address and `--remote`:
+ * plan → claim → obtain → assemble → verify → publish → end.
+ *
+ * @throws {VoxmuxError} of every kind, with the lease still held and nothing left behind. If `held.signal` has fired,
+ *   its reason says why.
+ */
+export async function liveJob(
+  kind: JobKind,
+  { context, teller, claim, waitUntilMs }: JobLifeOptions,
+): Promise<FinishedJob> {
+  let bench: Workbench | undefined
+  try {
+    await teller.beforePlan()
+    const planned = await kind.plan(teller.facts.signal)
+    const { output } = planned
+    teller.learn({ output })
+
+    const held = await claim(planned)
+    if (held === null) return { status: 'skipped', output, receipt: null }
+    const { job, signal, checkpoint } = held
+    teller.learn({ id: job.id, signal })
+    // Reported only now: before the claim, the job had no id that the later events share.
+    for (const stage of ['probe', 'precheck', 'plan'] as const) teller.progress(stage, 100)
+
+    const existing = await planned.existing(job, signal)
+    let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
+    if (finished === null) {
+      await planned.requireBeginnable()
+      bench = await openWorkbench(planned, job.id, context)
+      if (planned.filePlan) await teller.afterPlan(planned.filePlan)
+      await bench.prepare()
+      const obtained = await planned.obtain({
+        job,
+        bench,
+        signal,
+        waitUntilMs,
+        tell: teller.progress,
+        onPaid: teller.paid,
+      })
+      await bench.requireSameDisk()
+      const made = await obtained.assemble()
+      const replace = planned.replaces || existing.kind === 'older'
+      finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(
+        (receipt) => ({ status: 'done' as const, output, receipt }),
+        (error) => adoptTaken(error, planned, held, context),
+      )
+      await bench.close()
+      if (finished.status === 'done') teller.progress('publish', 100)
+    }
+
+    await teller.published({ ...finished, receiptPath: receiptPath(output) })
+    const isOwn = finished.status === 'done' || held.job.publishedSha256 !== null
+    await held.complete({ status: isOwn ? 'done' : 'skipped', receipt: receiptPath(output) })
+    return finished
+  } catch (error) {
+    if (error instanceof VerificationError) await bench?.keepForInspection()
+    throw error
+  } finally {
+    await bench?.close()
+    await kind.close?.()
+  }
+}
+
+/** Another attempt at this job took the name, perhaps one that froze between its lease check and the link. */
+async function adoptTaken(
+  error: unknown,
+  planned: PlannedJob,
+  { job, signal }: HeldJob,
+  context: PipelineContext,
+): Promise<FinishedJob> {
+  if (!(error instanceof UsageError) || error.code !== 'ERR_OUTPUT_EXISTS') throw error
+  const taken = await planned.existing(job, signal)
+  if (taken.kind !== 'done') throw error
+  return adopt(planned.output, taken, job.id, context)
+}
+
+/** Takes an output that an earlier attempt published, and clears the parts that it left if it was killed. */
+async function adopt(
+  output: string,
+  existing: { readonly receipt: string },
+  jobId: string,
+  context: PipelineContext,
+): Promise<FinishedJob> {
+  // An attempt that was killed right after naming the files may not have synced the folder.
+  await syncFolder(dirname(output))
+  await clearStale(output, jobId, context)
+  return { status: 'skipped', output, receipt: (await readReceipt(existing.receipt)) ?? null }
+}

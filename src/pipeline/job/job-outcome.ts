@@ -1,0 +1,50 @@
+import { errorReport, type VoxmuxError } from '../../core/errors.js'
+import type { FileEvent, FileStatus } from '../events.js'
+import type { Receipt } from '../output/receipt.js'
+import { receiptPath } from '../plan/output-path.js'
+import type { FinishedJob } from './job-life.js'
+
+/** How a job ended: the event for programs, the error with its exit code, and the receipt of a job that ran now. */
+export interface JobOutcome {
+  readonly event: FileEvent
+  readonly error: VoxmuxError | null
+  readonly receipt: Receipt | null
+}
+
+/** The outcome of a job with a published output. */
+export function outcomeOfFinished(
+  { id, input }: { readonly id: string; readonly input: string },
+  { status, output, receipt }: FinishedJob,
+): JobOutcome {
+  const event: FileEvent = { event: 'file', id, input, status, output, receipt: receiptPath(output), error: null }
+  // An older receipt does not describe this run.
+  return { event, error: null, receipt: status === 'done' ? receipt : null }
+}
+
+/** The outcome of a job that ended without an output. */
+export function outcomeOfError(
+  { id, input }: { readonly id: string; readonly input: string },
+  error: VoxmuxError,
+  status: FileStatus = statusOf(error),
+): JobOutcome {
+  const event: FileEvent = { event: 'file', id, input, status, output: null, receipt: null, error: errorReport(error) }
+  return { event, error, receipt: null }
+}
+
+/** The status of an input after an error. */
+export function statusOf(error: VoxmuxError): FileStatus {
+  switch (error.exitCode) {
+    case 5:
+      return 'rejected'
+    case 3:
+    case 130:
+      return 'pending'
+    default:
+      return 'failed'
+  }
+}
+
+/** Faults of the account, not of a file: credits used up, wrong credentials, no access. */
+export function concernsAccount(error: VoxmuxError): boolean {
+  return error.exitCode === 6 || error.errorCode === -10
+}

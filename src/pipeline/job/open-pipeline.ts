@@ -1,0 +1,162 @@
+import { join } from 'node:path'
+import { VoxmuxClient, type VoxmuxClientOptions } from '../../client/index.js'
+import {
+  type Config,
+  ensureStateFolder,
+  type RemoteService,
+  requireService,
+  useConfiguredBinaries,
+} from '../../config/index.js'
+import { type Logger, silentLogger } from '../../core/logger.js'
+import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
+import type { PipelineContext } from '../context.js'
+import { valueSha256 } from '../file-identity.js'
+import { openStageSlots } from '../stage-slots.js'
+import { openWebhookIntake, type WebhookIntake } from '../voice/webhook-intake.js'
+import { openStore } from './open-store.js'
+import { stateIdentity } from './state-identity.js'
+
+/** Address and credentials of a service. */
+export type ServiceAccess = Omit<RemoteService, 'kind'>
+
+/** A service in this process, as the composition root starts it. */
+export interface EmbeddedServiceHandle {
+  /** Address and a short-lived key of the local user. */
+  readonly access: ServiceAccess
+  /** Calls the listener for every file that ends in this process, sooner than the client's next poll. */
+  onFileEnd(listener: (fileId: string) => void): void
+  close(): Promise<void>
+}
+
+export interface OpenPipelineOptions {
+  /** Starts the embedded service over a folder; the pipeline itself never imports it. */
+  readonly startEmbedded: (dataDir: string) => Promise<EmbeddedServiceHandle>
+  /** Limits and patience of the client, and the meter of its traffic. Defaults to the client's own. */
+  readonly client?: Pick<VoxmuxClientOptions, 'polling' | 'retry' | 'timeouts' | 'meter'>
+  readonly logger?: Logger
+}
+
+/** The environment of jobs: opened once, shared by any number of them. */
+export interface Pipeline {
+  readonly context: PipelineContext
+  close(): Promise<void>
+}
+
+/** Number of voices of one job that are at the service at once: enough for a two-hour film in 16 parts. */
+const VOICE_CONCURRENCY = 16
+
+/**
+ * Opens ledger and cache in the state folder, and the service on first use.
+ *
+ * @throws {UsageError} for incomplete service settings or an unusable state folder
+ */
+export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
+  const { logger = silentLogger } = options
+  useConfiguredBinaries(config)
+  const target = requireService(config)
+  const stateDir = await ensureStateFolder(config.stateDir)
+  const ledger = await openStore(config, logger)
+  const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
+  const service = new LazyService(target, join(stateDir, 'service'), options, { ...config, news: ledger.news })
+  const roots = new PathRoots(config.paths)
+  const context: PipelineContext = {
+    client: async () => (await service.opened()).client,
+    webhooks: async () => (await service.opened()).intake?.start ?? null,
+    serviceIdentity: await identityOf(target, stateDir),
+    isEmbedded: target.kind === 'embedded',
+    serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
+    voices: ledger.voices,
+    spending: ledger.spending,
+    learned: ledger.limits,
+    jobs: ledger.jobs,
+    ...(config.store !== null && { sharedPath: (path: string) => roots.toStore(path) }),
+    cache,
+    limits: config.limits,
+    maxSecondsPerDay: config.maxSecondsPerDay,
+    stateDir,
+    voiceConcurrency: VOICE_CONCURRENCY,
+    slots: openStageSlots(config.stages),
+    logger,
+  }
+  return {
+    context,
+    close: async () => {
+      await service.close()
+      await ledger.close()
+    },
+  }
+}
+
+async function identityOf(target: ReturnType<typeof requireService>, stateDir: string): Promise<string> {
+  if (target.kind === 'embedded') return `embedded:${await stateIdentity(stateDir)}`
+  const { baseUrl, tenantId, clientId } = target
+  return `remote:${valueSha256({ baseUrl, tenantId, clientId })}`
+}
+
+interface OpenedService {
+  readonly client: VoxmuxClient
+  readonly intake: WebhookIntake | null
+  readonly embedded: EmbeddedServiceHandle | null
+}
+
+type ClientConfig = Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined }
+
+/** The client of the configured service, or of an embedded service that starts on first use. */
+class LazyService {
+  readonly #target: ReturnType<typeof requireService>
+  readonly #dataDir: string
+  readonly #options: OpenPipelineOptions
+  readonly #config: ClientConfig
+  #opened: Promise<OpenedService> | undefined
+
+  constructor(
+    target: ReturnType<typeof requireService>,
+    dataDir: string,
+    options: OpenPipelineOptions,
+    config: ClientConfig,
+  ) {
+    this.#target = target
+    this.#dataDir = dataDir
+    this.#options = options
+    this.#config = config
+  }
+
+  opened(): Promise<OpenedService> {
+    this.#opened ??= this.#target.kind === 'embedded' ? this.#openEmbedded() : this.#openRemote(this.#target)
+    return this.#opened
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined)
+    opened?.client.close()
+    await opened?.intake?.close()
+    await opened?.embedded?.close()
+  }
+
+  async #openEmbedded(): Promise<OpenedService> {
+    const embedded = await this.#options.startEmbedded(this.#dataDir)
+    const client = this.#clientOf(embedded.access)
+    // Within one process, this call replaces a webhook. The webhooks of the local account stay as the user set them.
+    embedded.onFileEnd((fileId) => client.askNow(fileId))
+    return { client, intake: null, embedded }
+  }
+
+  async #openRemote({ kind: _, ...access }: RemoteService): Promise<OpenedService> {
+    const { logger = silentLogger } = this.#options
+    const client = this.#clientOf(access)
+    const settings = this.#config.webhook
+    try {
+      const intake =
+        settings && (await openWebhookIntake({ settings, access, client, logger, news: this.#config.news }))
+      return { client, intake, embedded: null }
+    } catch (error) {
+      client.close()
+      throw error
+    }
+  }
+
+  #clientOf(access: ServiceAccess): VoxmuxClient {
+    const { logger = silentLogger, client } = this.#options
+    return new VoxmuxClient({ ...access, ...client, blockTypeHeader: this.#config.blockTypeHeader, logger })
+  }
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { type Config, ensureStateFolder, refuseShownPassword } from '../../config/index.js'
+import { type Logger, silentLogger } from '../../core/logger.js'
+import { type Ledger, MappedJobStore, openLedger, openSharedLedger, PathRoots } from '../../ledger/index.js'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/**
+ * Opens the configured ledger: the shared one on Redis, with the paths of this machine, or this machine's own SQLite
+ * file.
+ *
+ * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`, and whatever `openLedger` and `openSharedLedger` throw
+ */
+export async function openStore(config: Config, logger: Logger = silentLogger): Promise<Ledger> {
+  const keepVoicesMs = config.keepVoicesDays * DAY_MS
+  if (config.store === null) {
+    const file = config.ledger ?? join(await ensureStateFolder(config.stateDir), 'ledger.sqlite')
+    return openLedger(file, { keepVoicesMs })
+  }
+  if (config.origins.get('store')?.kind === 'flag') refuseShownPassword(config.store)
+  const ledger = await openSharedLedger(config.store, { logger, keepVoicesMs })
+  return { ...ledger, jobs: new MappedJobStore(ledger.jobs, new PathRoots(config.paths), { logger }) }
+}

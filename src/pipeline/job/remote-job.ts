@@ -1,0 +1,139 @@
+import { constants } from 'node:fs'
+import { copyFile, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { safeAddress } from '../../client/index.js'
+import { UsageError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
+import { voxmuxVersion } from '../../core/version.js'
+import { findFfmpeg, probe } from '../../media/index.js'
+import { refusalError, runRules, subjectOfLink } from '../../precheck/index.js'
+import type { PipelineContext } from '../context.js'
+import { fileSha256, valueSha256 } from '../file-identity.js'
+import { type ExistingOutput, requireFilePlace, wasPublishedBy } from '../output/existing-output.js'
+import { requireWritableFolder } from '../output/part-file.js'
+import { outputExists } from '../output/publish.js'
+import type { Receipt } from '../output/receipt.js'
+import { recipeHash } from '../plan/job-settings.js'
+import { outputPath, receiptPath } from '../plan/output-path.js'
+import type { PlanRequest } from '../plan/plan-job.js'
+import { regenerateVoice } from '../voice/regenerate-voice.js'
+import { voiceOfAddress } from '../voice/voice-requests.js'
+import type { RegeneratedVoice } from '../voice/voice-service.js'
+import type { Attempt, JobKind, PlannedJob } from './job-life.js'
+import { linkValidSec } from './link-expiry.js'
+
+/**
+ * A job whose input the service fetches itself (`--remote`). The service gets the whole file and its result is the
+ * output. The input is never read here, so nothing can be compared with it; the receipt reports that.
+ */
+export function remoteJob(request: PlanRequest, context: PipelineContext): JobKind {
+  return {
+    async plan() {
+      requireWhole(request)
+      const name = basename(safeAddress(request.input, 'The input').pathname)
+      requireLongLived(request, context)
+      const output = await outputPath({
+        input: join(request.cwd, name),
+        output: request.output,
+        extension: extname(name),
+        label: 'regen',
+        cwd: request.cwd,
+      })
+      return plannedAddress(request, output, context)
+    },
+  }
+}
+
+function plannedAddress(request: PlanRequest, output: string, context: PipelineContext): PlannedJob {
+  const { settings } = request
+  const { origin, pathname } = new URL(request.input)
+  const recipe = recipeHash(settings, context.serviceIdentity)
+  const { sharedPath = (path: string) => path } = context
+  return {
+    ...{ input: redactUrl(request.input), output, recipeHash: recipe, inputIdentity: null, filePlan: null },
+    ...{ replaces: settings.force, outputBytes: 0, workBytes: 0 },
+    key: valueSha256({ address: { origin, pathname }, output: sharedPath(output), recipe }),
+    async existing(job, signal): Promise<ExistingOutput> {
+      await requireFilePlace(output)
+      if (settings.force || !(await stat(output).catch(() => undefined))) return { kind: 'none' }
+      if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt: receiptPath(output) }
+      throw outputExists(output)
+    },
+    requireBeginnable: () => requireWritableFolder(dirname(output)),
+    async obtain(attempt) {
+      const { bench, signal, waitUntilMs, tell } = attempt
+      const fetched = join(bench.workFolder, `answer${extname(pathname)}`)
+      const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, answerPath: fetched })
+      const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress: tell })
+      return {
+        async assemble() {
+          await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
+          const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
+          return { receipt, inputIdentity: null }
+        },
+      }
+    },
+  }
+}
+
+/** @throws {PrecheckError} -17 if the link expires too soon for the service to fetch it */
+function requireLongLived({ input }: PlanRequest, { limits }: PipelineContext): void {
+  const verdicts = runRules(subjectOfLink(linkValidSec(input)), limits)
+  const tooShort = verdicts.filter(({ errorCode }) => errorCode === -17)
+  const refused = refusalError(redactUrl(input), tooShort)
+  if (refused) throw refused
+}
+
+function requireWhole({ input, settings }: PlanRequest): void {
+  const { segments, recipe, outputType, chunkSec, previewSec } = settings
+  const partly = segments.length > 0 || chunkSec !== null || previewSec !== null || outputType !== null
+  const asIs = recipe.track === 'only' && recipe.channels === 'auto' && !recipe.keepOriginal && recipe.mix === 100
+  if (!partly && asIs) return
+  throw new UsageError(
+    'ERR_REMOTE_WHOLE',
+    'With --remote the service processes the whole file, so no part, track, channel or mix can be chosen.',
+    {
+      input: redactUrl(input),
+      remedies: ['Leave out --remote: voxmux then downloads the file and sends only the voice.'],
+    },
+  )
+}
+
+async function remoteReceipt(
+  { input, settings }: PlanRequest,
+  context: PipelineContext,
+  made: { readonly output: string; readonly attempt: Attempt; readonly regenerated: RegeneratedVoice },
+): Promise<Receipt> {
+  const { output, attempt, regenerated } = made
+  const { part } = attempt.bench
+  const media = await probe(part)
+  return {
+    schemaVersion: 1,
+    voxmux: voxmuxVersion(),
+    job: attempt.job.id,
+    createdAt: new Date().toISOString(),
+    input: { path: redactUrl(input), sizeBytes: null, sha256: null, mtimeMs: null },
+    output: { path: output, sizeBytes: media.sizeBytes, sha256: await fileSha256(part), container: media.container },
+    preset: settings.preset,
+    recipeHash: recipeHash(settings, context.serviceIdentity),
+    segments: [],
+    streams: [],
+    chapters: media.chapters.length,
+    losses: [],
+    writing: null,
+    notes: [
+      `The service fetched the file itself (file id ${regenerated.fileId}), so input and output were not compared.`,
+    ],
+    tracks: [],
+    voices: [],
+    service: {
+      identity: context.serviceIdentity,
+      address: context.serviceAddress,
+      model: settings.recipe.voice.model,
+    },
+    verification: { level: 'fast', passed: true, checks: ['the regenerated file can be opened'] },
+    report: null,
+    publish: null,
+    ffmpeg: { version: (await findFfmpeg()).version, runs: [] },
+  }
+}

@@ -1,0 +1,179 @@
+import { errorReport, InterruptedError, PendingError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
+import { formatTime, sleep } from '../../core/time.js'
+import { type ClaimedJob, type HeldJob, holdJob, isEnded } from '../../ledger/index.js'
+import type { JobRunOptions, PipelineContext } from '../context.js'
+import { isWebAddress } from '../plan/expand-inputs.js'
+import type { PlanRequest } from '../plan/plan-job.js'
+import { reportLate } from '../report/late-report.js'
+import { stillRunning } from '../voice/wait-for-voice.js'
+import { jobKindOf } from './job-kind.js'
+import { liveJob, type PlannedJob } from './job-life.js'
+import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
+import { JobTeller } from './job-teller.js'
+import { ownOutput } from './own-output.js'
+
+/** Pause between two checks of a job that another process holds, in milliseconds. */
+const HELD_POLL_MS = 500
+
+/**
+ * Runs one job in this process. Never throws for a fault of the job: the outcome holds it.
+ *
+ * A repeated job is skipped if it is done and unchanged. If another process runs it, this one waits; if an earlier run
+ * was killed, this one attaches to it. An input that is an output of voxmux is skipped, and counts as its own output.
+ */
+export async function runJob(
+  request: PlanRequest,
+  context: PipelineContext,
+  options: JobRunOptions = {},
+): Promise<JobOutcome> {
+  const run = new JobRun(request, context, options)
+  let outcome: JobOutcome
+  try {
+    const finished =
+      (await ownOutput(request, options.signal)) ??
+      (await liveJob(jobKindOf(request, context), {
+        ...{ context, teller: run.teller, waitUntilMs: options.waitUntilMs },
+        claim: (planned) => run.claim(planned),
+      }))
+    if (finished.status === 'skipped' && request.settings.report) await run.reportLate()
+    outcome = outcomeOfFinished(run.teller.facts, finished)
+  } catch (thrown) {
+    outcome = await run.failed(thrown)
+  }
+  options.onEvent?.(outcome.event)
+  return outcome
+}
+
+/** How a job is claimed and ended by the process that was asked for it. */
+class JobRun {
+  readonly teller: JobTeller
+  readonly #request: PlanRequest
+  readonly #context: PipelineContext
+  readonly #signal: AbortSignal
+  readonly #waitUntilMs: number | undefined
+  #planned: PlannedJob | undefined
+  #held: HeldJob | undefined
+
+  constructor(request: PlanRequest, context: PipelineContext, options: JobRunOptions) {
+    this.#request = request
+    this.#context = context
+    this.#signal = options.signal ?? new AbortController().signal
+    this.#waitUntilMs = options.waitUntilMs
+    const { provisionalId: id, group, settings } = request
+    const input = isWebAddress(request.input) ? redactUrl(request.input) : request.input
+    this.teller = new JobTeller({
+      facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
+      hooks: [...(context.hooks ?? []), ...(options.hooks ?? [])],
+      onEvent: options.onEvent,
+      logger: context.logger,
+    })
+  }
+
+  /** Enters the job into the ledger and takes its lease. Null if the job is already done, now or by another process. */
+  async claim(planned: PlannedJob): Promise<HeldJob | null> {
+    this.#planned = planned
+    const { jobs } = this.#context
+    const { key, input, output, inputIdentity, recipeHash } = planned
+    const known = await jobs.getByKey(key)
+    const existing = await planned.existing(known, this.#signal)
+    // Claims an output whose process died before the ledger had its end, and ends that job properly.
+    if (existing.kind === 'done' && (known === null || isEnded(known.status))) {
+      if (known) this.teller.learn({ id: known.id })
+      return null
+    }
+    // Checked before the ledger has the job, so that a refused file leaves no entry.
+    if (existing.kind !== 'done') await planned.requireBeginnable()
+    const { group, settings } = this.#request
+    const { preset } = settings
+    const { job } = await jobs.enqueue({ key, group, input, output, recipeHash, preset, inputIdentity })
+    this.teller.learn({ id: job.id })
+    const claimed = await this.#claimEnqueued(planned)
+    if (claimed) this.#held = holdJob(jobs, claimed, { signal: this.#signal })
+    return this.#held ?? null
+  }
+
+  /** Null if another process finished the job while this one waited. */
+  async #claimEnqueued({ key, existing }: PlannedJob): Promise<ClaimedJob | null> {
+    const { jobs } = this.#context
+    let waited = false
+    for (;;) {
+      const claim = await jobs.claim(key)
+      switch (claim.outcome) {
+        case 'claimed':
+          return claim
+        case 'held':
+          if (this.#waitUntilMs !== undefined && Date.now() >= this.#waitUntilMs)
+            throw stillRunning('another process works on it')
+          waited = true
+          await sleep(HELD_POLL_MS, this.#signal)
+          break
+        case 'ended':
+          // Another process finished it while this one waited, or between the check and the claim.
+          if (claim.job.status === 'done' && (waited || (await existing(claim.job, this.#signal)).kind === 'done'))
+            return null
+          // It ended before, but its output is gone, it failed, or `--force` was given: it runs again.
+          await jobs.requeue(claim.job.id)
+          break
+        case 'unknown':
+          throw new Error(`job ${key} was forgotten while it was claimed`)
+        default:
+          claim satisfies never
+      }
+    }
+  }
+
+  /** A lost lease and a Ctrl-C both surface as an abort from a deep call. The signal knows the difference. */
+  #errorOf(thrown: unknown): VoxmuxError {
+    const lease = this.#held?.signal
+    const reason = lease?.aborted && !this.#signal.aborted ? lease.reason : thrown
+    return toVoxmuxError(reason, this.#request.input)
+  }
+
+  /** The outcome of a job that stopped with a fault, once hooks and store know of it. */
+  async failed(thrown: unknown): Promise<JobOutcome> {
+    const error = this.#errorOf(thrown)
+    const { id, input } = this.teller.facts
+    this.#context.logger.debug({ job: id, error: error.code, cause: error.cause }, 'job ended')
+    await this.#end(error)
+    return outcomeOfError({ id, input }, this.#withPayment(error))
+  }
+
+  /** An interrupted job says what it paid. The embedded service costs nothing. */
+  #withPayment(error: VoxmuxError): VoxmuxError {
+    const { paidSec } = this.teller
+    if (!(error instanceof InterruptedError) || paidSec === 0 || this.#context.isEmbedded) return error
+    const message = `This run paid for ${formatTime(paidSec)} of voice.`
+    return new InterruptedError(message, { cause: error.cause, input: error.input })
+  }
+
+  /** Reports the end of the attempt to the hooks and the store. After a lost lease, the new holder does that. */
+  async #end(error: VoxmuxError): Promise<void> {
+    const status = statusOf(error)
+    if (status === 'failed' || status === 'rejected') await this.teller.failed({ status, error }).catch(() => {})
+    const held = this.#held
+    if (held === undefined || held.over) return
+    try {
+      if (error instanceof PendingError) await held.release({ status: 'waiting-remote' })
+      else if (status === 'pending') await held.release({ status: 'queued' })
+      else await held.fail({ status: status === 'rejected' ? 'rejected' : 'failed', error: errorReport(error) })
+    } catch (lost) {
+      held.forsake()
+      this.#context.logger.debug({ job: held.job.id, cause: lost }, 'could not write the end of the job')
+    }
+  }
+
+  /** The output is done, whatever happens to its report. */
+  async reportLate(): Promise<void> {
+    const plan = this.#planned?.filePlan
+    if (!plan) return
+    const { stateDir, logger } = this.#context
+    const { id } = this.teller.facts
+    try {
+      await reportLate(plan.output, plan.media, { jobId: id, stateDir, signal: this.#signal })
+    } catch (error) {
+      if (this.#signal.aborted) throw error
+      logger.warn({ job: id }, `The report could not be written: ${toVoxmuxError(error).message}`)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '../../core/sync-folder.js'
+
+const FILE = 'identity'
+
+/**
+ * The state folder's own id, created on first use. It identifies the embedded service to cache and ledger, whatever
+ * port that service runs on. Processes that start at the same time agree on one id.
+ */
+export async function stateIdentity(stateDir: string): Promise<string> {
+  const path = join(stateDir, FILE)
+  const known = await readFile(path, 'utf8').catch(() => '')
+  if (known.trim()) return known.trim()
+  const mine = `${path}.${randomUUID()}`
+  await writeFile(mine, `${randomUUID()}\n`, { mode: 0o600, flush: true })
+  try {
+    await link(mine, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      await writeFile(path, await readFile(mine), { flag: 'wx', flush: true })
+  } finally {
+    await rm(mine, { force: true })
+  }
+  // A different id after a power cut would make every voice a new one, to be paid for again.
+  await syncFolder(stateDir)
+  return (await readFile(path, 'utf8')).trim()
+}

@@ -1,0 +1,117 @@
+import { lstat, stat } from 'node:fs/promises'
+import type { Job, JobStore } from '../../ledger/index.js'
+import { fileSha256, type QuickIdentity } from '../file-identity.js'
+import { receiptPath } from '../plan/output-path.js'
+import { isMadeOf } from './is-made-of.js'
+import { receiptPartPath } from './part-file.js'
+import { outputExists, outputNoFile } from './publish.js'
+import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
+
+/** The state of the output's place before a job. */
+export type ExistingOutput =
+  | { readonly kind: 'none' }
+  /** An output of voxmux from this input and recipe. Nothing remains to be done. */
+  | { readonly kind: 'done'; readonly receipt: string }
+  /** An unchanged output of voxmux from an older version of this input. It may be replaced. */
+  | { readonly kind: 'older' }
+
+export interface WantedOutput {
+  readonly input: string
+  readonly inputIdentity: QuickIdentity
+  readonly output: string
+  readonly recipeHash: string
+  /** Set by `--force`: an existing file may be replaced. */
+  readonly replace: boolean
+  /** Also replaces an output of an older version of the input. */
+  readonly supersede: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Examines the output's place.
+ *
+ * Published files are recognised by content. Either the ledger has their SHA-256 from before the publishing, or a
+ * receipt is beside them. A file published just before a crash is adopted, and its receipt is written now.
+ *
+ * @param job as the ledger has it; null for an unknown job
+ * @param jobs that ledger
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, unless it may be replaced, and for anything but a file
+ */
+export async function existingOutput(
+  wanted: WantedOutput,
+  job: Job | null,
+  jobs: Pick<JobStore, 'get'>,
+): Promise<ExistingOutput> {
+  const { output, replace, signal } = wanted
+  await requireFilePlace(output)
+  const found = await stat(output).catch(() => undefined)
+  if (replace) return { kind: 'none' }
+  if (!found) {
+    // A dangling link also occupies the name. Report that now, not after the voice is paid for.
+    if (await lstat(output).catch(() => undefined)) throw outputExists(output)
+    return { kind: 'none' }
+  }
+  const receipt = receiptPath(output)
+  if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
+  const beside = await readReceipt(receipt)
+  if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
+  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'older' }
+  throw outputExists(output)
+}
+
+/**
+ * Refuses a device, a pipe or a folder as output, even with `--force`: `-o /dev/null` must not replace the device.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS`
+ */
+export async function requireFilePlace(output: string): Promise<void> {
+  const found = await stat(output).catch(() => undefined)
+  if (found && !found.isFile()) throw outputNoFile(output)
+}
+
+/**
+ * The receipt beside an input that is an unchanged output of voxmux; undefined for any other file. A second `voxmux
+ * *.wav` also names the outputs of the first, and none of them may be paid for again.
+ */
+export async function ownReceipt(input: string, signal?: AbortSignal): Promise<Receipt | undefined> {
+  const receipt = await readReceipt(receiptPath(input))
+  const found = receipt && (await stat(input).catch(() => undefined))
+  if (!receipt || found?.size !== receipt.output.sizeBytes) return undefined
+  return (await fileSha256(input, signal)) === receipt.output.sha256 ? receipt : undefined
+}
+
+/**
+ * True if this job published the output, perhaps right before a crash. It is recognised by the hash and the receipt in
+ * the ledger. A missing receipt is written now.
+ */
+export async function wasPublishedBy(job: Job | null, output: string, signal?: AbortSignal): Promise<boolean> {
+  const published = job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
+  const found = await stat(output).catch(() => undefined)
+  if (!published || !found || published.output.sizeBytes !== found.size) return false
+  // Unchanged since it was published. This avoids reading a folder of finished masters at every start.
+  const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
+  if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) return false
+  const receipt = receiptPath(output)
+  if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+  return true
+}
+
+/** Compares cheap properties first, and reads the files only if those agree. */
+async function isOf(receipt: Receipt, wanted: WantedOutput, outputBytes: number): Promise<boolean> {
+  const { input, inputIdentity, output, recipeHash, signal } = wanted
+  if (receipt.recipeHash !== recipeHash || receipt.output.sizeBytes !== outputBytes) return false
+  if (receipt.input.sizeBytes !== inputIdentity.sizeBytes) return false
+  if ((await fileSha256(output, signal)) !== receipt.output.sha256) return false
+  return (await fileSha256(input, signal)) === receipt.input.sha256
+}
+
+/** True if the output was made from an earlier file of the input's name and is unchanged. */
+async function isOlder(
+  receipt: Receipt,
+  { input, output, signal }: WantedOutput,
+  outputBytes: number,
+  jobs: Pick<JobStore, 'get'>,
+): Promise<boolean> {
+  if (receipt.output.sizeBytes !== outputBytes || !(await isMadeOf(receipt, input, jobs))) return false
+  return (await fileSha256(output, signal)) === receipt.output.sha256
+}

@@ -1,0 +1,32 @@
+import { stat } from 'node:fs/promises'
+import { dirname, sep } from 'node:path'
+import { storageAway, TransientError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { requireWritableFolder } from './part-file.js'
+
+/**
+ * The fault of an output folder that a running job met: it is missing, not writable, or was away for a while. Unlike
+ * the check before a job, this creates no folder, because that would land on the mount point of a share.
+ *
+ * @param output absolute path; a folder if it ends in `/`
+ * @param error the fault that stopped the job
+ * @returns undefined if the folder is in order, so that the fault has another cause
+ */
+export async function outputFault(output: string, error: VoxmuxError): Promise<TransientError | undefined> {
+  const folder = output.endsWith(sep) ? output.slice(0, -sep.length) : dirname(output)
+  const found = await stat(folder).catch(() => undefined)
+  // The folder came back between the fault and this check, but the file being written there is missing.
+  if (!found?.isDirectory() || isMissed(error, folder)) return storageAway(folder, { cause: error, input: folder })
+  try {
+    await requireWritableFolder(folder)
+    return undefined
+  } catch (thrown) {
+    const { code, message, remedies } = toVoxmuxError(thrown, folder)
+    return new TransientError(code, message, { cause: error, input: folder, remedies })
+  }
+}
+
+function isMissed({ cause }: VoxmuxError, folder: string): boolean {
+  if (!(cause instanceof Error)) return false
+  const { code, path } = cause as NodeJS.ErrnoException
+  return code === 'ENOENT' && path !== undefined && path.startsWith(folder + sep)
+}

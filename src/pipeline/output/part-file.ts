@@ -1,0 +1,117 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { TransientError, UsageError } from '../../core/errors.js'
+import { makeDurableFolder } from '../../core/make-folder.js'
+
+/** Names of parts, without the random part in those of earlier versions. They are short, because paths may be long. */
+const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
+/** Names of the files that test whether a folder is writable. */
+const PROBE_NAME = /^\.voxmux-[0-9a-f-]+\.probe$/
+/** Shortest age to remove a part file of an unknown ledger, such as another machine's. */
+const FOREIGN_PART_MS = 24 * 3600 * 1000
+
+/**
+ * Names a hidden file in the destination's folder, in which a job builds its output. Each call returns another name.
+ * Receipts publish the job's id, so a predictable name would let an attacker put a link in the place of the part.
+ */
+export function partPath(output: string, jobId: string): string {
+  return join(dirname(output), `.voxmux-${jobId}-${randomBytes(12).toString('hex')}.part`)
+}
+
+/** Names a hidden file in which a receipt is built. */
+export function receiptPartPath(output: string, jobId: string): string {
+  return `${partPath(output, jobId)}.json`
+}
+
+/** Names a hidden file in which a report is built. */
+export function reportPartPath(output: string, jobId: string): string {
+  return `${partPath(output, jobId)}.html`
+}
+
+/** A hidden file that is written to see what a folder can do: after a kill the next job in that folder clears it. */
+export function probePath(folder: string): string {
+  return join(folder, `.voxmux-${randomUUID()}.probe`)
+}
+
+/**
+ * Makes sure that a file can be written into a folder, making the folder where its parent exists.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
+ */
+export async function requireWritableFolder(folder: string): Promise<void> {
+  try {
+    await makeDurableFolder(folder)
+    await access(folder, constants.W_OK | constants.X_OK)
+    // Root passes access() on read-only file systems: only writing tells.
+    const probe = probePath(folder)
+    await (await open(probe, 'wx')).close()
+    await rm(probe, { force: true })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause)
+    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}.`, {
+      cause,
+      input: folder,
+      remedies: ['Choose another place with --output, or correct the permissions of this one.'],
+    })
+  }
+}
+
+/**
+ * Checks free space before anything is paid for.
+ *
+ * @param neededBytes by folder; folders on one disk are added up
+ * @throws {TransientError} `ERR_DISK_FULL`
+ */
+export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
+  const byDisk = new Map<number, { folder: string; needed: number }>()
+  for (const [folder, needed] of neededBytes) {
+    const { dev } = await stat(folder)
+    byDisk.set(dev, { folder, needed: (byDisk.get(dev)?.needed ?? 0) + needed })
+  }
+  for (const { folder, needed } of byDisk.values()) {
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    if (free < needed) throw noSpace(folder, undefined, `${megabytes(needed)} needed, ${megabytes(free)} free`)
+  }
+}
+
+function noSpace(folder: string, cause: unknown, detail?: string): TransientError {
+  return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
+    cause,
+    input: folder,
+    remedies: ['Free some space on that disk, or choose another with --output; then run again.'],
+  })
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
+}
+
+/**
+ * Removes the part files and probes that a killed process left in a folder.
+ *
+ * @param isLive returns whether a process runs that job now; undefined if this ledger does not have the job
+ */
+export async function clearStaleParts(
+  folder: string,
+  isLive: (jobId: string) => Promise<boolean | undefined>,
+): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const path = join(folder, name)
+    if (PROBE_NAME.test(name)) await rm(path, { force: true })
+    const jobId = PART_NAME.exec(name)?.[1]
+    if (jobId === undefined) continue
+    const live = await isLive(jobId)
+    if (live === false || (live === undefined && (await ageMs(path)) > FOREIGN_PART_MS)) await rm(path, { force: true })
+  }
+}
+
+async function ageMs(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => Date.now() - found.mtimeMs,
+    () => 0,
+  )
+}

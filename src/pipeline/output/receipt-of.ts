@@ -1,0 +1,140 @@
+import { formatTime } from '../../core/time.js'
+import { voxmuxVersion } from '../../core/version.js'
+import { findFfmpeg, type MuxPlan, type MuxResult, type MuxVerification, writingFacts } from '../../media/index.js'
+import type { PipelineContext } from '../context.js'
+import { quickIdentity } from '../file-identity.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import type { JobPlan } from '../plan/plan-job.js'
+import type { PiecePlan } from '../plan/plan-tracks.js'
+import { closeRange } from '../plan/segments.js'
+import type { ObtainedChunk } from '../voice/obtain-chunk.js'
+import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
+import type { AssembledTrack } from './assemble-track.js'
+import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
+
+const UNKNOWN = { integratedLufs: null, rangeLu: null, truePeakDbtp: null }
+const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
+
+/** The parts of a receipt. */
+export interface ReceiptParts {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly jobId: string
+  readonly recipeHash: string
+  readonly context: PipelineContext
+  readonly voices: ObtainedVoices
+  readonly tracks: readonly AssembledTrack[]
+  readonly muxed: MuxResult
+  readonly verification: MuxVerification
+  readonly inputSha256: string
+  readonly output: { readonly path: string; readonly sizeBytes: number; readonly sha256: string }
+}
+
+/** Records what was done to a file, before it is published (`publish` is still unknown). */
+export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
+  const { plan, settings, context, voices, muxed, verification, inputSha256, output } = parts
+  const { mtimeMs } = await quickIdentity(plan.media.path)
+  const warnings = plan.verdicts.asSent.filter(({ severity }) => severity === 'warn')
+  return {
+    schemaVersion: 1,
+    voxmux: voxmuxVersion(),
+    job: parts.jobId,
+    createdAt: new Date().toISOString(),
+    input: { path: plan.media.path, sizeBytes: plan.media.sizeBytes, sha256: inputSha256, mtimeMs },
+    output: { ...output, container: plan.mux.container },
+    preset: settings.preset,
+    recipeHash: parts.recipeHash,
+    segments: segmentsOf(voices.pieces),
+    streams: verification.streams.map((stream) => ({
+      index: stream.inputIndex,
+      outputIndex: stream.outputIndex,
+      kind: plan.media.streams[stream.inputIndex]?.kind ?? 'unknown',
+      codec: stream.outputIndex === null ? null : (verification.output.streams[stream.outputIndex]?.codec ?? null),
+      fate: stream.fate,
+      packetHash: stream.packetHash,
+      reason: stream.reason,
+    })),
+    chapters: verification.output.chapters.length,
+    losses: [...plan.mux.losses],
+    writing: receiptWriting(plan.mux),
+    notes: [
+      ...plan.notes,
+      ...warnings.map(({ message }) => message),
+      ...voices.left.map(leftNote),
+      ...voices.pieces.flatMap(voicelessNotes),
+      ...voices.pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
+    ],
+    tracks: await tracksOf(parts),
+    voices: voices.pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk))),
+    service: {
+      identity: context.serviceIdentity,
+      address: context.serviceAddress,
+      model: settings.recipe.voice.model,
+    },
+    verification: { level: verification.level, passed: true, checks: [...verification.checks] },
+    report: null,
+    publish: null,
+    ffmpeg: { version: (await findFfmpeg()).version, runs: muxed.runs.map((args) => [...args]) },
+  }
+}
+
+function receiptWriting(mux: MuxPlan): Receipt['writing'] {
+  const { writer, declined, census } = writingFacts(mux)
+  return { writer, declined: [...declined], census: census && [...census] }
+}
+
+/** The regenerated parts in seconds, each once, however many channels or tracks it has. */
+function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'] {
+  const parts = pieces.flatMap(({ plan, range, chunks: [chunk] }) => {
+    if (chunk === undefined) return []
+    const { startSample, endSample } = closeRange(plan.range, range.endSample)
+    const { sampleRate } = chunk.cut
+    return [{ startSec: startSample / sampleRate, endSec: endSample / sampleRate }]
+  })
+  return [...new Map(parts.map((part) => [`${part.startSec}-${part.endSec}`, part])).values()]
+}
+
+function leftNote({ plan, why }: LeftPiece): string {
+  const channel = plan.channels.kind === 'one' ? `Channel ${plan.channels.channel} of audio` : 'Audio'
+  const reason = why === 'silent' ? 'is silent' : 'ends before the requested part'
+  return `${channel} track ${plan.audioIndex} ${reason}, so it was not sent and is unchanged.`
+}
+
+function voicelessNotes({ plan, chunks }: ObtainedPiece): string[] {
+  return chunks.flatMap(({ cut, regenerated }) => {
+    if (regenerated) return []
+    const part = `${formatTime(cut.range.startSample / cut.sampleRate)}-${formatTime(cut.range.endSample / cut.sampleRate)}`
+    const place = `${plan.channels.kind === 'one' ? `channel ${plan.channels.channel} of ` : ''}audio track ${plan.audioIndex}`
+    return [`The service found no voice in ${place} at ${part}, so that part is unchanged.`]
+  })
+}
+
+function tracksOf({ plan, tracks, verification }: ReceiptParts): Promise<TrackRecord[]> {
+  return Promise.all(
+    plan.tracks.map(async ({ stream: { audioIndex, sampleRate } }) => ({
+      audioIndex,
+      sampleRate,
+      sync: [...(verification.sync.find((track) => track.audioIndex === audioIndex)?.places ?? [])],
+      loudness: (await tracks.find((track) => track.audioIndex === audioIndex)?.loudness()) ?? UNKNOWN_LOUDNESS,
+    })),
+  )
+}
+
+function voiceRecord(plan: PiecePlan, { cut, alignment, regenerated }: ObtainedChunk): VoiceRecord[] {
+  if (regenerated === null) return []
+  const record = {
+    audioIndex: plan.audioIndex,
+    channel: plan.channels.kind === 'one' ? plan.channels.channel : null,
+    startSample: cut.range.startSample,
+    endSample: cut.range.endSample,
+    sampleRate: cut.sampleRate,
+    voiceHash: cut.voiceHash,
+    fileId: regenerated.fileId,
+    cached: regenerated.cached,
+    paidSec: regenerated.paidSec,
+    lagSamples: alignment.lagSamples,
+    match: alignment.match,
+    timesMs: { ...regenerated.timesMs },
+  }
+  return [record]
+}

@@ -1,0 +1,155 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { syncFolder } from '../../core/sync-folder.js'
+import { WRITER_NAMES } from '../../media/index.js'
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const count = z.int().min(0)
+
+const fileSchema = z.object({
+  path: z.string().meta({ description: 'Absolute path at the time of the job.' }),
+  sizeBytes: count,
+  sha256,
+})
+
+const streamFateSchema = z.object({
+  index: count.nullable().meta({ description: 'Index in the input; null for an added stream.' }),
+  outputIndex: count.nullable().meta({ description: 'Index in the output; null for a dropped stream.' }),
+  kind: z.enum(['video', 'audio', 'subtitle', 'data', 'attachment', 'unknown']),
+  codec: z.string().nullable(),
+  fate: z.enum(['copied', 'replaced', 'converted', 'dropped', 'added']),
+  packetHash: z.object({ input: z.string(), output: z.string().nullable() }).nullable().meta({
+    description: 'Hash of all packets of a copied stream, before and after; the output is null with verify fast.',
+  }),
+  reason: z.string().nullable().meta({ description: 'Reason why a stream was dropped or converted.' }),
+})
+export type StreamFate = z.infer<typeof streamFateSchema>
+
+const lossSchema = z.object({
+  what: z.string().meta({ description: 'The thing that the output cannot carry.' }),
+  stream: count.nullable(),
+  reason: z.string(),
+})
+
+const structureSchema = z.object({
+  path: z.string().meta({ description: 'Path of names from the outermost, such as `moov/udta/meta`.' }),
+  fate: z.enum(['kept', 'rewritten', 'lost']),
+  reason: z.string().nullable().meta({ description: 'The change and its reason; null if the structure is kept.' }),
+  start: count.meta({ description: 'First byte in the input.' }),
+  length: count,
+})
+
+const writingSchema = z.object({
+  writer: z.enum(WRITER_NAMES).meta({ description: 'The writer that made the output.' }),
+  declined: z
+    .array(z.object({ writer: z.enum(WRITER_NAMES), reason: z.string() }))
+    .meta({ description: 'The writers tried before it, and why each declined the file.' }),
+  census: z
+    .array(structureSchema)
+    .nullable()
+    .meta({ description: 'Every structure of the input; null if ffmpeg wrote a new file.' }),
+})
+
+const loudnessSchema = z.object({
+  integratedLufs: z.number().nullable().meta({ description: 'EBU R128; null for silence.' }),
+  rangeLu: z.number().nullable(),
+  truePeakDbtp: z.number().nullable(),
+})
+export type LoudnessFigures = z.infer<typeof loudnessSchema>
+
+const syncPlaceSchema = z.object({
+  at: z.enum(['start', 'middle', 'end']),
+  atSample: count,
+  offsetSamples: z
+    .number()
+    .nullable()
+    .meta({ description: 'Offset of the audio from the original, in samples; positive is late; null for silence.' }),
+})
+
+const voiceSchema = z.object({
+  audioIndex: count,
+  channel: count.nullable().meta({ description: 'The single channel that was sent; null for all channels.' }),
+  startSample: count,
+  endSample: count,
+  sampleRate: count,
+  voiceHash: z.string().meta({ description: 'Hash of the audio that was sent.' }),
+  fileId: z.string().nullable().meta({ description: "The service's file id; null if the audio came from the cache." }),
+  cached: z.boolean(),
+  paidSec: z.number(),
+  lagSamples: z.int().meta({ description: 'Delay of the regenerated audio, which was removed.' }),
+  match: z.number().meta({ description: 'Match between the voice and the regenerated audio, 0 to 1.' }),
+  timesMs: z.record(z.string(), z.number()).meta({
+    description: "Unix milliseconds of the service's steps: registered, uploaded, started, ended, downloaded.",
+  }),
+})
+export type VoiceRecord = z.infer<typeof voiceSchema>
+
+const trackSchema = z.object({
+  audioIndex: count,
+  sampleRate: count,
+  sync: z.array(syncPlaceSchema),
+  loudness: z.object({ before: loudnessSchema, after: loudnessSchema }),
+})
+export type TrackRecord = z.infer<typeof trackSchema>
+
+/** `<output>.voxmux.json`: the record of what was done to a file, and the proof that nothing else changed. */
+export const receiptSchema = z.object({
+  schemaVersion: z.literal(1),
+  voxmux: z.string().meta({ description: 'Version of voxmux.' }),
+  job: z.string(),
+  createdAt: z.iso.datetime(),
+  input: fileSchema.extend({ mtimeMs: z.number() }).or(
+    z.object({
+      path: z.string().meta({ description: 'Address, without its query, that the service fetched itself.' }),
+      sizeBytes: z.null(),
+      sha256: z.null(),
+      mtimeMs: z.null(),
+    }),
+  ),
+  output: fileSchema.extend({ container: z.string() }),
+  preset: z.string(),
+  recipeHash: sha256,
+  segments: z
+    .array(z.object({ startSec: z.number(), endSec: z.number() }))
+    .meta({ description: 'The regenerated parts, in seconds from the start of the file.' }),
+  streams: z.array(streamFateSchema),
+  chapters: count.meta({ description: 'Number of chapters of the output.' }),
+  losses: z.array(lossSchema),
+  writing: writingSchema.nullable().default(null).meta({ description: 'How the output was written.' }),
+  notes: z.array(z.string()).meta({ description: 'Notes for people that are not losses.' }),
+  tracks: z.array(trackSchema),
+  voices: z.array(voiceSchema),
+  service: z.object({ identity: z.string(), address: z.string(), model: z.string() }),
+  verification: z.object({ level: z.enum(['full', 'fast']), passed: z.literal(true), checks: z.array(z.string()) }),
+  report: z
+    .string()
+    .nullable()
+    .default(null)
+    .meta({ description: 'HTML report beside the output that compares before and after; null if none was requested.' }),
+  publish: z.enum(['link', 'rename', 'replace']).nullable(),
+  ffmpeg: z.object({ version: z.string(), runs: z.array(z.array(z.string())) }),
+})
+export type Receipt = z.infer<typeof receiptSchema>
+
+/**
+ * Writes a receipt atomically and syncs it to disk, because its job is recorded as done next.
+ *
+ * @param part hidden file beside it in which it is built
+ */
+export async function writeReceipt(path: string, receipt: Receipt, part: string): Promise<void> {
+  await writeFile(part, `${JSON.stringify(receiptSchema.parse(receipt), null, 2)}\n`, { flag: 'wx', flush: true })
+  await rename(part, path)
+  await syncFolder(dirname(path))
+}
+
+/** Reads the receipt beside an output; undefined if it is missing or unreadable. */
+export async function readReceipt(path: string): Promise<Receipt | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  try {
+    return receiptSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,29 @@
+import { quickIdentity } from '../file-identity.js'
+import { recipeHash } from '../plan/job-settings.js'
+import { receiptPath } from '../plan/output-path.js'
+import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
+import { existingOutput } from './existing-output.js'
+import { readReceipt } from './receipt.js'
+
+/** A ledger without jobs. */
+const NO_JOBS = { get: async () => null }
+
+/**
+ * Requires that a run could publish under the output's name, or would find its work done there. For a dry run: it opens
+ * no ledger, so an output that was published right before a crash and has no receipt yet counts as another file.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings
+ */
+export async function requireFreePlace(
+  { media, output }: JobPlan,
+  { settings, supersede = false }: PlanRequest,
+  signal?: AbortSignal,
+): Promise<void> {
+  const receipt = await readReceipt(receiptPath(output))
+  const wanted = {
+    ...{ input: media.path, inputIdentity: await quickIdentity(media.path), output, replace: settings.force },
+    // No service is opened either. The one that made the output is as good as the next.
+    recipeHash: recipeHash(settings, receipt?.service.identity ?? ''),
+  }
+  await existingOutput({ ...wanted, supersede, signal }, null, NO_JOBS)
+}

@@ -1,0 +1,27 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Folder for a job's cuts and spooled audio, private to the user. */
+export async function makeWorkFolder(stateDir: string, jobId: string): Promise<string> {
+  const folder = join(stateDir, 'work', jobId)
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** Keeps a job's files for inspection, because the voice and the regenerated audio did not line up. */
+export async function keepForInspection(stateDir: string, jobId: string, workFolder: string): Promise<string> {
+  const kept = join(stateDir, 'inspect', jobId)
+  await mkdir(join(stateDir, 'inspect'), { recursive: true, mode: 0o700 })
+  await rm(kept, { recursive: true, force: true })
+  await rename(workFolder, kept)
+  return kept
+}
+
+/** Removes the work folders that killed processes left. */
+export async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promise<boolean | undefined>) {
+  const folder = join(stateDir, 'work')
+  for (const jobId of await readdir(folder).catch(() => [])) {
+    if ((await isLive(jobId)) !== true) await rm(join(folder, jobId), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,78 @@
+import { basename, dirname, extname, join, resolve, sep } from 'node:path'
+import { UsageError } from '../../core/errors.js'
+import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
+import { isFolder } from '../../core/is-folder.js'
+import { isSameFile } from './is-same-file.js'
+
+/** Suffix of the receipt's name after the output's. */
+const RECEIPT_SUFFIX = '.voxmux.json'
+
+export interface OutputWish {
+  /** Absolute path of the input. */
+  readonly input: string
+  /** `-o` as typed: a file, an existing folder, or a path with a trailing separator (a folder to create). */
+  readonly output: string | undefined
+  /** Name chosen by voxmux, without extension. Undefined for the input's name and the label. */
+  readonly stem?: string | undefined
+  /** Extension of the target container, with the dot. */
+  readonly extension: string
+  /** Label between name and extension, if voxmux chooses the name. */
+  readonly label: 'regen' | 'preview'
+  /** Base folder of a relative `output`. */
+  readonly cwd: string
+}
+
+/**
+ * Path of the finished file: `<name>.regen<ext>` beside the input by default.
+ *
+ * @returns absolute path
+ * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`
+ */
+export async function outputPath(wish: OutputWish): Promise<string> {
+  const path = await outputPlace(wish)
+  // Compares by identity too. --force would replace the input under another name, and the input must only be read.
+  if (path === wish.input || (await isSameFile(path, wish.input))) {
+    throw new UsageError(
+      'ERR_OUTPUT_IS_INPUT',
+      `The output would replace the input ${wish.input}, which voxmux only reads.`,
+      {
+        input: wish.input,
+        remedies: ['Name another file with --output.'],
+      },
+    )
+  }
+  return path
+}
+
+/** Path of the receipt beside an output. */
+export function receiptPath(output: string): string {
+  return `${output}${RECEIPT_SUFFIX}`
+}
+
+/** A name short enough that the receipt's longer name still fits. */
+export function fittingName(stem: string, suffix: string): string {
+  return fitName(stem, suffix, NAME_MAX_BYTES - Buffer.byteLength(RECEIPT_SUFFIX))
+}
+
+/**
+ * True if an output as typed names a folder: an existing one, or one to create, with a trailing separator. A folder's
+ * name does not decide a format: `2026.11.22/` is not of format `22`.
+ *
+ * @param cwd base folder of a relative path
+ */
+export async function namesFolder(output: string, cwd: string): Promise<boolean> {
+  return /[/\\]$/.test(output) || isFolder(resolve(cwd, output))
+}
+
+/** The path of {@link outputPath}, even if the input is there. */
+export async function outputPlace(wish: OutputWish): Promise<string> {
+  const ownName =
+    wish.stem === undefined
+      ? fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)
+      : fittingName(wish.stem, wish.extension)
+  if (wish.output === undefined) return join(dirname(wish.input), ownName)
+  const wanted = resolve(wish.cwd, wish.output)
+  return (await namesFolder(wish.output, wish.cwd))
+    ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName)
+    : wanted
+}

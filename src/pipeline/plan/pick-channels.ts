@@ -1,0 +1,57 @@
+import { UsageError } from '../../core/errors.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
+import type { ChannelPick } from '../../media/voice-cut.js'
+import type { ChannelsChoice } from '../../precheck/choices.js'
+
+/** ffmpeg's layouts that begin with FL FR FC, so that the front centre is channel 2. */
+const FRONT_CENTER = /^([3-7]\.[01]|hexagonal|octagonal|22\.2)/
+/** Exceptions with similar names and no centre channel. */
+const WITHOUT_CENTER = new Set(['3.0(back)', '6.0(front)', '6.1(front)'])
+
+/**
+ * Decides the voice files of a track.
+ *
+ * `auto` sends the track as it is. The pre-check decides if it has too many channels.
+ *
+ * @returns one pick per voice file
+ * @throws {UsageError} `ERR_NO_CENTER` if the layout has no centre channel
+ */
+export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: ChannelsChoice): readonly ChannelPick[] {
+  switch (choice) {
+    case 'auto':
+      return [{ kind: 'all' }]
+    case 'center':
+      return [{ kind: 'one', channel: centerChannel(media, track) }]
+    case 'each':
+      return Array.from({ length: track.channels }, (_, channel) => ({ kind: 'one' as const, channel }))
+    case 'downmix':
+      return [track.channels > 2 ? { kind: 'downmix' } : { kind: 'all' }]
+    default:
+      return choice satisfies never
+  }
+}
+
+function centerChannel(media: MediaInfo, track: AudioStreamInfo): number {
+  const layout = track.channelLayout ?? ''
+  if (track.channels === 1) return 0
+  if (FRONT_CENTER.test(layout) && !WITHOUT_CENTER.has(layout)) return 2
+  throw new UsageError(
+    'ERR_NO_CENTER',
+    `Audio track ${track.audioIndex} of ${media.path} (${layout || `${track.channels} channels`}) has no centre channel.`,
+    { input: media.path, remedies: ['Use --channels each or --channels downmix.'] },
+  )
+}
+
+/** Number of channels in a voice file of that pick. */
+export function pickedChannels(pick: ChannelPick, track: AudioStreamInfo): number {
+  switch (pick.kind) {
+    case 'all':
+      return track.channels
+    case 'one':
+      return 1
+    case 'downmix':
+      return 2
+    default:
+      return pick satisfies never
+  }
+}

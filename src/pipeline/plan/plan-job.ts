@@ -1,0 +1,210 @@
+import { extname, join, resolve } from 'node:path'
+import { PrecheckError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import {
+  cutEncoding,
+  type MuxPlan,
+  type OutputOptions,
+  planMux,
+  planOutput,
+  probe,
+  writingFacts,
+} from '../../media/index.js'
+import type { MediaInfo } from '../../media/media-info.js'
+import { type Limits, refusalError } from '../../precheck/index.js'
+import { chunkForecast } from './chunk-lengths.js'
+import type { JobSettings } from './job-settings.js'
+import { judge, type Verdicts } from './judge.js'
+import { namedContainer, outputFormat } from './output-format.js'
+import { namesFolder, outputPath } from './output-path.js'
+import { pickedChannels } from './pick-channels.js'
+import { pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+
+/** A request for a job. */
+export interface PlanRequest {
+  /** Id of the events until the ledger has the job. */
+  readonly provisionalId: string
+  /** Absolute path. */
+  readonly input: string
+  /** As typed; see `outputPath`. */
+  readonly output: string | undefined
+  /** Name of the output without its extension, if voxmux chooses it. Undefined for the input's name and a label. */
+  readonly outputStem?: string | undefined
+  readonly cwd: string
+  /** Group of the job. Groups take turns. */
+  readonly group: string
+  readonly settings: JobSettings
+  /** The service fetches the input itself, which must be an address. */
+  readonly remote: boolean
+  /** Replaces an unchanged output of an older version of the input. */
+  readonly supersede?: boolean
+}
+
+/** All decisions about a job, made before anything is cut, sent or written. */
+export interface JobPlan {
+  readonly media: MediaInfo
+  readonly output: string
+  readonly tracks: readonly TrackPlan[]
+  readonly verdicts: Verdicts
+  readonly mux: MuxPlan
+  /** Set if `--strict` refuses the losses of the output. */
+  readonly strictRefusal: PrecheckError | undefined
+  /** Notes for people that are not losses. */
+  readonly notes: readonly string[]
+  /** Most seconds of voice to be sent; null if the file does not contain its length. */
+  readonly paidSec: number | null
+  /** Most bytes of the voice. The sent file is usually smaller. */
+  readonly sendBytes: number
+  /** Space for the output. */
+  readonly outputBytes: number
+  /** Space for cuts, regenerated audio and spooled tracks in the state folder. */
+  readonly workBytes: number
+}
+
+/** Extra space for indices, receipts and file system overhead. */
+const SPARE_BYTES = 32 * 1024 ** 2
+
+/**
+ * Plans a job: probes the file, chooses tracks, channels and parts, judges them, and decides the output. Reads the
+ * input and writes nothing.
+ *
+ * @throws whatever probing and choosing throw: unreadable files, missing tracks and segments
+ */
+export async function planJob(
+  request: PlanRequest,
+  limits: Limits,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<JobPlan> {
+  return planMedia(await probe(resolve(request.cwd, request.input), options), request, limits, options)
+}
+
+/** {@link planJob} for a probed file. Throws whatever choosing throws. */
+export async function planMedia(
+  media: MediaInfo,
+  request: PlanRequest,
+  limits: Limits,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<JobPlan> {
+  const { settings } = request
+  const tracks = planTracks(media, settings, limits)
+  const verdicts = judge(media, tracks, settings, limits)
+  const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
+  const wishes = muxOptions(media, tracks, settings, isFolder ? undefined : request.output)
+  const mux = await planWriting(media, wishes, verdicts, signal)
+  const output = await outputPath({
+    input: media.path,
+    output: request.output,
+    stem: request.outputStem,
+    extension: mux.container === media.container ? extname(media.path) : `.${mux.profile.extension}`,
+    label: settings.previewSec === null ? 'regen' : 'preview',
+    cwd: request.cwd,
+  })
+  const forecasts = tracks.map((track) => forecastTrack(media, track))
+  const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
+  return {
+    media,
+    output,
+    tracks,
+    verdicts,
+    mux,
+    strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
+    notes: [...mux.notes, ...forecasts.flatMap(({ notes }) => notes)],
+    paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
+    sendBytes,
+    outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
+    // Cuts, their parts, and the regenerated audio.
+    workBytes: 3 * sendBytes + SPARE_BYTES,
+  }
+}
+
+/** A file that is refused is not walked through, nor any encoder tried for it. */
+function planWriting(media: MediaInfo, wishes: OutputOptions, verdicts: Verdicts, signal: AbortSignal | undefined) {
+  const isRefused = refusalError(media.path, verdicts.asSent) !== undefined
+  return isRefused ? planMux(media, wishes) : planOutput(media, { ...wishes, signal })
+}
+
+/** How the output of judged tracks would be written beside its input; for a check, which sends nothing. */
+export async function checkWriting(
+  media: MediaInfo,
+  tracks: readonly TrackPlan[],
+  settings: JobSettings,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof writingFacts> & Pick<MuxPlan, 'losses'>> {
+  const mux = await planOutput(media, { ...muxOptions(media, tracks, settings, undefined), signal })
+  return { ...writingFacts(mux), losses: mux.losses }
+}
+
+/** The cut requests of a plan, in the order of tracks and pieces. */
+export function cutRequests(plan: JobPlan, folder: string) {
+  return plan.tracks
+    .flatMap(({ pieces }) => pieces)
+    .map(({ audioIndex, channels, cut }, index) => ({
+      audioIndex,
+      channels,
+      range: cut,
+      targetWithoutExtension: join(folder, `voice-${index}`),
+    }))
+}
+
+function muxOptions(
+  media: MediaInfo,
+  tracks: readonly TrackPlan[],
+  { recipe, outputType }: JobSettings,
+  outputFile: string | undefined,
+): OutputOptions {
+  return {
+    replaced: tracks.map(({ stream }) => stream.audioIndex),
+    mixedTo: new Map(
+      tracks.flatMap(({ stream, pieces: [piece] }) =>
+        piece?.channels.kind === 'downmix'
+          ? [[stream.audioIndex, pickedChannels(piece.channels, stream)] as const]
+          : [],
+      ),
+    ),
+    ...(outputType === null
+      ? { container: namedContainer(media, outputFile) }
+      : outputFormat(media, outputType, outputFile)),
+    fallbackContainer: recipe.audio.container,
+    fallbackCodec: recipe.audio.codec,
+    fallbackBitRate: recipe.audio.bitRate,
+    keepOriginal: recipe.keepOriginal,
+  }
+}
+
+/** The most that will be sent of a track. */
+function forecastTrack(media: MediaInfo, { stream, pieces }: TrackPlan) {
+  const lengths = pieces.map((piece) => ({ piece, sec: pieceSec(media, stream, piece) }))
+  const forecasts = lengths.map(({ piece, sec }) => (sec === null ? null : chunkForecast(sec, piece.chunks)))
+  const divided = forecasts.filter((forecast) => forecast !== null && forecast.count > 1)
+  const count = divided.reduce((sum, forecast) => sum + (forecast?.count ?? 0), 0)
+  const longest = formatTime(divided[0]?.longestSec ?? 0)
+  return {
+    sentSec: forecasts.reduce<number | null>((sum, forecast) => addKnown(sum, forecast?.sentSec ?? null), 0),
+    notes:
+      count > 0
+        ? [`Audio track ${stream.audioIndex} is sent in about ${count} parts of at most ${longest}, cut at pauses.`]
+        : [],
+  }
+}
+
+function addKnown(sum: number | null, sec: number | null): number | null {
+  return sum === null || sec === null ? null : sum + sec
+}
+
+/** Uncompressed size of the voices. FLAC about halves it. */
+function voiceBytes(media: MediaInfo, { stream, pieces }: TrackPlan): number {
+  return pieces.reduce((sum, piece) => {
+    const sec = pieceSec(media, stream, piece) ?? 0
+    const channels = pickedChannels(piece.channels, stream)
+    return sum + Math.ceil((sec * stream.sampleRate * channels * cutEncoding(stream, channels).bits) / 8)
+  }, 0)
+}
+
+function strictRefusal(media: MediaInfo, mux: MuxPlan): PrecheckError | undefined {
+  if (mux.losses.length === 0) return undefined
+  const named = mux.losses.map(({ what, reason }) => `${what} (${reason})`).join('; ')
+  return new PrecheckError('ERR_STRICT_LOSSES', `${media.path}: the output cannot carry ${named}.`, {
+    input: media.path,
+    remedies: ['Choose another container with --output or the preset, or leave out --strict.'],
+  })
+}

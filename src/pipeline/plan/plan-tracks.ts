@@ -1,0 +1,92 @@
+import { UsageError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
+import type { ChannelPick } from '../../media/voice-cut.js'
+import type { Limits } from '../../precheck/index.js'
+import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
+import type { JobSettings } from './job-settings.js'
+import { pickChannels, pickedChannels } from './pick-channels.js'
+import { firstSamples, type OpenRange, planSegments, withHandles } from './segments.js'
+import { selectTracks } from './select-tracks.js'
+
+/** One voice file to send. */
+export interface PiecePlan {
+  readonly audioIndex: number
+  readonly channels: ChannelPick
+  /** The range to replace in the track. */
+  readonly range: OpenRange
+  /** The range to cut and send: the same with handles. */
+  readonly cut: OpenRange
+  /** How to divide it if it is too long; null without a bound. */
+  readonly chunks: ChunkLengths | null
+  /** `leave`: one of several channels, in which perhaps nobody speaks. It is then not sent. */
+  readonly whenSilent: 'send' | 'leave'
+}
+
+/** One audio track to replace. */
+export interface TrackPlan {
+  readonly stream: AudioStreamInfo
+  readonly pieces: readonly PiecePlan[]
+}
+
+/**
+ * Decides which tracks, channels and parts become voice files.
+ *
+ * @throws {UsageError} if the settings name a missing track, channel or segment
+ */
+export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limits): readonly TrackPlan[] {
+  const { recipe, segments, previewSec } = settings
+  return selectTracks(media, recipe.track).map((stream) => {
+    const { sampleRate } = stream
+    const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
+    const wanted = planSegments(media, segments, sampleRate)
+    requireSound(media, stream, wanted)
+    const ranges = previewSec === null ? wanted : firstSamples(wanted, Math.round(previewSec * sampleRate))
+    const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
+    const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
+      ranges.map((range) => ({
+        audioIndex: stream.audioIndex,
+        channels,
+        range,
+        cut: openAtEnd(withHandles(range, handleSamples), fileEnd),
+        chunks: chunkLengths(settings, limits, { stream, channels: pickedChannels(channels, stream) }),
+        whenSilent: recipe.channels === 'each' ? ('leave' as const) : ('send' as const),
+      })),
+    )
+    return { stream, pieces }
+  })
+}
+
+/**
+ * Refuses a part behind the end of a track that is shorter than its picture, because nothing is there to regenerate.
+ *
+ * @throws {UsageError} `ERR_SEGMENT_OUTSIDE`
+ */
+function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[]): void {
+  if (stream.durationSec === null) return
+  const endSec = (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec
+  const beyond = ranges.find(
+    ({ startSample }) => startSample > 0 && startSample >= Math.round(endSec * stream.sampleRate),
+  )
+  if (!beyond) return
+  const from = formatTime(beyond.startSample / stream.sampleRate)
+  throw new UsageError(
+    'ERR_SEGMENT_OUTSIDE',
+    `The segment at ${from} begins after the end of audio track ${stream.audioIndex} of ${media.path} (${formatTime(endSec)}).`,
+    { input: media.path, remedies: ['The file has only picture there. Name an earlier part.'] },
+  )
+}
+
+/** A handle ends at the end of the track, because silence after it would be paid for. */
+function openAtEnd(range: OpenRange, fileEnd: number | null): OpenRange {
+  const reachesEnd = fileEnd !== null && range.endSample !== null && range.endSample >= fileEnd
+  return reachesEnd ? { ...range, endSample: null } : range
+}
+
+/** Seconds of a piece as sent; null if the file does not contain its length. */
+export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: PiecePlan): number | null {
+  const { sampleRate } = stream
+  const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
+  const end = cut.endSample === null ? fileEnd : Math.min(cut.endSample, fileEnd ?? cut.endSample)
+  return end === null ? null : Math.max(0, end - cut.startSample) / sampleRate
+}

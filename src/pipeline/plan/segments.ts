@@ -1,0 +1,189 @@
+import { z } from 'zod'
+import { UsageError } from '../../core/errors.js'
+import { formatTime, parseTime } from '../../core/time.js'
+import type { MediaInfo } from '../../media/media-info.js'
+import type { SampleRange } from '../../media/voice-cut.js'
+import { frameRateOf, startTimecodeOf, timecodeFrames } from './timecode.js'
+
+const fromTo = z.strictObject({
+  startSec: z.number().min(0).meta({ description: 'Seconds from the start of the file.' }),
+  endSec: z.number().min(0).nullish().meta({ description: 'Seconds from the start of the file; null for its end.' }),
+})
+const byChapter = z.strictObject({
+  chapter: z.string().min(1).meta({ description: 'Title of a chapter of the file.' }),
+})
+const timecode = z.string().regex(/^\d{2}:\d{2}:\d{2}[:;]\d{2}$/, 'must be a timecode such as 01:00:10:05')
+const byTimecode = z.strictObject({
+  startTimecode: timecode.meta({ description: "On the file's own timecode; `;` before the frames is drop frame." }),
+  endTimecode: timecode.meta({ description: 'The first frame after the part.' }),
+})
+
+/** A part of a file to regenerate: by time, by chapter title, or by timecode. */
+export const segmentSchema = z.union([fromTo, byChapter, byTimecode], {
+  error: 'must be {"startSec","endSec"}, {"chapter"} or {"startTimecode","endTimecode"}',
+})
+export type Segment = z.infer<typeof segmentSchema>
+type ByTimecode = z.infer<typeof byTimecode>
+
+/** A part in samples of a track. An `endSample` of null means the track's end. */
+export interface OpenRange {
+  readonly startSample: number
+  readonly endSample: number | null
+}
+
+/**
+ * Reads a segment as typed: `START-END`, each in seconds or `[hh:]mm:ss[.mmm]`, either one optional (`90-`, `-10`), or
+ * `chapter:NAME`.
+ *
+ * @throws {UsageError} `ERR_SEGMENT_SYNTAX`
+ */
+export function parseSegment(text: string): Segment {
+  const chapter = /^chapter:(.+)$/s.exec(text)
+  if (chapter) return { chapter: unquote(chapter[1] as string) }
+  const match = /^([^-]*)-([^-]*)$/.exec(text.trim())
+  const [start, end] = [match?.[1]?.trim() ?? '', match?.[2]?.trim() ?? '']
+  const startSec = start === '' ? 0 : parseTime(start)
+  const endSec = end === '' ? null : parseTime(end)
+  if (!match || startSec === undefined || endSec === undefined || (start === '' && end === '')) {
+    throw new UsageError('ERR_SEGMENT_SYNTAX', `voxmux cannot read the segment "${text}".`, {
+      remedies: ['Write it as START-END, for example 12.5-60, 1:02-1:30.5, 90- or chapter:"Interview".'],
+    })
+  }
+  return { startSec, endSec }
+}
+
+function unquote(text: string): string {
+  return /^(["']).*\1$/s.test(text) ? text.slice(1, -1) : text
+}
+
+/**
+ * Maps segments to a track: resolves and orders them, merges those that overlap or touch, and clamps them at the end of
+ * the file.
+ *
+ * @param media times are checked against its duration and chapters
+ * @param sampleRate of the track: positions are `round(sec × sampleRate)`
+ * @returns disjoint, ascending ranges; a segment up to the file's end is open
+ * @throws {UsageError} `ERR_SEGMENT_BACKWARDS`, `ERR_SEGMENT_OUTSIDE`, `ERR_SEGMENT_CHAPTER`
+ */
+export function planSegments(media: MediaInfo, segments: readonly Segment[], sampleRate: number): OpenRange[] {
+  if (segments.length === 0) return [{ startSample: 0, endSample: null }]
+  const ranges = segments
+    .map((segment) => resolveSegment(media, 'startTimecode' in segment ? timesOf(media, segment, segments) : segment))
+    .map(({ startSec, endSec }) => ({
+      startSample: Math.round(startSec * sampleRate),
+      endSample: endSec === null ? null : Math.round(endSec * sampleRate),
+    }))
+  return mergeRanges(ranges)
+}
+
+function resolveSegment(
+  media: MediaInfo,
+  segment: Exclude<Segment, ByTimecode>,
+): { startSec: number; endSec: number | null } {
+  if ('chapter' in segment) return chapterTimes(media, segment.chapter)
+  const { startSec } = segment
+  const endSec = segment.endSec ?? null
+  const duration = media.durationSec
+  const shown = `${formatTime(startSec)}-${endSec === null ? '' : formatTime(endSec)}`
+  if (endSec !== null && endSec <= startSec) {
+    throw new UsageError('ERR_SEGMENT_BACKWARDS', `The segment ${shown} ends before it begins.`, {
+      input: media.path,
+      remedies: ['Write the earlier time first.'],
+    })
+  }
+  if (duration !== null && startSec >= duration) {
+    throw new UsageError(
+      'ERR_SEGMENT_OUTSIDE',
+      `The segment ${shown} begins after the end of ${media.path} (${formatTime(duration)}).`,
+      { input: media.path, remedies: ['Count the times from the start of the file, not from its timecode.'] },
+    )
+  }
+  return { startSec, endSec: duration !== null && endSec !== null && endSec >= duration ? null : endSec }
+}
+
+/**
+ * Timecodes are relative to the file's own first one. Programmes start at a whole hour: a file without a timecode
+ * starts at the hour of the earliest part. If that part fits into the file as it is, the file starts at 0.
+ */
+function timesOf(media: MediaInfo, { startTimecode, endTimecode }: ByTimecode, all: readonly Segment[]) {
+  const frameRate = frameRateOf(media)
+  if (frameRate === undefined) {
+    throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} has no picture, and timecodes need a frame rate.`, {
+      input: media.path,
+      remedies: ['Name the parts by time, for example --segment 1:02-1:30 or markers:FILE.'],
+    })
+  }
+  const framesOf = (timecode: string) => timecodeFrames(timecode, frameRate) ?? 0
+  const secOf = (timecode: string) => (framesOf(timecode) - origin) / frameRate
+  const earliest = all
+    .flatMap((segment) => ('startTimecode' in segment ? [segment.startTimecode] : []))
+    .reduce((one, other) => (framesOf(other) < framesOf(one) ? other : one), startTimecode)
+  const own = startTimecodeOf(media)
+  const isInside = framesOf(earliest) / frameRate < (media.durationSec ?? 0)
+  const origin = own ? framesOf(own) : isInside ? 0 : framesOf(`${earliest.slice(0, 2)}:00:00${earliest[8]}00`)
+  const startSec = secOf(startTimecode)
+  if (startSec < 0) {
+    throw new UsageError(
+      'ERR_SEGMENT_OUTSIDE',
+      `The segment at ${startTimecode} begins before ${media.path} (${own}).`,
+      {
+        input: media.path,
+        remedies: ['Use the list of the timeline that this file was exported from.'],
+      },
+    )
+  }
+  return { startSec, endSec: Math.max(0, secOf(endTimecode)) }
+}
+
+function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSec: number } {
+  const wanted = name.normalize('NFC').toLowerCase()
+  const found = media.chapters.find((chapter) => chapter.title?.normalize('NFC').toLowerCase() === wanted)
+  if (!found) {
+    const titles = media.chapters.map((chapter) => `"${chapter.title ?? ''}"`).join(', ')
+    throw new UsageError('ERR_SEGMENT_CHAPTER', `${media.path} has no chapter "${name}".`, {
+      input: media.path,
+      remedies: [titles ? `Its chapters are ${titles}.` : 'It has no chapters: name the segment by time.'],
+    })
+  }
+  return { startSec: found.startSec, endSec: found.endSec }
+}
+
+/** Orders ranges and joins those that overlap or touch. */
+export function mergeRanges(ranges: readonly OpenRange[]): OpenRange[] {
+  const merged: OpenRange[] = []
+  for (const range of [...ranges].sort((a, b) => a.startSample - b.startSample)) {
+    const last = merged.at(-1)
+    if (!last || (last.endSample !== null && range.startSample > last.endSample)) {
+      merged.push(range)
+    } else if (last.endSample !== null && (range.endSample === null || range.endSample > last.endSample)) {
+      merged[merged.length - 1] = { startSample: last.startSample, endSample: range.endSample }
+    }
+  }
+  return merged
+}
+
+/** Keeps the first `sampleCount` samples of the ranges together, as a preview regenerates them. */
+export function firstSamples(ranges: readonly OpenRange[], sampleCount: number): OpenRange[] {
+  const kept: OpenRange[] = []
+  let left = sampleCount
+  for (const { startSample, endSample } of ranges) {
+    if (left <= 0) break
+    const length = endSample === null ? left : Math.min(left, endSample - startSample)
+    kept.push({ startSample, endSample: startSample + length })
+    left -= length
+  }
+  return kept
+}
+
+/** Extends a range by `handleSamples` on either side, as far as the file reaches. */
+export function withHandles(range: OpenRange, handleSamples: number): OpenRange {
+  return {
+    startSample: Math.max(0, range.startSample - handleSamples),
+    endSample: range.endSample === null ? null : range.endSample + handleSamples,
+  }
+}
+
+/** Closes an open range at the track's end. */
+export function closeRange(range: OpenRange, trackEndSample: number): SampleRange {
+  return { startSample: range.startSample, endSample: Math.min(range.endSample ?? trackEndSample, trackEndSample) }
+}

@@ -1,0 +1,92 @@
+import type { VoxmuxError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import { backoffMs, sleep } from '../../core/time.js'
+import type { JobStore } from '../../ledger/index.js'
+
+/** Prefix of the pauses that the guard set and may end. Any other pause is a person's. */
+const PAUSE_PREFIX = 'The service refuses this account: '
+
+/** Pause between two checks for a pause or resume, in milliseconds. */
+const LOOK_MS = 2000
+
+export interface AccountGuardOptions {
+  readonly jobs: JobStore
+  readonly logger: Logger
+  /** First and longest time between two tries. */
+  readonly probeMs: { readonly first: number; readonly longest: number }
+  readonly lookMs?: number | undefined
+  /** Runs one job although all are paused. @returns false if no job was ready */
+  readonly probe: () => Promise<boolean>
+}
+
+/**
+ * Stops the intake of the whole store if the account has no credits or no access, and logs that as an error. It then
+ * tries a single job at growing intervals, and resumes when one succeeds.
+ */
+export class AccountGuard {
+  readonly #options: AccountGuardOptions
+  #troubles = 0
+  #tries = 0
+  #stop = new AbortController()
+  #loop: Promise<void> | undefined
+
+  constructor(options: AccountGuardOptions) {
+    this.#options = options
+  }
+
+  /** Pauses the store unless it is paused already. */
+  async trouble(error: VoxmuxError): Promise<void> {
+    const { jobs, logger } = this.#options
+    this.#troubles += 1
+    if ((await jobs.pauses()).some(({ group }) => group === null)) return
+    await jobs.pause(null, `${PAUSE_PREFIX}${error.message}`)
+    const { code, errorCode, remedies } = error
+    logger.error(
+      { code, errorCode, remedies },
+      `All jobs are paused, and no file fails because of it: ${error.message}`,
+    )
+  }
+
+  start(): void {
+    if (this.#loop) return
+    this.#stop = new AbortController()
+    this.#loop = this.#watch(this.#stop.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#loop
+    this.#loop = undefined
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { logger, lookMs = LOOK_MS } = this.#options
+    while (!signal.aborted) {
+      try {
+        if (await this.#isPaused()) await this.#probe(signal)
+        else this.#tries = 0
+      } catch (cause) {
+        if (!signal.aborted) logger.debug({ cause }, 'could not check the pause')
+      }
+      await sleep(lookMs, signal).catch(() => {})
+    }
+  }
+
+  async #isPaused(): Promise<boolean> {
+    const pauses = await this.#options.jobs.pauses()
+    return pauses.some(({ group, reason }) => group === null && reason.startsWith(PAUSE_PREFIX))
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const { jobs, logger, probe, probeMs } = this.#options
+    await sleep(backoffMs(this.#tries, probeMs.first, probeMs.longest), signal)
+    // A person or another worker resumed it in the meantime.
+    if (!(await this.#isPaused())) return
+    this.#tries += 1
+    const before = this.#troubles
+    const hadJob = await probe()
+    if (signal.aborted || this.#troubles !== before) return
+    await jobs.resume(null)
+    logger.info({ probed: hadJob }, 'The service accepts this account again: jobs continue.')
+  }
+}

@@ -1,0 +1,228 @@
+import { toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import {
+  endJob,
+  type HeldJob,
+  isLeaseLost,
+  type Job,
+  type JobEnd,
+  JobQueue,
+  type RetryDelay,
+  retryForADay,
+} from '../../ledger/index.js'
+import type { PipelineContext } from '../context.js'
+import type { JobEvent, Stage } from '../events.js'
+import { endOfJob, faultOfDaemon } from '../job/job-endings.js'
+import { jobKindOf } from '../job/job-kind.js'
+import { liveJob } from '../job/job-life.js'
+import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from '../job/job-outcome.js'
+import { JobTeller } from '../job/job-teller.js'
+import { ownOutput } from '../job/own-output.js'
+import type { JobHooks } from '../job-hooks.js'
+import { AccountGuard } from './account-guard.js'
+import { orderOf, planRequestOf, type QueuedOrder } from './queued-order.js'
+import { ServiceReturn } from './service-return.js'
+
+export interface JobWorkerOptions {
+  /** Number of jobs in progress at once in this process. */
+  readonly concurrency: number
+  /** Groups to take jobs from; default all. */
+  readonly groups?: readonly string[] | undefined
+  /** Hooks for every job, called after those of the context. */
+  readonly hooks?: readonly JobHooks[] | undefined
+  /**
+   * Called with every event, each with the job's id. A deferred job sends a `file` event of status `pending` with the
+   * reason.
+   */
+  readonly onEvent?: ((event: JobEvent) => void) | undefined
+  readonly logger?: Logger | undefined
+  /** Pause between two searches for jobs of other processes; default 1000. */
+  readonly pollMs?: number | undefined
+  /** Pause before a retry; by default it grows for a day. */
+  readonly retryDelay?: RetryDelay | undefined
+  /** First and longest time between two tries of a failing account or service; default 30 s and 10 min. */
+  readonly probeMs?: { readonly first: number; readonly longest: number } | undefined
+}
+
+/** A job that a worker of this process is running. */
+export interface RunningJob {
+  readonly job: Job
+  /** Null until the first stage reports progress. */
+  readonly stage: Stage | null
+  /** Progress of that stage, 0 to 100. */
+  readonly percent: number
+  /** Unix milliseconds. */
+  readonly sinceMs: number
+}
+
+/** Runs the queued jobs of a store. */
+export interface JobWorker {
+  start(): void
+  /** Stops the intake, releases the running jobs, and resolves when the store has that. */
+  stop(): Promise<void>
+  /** Looks for jobs at once, because this process enqueued one. */
+  wake(): void
+  /** The running jobs, the oldest first. */
+  readonly working: readonly RunningJob[]
+}
+
+/** Opens a worker over the context's store. It runs jobs with the same code as `runJob`. Call `start` to begin. */
+export function openJobWorker(context: PipelineContext, options: JobWorkerOptions): JobWorker {
+  return new OrderWorker(context, options)
+}
+
+/** Deferral of jobs that no worker may take until the process that made them claims them by key. */
+const NOT_OURS_MS = 100 * 365 * 24 * 3600 * 1000
+
+const PROBE_MS = { first: 30_000, longest: 600_000 }
+
+class OrderWorker implements JobWorker {
+  readonly #context: PipelineContext
+  readonly #options: JobWorkerOptions
+  readonly #logger: Logger
+  readonly #queue: JobQueue
+  readonly #guard: AccountGuard
+  readonly #serviceReturn: ServiceReturn
+  readonly #working = new Map<string, RunningJob>()
+
+  constructor(context: PipelineContext, options: JobWorkerOptions) {
+    const { concurrency, groups, pollMs, logger = context.logger, probeMs = PROBE_MS } = options
+    this.#context = context
+    this.#options = options
+    this.#logger = logger
+    this.#queue = new JobQueue({
+      ...{ store: context.jobs, concurrency, logger, work: (held) => this.#work(held) },
+      ...(groups && { groups }),
+      ...(pollMs !== undefined && { pollMs }),
+    })
+    this.#guard = new AccountGuard({
+      ...{ jobs: context.jobs, logger, probeMs, lookMs: pollMs },
+      probe: () => this.#probe(),
+    })
+    this.#serviceReturn = new ServiceReturn({
+      ...{ jobs: context.jobs, groups, logger, probeMs },
+      ping: async (signal) => (await context.client()).ping({ signal }),
+      onReady: () => this.wake(),
+    })
+  }
+
+  get working(): readonly RunningJob[] {
+    return [...this.#working.values()]
+  }
+
+  start(): void {
+    this.#queue.start()
+    this.#guard.start()
+    // A service in this process is always reachable.
+    if (!this.#context.isEmbedded) this.#serviceReturn.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#guard.stop(), this.#serviceReturn.stop(), this.#queue.stop()])
+  }
+
+  wake(): void {
+    this.#queue.wake()
+  }
+
+  /** Runs one ready job although all are paused: the oldest of the newest ones. */
+  async #probe(): Promise<boolean> {
+    const { groups } = this.#options
+    const waiting = await this.#context.jobs.list({ statuses: ['queued'] })
+    const own = waiting.filter((job) => job.state.order !== undefined && (groups?.includes(job.group) ?? true))
+    for (const job of own.reverse()) if (await this.#queue.workOn(job.key)) return true
+    return false
+  }
+
+  async #work(held: HeldJob): Promise<void> {
+    const { job } = held
+    const teller = this.#tellerOf(held)
+    this.#working.set(job.id, { job, stage: null, percent: 0, sinceMs: Date.now() })
+    try {
+      const order = orderOf(job)
+      if (order === null) return await leave(held)
+      this.#logger.info({ job: job.id, input: job.input, group: job.group, attempt: job.attempts }, 'job begins')
+      teller.learn({ data: order.data })
+      const outcome = await this.#live(held, order, teller)
+      this.#serviceReturn.gotThrough()
+      const { status, output } = outcome.event
+      this.#logger.info({ job: job.id, input: job.input, status, output }, 'job ended')
+      this.#options.onEvent?.(outcome.event)
+    } catch (thrown) {
+      const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
+      // Another process took over the job and reports its end.
+      if (isLeaseLost(error)) throw error
+      await this.#end(held, await faultOfDaemon(error, held.job), teller)
+    } finally {
+      this.#working.delete(job.id)
+    }
+  }
+
+  #tellerOf({ job, signal }: HeldJob): JobTeller {
+    const { id, input, group, preset } = job
+    let isDealtWith = false
+    return new JobTeller({
+      facts: { id, group, preset: preset ?? '', input, output: job.output, data: {}, signal },
+      hooks: [...(this.#context.hooks ?? []), ...(this.#options.hooks ?? [])],
+      onEvent: (event) => {
+        if (event.event === 'progress' && event.stage === 'process' && !isDealtWith) {
+          isDealtWith = true
+          this.#serviceReturn.gotThrough()
+        }
+        const entry = this.#working.get(id)
+        if (event.event === 'progress' && entry) {
+          this.#working.set(id, { ...entry, stage: event.stage, percent: event.percent })
+          if (event.percent === 100) this.#logger.info({ job: id, stage: event.stage }, 'stage done')
+        }
+        this.#options.onEvent?.(event)
+      },
+      logger: this.#logger,
+    })
+  }
+
+  async #live(held: HeldJob, order: QueuedOrder, teller: JobTeller): Promise<JobOutcome> {
+    const request = planRequestOf(held.job, order)
+    const own = await ownOutput(request, held.signal)
+    if (own !== null) {
+      await held.complete({ status: 'skipped' })
+      return outcomeOfFinished(teller.facts, own)
+    }
+    const finished = await liveJob(jobKindOf(request, this.#context), {
+      ...{ context: this.#context, teller },
+      claim: async ({ output }) => {
+        await held.checkpoint({ output })
+        return held
+      },
+    })
+    return outcomeOfFinished(teller.facts, finished)
+  }
+
+  async #end(held: HeldJob, error: VoxmuxError, teller: JobTeller): Promise<void> {
+    const { job } = held
+    if (concernsAccount(error)) await this.#guard.trouble(error)
+    const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, teller)
+    const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
+    if (end.kind === 'fail') {
+      this.#logger.error(log, `${job.input} ${end.status}: ${error.message}`)
+      await teller.failed({ status: end.status, error })
+    } else if (end.kind === 'retry') {
+      this.#logger.warn({ ...log, atMs: end.atMs }, `${job.input} will be retried: ${error.message}`)
+    }
+    await endJob(held, end, error)
+    this.#serviceReturn.met(error)
+    const status = end.kind === 'fail' ? end.status : 'pending'
+    this.#options.onEvent?.(outcomeOfError({ id: job.id, input: job.input }, error, status).event)
+  }
+}
+
+/** The same end, or another try if a hook reports that the fault is not the file's. */
+async function excused(end: JobEnd, error: VoxmuxError, teller: JobTeller): Promise<JobEnd> {
+  if (end.kind !== 'fail') return end
+  const delayMs = await teller.excused({ status: end.status, error })
+  return delayMs === undefined ? end : { kind: 'retry', atMs: Date.now() + delayMs }
+}
+
+/** Returns a job to the process that made it. A worker must not pay for a job that a person interrupted. */
+async function leave(held: HeldJob): Promise<void> {
+  await held.release({ status: 'queued', notBeforeMs: Date.now() + NOT_OURS_MS })
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { UsageError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
+import type { Job, JobState } from '../../ledger/index.js'
+import { type JobSettings, jobSettingsSchema } from '../plan/job-settings.js'
+import type { PlanRequest } from '../plan/plan-job.js'
+
+/** A file for any worker to process. */
+export interface JobOrder {
+  /** Absolute path, or https address. */
+  readonly input: string
+  /** Absolute path: a file, or a folder with a slash at its end, which then gets a name from the input. */
+  readonly output: string
+  /** Name of the output in that folder, without its extension; by default the input's name with `.regen`. */
+  readonly outputStem?: string | undefined
+  readonly settings: JobSettings
+  /** Group of the job, such as a watch folder. Groups take turns, and each can be paused. */
+  readonly group: string
+  /** Higher priorities run sooner; default 0. */
+  readonly priority?: number | undefined
+  /** Earliest start, in Unix milliseconds. */
+  readonly notBeforeMs?: number | null | undefined
+  /** The service fetches the address itself. */
+  readonly remote?: boolean | undefined
+  /**
+   * Replaces an output that was made from an older version of this input and that nobody has changed since. Otherwise
+   * such an output is refused like any existing file.
+   */
+  readonly supersede?: boolean | undefined
+  /** Makes two orders of a group one job; by default the input's content, the output and the recipe. */
+  readonly identity?: string | undefined
+  /** Identifies this request. Enqueued again after a crash, it forces nothing a second time. */
+  readonly ticket?: string | undefined
+  /** SHA-256 of the input's content, or another id of the caller's. The input is then not read. */
+  readonly contentId?: string | undefined
+  /** Plain JSON for the hooks of the job. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Raised when an older worker could misread an order. */
+const ORDER_VERSION = 1
+
+const orderSchema = z.object({
+  version: z.literal(ORDER_VERSION),
+  /** The given address with its secrets. Null for a file, whose path is the job's input. */
+  address: z.string().nullable(),
+  output: z.string(),
+  outputStem: z.string().nullable(),
+  settings: jobSettingsSchema,
+  remote: z.boolean(),
+  supersede: z.boolean(),
+  ticket: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+})
+
+/** An order in the state of a job. */
+export type QueuedOrder = Readonly<z.infer<typeof orderSchema>>
+
+/** The part of a job's state that holds its order. */
+export function orderState(order: JobOrder, isAddress: boolean): JobState {
+  const queued: QueuedOrder = {
+    version: ORDER_VERSION,
+    address: isAddress ? order.input : null,
+    output: order.output,
+    outputStem: order.outputStem ?? null,
+    settings: { ...order.settings, segments: [...order.settings.segments] },
+    remote: order.remote ?? false,
+    supersede: order.supersede ?? false,
+    ticket: order.ticket ?? null,
+    data: { ...order.data },
+  }
+  return { order: queued }
+}
+
+/**
+ * The order of a job. Null if the process that made the job runs it itself (`voxmux run`).
+ *
+ * @throws UsageError `ERR_ORDER_UNREADABLE` for an order of another version of voxmux
+ */
+export function orderOf(job: Job): QueuedOrder | null {
+  if (job.state.order === undefined) return null
+  const read = orderSchema.safeParse(job.state.order)
+  if (read.success) return read.data
+  throw new UsageError('ERR_ORDER_UNREADABLE', `This version of voxmux cannot read the queued job for ${job.input}.`, {
+    cause: read.error,
+    input: job.input,
+    remedies: ['Install the same version on every machine, then retry it with `voxmux jobs retry`.'],
+  })
+}
+
+/** The plan request of a queued job. */
+export function planRequestOf(job: Job, order: QueuedOrder): PlanRequest {
+  return {
+    provisionalId: job.id,
+    input: order.address ?? job.input,
+    output: order.output,
+    outputStem: order.outputStem ?? undefined,
+    cwd: '/',
+    group: job.group,
+    settings: order.settings,
+    remote: order.remote,
+    supersede: order.supersede,
+  }
+}
+
+/** The input without secrets, for ledger, events and logs. */
+export function shownInput(input: string, isAddress: boolean): string {
+  return isAddress ? redactUrl(input) : input
+}
+
+/** A job without secrets: a web address usually contains one. */
+export function shownJob(job: Job): Job {
+  const { order } = job.state as { readonly order?: { readonly address?: unknown } }
+  if (typeof order?.address !== 'string') return job
+  return { ...job, state: { ...job.state, order: { ...order, address: redactUrl(order.address) } } }
+}

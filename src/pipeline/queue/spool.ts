@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import PQueue from 'p-queue'
+import { z } from 'zod'
+import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import { type JobRequestFile, jobRequestSchema } from './job-request.js'
+
+const SCAN_MS = 500
+/** Number of files read at once. Their inputs are hashed to identify them by content. */
+const CONCURRENCY = 4
+
+export interface SpoolOptions {
+  /** Folder into which other programs move their jobs: `*.json`, one job or an array of jobs. */
+  readonly folder: string
+  /**
+   * Enqueues one job. A crash between this and the file's deletion leads to a second call with the same ticket. A later
+   * file of the same name has another ticket.
+   */
+  readonly take: (request: JobRequestFile, ticket: string) => Promise<unknown>
+  readonly logger: Logger
+}
+
+/**
+ * Takes jobs out of a folder, each exactly once: it enqueues the job and then deletes the file. An invalid file is
+ * renamed to `<name>.rejected`, with the reason in `<name>.rejected.txt`. A transient failure is retried.
+ */
+export class Spool {
+  readonly #options: SpoolOptions
+  readonly #queue = new PQueue({ concurrency: CONCURRENCY })
+  readonly #taking = new Set<string>()
+  /** Files whose repeated failure is already logged. */
+  readonly #waiting = new Set<string>()
+  /** Tickets of enqueued files that cannot be deleted. */
+  readonly #taken = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+  #isDown = false
+
+  constructor(options: SpoolOptions) {
+    this.#options = options
+  }
+
+  /** @throws UsageError `ERR_SPOOL_MISSING`, `ERR_SPOOL_UNWRITABLE` */
+  async start(): Promise<void> {
+    const { folder } = this.#options
+    try {
+      await readdir(folder)
+    } catch (cause) {
+      throw new UsageError('ERR_SPOOL_MISSING', `voxmux cannot read the spool folder ${folder}.`, {
+        cause,
+        input: folder,
+        remedies: ['Create it, and let both the worker and the programs that write jobs write into it.'],
+      })
+    }
+    await requireWritable(folder)
+    await this.#scan()
+    this.#timer = setInterval(() => void this.#scan(), SCAN_MS)
+  }
+
+  /** Stops the intake and waits for the files in progress. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#queue.clear()
+    await this.#queue.onIdle()
+  }
+
+  async #scan(): Promise<void> {
+    const { folder, logger } = this.#options
+    try {
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+      this.#isDown = false
+      for (const name of names.sort()) {
+        if (this.#taking.has(name)) continue
+        this.#taking.add(name)
+        void this.#queue.add(() => this.#takeFile(name)).finally(() => this.#taking.delete(name))
+      }
+    } catch (cause) {
+      // Logged once, because a share may be away for the whole night.
+      if (!this.#isDown) logger.warn({ cause, folder }, `voxmux cannot read the spool folder ${folder}; trying again.`)
+      this.#isDown = true
+    }
+  }
+
+  async #takeFile(name: string): Promise<void> {
+    const { folder, take, logger } = this.#options
+    const path = join(folder, name)
+    let ticket: string | undefined
+    try {
+      const { text, writtenMs } = await readSpoolFile(path)
+      ticket = `${name}@${writtenMs}`
+      if (!this.#taken.has(ticket)) {
+        const requests = requestsOf(text, path)
+        for (const [index, request] of requests.entries()) await take(request, `${ticket}#${index}`)
+        this.#taken.add(ticket)
+        logger.info({ spool: name, jobs: requests.length }, 'taken from the spool')
+      }
+      await rm(path, { force: true })
+      this.#taken.delete(ticket)
+      this.#waiting.delete(name)
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return // another worker took it
+      const error = toVoxmuxError(thrown, path)
+      if (ticket !== undefined && this.#taken.has(ticket)) {
+        this.#sayOnce(
+          name,
+          error,
+          `${path} was enqueued and cannot be deleted: the worker needs write access to the folder.`,
+        )
+      } else if (error.exitCode === 4 || error.exitCode === 130) {
+        this.#sayOnce(name, error, `${name} is waiting and will be retried: ${error.message}`)
+      } else await this.#setAside(name, path, error)
+    }
+  }
+
+  #sayOnce(name: string, { code }: VoxmuxError, message: string): void {
+    if (!this.#waiting.has(name)) this.#options.logger.warn({ spool: name, code }, message)
+    this.#waiting.add(name)
+  }
+
+  async #setAside(name: string, path: string, error: VoxmuxError): Promise<void> {
+    const rejected = `${path}.rejected`
+    try {
+      await writeFile(`${rejected}.txt`, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'))
+      await rename(path, rejected)
+      this.#waiting.delete(name)
+      this.#options.logger.error({ spool: path, code: error.code }, `${path} was rejected: ${error.message}`)
+    } catch (cause) {
+      // Neither enqueued nor moved. Reading it again does no harm.
+      const why = toVoxmuxError(cause, path).message
+      this.#sayOnce(name, error, `${path} was rejected and cannot be renamed. ${error.message} ${why}`)
+    }
+  }
+}
+
+/** A worker that cannot delete its files would find them again and again. Report that before the first job. */
+async function requireWritable(folder: string): Promise<void> {
+  const probe = join(folder, `.${randomUUID()}.part`)
+  try {
+    await writeFile(probe, '', { flag: 'wx' })
+    await rm(probe, { force: true })
+  } catch (cause) {
+    // A full disk still allows reading and deleting.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException).code ?? '')) return
+    throw new UsageError(
+      'ERR_SPOOL_UNWRITABLE',
+      `The worker cannot write into the spool folder ${folder}, so it could not delete finished jobs.`,
+      {
+        cause,
+        input: folder,
+        remedies: ['Run the worker as the owner of the folder, or give its group write access.'],
+      },
+    )
+  }
+}
+
+/** Jobs are a few lines. A film dropped here by mistake is not read. */
+const MAX_BYTES = 1024 ** 2
+
+export interface SpoolFile {
+  readonly text: string
+  /** Modification time: tells this file from another of the same name. */
+  readonly writtenMs: number
+}
+
+/** @throws UsageError `ERR_SPOOL_JOB` */
+function requestsOf(text: string, path: string): readonly JobRequestFile[] {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (cause) {
+    throw notAJob(path, 'it is not JSON', cause)
+  }
+  const read = z
+    .array(jobRequestSchema)
+    .min(1)
+    .safeParse(Array.isArray(json) ? json : [json])
+  if (read.success) return read.data
+  throw notAJob(path, z.prettifyError(read.error).replaceAll('\n', '; '), read.error)
+}
+
+/**
+ * Reads a file of a spool folder. It does not follow links: their authors may not be allowed to read the target.
+ *
+ * @throws UsageError `ERR_SPOOL_JOB`; whatever the file system throws
+ */
+async function readSpoolFile(path: string): Promise<SpoolFile> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause) => {
+    throw (cause as NodeJS.ErrnoException).code === 'ELOOP' ? notAJob(path, 'it is a link', cause) : cause
+  })
+  try {
+    const found = await file.stat()
+    if (!found.isFile()) throw notAJob(path, 'it is not a file')
+    if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
+    return { text: await file.readFile('utf8'), writtenMs: found.mtimeMs }
+  } finally {
+    await file.close()
+  }
+}
+
+function notAJob(path: string, why: string, cause?: unknown): UsageError {
+  return new UsageError('ERR_SPOOL_JOB', `${path} is not a valid job: ${why}.`, {
+    cause,
+    input: path,
+    remedies: ['`voxmux step --schema` prints the JSON Schema of a job.'],
+  })
+}

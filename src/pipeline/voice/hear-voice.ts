@@ -1,0 +1,47 @@
+import { fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
+import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
+import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
+
+/**
+ * Seconds of voice in an audio track, found by the model's voice detector, which stops at the first sufficient voice. A
+ * detector can be wrong: it takes singing for voice and may miss a whisper.
+ *
+ * @returns null if the detector cannot decide
+ */
+async function heardVoiceSec(path: string, audioIndex: number, signal?: AbortSignal): Promise<number | null> {
+  const { stdout } = streamFfmpeg(
+    {
+      inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
+      filterComplex: `[0:a:${audioIndex}]aresample=${VOICE_SAMPLE_RATE},aformat=sample_fmts=flt:channel_layouts=mono[pcm]`,
+      outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 'f32le', '-c:a', 'pcm_f32le'] }],
+    },
+    { signal, input: path },
+  )
+  const pool = new VoicePool({ workers: 1 })
+  try {
+    const amount = await detectVoice(
+      { channelCount: 1, chunks: stdout },
+      { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC },
+    )
+    return amount?.voicedSec ?? null
+  } finally {
+    stdout.destroy()
+    await pool.close()
+  }
+}
+
+/**
+ * The detector's verdict on an audio track. It gives -3 if practically nobody speaks: a warning, or a refusal if the
+ * limits require a voice.
+ *
+ * @param path of the input or of a cut
+ */
+export async function voiceVerdicts(
+  path: string,
+  audioIndex: number,
+  limits: Limits,
+  signal?: AbortSignal,
+): Promise<readonly Verdict[]> {
+  const voicedSec = await heardVoiceSec(path, audioIndex, signal)
+  return runRules(subjectOfSound(voicedSec), limits).filter(({ errorCode }) => errorCode === -3)
+}

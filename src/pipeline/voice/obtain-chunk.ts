@@ -1,0 +1,71 @@
+import { VoxmuxError } from '../../core/errors.js'
+import type { VoiceAlignment } from '../../media/index.js'
+import type { VoiceCut } from '../../media/voice-cut.js'
+import type { PipelineContext } from '../context.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import type { JobPlan } from '../plan/plan-job.js'
+import type { PartProgress } from './joint-progress.js'
+import { learnFrom, warnOfLearned } from './learned-limits.js'
+import { regenerateVoice } from './regenerate-voice.js'
+import { voiceOfCut } from './voice-requests.js'
+import type { RegeneratedVoice } from './voice-service.js'
+
+/** A voice file and its regenerated audio. */
+export interface ObtainedChunk {
+  readonly cut: VoiceCut
+  readonly alignment: VoiceAlignment
+  /** Null if the service found no voice in this part or channel of several, which then stays unchanged. */
+  readonly regenerated: RegeneratedVoice<VoiceAlignment> | null
+}
+
+export interface ObtainChunkOptions {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly signal: AbortSignal
+  readonly waitUntilMs: number | undefined
+  /**
+   * Set for one of several parts or channels: called if the service finds no voice in it, and the part stays unchanged.
+   */
+  readonly onVoiceless: ((error: VoxmuxError) => void) | null
+  readonly tell: PartProgress
+  /** See `VoiceProgress`. */
+  readonly onPaid: (sec: number) => void
+}
+
+/** The service's NotEnoughVoice. */
+const NOT_ENOUGH_VOICE = -3
+
+/**
+ * Has one voice file regenerated, and aligns the regenerated audio. A part of a longer voice without any speech (ten
+ * minutes of a chase) stays unchanged, because the whole file would have passed. The same holds for one of several
+ * channels, such as the music beside the dialogue.
+ */
+export async function obtainChunk(
+  cut: VoiceCut,
+  options: ObtainChunkOptions,
+  context: PipelineContext,
+): Promise<ObtainedChunk> {
+  const { plan, settings, signal, waitUntilMs, tell, onPaid, onVoiceless } = options
+  const { model, outputType } = settings.recipe.voice
+  const wanted = outputType === 'lossless' ? cut.format : outputType
+  const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
+  const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, answerPath, slots: context.slots })
+  await warnOfLearned(cut, context)
+  const allObtained = () => {
+    for (const stage of ['upload', 'process', 'download', 'align'] as const) tell(stage, 100)
+  }
+  try {
+    const regenerated = await regenerateVoice(request, context, { signal, onProgress: tell, onPaid, waitUntilMs })
+    await learnFrom(cut, null, context)
+    allObtained()
+    return { cut, alignment: regenerated.judged, regenerated }
+  } catch (error) {
+    if (!(error instanceof VoxmuxError) || error.errorCode === undefined) throw error
+    await learnFrom(cut, error.errorCode, context)
+    if (error.errorCode !== NOT_ENOUGH_VOICE || !onVoiceless) throw error
+    onVoiceless(error)
+    allObtained()
+    const answer = { path: cut.path, filters: [], startSample: 0, sample: 'f64' as const }
+    return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
+  }
+}

@@ -1,0 +1,144 @@
+import PQueue from 'p-queue'
+import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/errors.js'
+import { linkedAbort } from '../../core/linked-abort.js'
+import { filteredPcm } from '../../media/align/answer-pcm.js'
+import { cutVoice, type Loudness, measureLoudness } from '../../media/index.js'
+import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
+import { type Limits, refusalError } from '../../precheck/index.js'
+import type { PipelineContext, StageProgress } from '../context.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import { cutRequests, type JobPlan } from '../plan/plan-job.js'
+import type { PiecePlan } from '../plan/plan-tracks.js'
+import { voiceVerdicts } from './hear-voice.js'
+import { JointProgress } from './joint-progress.js'
+import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
+import { type PreparedPiece, preparePiece } from './prepare-piece.js'
+
+/** A piece of a track whose regenerated audio lines up with the voice that was sent. */
+export interface ObtainedPiece {
+  readonly plan: PiecePlan
+  /** The sent range, handles included, in samples of the track. */
+  readonly range: SampleRange
+  /** Chunks in order, each overlapping the next; usually a single one. */
+  readonly chunks: readonly ObtainedChunk[]
+  /** Joins between the chunks, in samples of the track. */
+  readonly joins: readonly number[]
+  /** Measures the sent voice if it is the whole track; otherwise null. */
+  readonly sentLoudness: () => Promise<Loudness | null>
+}
+
+/** A piece that was not sent, with the reason. */
+export type LeftPiece = Extract<PreparedPiece, { kind: 'leave' }>
+
+export interface ObtainedVoices {
+  readonly pieces: readonly ObtainedPiece[]
+  readonly left: readonly LeftPiece[]
+}
+
+export interface ObtainOptions {
+  readonly plan: JobPlan
+  readonly settings: JobSettings
+  readonly workFolder: string
+  readonly signal: AbortSignal
+  /** See `JobRunOptions`. */
+  readonly waitUntilMs: number | undefined
+  readonly tell: StageProgress
+  /** See `VoiceProgress`. */
+  readonly onPaid: (sec: number) => void
+}
+
+/**
+ * Cuts the voices of a job in one pass, divides long ones, has each part regenerated, and aligns the results. The first
+ * fault stops the waiting for all. The next run finds whatever the service has begun. A job that must leave instead of
+ * waiting leaves once every part has been started.
+ */
+export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
+  const prepared = await context.slots.local.run(() => preparePieces(options), options.signal)
+  const sent = prepared.filter((piece) => piece.kind === 'send')
+  if (options.settings.recipe.voice.requireVoice) {
+    const cuts = sent.flatMap((piece) => piece.cuts)
+    await requireVoice(options, cuts, { ...context.limits, requireVoice: true })
+  }
+  const { controller, release } = linkedAbort(options.signal)
+  const queue = new PQueue({ concurrency: context.voiceConcurrency })
+  const progress = new JointProgress(
+    sent.reduce((sum, { cuts }) => sum + cuts.length, 0),
+    options.tell,
+  )
+  const own = { ...options, signal: controller.signal }
+  const left: PendingError[] = []
+  const voiceless: VoxmuxError[] = []
+  const leave = (error: unknown): ObtainedChunk[] => {
+    if (!(error instanceof PendingError)) throw error
+    left.push(error)
+    return []
+  }
+  try {
+    const pieces = await Promise.all(
+      sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
+        const isOneOfSeveral = cuts.length > 1 || plan.whenSilent === 'leave'
+        const onVoiceless = isOneOfSeveral ? (error: VoxmuxError) => void voiceless.push(error) : null
+        const sentLoudness = () => wholeTrackLoudness(plan, cuts[0], loudness, options.signal)
+        const chunks = await Promise.all(
+          cuts.map((cut) =>
+            queue.add(() =>
+              obtainChunk(cut, { ...own, onVoiceless, tell: progress.part() }, context).then((chunk) => [chunk], leave),
+            ),
+          ),
+        )
+        return { plan, range, chunks: chunks.flat(), joins, sentLoudness }
+      }),
+    )
+    if (left[0]) throw left[0]
+    // No part contains a voice. A copy of the file must not be published as regenerated.
+    if (voiceless[0] && pieces.every(({ chunks }) => chunks.every(({ regenerated }) => !regenerated)))
+      throw voiceless[0]
+    return { pieces, left: prepared.filter((piece) => piece.kind === 'leave') }
+  } catch (error) {
+    controller.abort(error)
+    await queue.onIdle()
+    throw error
+  } finally {
+    release()
+  }
+}
+
+async function preparePieces({ plan, workFolder, tell, signal }: ObtainOptions): Promise<readonly PreparedPiece[]> {
+  const pieces = plan.tracks.flatMap((track) => track.pieces)
+  const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
+    signal,
+    onProgressSec: (sec) => tell('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
+  })
+  const prepared: PreparedPiece[] = []
+  for (const [index, piece] of pieces.entries()) {
+    prepared.push(await preparePiece(piece, cuts[index] as VoiceCut, piece.chunks, { signal }))
+  }
+  tell('cut', 100)
+  return prepared
+}
+
+/** Runs only if it was requested: a detector can be wrong, and the service checks the same. */
+async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
+  let refusal: PrecheckError | undefined
+  for (const { path } of cuts) {
+    refusal = refusalError(plan.media.path, await voiceVerdicts(path, 0, limits, signal))
+    if (!refusal) return
+  }
+  if (refusal) throw refusal
+}
+
+async function wholeTrackLoudness(
+  { channels, cut: { startSample, endSample } }: PiecePlan,
+  cut: VoiceCut | undefined,
+  known: Loudness | null,
+  signal: AbortSignal,
+): Promise<Loudness | null> {
+  if (cut === undefined || channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
+  return (
+    known ??
+    cut.loudness ??
+    measureLoudness(
+      filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
+    )
+  )
+}

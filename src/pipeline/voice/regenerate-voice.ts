@@ -1,0 +1,78 @@
+import { holdVoice } from '../../ledger/index.js'
+import { valueSha256 } from '../file-identity.js'
+import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
+import { fileIdOf, VoiceSteps } from './voice-steps.js'
+import { stillRunning } from './wait-for-voice.js'
+
+/**
+ * Has a voice regenerated, or reuses what exists: the cache, or a process that an earlier run started. Each step enters
+ * the ledger before it is awaited. After a crash at any moment, the same file id is attached to and nothing is paid for
+ * twice.
+ *
+ * @throws whatever the client throws; JobFailedError with the service's file error code
+ * @throws PrecheckError `ERR_SPENDING_LIMIT`
+ * @throws VerificationError if the regenerated audio is unusable, even after another download and another try
+ */
+export async function regenerateVoice<Judged>(
+  request: VoiceRequest<Judged>,
+  context: VoiceServiceContext,
+  progress: VoiceProgress = {},
+): Promise<RegeneratedVoice<Judged>> {
+  const { signal, waitUntilMs } = progress
+  const held = await holdVoice(context.voices, voiceKey(request, context.serviceIdentity), {
+    signal,
+    onWait: () => {
+      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('another job works on this voice')
+    },
+  })
+  const steps = new VoiceSteps(request, context, progress, held)
+  // From the status in which an earlier run left the voice to `cached`.
+  const regenerate = async () => {
+    for (;;) {
+      const { voice } = held
+      switch (voice.status) {
+        case 'new':
+          // The ledger was lost, but the cache may still have the paid audio.
+          if (await steps.takeCached()) return steps.result()
+          await steps.send()
+          break
+        case 'registering':
+        case 'registered':
+        case 'failed':
+          await steps.send()
+          break
+        case 'uploaded':
+          await steps.start()
+          break
+        case 'starting':
+          await steps.resumeStart(fileIdOf(voice))
+          break
+        case 'started':
+          await steps.wait(fileIdOf(voice))
+          break
+        case 'succeeded':
+          await steps.fetch(fileIdOf(voice))
+          break
+        case 'cached':
+          if (steps.isDownloaded || (await steps.takeCached())) return steps.result()
+          // The cache was emptied, or its audio was useless. The service may still have the output, which is paid for.
+          await held.advance({ status: 'succeeded' })
+          break
+        default:
+          voice.status satisfies never
+      }
+    }
+  }
+  try {
+    // Cached audio needs no place at the service.
+    return held.voice.status === 'cached' ? await regenerate() : await context.slots.remote.run(regenerate, held.signal)
+  } finally {
+    await held.release()
+  }
+}
+
+/** Key of a voice in cache and ledger: the audio, the settings, and the service. */
+function voiceKey(request: VoiceRequest<unknown>, serviceIdentity: string): string {
+  const { voiceHash, model, outputType } = request
+  return valueSha256({ voiceHash, model, outputType, serviceIdentity })
+}

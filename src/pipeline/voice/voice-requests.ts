@@ -1,0 +1,59 @@
+import { basename, extname } from 'node:path'
+import type { OutputType } from '../../contract/index.js'
+import { formatTime } from '../../core/time.js'
+import { alignVoice, requireDecodable, type VoiceAlignment } from '../../media/index.js'
+import type { VoiceCut } from '../../media/voice-cut.js'
+import { valueSha256 } from '../file-identity.js'
+import type { StageSlots } from '../stage-slots.js'
+import type { VoiceRequest } from './voice-service.js'
+
+interface RequestOptions {
+  readonly model: string
+  readonly answerPath: string
+}
+
+/**
+ * A voice that was cut here and is uploaded.
+ *
+ * @param input path of the file it was cut from. With the part, it names the voice at the service
+ */
+export function voiceOfCut(
+  input: string,
+  cut: VoiceCut,
+  {
+    slots,
+    ...options
+  }: RequestOptions & { readonly outputType: OutputType; readonly slots: Pick<StageSlots, 'local'> },
+): VoiceRequest<VoiceAlignment> {
+  return {
+    ...options,
+    judge: (answerPath, signal) => slots.local.run(() => alignVoice(cut, answerPath, { signal }), signal),
+    voiceHash: cut.voiceHash,
+    sec: cut.sampleCount / cut.sampleRate,
+    source: { kind: 'upload', path: cut.path, clientFileId: cutName(input, cut) },
+  }
+}
+
+/** A file that the service fetches itself. Its content is unknown here: the address without its signature identifies it. */
+export function voiceOfAddress(address: string, options: RequestOptions): VoiceRequest<void> {
+  const { origin, pathname } = new URL(address)
+  return {
+    ...options,
+    judge: requireDecodable,
+    outputType: null,
+    voiceHash: valueSha256({ origin, pathname }),
+    sec: 0,
+    source: { kind: 'address', address, clientFileId: basename(pathname) || 'file' },
+  }
+}
+
+/** Name, channel and part: `interview 0:12.000-0:15.500.flac`, `12A-3 channel 1 0:00.000-2:10.000.flac`. */
+function cutName(input: string, { range, sampleRate, format, request }: VoiceCut): string {
+  const { channels, audioIndex } = request
+  const where = [
+    ...(audioIndex > 0 ? [`track ${audioIndex}`] : []),
+    ...(channels.kind === 'one' ? [`channel ${channels.channel}`] : []),
+    `${formatTime(range.startSample / sampleRate)}-${formatTime(range.endSample / sampleRate)}`,
+  ]
+  return `${basename(input, extname(input))} ${where.join(' ')}.${format}`
+}

@@ -1,0 +1,74 @@
+import type { VoxmuxClient } from '../../client/index.js'
+import type { OutputType } from '../../contract/index.js'
+import type { Logger } from '../../core/logger.js'
+import type { SpendingLog, VoiceCache, VoiceLedger } from '../../ledger/index.js'
+import type { StageSlots } from '../stage-slots.js'
+import type { WebhookStart } from './webhook-intake.js'
+
+/** The environment of the remote work on a voice. Any number of jobs share one. */
+export interface VoiceServiceContext {
+  /** Opens the service on first use. A job with every voice in the cache needs none. */
+  readonly client: () => Promise<VoxmuxClient>
+  /** The webhook settings of a start; null or absent if nothing listens. */
+  readonly webhooks?: () => Promise<WebhookStart | null>
+  /** Identity of the service and the account. One account's voices never serve another. */
+  readonly serviceIdentity: string
+  /** True if the service runs in this process. Its jobs then run only as long as this process. */
+  readonly isEmbedded?: boolean
+  readonly voices: VoiceLedger
+  readonly cache: VoiceCache
+  readonly spending: SpendingLog
+  readonly maxSecondsPerDay: number | null
+  readonly slots: Pick<StageSlots, 'transfers' | 'remote'>
+  readonly logger: Logger
+}
+
+/** Source of a voice for the service. */
+export type VoiceSource =
+  /** A file that is uploaded. `clientFileId` names it for people who look at the service. */
+  | { readonly kind: 'upload'; readonly path: string; readonly clientFileId: string }
+  /** An address that the service fetches itself. */
+  | { readonly kind: 'address'; readonly address: string; readonly clientFileId: string }
+
+/** A voice to regenerate, and how. `voice-requests.ts` has the two kinds. */
+export interface VoiceRequest<Judged> {
+  readonly source: VoiceSource
+  /** Hash of the voice, or of its address. */
+  readonly voiceHash: string
+  readonly model: string
+  /** Format of the regenerated audio; null for the format of the voice. */
+  readonly outputType: OutputType | null
+  /** Seconds charged for its start. */
+  readonly sec: number
+  /** Path for the regenerated audio; must not exist. */
+  readonly answerPath: string
+  /**
+   * Decodes regenerated audio to its end and compares it with the voice that was sent, before it is cached.
+   *
+   * @throws {VerificationError} if it is unusable
+   */
+  judge(answerPath: string, signal: AbortSignal): Promise<Judged>
+}
+
+export interface RegeneratedVoice<Judged = unknown> {
+  readonly path: string
+  /** The result of `VoiceRequest.judge`. */
+  readonly judged: Judged
+  /** Notes for people, as sentences. */
+  readonly notes: readonly string[]
+  readonly fileId: string | null
+  /** True if nothing had to be paid for now. */
+  readonly cached: boolean
+  readonly paidSec: number
+  /** Unix milliseconds of the service's steps in this run. */
+  readonly timesMs: Readonly<Record<string, number>>
+}
+
+export interface VoiceProgress {
+  readonly onProgress?: (stage: 'upload' | 'process' | 'download', percent: number) => void
+  /** Called when the service has accepted a start. @param sec charged seconds */
+  readonly onPaid?: (sec: number) => void
+  readonly signal?: AbortSignal | undefined
+  /** See `JobRunOptions.waitUntilMs`. */
+  readonly waitUntilMs?: number | undefined
+}

@@ -1,0 +1,291 @@
+import { rm, stat } from 'node:fs/promises'
+import type { TransferProgress } from '../../client/index.js'
+import { TransientError, VerificationError, VoxmuxError } from '../../core/errors.js'
+import { lateAbort } from '../../core/late-abort.js'
+import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
+import { UnusableDownloads } from './unusable-downloads.js'
+import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
+import { stillRunning, waitForVoice } from './wait-for-voice.js'
+
+/** SystemError and TimeOut are retried once: the interface calls them transient. */
+const WORTH_ANOTHER_TRY = new Set([-1, -12])
+
+/** Time for which an interrupted job still waits for the answer to a start, so that it knows what it paid. */
+const START_GRACE_MS = 5000
+
+/** Faults of the service's set-up, which another process of the same voice would have again. */
+const NOT_WORTH_PAYING_AGAIN: ReadonlySet<string> = new Set(['ERR_ANSWER_CHANNELS'])
+
+/** The steps that take a voice from one status to the next. `regenerateVoice` chooses among them. */
+export class VoiceSteps<Judged> {
+  readonly #request: VoiceRequest<Judged>
+  readonly #context: VoiceServiceContext
+  readonly #progress: VoiceProgress
+  readonly #held: HeldVoice
+  readonly #timesMs: Record<string, number> = {}
+  #paidSec = 0
+  /** Failures of this run. Earlier ones do not count, because they are why the person runs again. */
+  #failures = 0
+  #unusable = new UnusableDownloads()
+  #lostUploads = 0
+  #judged: { readonly value: Judged } | undefined
+  readonly #notes: string[] = []
+
+  constructor(request: VoiceRequest<Judged>, context: VoiceServiceContext, progress: VoiceProgress, held: HeldVoice) {
+    this.#request = request
+    this.#context = context
+    this.#progress = progress
+    this.#held = held
+  }
+
+  /** True if this run downloaded the regenerated audio. */
+  get isDownloaded(): boolean {
+    return this.#timesMs.downloaded !== undefined
+  }
+
+  result(): RegeneratedVoice<Judged> {
+    if (this.#judged === undefined) throw new Error('regenerated audio was not judged')
+    const { voice } = this.#held
+    return {
+      ...{ path: this.#request.answerPath, judged: this.#judged.value, notes: this.#notes, fileId: voice.fileId },
+      ...{ cached: Object.keys(this.#timesMs).length === 0, paidSec: this.#paidSec, timesMs: this.#timesMs },
+    }
+  }
+
+  /** Takes the voice from the cache. Removes it from there if it is unusable. */
+  async takeCached(): Promise<boolean> {
+    const { cache } = this.#context
+    const { answerPath } = this.#request
+    if (!(await cache.take(this.#held.voice.key, answerPath))) return false
+    try {
+      await this.#judge()
+      return true
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error
+      this.#note(`The cached audio is unusable (${error.message}) It is downloaded again, at no cost.`)
+      await this.#throwOut()
+      return false
+    }
+  }
+
+  async #judge(): Promise<void> {
+    const { signal } = this.#held
+    this.#judged = { value: await this.#request.judge(this.#request.answerPath, signal) }
+  }
+
+  async #throwOut(): Promise<void> {
+    await rm(this.#request.answerPath, { force: true })
+    await this.#context.cache.forget(this.#held.voice.key)
+  }
+
+  #note(words: string): void {
+    this.#notes.push(words)
+    this.#context.logger.warn({ voice: this.#held.voice.key }, words)
+  }
+
+  async send(): Promise<void> {
+    await this.#requireAllowance()
+    const client = await this.#context.client()
+    await this.#held.advance({ status: 'registering' })
+    const { source } = this.#request
+    const { signal } = this.#held
+    await this.#context.slots.transfers.run(async () => {
+      if (source.kind === 'address') {
+        const file = { clientFileId: source.clientFileId, sourceUrl: source.address }
+        const { file_id } = await client.registerFileFromUrl(file, { signal })
+        return this.#registered(file_id)
+      }
+      const { size } = await stat(source.path)
+      await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
+        signal,
+        onRegistered: ({ file_id }) => this.#registered(file_id),
+        onProgress: ({ transferredBytes }) => this.#tell('upload', (100 * transferredBytes) / size),
+      })
+    }, signal)
+    await this.#held.advance({ status: 'uploaded' })
+    this.#mark('uploaded')
+  }
+
+  async #registered(fileId: string): Promise<void> {
+    // After an expired link the file is registered again: another attempt, for which nothing is charged yet.
+    if (this.#held.voice.status !== 'registering') await this.#held.advance({ status: 'registering' })
+    await this.#held.advance({ status: 'registered', fileId })
+    this.#mark('registered')
+  }
+
+  /** Checked before the upload: a voice that must not be paid for today need not be uploaded today. */
+  async #requireAllowance(): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    if (maxSecondsPerDay === null) return
+    const { committedSec, reservedSec } = await spending.spent()
+    requireAllowance(committedSec + reservedSec, this.#request.sec, maxSecondsPerDay)
+  }
+
+  async start(): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    const client = await this.#context.client()
+    const fileId = fileIdOf(this.#held.voice)
+    const paidSec = this.#request.sec
+    await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
+    await this.#held.advance({ status: 'starting', paidSec })
+    const options = await this.#startOptions()
+    const { signal, release } = lateAbort(this.#held.signal, START_GRACE_MS)
+    try {
+      await client.startOnce(fileId, options, { signal })
+    } catch (error) {
+      if (!(error instanceof VoxmuxError) || error.code !== 'ERR_START_CONFLICT' || this.#lostUploads > 0) throw error
+      // No other process starts this file id, and its status shows no start, so its bytes never arrived.
+      this.#lostUploads += 1
+      await spending.release(fileId)
+      return this.send()
+    } finally {
+      release()
+    }
+    this.#paidSec += paidSec
+    this.#progress.onPaid?.(paidSec)
+    await this.#started(fileId)
+  }
+
+  async resumeStart(fileId: string): Promise<void> {
+    try {
+      const client = await this.#context.client()
+      await client.resumeStart(fileId, await this.#startOptions(), { signal: this.#held.signal })
+    } catch (error) {
+      // The service never had the file, or has deleted it. No paid output is left to download.
+      if (!(error instanceof VoxmuxError) || error.code !== 'ERR_NOT_FOUND') throw error
+      await this.#context.spending.release(fileId)
+      return this.send()
+    }
+    await this.#started(fileId)
+  }
+
+  async #started(fileId: string): Promise<void> {
+    // Records the cost first: a process that takes over a started file no longer asks for it.
+    await this.#context.spending.commit(fileId)
+    await this.#held.advance({ status: 'started' })
+    this.#mark('started')
+  }
+
+  async wait(fileId: string): Promise<void> {
+    try {
+      await waitForVoice(await this.#context.client(), fileId, {
+        signal: this.#held.signal,
+        onPercent: (percent) => this.#tell('process', percent),
+        untilMs: this.#waitUntilMs(fileId),
+      })
+    } catch (error) {
+      if (!isEndOfFile(error)) throw error
+      if (!(await this.#isConfirmed(fileId, error))) return
+      await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
+      this.#failures += 1
+      if (this.#failures > 1 || !WORTH_ANOTHER_TRY.has(error.errorCode)) throw error
+      return
+    }
+    this.#mark('ended')
+    await this.#held.advance({ status: 'succeeded' })
+  }
+
+  /** Asks again before a file is given up, because one wrong response must not cause a second payment. */
+  async #isConfirmed(fileId: string, { code }: VoxmuxError): Promise<boolean> {
+    const client = await this.#context.client()
+    const [status] = await client.getFilesStatus([fileId], { signal: this.#held.signal })
+    return status?.status === (code === 'ERR_NOT_FOUND' ? 'NotFound' : 'Failed')
+  }
+
+  /**
+   * A file that was just submitted needs no status request; see `JobRunOptions.waitUntilMs` for the embedded service.
+   */
+  #waitUntilMs(fileId: string): number | undefined {
+    const { waitUntilMs } = this.#progress
+    const isSubmittedNow = this.#timesMs.started !== undefined
+    if (waitUntilMs === undefined || (this.#context.isEmbedded && !isSubmittedNow)) return undefined
+    if (isSubmittedNow && Date.now() >= waitUntilMs) throw stillRunning(`at the service, as file id ${fileId}`)
+    return waitUntilMs
+  }
+
+  async fetch(fileId: string): Promise<void> {
+    const { cache, slots } = this.#context
+    const { signal } = this.#held
+    const client = await this.#context.client()
+    const { answerPath } = this.#request
+    const onProgress = ({ transferredBytes, totalBytes }: TransferProgress) =>
+      totalBytes !== null && this.#tell('download', (100 * transferredBytes) / totalBytes)
+    try {
+      await slots.transfers.run(() => client.download(fileId, answerPath, { signal, onProgress }), signal)
+    } catch (error) {
+      // The service deleted the output after its retention time. The next run has it regenerated again.
+      if (isEndOfFile(error)) await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
+      throw error
+    }
+    try {
+      await this.#judge()
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error
+      return this.#reject(error)
+    }
+    const { path } = await cache.put(this.#held.voice.key, answerPath)
+    this.#mark('downloaded')
+    await this.#held.advance({ status: 'cached', path })
+  }
+
+  /**
+   * Downloads unusable audio again, at no cost. If the service returns the same bytes twice, asks it for another output,
+   * once per voice, which is paid for.
+   */
+  async #reject(error: VerificationError): Promise<void> {
+    const { voice, signal } = this.#held
+    const next = await this.#unusable.add(this.#request.answerPath, signal)
+    if (next === 'download-again') {
+      this.#note(`The regenerated audio is unusable (${error.message}) It is downloaded again, at no cost.`)
+      return this.#throwOut()
+    }
+    if (next === 'give-up-for-now') {
+      await this.#throwOut()
+      throw damagedDownloads(error)
+    }
+    if (NOT_WORTH_PAYING_AGAIN.has(error.code)) throw error
+    if (voice.attempts.some(({ status, errorCode }) => status === 'failed' && errorCode === USELESS_ANSWER)) {
+      const fileIds = voice.attempts.map(({ fileId }) => fileId).join(', ')
+      const message = `${error.message} The service returned unusable audio twice (file ids ${fileIds}), so voxmux gave up.`
+      const { cause, input } = error
+      const remedies = [...error.remedies, 'Report the file ids to the operator of the service.']
+      throw new VerificationError(error.code, message, { cause, input, remedies })
+    }
+    this.#note('The service returned the same unusable audio twice. voxmux requests it again, which is paid for again.')
+    await this.#throwOut()
+    this.#unusable = new UnusableDownloads()
+    await this.#held.advance({ status: 'failed', errorCode: USELESS_ANSWER })
+  }
+
+  async #startOptions() {
+    const { model, outputType } = this.#request
+    const webhooks = await this.#context.webhooks?.()
+    return { model, ...(outputType !== null && { output_type: outputType }), ...webhooks }
+  }
+
+  #mark(step: string): void {
+    this.#timesMs[step] = Date.now()
+  }
+
+  #tell(stage: 'upload' | 'process' | 'download', percent: number): void {
+    this.#progress.onProgress?.(stage, Math.min(100, percent))
+  }
+}
+
+/** True if an error is the service's verdict on a file, not a fault of a request. */
+function isEndOfFile(error: unknown): error is VoxmuxError & { readonly errorCode: number } {
+  if (!(error instanceof VoxmuxError) || error.errorCode === undefined) return false
+  return error.code === 'ERR_FILE_FAILED' || error.code === 'ERR_NOT_FOUND'
+}
+
+function damagedDownloads(cause: VerificationError): TransientError {
+  const message = `Every download of the regenerated audio arrived with other bytes, and none is usable. ${cause.message}`
+  const remedies = ['Check the network or its proxy. Then run again: the next download costs nothing.']
+  return new TransientError('ERR_DOWNLOAD_DAMAGED', message, { cause, input: cause.input, remedies })
+}
+
+/** The file id of a voice that is registered. */
+export function fileIdOf(voice: Voice): string {
+  if (voice.fileId === null) throw new Error(`voice ${voice.key} is ${voice.status} without a file id`)
+  return voice.fileId
+}

@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises'
+import { JobFailedError, VoxmuxError } from '../core/errors.js'
+import { fileSha256 } from './file-identity.js'
+import { missingInput } from './output/missing-input.js'
+
+/** An input that must not change after its voice was cut. */
+export interface WatchedInput {
+  /**
+   * @param sha256 of the input at the time of the cut; null if it is not known yet
+   * @throws {JobFailedError} `ERR_INPUT_CHANGED` if another file has its name, or it was written to
+   * @throws {UsageError} `ERR_INPUT_MISSING`
+   */
+  requireSame(sha256: string | null, signal?: AbortSignal): Promise<void>
+  /** The real fault behind a fault: readers of a replaced or removed input fail in their own words. */
+  faultBehind(error: unknown): Promise<unknown>
+}
+
+/** Exit codes of faults that a missing or changed input can cause. */
+const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
+
+/**
+ * Records the identity of an input before it is cut. The mux opens the file by name again, and without a comparison the
+ * old voice would be muxed with a new picture. A file that only a backup touched (another inode or change time, the same
+ * length and modification time) is read again and compared.
+ */
+export async function watchInput(path: string): Promise<WatchedInput> {
+  const first = await identityOf(path)
+  const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
+    const now = await identityOf(path)
+    if (now.file === first.file) return
+    if (now.content === first.content && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
+    throw new JobFailedError(
+      'ERR_INPUT_CHANGED',
+      `${path} changed while voxmux processed it, so nothing was published.`,
+      {
+        input: path,
+        remedies: ['Wait until no program writes to the file, then run again.'],
+      },
+    )
+  }
+  return {
+    requireSame,
+    async faultBehind(error) {
+      if (error instanceof VoxmuxError && !LED_TO.has(error.exitCode)) return error
+      return requireSame(null).then(
+        () => error,
+        (behind: unknown) => behind,
+      )
+    },
+  }
+}
+
+async function identityOf(path: string): Promise<{ readonly file: string; readonly content: string }> {
+  const found = await stat(path, { bigint: true }).catch(async (cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? await missingInput(path, cause) : cause
+  })
+  const content = [found.size, found.mtimeNs].join()
+  return { content, file: [content, found.dev, found.ino, found.ctimeNs].join() }
+}

@@ -1,6 +1,0 @@
-export type { HostedPlugin } from './hosted-plugin.js'
-export { type LoadedPlugin, loadPlugin } from './load-plugin.js'
-export { openPipelineWithPlugins } from './open-pipeline-with-plugins.js'
-export { definePlugin, PLUGIN_CONTRACT, type PluginHost, type PluginParts, type VoxmuxPlugin } from './plugin.js'
-export type { PluginOptionsSchema, StandardSchema } from './plugin-options.js'
-export { type RunningPlugins, startPlugins } from './start-plugins.js'

@@ -1,0 +1,76 @@
+import { setMaxListeners } from 'node:events'
+import { type Config, type Flags, resolveConfig } from '../config/resolve-config.js'
+import { type Logger, silentLogger } from '../core/logger.js'
+import type { JobEvent } from '../pipeline/events.js'
+import type { JobOutcome } from '../pipeline/job/job-outcome.js'
+import { runJobs } from '../pipeline/job/run-jobs.js'
+import type { JobRequestFile } from '../pipeline/queue/job-request.js'
+import { flagsOfRequest, planRequestOfJob, readJobRequests } from '../pipeline/queue/job-request.js'
+import { requireOwnOutputs } from './require-own-outputs.js'
+import { inSharedRuntime, LINGER_MS } from './shared-runtimes.js'
+
+/** Options of `runRequests`. */
+export interface RunRequestsOptions {
+  /** Interrupts the jobs. The same requests later attach to them. */
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: JobEvent) => void) | undefined
+  /** Default: silent. */
+  readonly logger?: Logger | undefined
+  /** Seconds to wait for the service, from the call; default: to the end. 0 submits and leaves. */
+  readonly waitSec?: number | undefined
+  /** Folder of relative paths; default: the process's. */
+  readonly cwd?: string | undefined
+  /** Environment of the configuration; default: the process's. */
+  readonly env?: NodeJS.ProcessEnv | undefined
+  /** Path of a configuration file, as with `--config`. */
+  readonly config?: string | undefined
+  /** Settings that override files and environment, as flags do. */
+  readonly settings?: Flags | undefined
+  /** How long the shared runtime stays open for the next call. 0 closes it before this resolves. */
+  readonly lingerMs?: number | undefined
+}
+
+/** Jobs of scripts take turns with those of watch folders. */
+const GROUP = 'step'
+/** Jobs at once: as many as one status request covers. The stage slots limit the load on this machine. */
+const AT_ONCE = 100
+
+/**
+ * Runs jobs that another program wrote, in parallel. Reads all of them and resolves their settings first. If one is
+ * wrong, none begins.
+ *
+ * @returns the outcomes, in the order of the jobs; a job that fails is an outcome
+ * @throws {UsageError} for a job, a setting or a configuration that is wrong, and for two jobs with one output
+ */
+export async function runRequests(
+  jobs: readonly unknown[],
+  options: RunRequestsOptions,
+): Promise<readonly JobOutcome[]> {
+  const { cwd = process.cwd(), logger = silentLogger, signal, onEvent, waitSec, lingerMs = LINGER_MS } = options
+  const waitUntilMs = waitSec === undefined ? undefined : Date.now() + waitSec * 1000
+  // Every job listens to this signal, so a high number of listeners is not a leak.
+  if (signal) setMaxListeners(0, signal)
+  const read = readJobRequests(jobs)
+  const configs = await Promise.all(read.map((job) => configOf(job, options)))
+  logNotes(configs, logger)
+  const requests = read.map((job, index) => planRequestOfJob(job, configs[index] as Config, { cwd, group: GROUP }))
+  await requireOwnOutputs(requests)
+  const [first] = configs
+  if (!first) return []
+  const concurrency = first.origins.get('concurrency')?.kind === 'default' ? AT_ONCE : first.concurrency
+  return inSharedRuntime(first, logger, lingerMs, (context) =>
+    runJobs(requests, context, { signal, onEvent, waitUntilMs, concurrency }),
+  )
+}
+
+/** A job's own settings override everything else, as flags do. */
+function configOf(
+  job: JobRequestFile,
+  { cwd = process.cwd(), env = process.env, config, settings }: RunRequestsOptions,
+) {
+  return resolveConfig({ cwd, env, configPath: config, flags: { ...settings, ...flagsOfRequest(job) } })
+}
+
+function logNotes(configs: readonly Config[], logger: Logger): void {
+  for (const note of new Set(configs.flatMap(({ notes }) => notes))) logger.warn({}, note)
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, type Transform } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { makeDurableFolder } from '../../core/make-folder.js'
+import { StorageFault } from './storage-answers.js'
+import { writeWhole } from './write-whole.js'
+
+/** Azure's limit of a block list. */
+const MOST_BLOCKS = 50_000
+/** Ids to look up before other requests get a turn. */
+const IDS_PER_TURN = 1000
+/** Largest block that is read at once. */
+const SMALL_BYTES = 1 << 20
+
+/** An uploaded block. */
+interface Block {
+  readonly path: string
+  readonly sizeBytes: number
+}
+
+/** Limits of a block upload. */
+export interface UploadBounds {
+  /** Largest total of all blocks in bytes, listed or not. */
+  readonly maxBytes: number
+  /** Streams that count and check the bytes. */
+  readonly through: readonly Transform[]
+}
+
+/**
+ * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that one
+ * listing gives the total, whichever process received the blocks.
+ */
+export class StagedBlocks {
+  readonly #folderOf: (fileId: string) => string
+  /** Bytes of unfinished block uploads, by folder. */
+  readonly #incoming = new Map<string, number>()
+  /** Running joins, by folder. One at a time, so that a file is not written several times at once. */
+  readonly #joining = new Map<string, Promise<void>>()
+
+  constructor(folderOf: (fileId: string) => string) {
+    this.#folderOf = folderOf
+  }
+
+  /**
+   * Stores a block. Replaces a block of the same id.
+   *
+   * @throws {StorageFault} `RequestBodyTooLarge`, `BlockCountExceedsLimit`
+   */
+  async keep(fileId: string, block: { id: string; sizeBytes: number }, source: Readable, bounds: UploadBounds) {
+    const folder = this.#folderOf(fileId)
+    await makeDurableFolder(folder, 0o700)
+    const staged = await blocksIn(folder)
+    const name = hashOf(block.id)
+    const before = staged.get(name)
+    const others = [...staged.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) - (before?.sizeBytes ?? 0)
+    const incoming = this.#incoming.get(folder) ?? 0
+    if (others + incoming + block.sizeBytes > bounds.maxBytes) throw new StorageFault('RequestBodyTooLarge')
+    if (!before && staged.size >= MOST_BLOCKS) throw new StorageFault('BlockCountExceedsLimit')
+    this.#incoming.set(folder, incoming + block.sizeBytes)
+    try {
+      const path = join(folder, `${name}-${block.sizeBytes}`)
+      await writeWhole(path, [source, ...bounds.through])
+      if (before && before.path !== path) await rm(before.path, { force: true })
+    } finally {
+      const left = (this.#incoming.get(folder) ?? 0) - block.sizeBytes
+      if (left > 0) this.#incoming.set(folder, left)
+      else this.#incoming.delete(folder)
+    }
+  }
+
+  /**
+   * Joins the blocks of a list, in its order, to a file and removes them.
+   *
+   * @param signal stops the join when the client has disconnected
+   * @throws {StorageFault} `BlockListTooLong`, `InvalidBlockList`, `RequestBodyTooLarge`
+   */
+  async join(fileId: string, ids: readonly string[], target: string, bounds: UploadBounds, signal: AbortSignal) {
+    if (ids.length > MOST_BLOCKS) throw new StorageFault('BlockListTooLong')
+    const folder = this.#folderOf(fileId)
+    const before = this.#joining.get(folder) ?? Promise.resolve()
+    const turn = before.then(async () => {
+      signal.throwIfAborted()
+      const blocks = await listed(ids, await blocksIn(folder))
+      if (sizeOf(blocks) > bounds.maxBytes) throw new StorageFault('RequestBodyTooLarge')
+      await writeWhole(target, [Readable.from(bytesOf(blocks), { objectMode: false }), ...bounds.through], signal)
+      await this.remove(fileId)
+    })
+    const over = turn.catch(() => {})
+    this.#joining.set(folder, over)
+    try {
+      await turn
+    } finally {
+      if (this.#joining.get(folder) === over) this.#joining.delete(folder)
+    }
+  }
+
+  async remove(fileId: string): Promise<void> {
+    await rm(this.#folderOf(fileId), { recursive: true, force: true })
+  }
+}
+
+/** The blocks of a folder by the hash of their id. */
+async function blocksIn(folder: string): Promise<ReadonlyMap<string, Block>> {
+  const blocks = new Map<string, Block>()
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, hash, size] = /^([0-9a-f]{64})-(\d+)$/.exec(name) ?? []
+    if (hash !== undefined) blocks.set(hash, { path: join(folder, name), sizeBytes: Number(size) })
+  }
+  return blocks
+}
+
+/** @throws {StorageFault} `InvalidBlockList` */
+async function listed(ids: readonly string[], staged: ReadonlyMap<string, Block>): Promise<Block[]> {
+  const blocks: Block[] = []
+  for (const id of ids) {
+    const block = staged.get(hashOf(id))
+    if (!block) throw new StorageFault('InvalidBlockList')
+    if (blocks.push(block) % IDS_PER_TURN === 0) await nextTurn()
+  }
+  return blocks
+}
+
+function sizeOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+}
+
+async function* bytesOf(blocks: readonly Block[]): AsyncGenerator<Buffer> {
+  // A list may repeat a block: read it once.
+  let last: { readonly path: string; readonly bytes: Buffer } | undefined
+  for (const { path, sizeBytes } of blocks) {
+    if (sizeBytes > SMALL_BYTES) yield* createReadStream(path)
+    else {
+      if (last?.path !== path) last = { path, bytes: await readFile(path) }
+      yield last.bytes
+    }
+  }
+}
+
+/** Hashes a block id, because it is client text and must not name another path. */
+function hashOf(blockId: string): string {
+  return createHash('sha256').update(blockId).digest('hex')
+}

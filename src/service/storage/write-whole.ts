@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { syncFolder } from '../../core/sync-folder.js'
+
+/** Prefix of the name of an incomplete file. */
+export const PART = '.part-'
+
+/**
+ * Writes a file completely or not at all. Streams into a part file, flushes it to disk and renames it. Flushes the name
+ * too before it returns.
+ *
+ * @throws every error of the streams; nothing remains then
+ */
+export async function writeWhole(
+  target: string,
+  streams: readonly (Readable | Transform)[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const part = join(dirname(target), `${PART}${randomUUID()}`)
+  try {
+    await pipeline([...streams, createWriteStream(part, { mode: 0o600, flush: true })], signal ? { signal } : {})
+    await rename(part, target)
+    await syncFolder(dirname(target))
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { blamingFile } from '../../media/ffmpeg/blaming-file.js'
+import { unreadable } from '../../media/ffmpeg/ffmpeg-failure.js'
+import { audioStreams, type MediaInfo, probe } from '../../media/index.js'
+import { type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
+import { filePart } from '../engine/file-part.js'
+import { measureSound } from '../engine/measure-sound.js'
+import type { FileRecord } from '../store/file-record.js'
+
+/** Facts about a file, measured instead of read from its header. */
+export interface JudgedInput {
+  /** Charged sound that will be processed, in milliseconds. */
+  readonly soundMs: number
+  /** End of the part in seconds; undefined if the part ends with the file. */
+  readonly endSec: number | undefined
+}
+
+export interface JudgeOptions {
+  readonly limits: Limits
+  /** Seconds that the user may still have processed; null: unlimited. Decoding stops after them. */
+  readonly creditsSec: number | null
+  readonly signal: AbortSignal
+}
+
+/**
+ * Checks a file against the limits and measures its sound, before it is charged or processed.
+ *
+ * @throws {PrecheckError | JobFailedError} with the file error code of the fault (-2 … -18)
+ */
+export async function judgeInput(input: string, file: FileRecord, options: JudgeOptions): Promise<JudgedInput> {
+  const { limits, creditsSec, signal } = options
+  const media = await probe(input, { signal })
+  requireTaken(media, null, limits)
+  const [track] = audioStreams(media)
+  const startSec = file.startSec ?? 0
+  const mostSec =
+    startSec + Math.min(limits.maxDurationSec ?? Number.POSITIVE_INFINITY, creditsSec ?? Number.POSITIVE_INFINITY)
+  const { audioIndex } = track ?? { audioIndex: 0 }
+  const soundSec = await blamingFile(input, signal, () =>
+    measureSound(media, { audioIndex, mostSec: Math.min(file.endSec ?? mostSec, mostSec), signal }),
+  )
+  if (track && soundSec === 0) throw unreadable(`No audio sample of ${input} can be decoded`, { input })
+  const lengthSec = file.outputType === null && hasFilm(media) ? Math.max(media.durationSec ?? 0, soundSec) : soundSec
+  const part = filePart({ ...media, durationSec: lengthSec }, startSec, file.endSec ?? undefined)
+  requireTaken(media, part ? part.durationSec : lengthSec, limits)
+  const endSec = part?.endSec ?? undefined
+  const paidSec = Math.min(endSec ?? soundSec, soundSec) - startSec
+  return { soundMs: Math.max(0, Math.round(paidSec * 1000)), endSec }
+}
+
+/** @param durationSec null: not known yet, so not checked */
+function requireTaken(media: MediaInfo, durationSec: number | null, limits: Limits): void {
+  const error = refusalError(media.path, runRules({ ...subjectOfMedia(media), durationSec }, limits))
+  if (error) throw error
+}
+
+function hasFilm({ streams }: MediaInfo): boolean {
+  return streams.some((stream) => stream.kind === 'video' && !stream.isCover)
+}

@@ -1,0 +1,69 @@
+import type { Block } from '../block-plan.js'
+import { type Evidence, strengthOf } from './evidence.js'
+import type { EvidenceSettings } from './evidence-settings.js'
+import type { FrameGain } from './frame-gain.js'
+import { likenessOf } from './likeness.js'
+import { limitPeaks } from './limit-peaks.js'
+import { findRumble } from './rumble.js'
+import { framesOf, type HeardChannel, HOP_SAMPLES, HOP_SEC, proposeChanges } from './spectral-change.js'
+
+/** Hears a channel: gives one voice a model, each of the channel's length and in its place. */
+export type Listener = (channel: Float32Array) => Promise<readonly Float32Array[]> | readonly Float32Array[]
+
+/**
+ * Regenerates a block, for every engine. Models process each channel, and their gain gives the possible change. The
+ * sound that they remove decides how much of that change is made. Without evidence of noise, the samples stay as they
+ * are, to the bit.
+ *
+ * @returns the block alone
+ */
+export async function mendBlock(
+  { channels, innerStart, innerEnd }: Block,
+  settings: EvidenceSettings,
+  gain: FrameGain,
+  listen: Listener,
+): Promise<Float32Array<ArrayBuffer>[]> {
+  const heard: HeardChannel[] = []
+  for (const original of channels) heard.push({ original, voices: await listen(original) })
+  const frames = framesOf(channels[0]?.length ?? 0)
+  const likeness = likenessOf(channels, frames, HOP_SAMPLES, HOP_SEC)
+  const proposals = proposeChanges(heard, gain, likeness)
+
+  const strength = (evidence: Evidence) => strengthOf(evidence, HOP_SEC, settings)
+  const shared = proposals[0] ? strength(proposals[0].shared) : new Float64Array(frames)
+  const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
+  const mended = proposals.map(({ change, own }, c) => {
+    const alike = likeness[c] ?? shared
+    const alone = alike.every((value) => value === 1) ? shared : strength(own)
+    const wet = shared.map((value, i) => {
+      const share = alike[i] ?? 1
+      return share * value + (1 - share) * (alone[i] ?? 0)
+    })
+    const mended = added(original[c] ?? change, change, wet, innerStart)
+    if (!gain.takesRumble) return mended
+    // The change takes the rumble out as far as it is made: only the rest is left to do.
+    const rumble = findRumble(channels[c] ?? change)
+    const left = rumble.strength.map((value, i) => value * (1 - (wet[i] ?? 0)))
+    return added(mended, rumble.change, left, innerStart)
+  })
+  limitPeaks(mended, original)
+  return mended
+}
+
+/** The original with so much of the change; the strength runs straight from one window's middle to the next. */
+function added(
+  original: Float32Array,
+  change: Float32Array,
+  wet: Float64Array,
+  innerStart: number,
+): Float32Array<ArrayBuffer> {
+  const mended = new Float32Array(original)
+  for (let i = 0; i < mended.length; i++) {
+    const at = (innerStart + i) / HOP_SAMPLES
+    const frame = Math.floor(at)
+    const left = wet[frame] ?? 0
+    const here = left + ((wet[frame + 1] ?? left) - left) * (at - frame)
+    if (here !== 0) mended[i] = (original[i] ?? 0) + here * (change[innerStart + i] ?? 0)
+  }
+  return mended
+}

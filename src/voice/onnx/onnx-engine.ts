@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../../core/errors.js'
+import { thrownMessage } from '../../core/thrown-message.js'
+import { type Block, type BlockPlan, SAMPLE_RATE } from '../block-plan.js'
+import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
+import type { RegeneratedBlock, VoiceEngine } from '../engine.js'
+import type { EvidenceSettings } from '../mend/evidence-settings.js'
+import { OwnGain } from '../mend/frame-gain.js'
+import { mendBlock } from '../mend/mend-block.js'
+import { BIN_HZ } from '../mend/spectral-change.js'
+import { decimate, interpolate } from '../resample-by-factor.js'
+import { Rnnoise } from '../rnnoise.js'
+import { framedModel, type SoundModel } from './onnx-frames.js'
+import { type OnnxModel, onnxModelSchema } from './onnx-model.js'
+import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
+import { wholeModel } from './onnx-whole.js'
+
+/** Blocks as the default engine's: their context is long enough for a model's states to settle. */
+export const ONNX_PLAN: BlockPlan = EMBEDDED_PLAN
+
+/**
+ * An engine of the operator's own model.
+ *
+ * @param path of the JSON that describes it ({@link onnxModelSchema}); the model's files lie beside it
+ * @throws UsageError ERR_ONNX_MISSING, ERR_ONNX_MODEL
+ */
+export async function createOnnxEngine(path: string, settings: EvidenceSettings): Promise<VoiceEngine> {
+  const model = await readModel(path)
+  const runtime = await loadOnnxRuntime()
+  const sessions = await Promise.all(model.stages.map((stage) => OnnxSession.load(runtime, stage, path)))
+  const sound = soundModel(sessions, model)
+  const rnnoise = await Rnnoise.load()
+  const gain = new OwnGain(BIN_HZ, model.sampleRate * 0.47)
+  return {
+    plan: ONNX_PLAN,
+    regenerate: async (block: Block): Promise<RegeneratedBlock> => {
+      const channels = await mendBlock(block, settings, gain, async (channel) => [
+        await throughModel(channel, sound, model.sampleRate),
+      ])
+      return { channels, probability: detectWithRnnoise(rnnoise, block) }
+    },
+    detect: async (block) => detectWithRnnoise(rnnoise, block),
+  }
+}
+
+async function readModel(path: string): Promise<OnnxModel> {
+  try {
+    return onnxModelSchema.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (cause) {
+    const why = thrownMessage(cause)
+    throw new UsageError('ERR_ONNX_MODEL', `The description of the voice model, ${path}, cannot be used: ${why}`, {
+      cause,
+    })
+  }
+}
+
+function soundModel(sessions: readonly OnnxSession[], model: OnnxModel): SoundModel {
+  if (model.frame) return framedModel(sessions, model, model.frame)
+  if (model.whole) return wholeModel(sessions, model, model.whole)
+  throw new Error('The schema wants one of "frame" and "whole".')
+}
+
+/** A channel at 48 kHz through the model, in place to the sample. */
+async function throughModel(channel: Float32Array, sound: SoundModel, sampleRate: number): Promise<Float32Array> {
+  const factor = SAMPLE_RATE / sampleRate
+  return interpolate(await sound(decimate(channel, factor)), factor, channel.length)
+}

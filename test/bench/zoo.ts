@@ -1,0 +1,76 @@
+/**
+ * `npm run bench zoo FOLDER [PATTERN]`: a row for each file of a folder. Its first sound is written back at half its
+ * level, without a service: how the output is written, what is kept of it, and where its sound lies.
+ */
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { toVoxmuxError } from '../../src/core/errors.js'
+import { countCensus } from '../../src/media/write/census.js'
+import { writtenFile } from '../helpers/written-file.js'
+
+const COLUMNS = ['file', 'end', 'writer', 'kept', 'rewritten', 'lost', 'packets', 'sound (ms)', 'notes'] as const
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
+
+const [folder, pattern = ''] = process.argv.slice(3)
+if (folder === undefined) {
+  process.stdout.write('npm run bench zoo FOLDER [PATTERN]: name a folder of media files.\n')
+} else {
+  process.stdout.write(`| ${COLUMNS.join(' | ')} |\n|${COLUMNS.map(() => ' --- |').join('')}\n`)
+  const work = await mkdtemp(join(tmpdir(), 'voxmux-zoo-'))
+  const rows: Row[] = []
+  try {
+    for (const name of (await readdir(folder)).sort()) {
+      if (!new RegExp(pattern).test(name) || !/\.\w+$/.test(name) || /\.(tsv|md)$/.test(name)) continue
+      const row = await rowOf(join(resolve(folder), name), work)
+      rows.push(row)
+      process.stdout.write(`| ${COLUMNS.map((column) => row[column]).join(' | ')} |\n`)
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+  const ended = (end: RegExp) => rows.filter((row) => end.test(row.end)).length
+  process.stdout.write(
+    `\n${rows.length} files: ${ended(/^published$/)} published, ${ended(/^refused/)} refused before sending, ` +
+      `${ended(/^failed/)} failed after it, ${rows.filter(({ lost, writer }) => writer !== 'remux' && lost === '0').length} whole\n`,
+  )
+}
+
+async function rowOf(path: string, work: string): Promise<Row> {
+  const name = basename(path)
+  const linked = join(work, name)
+  await symlink(path, linked)
+  try {
+    const { plan, verified } = await writtenFile(linked)
+    const { writing, losses } = plan
+    const count = writing.kind === 'bytes' ? countCensus(writing.census).structures : null
+    const places = verified.sync[0]?.places ?? []
+    const rate = plan.streams.find(({ fate }) => fate === 'replaced')?.input
+    const ms = (samples: number | null) =>
+      samples === null || rate?.kind !== 'audio' ? '–' : ((1000 * samples) / rate.sampleRate).toFixed(2)
+    const packets = verified.streams.flatMap(({ packetHash }) => (packetHash ? [packetHash] : []))
+    return {
+      file: name,
+      end: 'published',
+      writer: writing.kind === 'bytes' ? writing.writer : 'remux',
+      kept: String(count?.kept ?? '–'),
+      rewritten: String(count?.rewritten ?? '–'),
+      lost: String(count?.lost ?? losses.length),
+      packets: packets.every(({ input, output }) => input === output) ? 'same' : 'differ',
+      'sound (ms)': places.map(({ offsetSamples }) => ms(offsetSamples)).join(' '),
+      notes: [
+        ...writing.declined.map(({ writer, reason }) => `${writer}: ${reason}`),
+        ...losses.map(({ what }) => what),
+      ].join('; '),
+    }
+  } catch (thrown) {
+    const error = toVoxmuxError(thrown, path)
+    // A verification that fails and an unforeseen end would come after payment.
+    const end = error.exitCode === 7 || error.exitCode === 1 ? 'failed' : 'refused'
+    const none = { writer: '–', kept: '–', rewritten: '–', lost: '–', packets: '–', 'sound (ms)': '–' }
+    return { file: name, end: `${end} (${error.code})`, ...none, notes: error.message.replaceAll(linked, name) }
+  } finally {
+    await rm(linked, { force: true })
+    await rm(`${linked}.part`, { force: true })
+  }
+}

@@ -1,0 +1,55 @@
+import { readFile, rm } from 'node:fs/promises'
+import { decodePcm } from '../../src/media/pcm/decode-pcm.js'
+import type { PcmStream } from '../../src/media/pcm/pcm.js'
+import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
+import { probe } from '../../src/media/probe/probe.js'
+import { verifyMux } from '../../src/media/verify/verify-mux.js'
+import { type OutputOptions, planOutput } from '../../src/media/write/plan-writing.js'
+import { writeOutput } from '../../src/media/write/write-output.js'
+
+/** A sound at half its level: nothing of it is the same bytes, and all of it is at the same place. */
+function halved(voice: PcmStream): PcmStream {
+  return {
+    ...voice,
+    async *chunks() {
+      for await (const chunk of voice.chunks()) {
+        const copy = Buffer.from(chunk)
+        const values = valuesOf(copy, voice.format.sample)
+        for (let at = 0; at < values.length; at++) values[at] = (values[at] as number) / 2
+        yield copy
+      }
+    },
+  }
+}
+
+/** Plans, writes and verifies a file with its first sound (or those of `replaced`) at half its level. */
+export async function writtenFile(path: string, options: Partial<OutputOptions> = {}) {
+  const media = await probe(path)
+  const replaced = options.replaced ?? [0]
+  const plan = await planOutput(media, { ...options, replaced })
+  const part = `${path}.part`
+  await rm(part, { force: true })
+  const voices = new Map(replaced.map((audioIndex) => [audioIndex, halved(decodePcm(media, { audioIndex }))]))
+  const result = await writeOutput(plan, voices, part)
+  const verified = await verifyMux(plan, result, part, { level: 'full' })
+  return { media, plan, part, result, verified }
+}
+
+/** The writer that took a plan, and its census; fails the test if that was the remux. */
+export function bytesWriting({ writing }: Awaited<ReturnType<typeof planOutput>>) {
+  if (writing.kind === 'bytes') return writing
+  throw new Error(`The remux took it: ${writing.declined.map(({ reason }) => reason).join('; ') || 'nobody was asked'}`)
+}
+
+/** Paths of the structures that are not the same bytes at the same place in two files of one size. */
+export async function changedStructures(
+  before: string,
+  after: string,
+  census: readonly { readonly path: string; readonly start: number; readonly length: number }[],
+): Promise<readonly string[]> {
+  const [one, other] = await Promise.all([readFile(before), readFile(after)])
+  if (one.length !== other.length) throw new Error(`${other.length} bytes instead of ${one.length}`)
+  return census.flatMap(({ path, start, length }) =>
+    one.subarray(start, start + length).equals(other.subarray(start, start + length)) ? [] : [path],
+  )
+}

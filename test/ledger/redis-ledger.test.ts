@@ -1,0 +1,23 @@
+import { type Ledger, openSharedLedger } from '../../src/ledger/index.js'
+import { describeJobStore } from './job-store-contract.js'
+import { describeLimitsLearned } from './limits-learned-contract.js'
+import { describeOnRedis } from './redis-fixture.js'
+import { describeSpendingLog } from './spending-log-contract.js'
+import { BEFORE_MIDNIGHT_MS, sharedLedger } from './store-fixture.js'
+import { describeVoiceLedger } from './voice-ledger-contract.js'
+
+describeOnRedis('the ledger on Redis', (redis) => {
+  let n = 0
+
+  /** Opens ledgers that share a prefix of their own: a test's, in the Redis of the file. */
+  const anew = () => {
+    n += 1
+    const prefix = `test-${n}`
+    return (now: () => number): Promise<Ledger> => openSharedLedger(redis().url, { now, prefix })
+  }
+
+  describeJobStore('Redis', () => sharedLedger('jobs', anew()))
+  describeVoiceLedger('Redis', () => sharedLedger('voices', anew()))
+  describeSpendingLog('Redis', () => sharedLedger('spending', anew(), BEFORE_MIDNIGHT_MS))
+  describeLimitsLearned('Redis', () => sharedLedger('limits', anew()))
+})

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openLedger } from '../../src/ledger/index.js'
+import { describeJobStore } from './job-store-contract.js'
+import { describeLimitsLearned } from './limits-learned-contract.js'
+import { describeSpendingLog } from './spending-log-contract.js'
+import { BEFORE_MIDNIGHT_MS, sharedLedger } from './store-fixture.js'
+import { describeVoiceLedger } from './voice-ledger-contract.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'voxmux-jobs-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let n = 0
+
+/** Opens ledgers that share a file of their own. */
+const anew = () => {
+  n += 1
+  const file = join(folder, `${n}.db`)
+  return (now: () => number) => openLedger(file, { now })
+}
+
+describeJobStore('SQLite', () => sharedLedger('jobs', anew()))
+describeVoiceLedger('SQLite', () => sharedLedger('voices', anew()))
+describeSpendingLog('SQLite', () => sharedLedger('spending', anew(), BEFORE_MIDNIGHT_MS))
+describeLimitsLearned('SQLite', () => sharedLedger('limits', anew()))

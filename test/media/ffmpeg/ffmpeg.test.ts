@@ -1,0 +1,120 @@
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
+import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
+import { ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+
+const RAW = ['-f', 's16le', '-ar', '8000', '-ac', '1']
+
+describe('ffmpeg', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it('gives each argument as it is, spaces and all', () => {
+    const args = ffmpegArguments({
+      inputs: [{ url: fileUrl('/a b/c d.mov'), options: ['-metadata', 'x y'] }],
+      filterComplex: '[0:a]volume=1 , anull[out]',
+      outputs: [{ url: '/out put.wav', options: ['-metadata', 'title=one two', '-map', '[out]'] }],
+    })
+    expect(args).toEqual(expect.arrayContaining(['file:/a b/c d.mov', 'x y', '[0:a]volume=1 , anull[out]']))
+    expect(args.slice(-4)).toEqual(['title=one two', '-map', '[out]', '/out put.wav'])
+    expect(args).toContain('-nostdin')
+  })
+
+  it('reads a stream on stdin, writes a file and reports progress', async () => {
+    const target = folder.file('from stdin.wav')
+    const seconds: number[] = []
+    const result = await runFfmpeg(
+      {
+        inputs: [{ url: Readable.from([Buffer.alloc(16_000), Buffer.alloc(16_000)]), options: RAW }],
+        outputs: [{ url: target, options: ['-f', 'wav'] }],
+      },
+      { onProgressSec: (sec) => seconds.push(sec) },
+    )
+    expect(result.args).toContain('pipe:0')
+    expect(result.args).not.toContain('-nostdin')
+    expect((await stat(target)).size).toBeGreaterThan(32_000)
+    expect(seconds.at(-1)).toBeCloseTo(2, 1)
+    expect(result.stderrTail).not.toContain('out_time')
+  })
+
+  it('streams stdout', async () => {
+    const { stdout, done } = streamFfmpeg({
+      inputs: [{ url: 'anullsrc=r=8000:cl=mono', options: ['-f', 'lavfi', '-t', '1'] }],
+      outputs: [{ url: 'pipe:1', options: ['-f', 's16le'] }],
+    })
+    const chunks = await stdout.toArray()
+    expect(Buffer.concat(chunks as Buffer[]).length).toBe(16_000)
+    await done
+  })
+
+  it('ends ffmpeg when the reader leaves early', async () => {
+    const { stdout, done } = streamFfmpeg({
+      inputs: [{ url: 'anullsrc=r=48000:cl=mono', options: ['-f', 'lavfi'] }],
+      outputs: [{ url: 'pipe:1', options: ['-f', 's16le'] }],
+    })
+    for await (const _chunk of stdout) break
+    await expect(done).resolves.toBeDefined()
+  })
+
+  it('is ended by an abort, with a typed error', async () => {
+    const controller = new AbortController()
+    const running = runFfmpeg(
+      {
+        inputs: [{ url: 'anullsrc=r=48000', options: ['-re', '-f', 'lavfi'] }],
+        outputs: [{ url: folder.file('endless.wav'), options: ['-f', 'wav'] }],
+      },
+      { signal: controller.signal, onProgressSec: () => controller.abort() },
+    )
+    await expect(running).rejects.toMatchObject({ code: 'ERR_INTERRUPTED', exitCode: 130 })
+  })
+
+  it('is ended when it makes no progress though nobody keeps it waiting', async () => {
+    // SIGSTOP is what a dead network share looks like: alive, and never a word.
+    const running = runFfmpeg(
+      {
+        inputs: [{ url: 'anullsrc=r=48000', options: ['-re', '-f', 'lavfi'] }],
+        outputs: [{ url: folder.file('stalled.wav'), options: ['-f', 'wav', '-stats_period', '60'] }],
+      },
+      { stallMs: 400 },
+    )
+    await expect(running).rejects.toMatchObject({ code: 'ERR_MEDIA_TIMEOUT', exitCode: 4 })
+  })
+
+  it('hands on the error of the stream that feeds it', async () => {
+    const source = new Readable({ read() {} })
+    source.push(Buffer.alloc(1000))
+    const running = runFfmpeg({
+      inputs: [{ url: source, options: RAW }],
+      outputs: [{ url: folder.file('broken.wav'), options: ['-f', 'wav'] }],
+    })
+    setTimeout(() => source.destroy(new Error('the source broke')), 50)
+    await expect(running).rejects.toThrow('the source broke')
+  })
+
+  it.each([
+    ['a full disk', '/dev/full', 'ERR_DISK_FULL', 4],
+    ['a folder without permission', '/proc/nowhere/x.wav', 'ERR_FFMPEG_FAILED', 1],
+  ])('names %s', async (_what, url, code, exitCode) => {
+    const running = runFfmpeg({
+      inputs: [{ url: 'anullsrc=r=48000', options: ['-f', 'lavfi', '-t', '5'] }],
+      outputs: [{ url, options: ['-f', 'wav'] }],
+    })
+    await expect(running).rejects.toMatchObject({ code, exitCode })
+  })
+
+  it('keeps secrets of the environment from the child', async () => {
+    process.env.FFREPORT = `file=${folder.file('report.log')}`
+    await runFfmpeg({
+      inputs: [{ url: 'anullsrc=r=8000', options: ['-f', 'lavfi', '-t', '0.1'] }],
+      outputs: [{ url: folder.file('quiet.wav'), options: ['-f', 'wav'] }],
+    })
+    delete process.env.FFREPORT
+    await expect(stat(folder.file('report.log'))).rejects.toMatchObject({ code: 'ENOENT' })
+    expect((await ffmpegOutput('-i', folder.file('quiet.wav'), '-f', 's16le', 'pipe:1')).length).toBe(3200)
+  })
+})

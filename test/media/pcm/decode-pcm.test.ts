@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
+import { pcmCodecName, rawFormatName, type SampleType } from '../../../src/media/pcm/pcm.js'
+import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
+import { collectPcm } from '../../../src/media/pcm/pcm-streams.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+
+const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
+const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+describe('decodePcm', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it.each<SampleType>(['s16', 's32', 'f32', 'f64'])('carries every bit of a %s source', async (sample) => {
+    const path = folder.file(`${sample}.wav`)
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=0.5:r=48000', '-ac', '2', '-c:a', pcmCodecName(sample), path)
+    const stream = decodePcm(await probe(path), { audioIndex: 0 })
+    expect(stream.format.sample).toBe(sample)
+    const bare = await ffmpegOutput('-i', path, '-f', rawFormatName(sample), '-')
+    expect(sha(await collectPcm(stream))).toBe(sha(bare))
+  })
+
+  it('carries 24 bits in s32', async () => {
+    const stream = decodePcm(await probe(fixture('field-recorder.wav')), { audioIndex: 0 })
+    expect(stream.format.sample).toBe('s32')
+    const bare = await ffmpegOutput('-i', fixture('field-recorder.wav'), '-f', 's32le', '-')
+    expect(sha(await collectPcm(stream))).toBe(sha(bare))
+  })
+
+  it('keeps a late start as silence', async () => {
+    const stream = decodePcm(await probe(fixture('late-audio.mp4')), { audioIndex: 0, sample: 'f32' })
+    const samples = readSamples(await collectPcm(stream), 'f32')
+    const channels = stream.format.channels
+    const first = samples.findIndex((value) => Math.abs(value) > 1e-4) / channels / stream.format.sampleRate
+    // The file presents its sound from 0.458 s on (encoder priming included); a plain decode puts it at 0.
+    expect(first).toBeGreaterThan(0.457)
+    expect(first).toBeLessThan(0.48)
+  })
+
+  it('keeps a gap in the timestamps as silence, to the sample', async () => {
+    const media = await probe(fixture('gap.mkv'))
+    const stream = decodePcm(media, { audioIndex: 0 })
+    const { sampleRate } = stream.format
+    const samples = readSamples(await collectPcm(stream), stream.format.sample)
+    const gap = samples.subarray(Math.round(1.51 * sampleRate), Math.round(1.99 * sampleRate))
+    expect(gap.every((value) => value === 0)).toBe(true)
+  })
+
+  it('gives exactly the range that was asked for, filled up with silence past the end', async () => {
+    const media = await probe(fixture('speech.wav'))
+    const whole = await collectPcm(decodePcm(media, { audioIndex: 0 }))
+    const total = whole.length / 2
+    const range = { startSample: total - 1000, endSample: total + 500 }
+    const stream = decodePcm(media, { audioIndex: 0, range })
+    expect(stream.sampleCount).toBe(1500)
+    const part = await collectPcm(stream)
+    expect(part.equals(Buffer.concat([whole.subarray(-2000), Buffer.alloc(1000)]))).toBe(true)
+    const beyond = { startSample: total + 100, endSample: total + 200 }
+    expect((await collectPcm(decodePcm(media, { audioIndex: 0, range: beyond }))).equals(Buffer.alloc(200))).toBe(true)
+  })
+
+  it('takes one channel without changing a bit', async () => {
+    const media = await probe(fixture('surround.wav'))
+    const all = await collectPcm(decodePcm(media, { audioIndex: 0 }))
+    const stream = decodePcm(media, { audioIndex: 0, channels: { kind: 'one', channel: 2 } })
+    expect(stream.format).toMatchObject({ channels: 1, channelLayout: 'mono' })
+    const center = await collectPcm(stream)
+    expect(center.length).toBe(all.length / 6)
+    for (let at = 0; at < center.length; at += 2) expect(center.readInt16LE(at)).toBe(all.readInt16LE(at * 6 + 4))
+  })
+
+  it('can be left early, and names a track that is not there', async () => {
+    const media = await probe(fixture('speech.wav'))
+    for await (const chunk of decodePcm(media, { audioIndex: 0 }).chunks()) {
+      expect(chunk.length).toBeGreaterThan(0)
+      break
+    }
+    expect(() => decodePcm(media, { audioIndex: 1 })).toThrow(/no audio track 1/)
+  })
+})

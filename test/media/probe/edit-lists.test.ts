@@ -1,0 +1,182 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { compareTracks } from '../../../src/pipeline/report/comparison.js'
+import {
+  ffmpeg,
+  ffmpegOutput,
+  ffprobeJson,
+  picture,
+  type TestFolder,
+  testFolder,
+  tone,
+} from '../../helpers/media-factory.js'
+import { box, replaceBoxes } from '../movie-boxes.js'
+import { replaceVoice } from '../zoo/zoo-run.js'
+
+describe('what a movie file can say of itself', () => {
+  let folder: TestFolder
+  let movie: Buffer
+  beforeAll(async () => {
+    folder = await testFolder()
+    const ticks = ['-movie_timescale', '1000']
+    await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', ...ticks, folder.file('plain.mov'))
+    movie = await readFile(folder.file('plain.mov'))
+  })
+  afterAll(() => folder.remove())
+
+  /** `[duration in ms, seconds into the track or -1, rate]` an edit, of both tracks. */
+  async function withEdits(name: string, edits: readonly (readonly [number, number, number])[]): Promise<string> {
+    const ticksPerSec = [12_800, 48_000]
+    const listFor = (ticks: number) => {
+      const list = Buffer.alloc(8 + 12 * edits.length)
+      list.writeUInt32BE(edits.length, 4)
+      edits.forEach(([duration, startSec, rate], place) => {
+        list.writeUInt32BE(duration, 8 + 12 * place)
+        list.writeInt32BE(startSec < 0 ? -1 : startSec * ticks, 12 + 12 * place)
+        list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
+      })
+      return box('elst', list)
+    }
+    await writeFile(
+      folder.file(name),
+      replaceBoxes(movie, 'elst', () => listFor(ticksPerSec.shift() ?? 1)),
+    )
+    return folder.file(name)
+  }
+
+  it.each([
+    [
+      'several parts',
+      [
+        [500, 0, 1],
+        [500, 0, 1],
+      ],
+      /put together from 2 parts/,
+    ],
+    [
+      'a hole in the middle',
+      [
+        [300, 0, 1],
+        [200, -1, 1],
+        [500, 0.3, 1],
+      ],
+      /hole in the middle/,
+    ],
+    ['half the speed', [[1000, 0, 0.5]], /another speed/],
+    [
+      'a part left out',
+      [
+        [480, 0, 1],
+        [480, 0.52, 1],
+      ],
+      /put together from 2 parts/,
+    ],
+    ['half a picture', [[980, 0.02, 1]], /begins between two pictures/],
+  ] as const)('refuses an edit list of %s before anything is sent', async (what, edits, said) => {
+    const path = await withEdits(`${what}.mov`, edits)
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_EDIT_LIST', exitCode: 5, message: said })
+  })
+
+  it('takes a late start', async () => {
+    const media = await probe(
+      await withEdits('late.mov', [
+        [200, -1, 1],
+        [1000, 0, 1],
+      ]),
+    )
+    expect(media.streams).toHaveLength(2)
+  })
+
+  it('takes several edits that together are one, and keeps every sample and picture', async () => {
+    const path = await withEdits('one-after-the-other.mov', [
+      [480, 0, 1],
+      [480, 0.48, 1],
+      [40, 0.96, 1],
+    ])
+    const { output } = await replaceVoice(path, folder.file('one-after-the-other.out.mov'))
+    const heard = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-f', 's16le', 'pipe:1')
+    expect((await heard(output)).equals(await heard(folder.file('plain.mov')))).toBe(true)
+    const seen = async (file: string) => {
+      const show = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,size', '-show_data_hash', 'md5']
+      return (await ffprobeJson(file, ...show, '-show_packets')).packets
+    }
+    const facts = (packets: unknown) =>
+      (packets as Record<string, string>[]).map(({ pts_time, size, data_hash }) => [pts_time, size, data_hash])
+    expect(facts(await seen(output))).toEqual(facts(await seen(folder.file('plain.mov'))))
+  })
+
+  it('is read for the page of a report as it is for everything else', async () => {
+    const path = await withEdits('compared.mov', [[700, 0.3, 1]])
+    const readOptions = ['-ignore_editlist', '1']
+    const kept = { index: 1, outputIndex: 1, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
+    const [compared] = await compareTracks(
+      { streams: [{ ...kept, reason: null }], segments: [] },
+      {
+        ...{ before: { path, readOptions }, after: { path: folder.file('plain.mov') }, durationSec: 1 },
+        ...{ workFolder: folder.path, signal: new AbortController().signal },
+      },
+    )
+    const [before, after] = await Promise.all(
+      [compared?.before, compared?.after].map((side) => ffmpegOutput('-i', side?.audio ?? '', '-f', 's16le', 'pipe:1')),
+    )
+    expect(before?.length).toBeGreaterThan(0)
+    expect(before?.equals(after ?? Buffer.alloc(0))).toBe(true)
+  })
+
+  it('opens nothing that a track refers to', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await ffmpeg(...tone(1, 44_100), '-c:a', 'pcm_s16le', folder.file('neighbour.mov'))
+    const own = await ffmpegOutput('-i', folder.file('plain.mov'), '-map', '0:a', '-f', 's16le', 'pipe:1')
+    for (const [name, reference] of [
+      ['url.mov', box('url ', Buffer.concat([Buffer.alloc(4), Buffer.from(`http://127.0.0.1:${port}/voice.mov\0`)]))],
+      ['alias.mov', alias('neighbour.mov', folder.file('neighbour.mov'))],
+    ] as const) {
+      const path = folder.file(name)
+      const entries = Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference])
+      await writeFile(
+        path,
+        replaceBoxes(movie, 'dref', () => box('dref', entries)),
+      )
+      const bytes = await decoded(path)
+      // A typed refusal, no sound at all, or what lies in the file itself: never what lies next to it.
+      if (bytes?.length) expect(bytes.equals(own)).toBe(true)
+    }
+    server.close()
+    expect(asked).toEqual([])
+  })
+
+  async function decoded(path: string): Promise<Buffer | undefined> {
+    const chunks: Buffer[] = []
+    try {
+      for await (const chunk of decodePcm(await probe(path), { audioIndex: 0 }).chunks()) chunks.push(chunk)
+      return Buffer.concat(chunks)
+    } catch (error) {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_/) })
+      return undefined
+    }
+  }
+})
+
+/** A Macintosh alias record, as QuickTime writes it: file name, and the absolute path behind it. */
+function alias(name: string, path: string): Buffer {
+  const record = Buffer.alloc(150)
+  record.writeUInt8(name.length, 50)
+  record.write(name, 51, 'latin1')
+  record.writeInt16BE(1, 130)
+  record.writeInt16BE(1, 132)
+  const item = Buffer.alloc(4 + path.length + (path.length & 1))
+  item.writeInt16BE(2, 0)
+  item.writeInt16BE(path.length, 2)
+  item.write(path, 4, 'latin1')
+  return box('alis', Buffer.concat([Buffer.alloc(4), record, item, Buffer.from([255, 255, 0, 0])]))
+}

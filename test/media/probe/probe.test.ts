@@ -1,0 +1,163 @@
+import { mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TransientError } from '../../../src/core/errors.js'
+import { blamingFile } from '../../../src/media/ffmpeg/blaming-file.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { fixture } from '../../helpers/job-bench.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+describe('probe', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it('says what a film holds, in file order', async () => {
+    const path = folder.file('film.mov')
+    await writeFile(folder.file('s.srt'), '1\n00:00:00,000 --> 00:00:01,000\nHello\n')
+    await ffmpeg(
+      ...[...picture(2), ...tone(2, 48_000, 2), ...tone(2, 44_100), '-i', folder.file('s.srt')],
+      ...['-map', '0', '-map', '1', '-map', '2', '-map', '3', '-c:v', 'mpeg4', '-c:a:0', 'pcm_s24le', '-c:a:1', 'aac'],
+      ...[
+        '-c:s',
+        'mov_text',
+        '-timecode',
+        '01:00:00:00',
+        '-metadata:s:a:1',
+        'language=ger',
+        '-metadata',
+        'title=A film',
+      ],
+      path,
+    )
+    const media = await probe(path)
+    expect(media).toMatchObject({ container: 'mov', startSec: 0, durationSec: 2, tags: { title: 'A film' } })
+    expect(media.streams.map((stream) => [stream.index, stream.kind, stream.codec, stream.codecTag])).toEqual([
+      [0, 'video', 'mpeg4', 'mp4v'],
+      [1, 'audio', 'pcm_s24le', 'in24'],
+      [2, 'audio', 'aac', 'mp4a'],
+      [3, 'subtitle', 'mov_text', 'text'],
+      [4, 'data', null, 'tmcd'],
+    ])
+    expect(media.streams[1]).toMatchObject({ audioIndex: 0, channels: 2, channelLayout: 'stereo', bitsPerSample: 24 })
+    expect(media.streams[2]).toMatchObject({ audioIndex: 1, sampleRate: 44_100, language: 'ger', bitsPerSample: null })
+    expect(media.streams[0]).toMatchObject({ width: 64, height: 48, frameRate: '25/1', rotationDeg: 0, isCover: false })
+  })
+
+  it.each([
+    ['mp4', 'mp4'],
+    ['m4a', 'm4a'],
+    ['mkv', 'mkv'],
+    ['webm', 'webm'],
+    ['ts', 'ts'],
+    ['m2ts', 'm2ts'],
+    ['wav', 'wav'],
+    ['aiff', 'aiff'],
+    ['flac', 'flac'],
+    ['mp3', 'mp3'],
+    ['ogg', 'ogg'],
+    ['opus', 'opus'],
+    ['wma', 'wma'],
+    ['ac3', 'ac3'],
+    ['3gp', '3gp'],
+    ['mpg', 'mpg'],
+    ['flv', 'flv'],
+    ['avi', 'avi'],
+  ])('tells .%s by its content, not by its name', async (extension, container) => {
+    const made = folder.file(`kind.${extension}`)
+    const codec = extension === '3gp' || extension === 'm4a' ? ['-c:a', 'aac'] : []
+    await ffmpeg(...tone(0.5), ...codec, made)
+    expect((await probe(made)).container).toBe(container)
+  })
+
+  it('refuses what is not there', async () => {
+    await mkdir(folder.file('folder.mp4'))
+    await expect(probe(folder.file('nothing.mp4'))).rejects.toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2 })
+    await expect(probe(folder.file('folder.mp4'))).rejects.toMatchObject({ code: 'ERR_INPUT_IS_FOLDER', exitCode: 2 })
+  })
+
+  it('refuses an empty file and text named .mp4 as unreadable', async () => {
+    await writeFile(folder.file('empty.mp4'), '')
+    await writeFile(folder.file('text.mp4'), 'This is not a film.\n'.repeat(50))
+    const unreadable = { code: 'ERR_UNREADABLE', exitCode: 5, errorCode: -2, errorName: 'CorruptedFile' }
+    await expect(probe(folder.file('empty.mp4'))).rejects.toMatchObject(unreadable)
+    await expect(probe(folder.file('text.mp4'))).rejects.toMatchObject(unreadable)
+  })
+
+  it.each([
+    ['index.mp4', ['-movflags', '+faststart', '-c:a', 'aac']],
+    ['noindex.mp4', ['-c:a', 'aac']],
+    ['cut.mkv', []],
+    ['cut.wav', []],
+    ['cut.avi', []],
+    ['cut.aiff', []],
+    ['cut.flac', []],
+    ['cut.mp3', []],
+    ['tagged.mp3', ['-metadata', 'title=Cut', '-write_id3v1', '1']],
+  ])('sees that %s is truncated', async (name, options) => {
+    const path = folder.file(name)
+    await ffmpeg(...tone(3), ...options, path)
+    await expect(probe(path)).resolves.toBeDefined()
+    await truncate(path, Math.floor((await stat(path)).size * 0.7))
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+  })
+
+  it.each(['speech.flac', 'speech.mp3'])('sees that 55 % of %s is not all of it', async (name) => {
+    const whole = await readFile(fixture(name))
+    await writeFile(folder.file(name), whole.subarray(0, Math.floor(whole.length * 0.55)))
+    await expect(probe(folder.file(name))).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+    // Sound or tags behind what the header counts are no fault.
+    await writeFile(folder.file(name), Buffer.concat([whole, whole.subarray(-4000), Buffer.alloc(300_000)]))
+    await expect(probe(folder.file(name))).resolves.toBeDefined()
+  })
+
+  it('takes a FLAC file whose last frame is shorter than the longest header', async () => {
+    const path = folder.file('silent.flac')
+    await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '1', '-c:a', 'flac', path)
+    await expect(probe(path)).resolves.toMatchObject({ container: 'flac' })
+  })
+
+  it('blames a file that ffprobe fails on in its own words, and no disk that fails', async () => {
+    const wave = await readFile(fixture('speech.wav'))
+    for (const channels of [0, 65_535]) {
+      wave.writeUInt16LE(channels, 22)
+      await writeFile(folder.file('channels.wav'), wave)
+      await expect(probe(folder.file('channels.wav'))).rejects.toMatchObject({ exitCode: 5, errorCode: -2 })
+    }
+    const fault = new TransientError('ERR_MEDIA_IO', 'Reading failed.')
+    const failing = (path: string) => blamingFile(path, undefined, () => Promise.reject(fault))
+    await expect(failing(fixture('speech.wav'))).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+    // Its first byte is an EIO.
+    await expect(failing('/proc/self/mem')).rejects.toBe(fault)
+  })
+
+  it('opens nothing that a file names: no neighbour, no address', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await ffmpeg(...tone(1), folder.file('neighbour.ts'))
+    const playlist = (target: string) =>
+      `#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXTINF:1.0,\n${target}\n#EXT-X-ENDLIST\n`
+    const crafted: Record<string, string> = {
+      'hls-net.mp4': playlist(`${origin}/a.ts`),
+      'hls-file.mp4': playlist('neighbour.ts'),
+      'concat.mp4': `ffconcat version 1.0\nfile '${folder.file('neighbour.ts')}'\n`,
+      'sdp.mp4': `v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio 5004 RTP/AVP 0\n`,
+      'dash.mp4': `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="audio/mp4"><Representation id="1"><BaseURL>${origin}/d.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>`,
+    }
+    for (const [name, text] of Object.entries(crafted)) {
+      await writeFile(folder.file(name), text)
+      await expect(probe(folder.file(name)), name).rejects.toMatchObject({ exitCode: 5 })
+    }
+    await new Promise((resolve) => server.close(resolve))
+    expect(asked).toEqual([])
+    expect((await readFile(folder.file('hls-file.mp4'))).length).toBeGreaterThan(0)
+  })
+})

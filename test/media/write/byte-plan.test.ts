@@ -1,0 +1,103 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BytePiece, bytePlan, offsetMap, pieceLength, planSize } from '../../../src/media/write/byte-plan.js'
+import { type CensusEntry, censusFaults, countCensus, kept, lost, rewritten } from '../../../src/media/write/census.js'
+import { copyPlan } from '../../../src/media/write/copy-plan.js'
+import fc from '../../helpers/properties.js'
+
+const INPUT = Buffer.from(Array.from({ length: 300 }, (_, place) => place % 251))
+const DONORS = [Buffer.from('first donor: a b c d e f g'), Buffer.from('second donor: 0 1 2 3 4 5')]
+
+const range = (size: number) =>
+  fc
+    .tuple(fc.nat(size), fc.nat(size))
+    .map(([one, other]) => ({ start: Math.min(one, other), length: Math.abs(one - other) }))
+const piece: fc.Arbitrary<BytePiece> = fc.oneof(
+  range(INPUT.length).map((part) => ({ kind: 'input' as const, ...part })),
+  fc.uint8Array({ maxLength: 9 }).map((bytes) => ({ kind: 'bytes' as const, bytes })),
+  fc.nat(1).chain((donor) => range(25).map((part) => ({ kind: 'donor' as const, donor, ...part }))),
+)
+
+function bytesOf(pieces: readonly BytePiece[]): Buffer {
+  return Buffer.concat(
+    pieces.map((part) => {
+      if (part.kind === 'bytes') return part.bytes
+      const source = part.kind === 'input' ? INPUT : (DONORS[part.donor] as Buffer)
+      return source.subarray(part.start, part.start + part.length)
+    }),
+  )
+}
+
+let folder: string
+let paths: { input: string; donors: string[] }
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'voxmux-byte-plan-'))
+  paths = { input: join(folder, 'input'), donors: DONORS.map((_, place) => join(folder, `donor-${place}`)) }
+  await writeFile(paths.input, INPUT)
+  await Promise.all(DONORS.map((bytes, place) => writeFile(paths.donors[place] as string, bytes)))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('a byte plan', () => {
+  it('joins neighbours without changing what is written, and maps each byte of the input to its place', async () => {
+    let files = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
+        const plan = bytePlan(pieces)
+        const wanted = bytesOf(pieces)
+        expect(planSize(plan)).toBe(wanted.length)
+        expect(bytesOf(plan.pieces)).toEqual(wanted)
+        const target = join(folder, `output-${files++}`)
+        await copyPlan(plan, target, paths)
+        expect(await readFile(target)).toEqual(wanted)
+        const map = offsetMap(plan)
+        for (const part of pieces) {
+          if (part.kind !== 'input' || part.length === 0) continue
+          expect(map.keeps(part.start, part.length + INPUT.length)).toBe(false)
+          const at = map.outputOffset(part.start)
+          if (at !== undefined && at < wanted.length) expect(wanted[at]).toBe(INPUT[part.start])
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is one piece if it is the whole input, however it was put together', () => {
+    const plan = bytePlan([
+      { kind: 'input', start: 0, length: 10 },
+      { kind: 'bytes', bytes: new Uint8Array() },
+      { kind: 'input', start: 10, length: 290 },
+    ])
+    expect(plan.pieces).toEqual([{ kind: 'input', start: 0, length: 300 }])
+    expect(pieceLength(plan.pieces[0] as BytePiece)).toBe(300)
+    expect(offsetMap(plan).keeps(0, 300)).toBe(true)
+  })
+
+  it('stops when it is aborted, and refuses an input that became shorter', async () => {
+    const plan = bytePlan([{ kind: 'input', start: 0, length: INPUT.length }])
+    const aborted = AbortSignal.abort()
+    await expect(copyPlan(plan, join(folder, 'aborted'), { ...paths, signal: aborted })).rejects.toMatchObject({
+      code: 'ERR_INTERRUPTED',
+    })
+    const longer = bytePlan([{ kind: 'input', start: 0, length: INPUT.length + 1 }])
+    await expect(copyPlan(longer, join(folder, 'longer'), paths)).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' })
+  })
+})
+
+describe('a census', () => {
+  it('names each gap and overlap, and counts structures and bytes by their fate', () => {
+    const whole: CensusEntry[] = [kept('a', 0, 10), rewritten('b', 10, 5, 'size'), lost('c', 15, 5, 'signature')]
+    expect(censusFaults(whole, 20)).toEqual([])
+    expect(censusFaults(whole.slice(0, 2), 20)).toEqual([{ kind: 'gap', start: 15, length: 5 }])
+    expect(censusFaults([...whole, kept('d', 8, 4)], 20)).toEqual([
+      { kind: 'overlap', start: 8, length: 2 },
+      { kind: 'overlap', start: 10, length: 2 },
+    ])
+    expect(countCensus(whole)).toEqual({
+      structures: { kept: 1, rewritten: 1, lost: 1 },
+      bytes: { kept: 10, rewritten: 5, lost: 5 },
+    })
+  })
+})

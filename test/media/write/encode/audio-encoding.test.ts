@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { type ContainerProfile, containerProfile } from '../../../../src/media/write/container-profile.js'
+import { type AudioWishes, audioEncoding } from '../../../../src/media/write/encode/audio-encoding.js'
+import { proveEncoder } from '../../../../src/media/write/encode/encoder-priming.js'
+import { planOutput } from '../../../../src/media/write/plan-writing.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+
+const sound = (facts: Partial<AudioStreamInfo>) =>
+  ({ kind: 'audio', audioIndex: 0, sampleRate: 48_000, channels: 2, bitRate: null, ...facts }) as AudioStreamInfo
+const inside = (container: string, facts: Partial<AudioStreamInfo>, wishes: AudioWishes = {}) =>
+  audioEncoding(sound(facts), containerProfile(container) as ContainerProfile, { fallbackBitRate: 192_000, ...wishes })
+
+describe('the encoding of a replaced track', () => {
+  it.each([
+    ['6 channels of an unknown rate', 'mkv', { codec: 'aac', channels: 6 }, {}, 576_000],
+    ['a rate that the packets have', 'mkv', { codec: 'aac' }, { measuredBitRates: new Map([[0, 128_000]]) }, 128_000],
+    ['a header that states 1 bit/s', 'mp4', { codec: 'aac', bitRate: 1 }, {}, 192_000],
+    ['a header that states 128 bit/s', 'mp4', { codec: 'aac', bitRate: 128, channels: 1 }, {}, 192_000],
+    ['too little for its channels', 'mp4', { codec: 'aac', bitRate: 30_000 }, {}, 57_600],
+    ['mono Vorbis at 16 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 16_000, bitRate: null }, {}, 86_000],
+    ['mono Vorbis at 8 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 8000, bitRate: 96_000 }, {}, 32_000],
+    ['layer II at 22 kHz', 'mp2', { codec: 'mp2', sampleRate: 22_050, bitRate: 384_000 }, {}, 160_000],
+  ] as const)('has bits enough: %s', async (_, container, facts, wishes, bitRate) => {
+    const encoding = inside(container, facts, wishes)
+    expect(encoding?.bitRate).toBe(bitRate)
+    if (encoding) await proveEncoder(encoding, sound(facts))
+  })
+
+  it.each([
+    ['flac', null, 'm4a', 'alac'],
+    ['alac', null, 'flac', 'flac'],
+    ['dts', 'DTS-HD MA', 'mkv', 'flac'],
+    ['truehd', null, 'mkv', 'flac'],
+    ['pcm_s16le', null, 'mxf', 'pcm_s16le'],
+    ['pcm_f32le', null, 'mov', 'pcm_f32le'],
+    ['wmalossless', null, 'wmv', 'pcm_s16le'],
+  ])('stays without loss: %s (%s) in .%s becomes %s', (codec, profile, container, becomes) => {
+    const lossless = audioEncoding(
+      sound({ codec, profile, bitsPerSample: 16, sampleFormat: 's16' }),
+      { ...(containerProfile(container) as ContainerProfile) },
+      { fallbackCodec: 'aac' },
+    )
+    const encoder = codec === 'dts' ? inside(container, { codec, profile }, { fallbackCodec: 'aac' }) : lossless
+    expect(encoder?.codec).toBe(becomes)
+  })
+
+  it('refuses what the encoder would refuse after the voice was paid for', async () => {
+    const encoding = { codec: 'ac3', encoder: 'ac3', lossless: false, bitRate: 640_000, options: ['-b:{s}', '640000'] }
+    await expect(proveEncoder(encoding, { sampleRate: 48_000, channels: 9 })).rejects.toMatchObject({
+      code: 'ERR_ENCODER_REFUSES',
+      exitCode: 2,
+    })
+  })
+})
+
+describe('a clock that overlaps itself', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it('is refused before anything is sent, and its place is named', async () => {
+    const path = folder.file('overlap.mkv')
+    const back = ['-bsf:a', 'setts=ts=if(gt(N\\,100)\\,PTS-2/TB\\,PTS)']
+    await ffmpeg(...tone(5), '-c:a', 'aac', folder.file('plain.mkv'))
+    await ffmpeg('-i', folder.file('plain.mkv'), '-c', 'copy', ...back, path)
+    const refused = planOutput(await probe(path), { replaced: [0] })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_CLOCK_OVERLAPS', exitCode: 5 })
+    await expect(refused).rejects.toThrow(/goes back at \d\.\d\d s: [12]\.\d\d s of its sound/)
+    const plan = await planOutput(await probe(folder.file('plain.mkv')), { replaced: [0] })
+    const [stream] = plan.streams
+    expect(stream?.fate === 'replaced' ? stream.encoding.bitRate : null).toBeGreaterThan(28_000)
+  })
+})

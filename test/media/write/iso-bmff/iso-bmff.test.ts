@@ -1,0 +1,118 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
+import { box } from '../../movie-boxes.js'
+import { leaves } from './box-tree.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A sound that resembles itself at no other time. */
+const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=44100:d=2']
+const film = ['-c:v', 'libx264', '-g', '12', '-bf', '2', '-preset', 'ultrafast']
+const fragmented = (flags: string) => ['-c:a', 'aac', '-movflags', flags]
+
+/** Boxes that state something of the new packets or where bytes lie, by the last part of their path. */
+const MAY_CHANGE =
+  /\/(mdat|stsd|stts|stsz|stsc|stco|co64|mdhd|tkhd|elst|sgpd|sbgp|trun|tfhd|tfdt|tfra|sidx)(#\d+)?$|^(mdat|sidx)/
+
+describe('ISO base media', () => {
+  it.each<readonly [string, string, boolean, readonly string[], readonly string[]]>([
+    ['an index at the end', 'end.mp4', true, [], ['-c:a', 'aac']],
+    ['an index at the start', 'start.mp4', true, [], ['-c:a', 'aac', '-movflags', '+faststart']],
+    ['sound that starts late', 'late.mov', true, ['-itsoffset', '0.5'], ['-c:a', 'aac', '-movie_timescale', '600']],
+    ['no edit list', 'no-edits.mp4', true, [], ['-c:a', 'aac', '-use_editlist', '0']],
+    ['Opus', 'opus.mp4', true, [], ['-c:a', 'libopus']],
+    ['ALAC', 'alac.m4a', false, [], ['-c:a', 'alac']],
+    ['FLAC', 'flac.mp4', false, [], ['-c:a', 'flac', '-strict', '-2']],
+    ['fragments that count from themselves', 'frag.mp4', true, [], fragmented('cmaf+delay_moov')],
+    ['fragments that count from the file', 'old-frag.mp4', true, [], fragmented('frag_keyframe+empty_moov')],
+    ['one fragment a track and an index of segments', 'dash.mp4', true, [], fragmented('dash+global_sidx+delay_moov')],
+    [
+      'sound alone in fragments',
+      'cmaf.m4a',
+      false,
+      [],
+      [...fragmented('cmaf+global_sidx'), '-frag_duration', '500000'],
+    ],
+  ])('replaces the packets of a file with %s, and no other structure', async (_name, name, isFilm, offset, options) => {
+    const path = folder.file(name)
+    const tags = ['-metadata', 'title=A title', '-metadata:s:a', 'language=deu']
+    await ffmpeg(...(isFilm ? picture(2) : []), ...offset, ...sweep, ...(isFilm ? film : []), ...tags, ...options, path)
+    // It compares packets and their times, and finds the sound in the output.
+    const { plan, part, verified } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect(writer).toBe('iso-bmff')
+    expect(plan.losses).toEqual([])
+    for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
+
+    const [before, after] = [leaves(await readFile(path)), leaves(await readFile(part))]
+    const added = [...after.keys()].filter((box) => !before.has(box))
+    expect(added).toEqual(name === 'no-edits.mp4' ? ['moov/trak#1/edts/elst'] : [])
+    const named = new Set(
+      census.filter(({ fate }) => fate === 'rewritten').map(({ path: box }) => box.split('/').at(-1)),
+    )
+    for (const [box, bytes] of before) {
+      if (after.get(box)?.equals(bytes)) continue
+      expect(box).toMatch(MAY_CHANGE)
+      expect(named).toContain(box.split('/').at(-1)?.replace(/#.*/, ''))
+    }
+    const [was, is] = await Promise.all([path, part].map((file) => ffprobeJson(file, '-show_format', '-show_streams')))
+    const times = ({ format, streams }: Record<string, unknown>) => [
+      (format as { start_time: string }).start_time,
+      (format as { duration: string }).duration.slice(0, 4),
+      (streams as { start_time: string }[]).map(({ start_time }) => start_time),
+    ]
+    expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
+  })
+
+  it('begins behind the lead-in that iTunes notes, and notes the new one', async () => {
+    const [plain, path] = [folder.file('plain.m4a'), folder.file('noted.m4a')]
+    await ffmpeg(...sweep, '-c:a', 'aac', '-use_editlist', '0', '-metadata', 'title=A title', plain)
+    const numbers = ['00000000', '0000160C', '00000000', (2 * 44_100 - 4620).toString(16).padStart(16, '0')]
+    const notes = [freeItem('iTunSMPB', ` ${numbers.join(' ')}`), freeItem('iTunNORM', ' 00000A21')]
+    await writeFile(path, withItems(await readFile(plain), Buffer.concat(notes)))
+    const { plan, part, verified } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('iso-bmff')
+    expect(plan.losses.map(({ what }) => what)).toEqual(['moov/udta/meta/ilst/----:iTunNORM'])
+    for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
+    const { format, streams } = await ffprobeJson(part, '-show_format', '-show_streams')
+    const { tags } = format as { tags: Record<string, string> }
+    expect(tags.title).toBe('A title')
+    const [, lead, rest, length] =
+      tags.iTunSMPB
+        ?.trim()
+        .split(' ')
+        .map((hex) => Number.parseInt(hex, 16)) ?? []
+    expect([lead, length]).toEqual([1024, 2 * 44_100 - 4620])
+    expect(((lead ?? 0) + (rest ?? 0) + (length ?? 0)) % 1024).toBe(0)
+    expect(Number((streams as { start_time: string }[])[0]?.start_time)).toBe(0)
+  })
+})
+
+/** A free-form item of iTunes' tag list. */
+function freeItem(name: string, text: string): Buffer {
+  const zeros = Buffer.alloc(4)
+  const parts = [
+    box('mean', Buffer.concat([zeros, Buffer.from('com.apple.iTunes')])),
+    box('name', Buffer.concat([zeros, Buffer.from(name)])),
+    box('data', Buffer.concat([Buffer.from([0, 0, 0, 1]), zeros, Buffer.from(text)])),
+  ]
+  return box('----', Buffer.concat(parts))
+}
+
+/** A file whose index stands at its end, with further items at the end of its tag list. */
+function withItems(file: Buffer, items: Buffer): Buffer {
+  const list = file.lastIndexOf('ilst') - 4
+  const end = list + file.readUInt32BE(list)
+  const made = Buffer.concat([file.subarray(0, end), items, file.subarray(end)])
+  for (const type of ['moov', 'udta', 'meta', 'ilst']) {
+    const at = made.lastIndexOf(type) - 4
+    made.writeUInt32BE(made.readUInt32BE(at) + items.length, at)
+  }
+  return made
+}

@@ -1,0 +1,110 @@
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { censusFaults } from '../../../../src/media/write/census.js'
+import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
+import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out.js'
+import { readDonorTrack } from '../../../../src/media/write/iso-bmff/read/donor-track.js'
+import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
+import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
+import { unfitReason } from '../../../../src/media/write/iso-bmff/survey.js'
+import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import fc from '../../../helpers/properties.js'
+import { boxTree, bytesOfBox, trackSamples } from './box-tree.js'
+import { type MadeMovie, movieFile, movies } from './made-movie.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A side file of one track, as ffmpeg leaves it: packets in a row behind one another. */
+const donors = movies.map((movie): MadeMovie => {
+  const [track] = movie.tracks
+  return {
+    ...movie,
+    tracks: track ? [{ ...track, sizes: 'stsz' }] : [],
+    gaps: [],
+    split: 99,
+    unknown: [],
+    withItems: false,
+  }
+})
+
+async function written(movie: MadeMovie, donor: MadeMovie, voice: number) {
+  const [path, side] = [folder.file('made.mp4'), folder.file('side.mp4')]
+  const { bytes, item } = movieFile(movie)
+  await writeFile(path, bytes)
+  await writeFile(side, movieFile(donor).bytes)
+  const file = await open(path, 'r')
+  const iso = readIsoFile(await readStructure(file, bytes.length), 0)
+  await file.close()
+  const plan = layOutFile(iso, [voice], [await readDonorTrack(side)])
+  const packets = await readFile(side)
+  const after = Buffer.concat(
+    plan.pieces.map((piece) => {
+      if (piece.kind === 'bytes') return piece.bytes
+      return (piece.kind === 'input' ? bytes : packets).subarray(piece.start, piece.start + piece.length)
+    }),
+  )
+  return { before: bytes, after, side: packets, item, iso }
+}
+
+describe('the ISO base media writer, of files that no one has seen', () => {
+  it('replaces the packets of one track, keeps every other byte and maps every offset', async () => {
+    await fc.assert(
+      fc.asyncProperty(movies, donors, fc.nat({ max: 2 }), async (movie, donor, pick) => {
+        const voice = pick % movie.tracks.length
+        const { before, after, side, item, iso } = await written(movie, donor, voice)
+        expect(unfitReason(iso, [voice])).toBeUndefined()
+        const census = takeCensus(iso, [voice])
+        expect(censusFaults(census, before.length)).toEqual([])
+
+        for (const place of movie.tracks.keys()) {
+          const samples = trackSamples(after, place)
+          const wanted = place === voice ? trackSamples(side, 0) : trackSamples(before, place)
+          expect(samples.map((bytes) => bytes.toString('hex'))).toEqual(wanted.map((bytes) => bytes.toString('hex')))
+        }
+        const [was, is] = [boxTree(before), boxTree(after)]
+        const edits = movie.tracks[voice]?.edits ? [] : ['edts', 'elst']
+        const types = (tree: typeof was) => tree.map(({ path }) => path.split('/').at(-1)?.replace(/#.*/, ''))
+        const same = (name: string | undefined) => (name === 'stz2' ? 'stsz' : name)
+        expect(
+          types(is)
+            .filter((name) => !edits.includes(name ?? ''))
+            .map(same),
+        ).toEqual(
+          types(was)
+            .filter((name) => !edits.includes(name ?? ''))
+            .map(same),
+        )
+        // Every box that the census keeps is there with the same bytes, in the same order.
+        const keptBoxes = was.filter(({ start, size }) =>
+          census.some((entry) => entry.fate === 'kept' && entry.start === start && entry.length === size),
+        )
+        const after64 = after.toString('latin1')
+        let from = 0
+        for (const box of keptBoxes) {
+          const found = after64.indexOf(bytesOfBox(before, box).toString('latin1'), from)
+          expect(found, box.path).toBeGreaterThanOrEqual(0)
+          from = found
+        }
+        if (item) expect(itemOf(after)).toEqual(item)
+        // Bytes of media data that belong to no packet stay.
+        const voiceBytes = (file: Buffer) => trackSamples(file, voice).reduce((sum, { length }) => sum + length, 0)
+        expect(dataBytes(after) - voiceBytes(after)).toBe(dataBytes(before) - voiceBytes(before))
+      }),
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 150 },
+    )
+  })
+})
+
+function dataBytes(file: Buffer): number {
+  return boxTree(file).reduce((sum, { path, size, header }) => sum + (path.startsWith('mdat') ? size - header : 0), 0)
+}
+
+function itemOf(file: Buffer): Buffer {
+  const box = boxTree(file).find(({ path }) => path === 'meta/iloc')
+  const at = box ? file.readUInt32BE(box.start + box.size - 8) : 0
+  return file.subarray(at, at + 11)
+}

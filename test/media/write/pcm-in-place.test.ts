@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chunkFile } from '../../../src/media/write/structure/chunks.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { bytesWriting, changedStructures, writtenFile } from '../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A chunk as RIFF writes it. */
+function chunk(id: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(id, 'latin1')
+  head.writeUInt32LE(body.length, 4)
+  return Buffer.concat([head, body, Buffer.alloc(body.length & 1)])
+}
+
+const samples = (path: string) => ffmpegOutput('-i', path, '-map', '0:a:0', '-f', 's16le', 'pipe:1')
+
+describe('PCM in place', () => {
+  it.each([
+    ['wav', 'pcm_alaw', 'RIFF/WAVE/data'],
+    ['w64', 'pcm_s24le', 'W64/data'],
+    ['aiff', 'pcm_s24be', 'FORM/AIFF/SSND'],
+    ['caf', 'pcm_s16be', 'caff/data'],
+    ['mov', 'pcm_s24be', 'mdat'],
+    ['mxf', 'pcm_s16le', 'essence'],
+    ['avi', 'pcm_s16le', 'RIFF/AVI/LIST'],
+    ['mkv', 'pcm_f32le', 'Segment/Cluster'],
+  ])('changes the samples of .%s (%s) and nothing else', async (extension, codec, sound) => {
+    const isFilm = ['mov', 'mxf', 'avi', 'mkv'].includes(extension)
+    const path = folder.file(`${codec}.${extension}`)
+    const video = isFilm ? ['-c:v', extension === 'mxf' ? 'mpeg2video' : 'mpeg4'] : []
+    const tags = ['-metadata', 'title=A title']
+    await ffmpeg(...(isFilm ? picture(2) : []), ...tone(2, 48_000, 2), ...video, ...tags, '-c:a', codec, path)
+    const { plan, part, verified } = await writtenFile(path)
+    const writing = bytesWriting(plan)
+    expect(writing.writer).toBe('pcm-in-place')
+    expect(plan.losses).toEqual([])
+    const changed = await changedStructures(path, part, writing.census)
+    expect([...new Set(changed.map((name) => name.split('/', extension === 'mxf' ? 1 : 9).join('/')))]).toEqual([sound])
+    const named = writing.census.filter(({ fate }) => fate === 'rewritten').map(({ path: name }) => name)
+    for (const name of changed) expect(named).toContain(name)
+    for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(offsetSamples).toBe(0)
+    const [before, after] = await Promise.all([samples(path), samples(part)])
+    expect(after.length).toBe(before.length)
+    let most = 0
+    for (let at = 0; at < before.length; at += 2)
+      most = Math.max(most, Math.abs(before.readInt16LE(at) - 2 * after.readInt16LE(at)))
+    expect(most).toBeLessThanOrEqual(codec === 'pcm_alaw' ? 1600 : 4)
+  })
+
+  it('measures again what a Broadcast WAV states of its sound, and keeps every other chunk', async () => {
+    const plain = folder.file('plain.wav')
+    await ffmpeg(...tone(3), '-c:a', 'pcm_s16le', '-fflags', '+bitexact', plain)
+    const bytes = await readFile(plain)
+    const handle = await open(plain, 'r')
+    const data = (await chunkFile(handle, bytes.length))?.chunks.find(({ id }) => id === 'data')
+    await handle.close()
+    const sound = bytes.subarray(data?.bodyStart, (data?.bodyStart ?? 0) + (data?.bodyLength ?? 0))
+    const bext = Buffer.alloc(602)
+    bext.write('Interview, take 3', 'latin1')
+    bext.write('The recorder', 256, 'latin1')
+    bext.writeUInt16LE(2, 346)
+    bext.writeInt16LE(-2300, 412)
+    const path = folder.file('broadcast.wav')
+    const parts = [
+      ...[bytes.subarray(12, 36), chunk('bext', bext), chunk('data', sound), chunk('zzzz', Buffer.from('unknown'))],
+      ...[chunk('MD5 ', createHash('md5').update(sound).digest()), chunk('C2PA', Buffer.from('a signed claim'))],
+    ]
+    const body = Buffer.concat([Buffer.from('WAVE', 'latin1'), ...parts])
+    await writeFile(path, chunk('RIFF', body))
+
+    const { plan, part } = await writtenFile(path)
+    const writing = bytesWriting(plan)
+    const fates = new Map(writing.census.map(({ path: name, fate }) => [name.split('/').at(-1), fate]))
+    expect(Object.fromEntries(fates)).toEqual({
+      ...{
+        WAVE: 'kept',
+        fmt: 'kept',
+        bext: 'rewritten',
+        data: 'rewritten',
+        zzzz: 'kept',
+        MD5: 'rewritten',
+        C2PA: 'lost',
+      },
+    })
+    expect(plan.losses.map(({ what }) => what)).toEqual(['RIFF/WAVE/C2PA'])
+    const output = await readFile(part)
+    expect(output.length).toBe(chunk('RIFF', body).length)
+    expect(output.includes('a signed claim')).toBe(false)
+    const written = await open(part, 'r')
+    const chunks = (await chunkFile(written, output.length))?.chunks ?? []
+    await written.close()
+    const bodyOf = (id: string) => {
+      const found = chunks.find((each) => each.id === id)
+      return output.subarray(found?.bodyStart, (found?.bodyStart ?? 0) + (found?.bodyLength ?? 0))
+    }
+    expect(bodyOf('MD5 ')).toEqual(createHash('md5').update(bodyOf('data')).digest())
+    const newBext = bodyOf('bext')
+    expect(newBext.subarray(0, 412)).toEqual(bext.subarray(0, 412))
+    // Half the level is 6 LU less than whatever ffmpeg's tone has; the stated -23 was never true.
+    expect(newBext.readInt16LE(412)).not.toBe(-2300)
+    expect(newBext.readInt16LE(412)).toBeGreaterThan(-4000)
+    expect(bodyOf('zzzz').toString()).toBe('unknown')
+  })
+
+  it('keeps the bext chunk of a Broadcast WAV that is remuxed, but not its stated loudness', async () => {
+    const path = folder.file('adpcm.wav')
+    await ffmpeg(...tone(2), '-c:a', 'adpcm_ms', '-write_bext', '1', '-metadata', 'description=Take 3', path)
+    const input = await readFile(path)
+    const bextOf = (file: Buffer) => file.subarray(file.indexOf('bext') + 8, file.indexOf('bext') + 8 + 602)
+    bextOf(input).writeUInt16LE(2, 346)
+    bextOf(input).writeInt16LE(-2300, 412)
+    await writeFile(path, input)
+    const { plan, part } = await writtenFile(path)
+    expect(plan.writing.kind).toBe('remux')
+    const output = await readFile(part)
+    expect(output.indexOf('bext')).toBe(output.lastIndexOf('bext'))
+    expect(bextOf(output).subarray(0, 412)).toEqual(bextOf(input).subarray(0, 412))
+    expect(bextOf(output).readUInt16LE(412)).toBe(0x7fff)
+  })
+})

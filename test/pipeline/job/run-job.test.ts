@@ -1,0 +1,270 @@
+import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { CommandContext } from '../../../src/cli/command.js'
+import { summary } from '../../../src/cli/output/summary.js'
+import { showPlans } from '../../../src/cli/show/dry-run.js'
+import type { JobEvent } from '../../../src/pipeline/events.js'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import { decodedPcm, fixture, jobBench, streamHash } from '../../helpers/job-bench.js'
+import { ffmpeg, ffprobeJson } from '../../helpers/media-factory.js'
+import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+describe('an answer that is the voice as it was sent', () => {
+  it('gives back every sample of a PCM master, and every packet of all else', async () => {
+    const input = await bench.take('timecode.mov')
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ status: 'done', error: null })
+    const output = bench.folder.file('timecode.regen.mov')
+    expect(outcome.event.output).toBe(output)
+    expect((await decodedPcm(output)).equals(await decodedPcm(input))).toBe(true)
+    expect(await streamHash(output, '0:v')).toBe(await streamHash(input, '0:v'))
+    const { streams } = (await ffprobeJson(output, '-show_streams')) as { streams: { tags?: { timecode?: string } }[] }
+    expect(streams.some(({ tags }) => tags?.timecode === '10:00:00:00')).toBe(true)
+  })
+
+  it('writes a receipt that says so', async () => {
+    const input = await bench.take('timecode.mov')
+    const { event } = await runJob(requestFor(input), bench.pipeline.context)
+    const receipt = await readReceipt(event.receipt ?? '')
+    expect(receipt?.input.sizeBytes).toBe((await stat(input)).size)
+    expect(receipt?.voices).toHaveLength(1)
+    expect(receipt?.voices[0]).toMatchObject({ lagSamples: 0, cached: false })
+    expect(receipt?.tracks[0]?.sync.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+    expect(receipt?.streams.filter(({ kind }) => kind === 'video')).toEqual([
+      expect.objectContaining({ fate: 'copied', packetHash: expect.objectContaining({ input: expect.any(String) }) }),
+    ])
+    const [video] = receipt?.streams ?? []
+    expect(video?.packetHash?.output).toBe(video?.packetHash?.input)
+  })
+
+  it('leaves nothing but output and receipt', async () => {
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const names = (await readdir(bench.folder.path)).filter((name) => name !== 'state').sort()
+    expect(names).toEqual(['timecode.mov', 'timecode.regen.mov', 'timecode.regen.mov.voxmux.json'])
+    expect(await readdir(bench.folder.file('state/work'))).toEqual([])
+  })
+
+  it('tells the stages in their order, each ending at 100', async () => {
+    const events: JobEvent[] = []
+    await runJob(requestFor(await bench.take('timecode.mov')), bench.pipeline.context, {
+      onEvent: (event) => events.push(event),
+    })
+    expect(events.at(-1)).toMatchObject({ event: 'file', status: 'done' })
+    const progress = events.filter((event) => event.event === 'progress')
+    expect(new Set(events.map(({ id }) => id)).size).toBe(1)
+    const stages = [...new Set(progress.map(({ stage }) => stage))]
+    expect(stages).toEqual([
+      ...['probe', 'precheck', 'plan', 'cut', 'upload', 'process', 'download', 'align', 'splice', 'mux', 'verify'],
+      'publish',
+    ])
+    for (const stage of stages) {
+      const percents = progress.filter((event) => event.stage === stage).map(({ percent }) => percent)
+      expect(percents.at(-1)).toBe(100)
+      expect(percents).toEqual([...percents].sort((a, b) => a - b))
+    }
+  })
+})
+
+describe('an answer that comes back otherwise', () => {
+  it.each([
+    ['25 ms late', ['-af', 'adelay=25:all=1']],
+    ['40 ms early', ['-af', 'atrim=start=0.04,asetpts=PTS-STARTPTS']],
+    ['padded at its end', ['-af', 'apad=pad_dur=0.7']],
+    ['late and padded', ['-af', 'adelay=1201S:all=1,apad=pad_dur=0.3']],
+  ])('%s is laid in sync to the sample', async (_what, args) => {
+    const input = await bench.take('timecode.mov')
+    bench.answerWith(...args)
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ status: 'done' })
+    const [before, after] = [await decodedPcm(input), await decodedPcm(bench.folder.file('timecode.regen.mov'))]
+    expect(after.length).toBe(before.length)
+    // What an early answer lacks at its start is silence; everything it has stands where it was.
+    const from = Math.round(0.05 * 48_000) * 8
+    expect(after.subarray(from).equals(before.subarray(from))).toBe(true)
+  })
+
+  it.each([
+    ['mono for stereo', ['-ac', '1']],
+    ['resampled to 44.1 kHz', ['-ar', '44100']],
+  ])('%s is conformed and in sync', async (_what, args) => {
+    const input = await bench.take('timecode.mov')
+    bench.answerWith(...args)
+    const { event, receipt } = await runJob(requestFor(input), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done' })
+    expect(receipt?.voices[0]?.lagSamples).toBe(0)
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).length).toBe((await decodedPcm(input)).length)
+    expect(receipt?.tracks[0]?.sync.every(({ offsetSamples }) => offsetSamples === 0 || offsetSamples === null)).toBe(
+      true,
+    )
+  })
+
+  it('is refused where it is another sound: exit 7, nothing published, both files kept', async () => {
+    const input = await bench.take('timecode.mov')
+    bench.answerWith('-af', 'areverse')
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.error?.exitCode).toBe(7)
+    expect(outcome.event.output).toBeNull()
+    const kept = await readdir(bench.folder.file('state/inspect'))
+    expect(kept).toHaveLength(1)
+    expect((await readdir(join(bench.folder.file('state/inspect'), kept[0] as string))).sort()).toEqual([
+      'answer-0.flac',
+      'voice-0.flac',
+    ])
+  })
+})
+
+describe('a segment', () => {
+  const segments = [{ startSec: 1, endSec: 1.5 }]
+  const edges = [1, 1.5].map((sec) => sec * 48_000 * 8) as [number, number]
+
+  it('is replaced, and every sample outside it is the original', async () => {
+    const input = await bench.take('timecode.mov')
+    bench.answerWith('-af', 'volume=0.5')
+    const outcome = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ status: 'done' })
+    const [before, after] = [await decodedPcm(input), await decodedPcm(bench.folder.file('timecode.regen.mov'))]
+    expect(after.length).toBe(before.length)
+    expect(after.subarray(0, edges[0]).equals(before.subarray(0, edges[0]))).toBe(true)
+    expect(after.subarray(edges[1]).equals(before.subarray(edges[1]))).toBe(true)
+    expect(after.equals(before)).toBe(false)
+  })
+
+  it('is found in an answer of the whole length', async () => {
+    const input = await bench.take('timecode.mov')
+    bench.server.behaviour.regenerate = async (_path, { fileId }) => {
+      const whole = bench.folder.file(`${fileId}.flac`)
+      await ffmpeg('-i', input, '-map', '0:a:0', '-c:a', 'flac', whole)
+      return readFile(whole)
+    }
+    const outcome = await runJob(
+      requestFor(input, { segments, recipe: { segments: { handleSec: 0.2, crossfadeSec: 0.01 } } }),
+      bench.pipeline.context,
+    )
+    expect(outcome.event).toMatchObject({ status: 'done' })
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).equals(await decodedPcm(input))).toBe(true)
+  })
+})
+
+describe('an output of another name', () => {
+  const to = (input: string, name: string) => ({ ...requestFor(input), output: bench.folder.file(name) })
+
+  it('never loses the picture of a film unasked, and holds the sound alone where its name says so', async () => {
+    const input = await bench.take('interview.mp4')
+    const lost = await runJob(to(input, 'x.webm'), bench.pipeline.context)
+    expect(lost.error).toMatchObject({
+      ...{ code: 'ERR_PICTURE_LOST', exitCode: 2, message: expect.stringContaining('h264') },
+      remedies: [expect.stringContaining('.mkv')],
+    })
+    expect(bench.server.calls.registerFile ?? 0).toBe(0)
+    const sound = await runJob(to(input, 'x.mka'), bench.pipeline.context)
+    expect(sound.event).toMatchObject({ error: null, status: 'done' })
+    const { streams } = (await ffprobeJson(bench.folder.file('x.mka'), '-show_streams')) as {
+      streams: { codec_type: string }[]
+    }
+    expect(streams.filter(({ codec_type }) => codec_type === 'video')).toEqual([])
+    expect(streams.some(({ codec_type }) => codec_type === 'audio')).toBe(true)
+    if (!sound.receipt) throw new Error('no receipt')
+    expect(summary([sound])).not.toContain('nothing else was in the file')
+  })
+
+  it('is never another format than its name says', async () => {
+    const input = bench.folder.file('call.amr')
+    await writeFile(input, Buffer.concat([Buffer.from('#!AMR\n'), amrFrames(100)]))
+    const outcome = await runJob(to(input, 'x.amr'), bench.pipeline.context)
+    expect(outcome.error).toMatchObject({ code: 'ERR_CONTAINER_UNKNOWN', exitCode: 2 })
+  })
+})
+
+/** So many frames of 20 ms of narrow-band AMR, each 4.75 kbit/s (13 bytes) of nothing. */
+function amrFrames(count: number): Buffer {
+  return Buffer.concat(Array.from({ length: count }, () => Buffer.from([0x04, ...new Array(12).fill(0)])))
+}
+
+describe('the same job again', () => {
+  it('is skipped when it is done and unchanged, without a word to the service', async () => {
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const requests = bench.server.requests.length
+    const again = await runJob(requestFor(input), bench.pipeline.context)
+    expect(again.event).toMatchObject({
+      status: 'skipped',
+      output: bench.folder.file('timecode.regen.mov'),
+      error: null,
+    })
+    expect(bench.server.requests.length).toBe(requests)
+  })
+
+  it('pays nothing when only its output was lost', async () => {
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    await rm(bench.folder.file('timecode.regen.mov'))
+    const again = await runJob(requestFor(input), bench.pipeline.context)
+    expect(again.event.status).toBe('done')
+    expect(again.receipt?.voices[0]).toMatchObject({ cached: true, paidSec: 0 })
+    expect(bench.server.calls.startProcess).toBe(1)
+  })
+
+  it('is skipped by its receipt when the ledger was lost', async () => {
+    const input = await bench.take('timecode.mov')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
+    const again = await runJob(requestFor(input), fresh.context)
+    await fresh.close()
+    expect(again.event.status).toBe('skipped')
+    expect(bench.server.calls.startProcess).toBe(1)
+  })
+
+  it('never replaces a file that is not its own', async () => {
+    const input = await bench.take('timecode.mov')
+    await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.error).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', exitCode: 2 })
+    expect(bench.server.calls.registerFile).toBe(0)
+  })
+
+  it('replaces its output with --force', async () => {
+    const input = await bench.take('timecode.mov')
+    await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
+    const outcome = await runJob(requestFor(input, { force: true }), bench.pipeline.context)
+    expect(outcome.event.status).toBe('done')
+    expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).equals(await decodedPcm(input))).toBe(true)
+  })
+
+  it('leaves an output that is given as an input as it is, until it is changed or forced', async () => {
+    const input = await bench.take('speech.wav')
+    await runJob(requestFor(input), bench.pipeline.context)
+    const own = bench.folder.file('speech.regen.wav')
+    const again = await runJob(requestFor(own), bench.pipeline.context)
+    expect(again).toMatchObject({ event: { status: 'skipped', input: own, output: own, error: null }, error: null })
+    expect(bench.server.charges).toBe(1)
+    expect(await readdir(bench.folder.path)).not.toContain('speech.regen.regen.wav')
+
+    const { signal } = new AbortController()
+    const shown: string[] = []
+    const told = { event: () => {}, print: () => {}, result: () => {}, note: (text: string) => shown.push(text) }
+    const around = { cwd: bench.folder.path, signal, output: told } as unknown as CommandContext
+    expect(await showPlans([requestFor(own)], {}, around)).toBe(0)
+    expect(shown.join()).toContain('speech.regen.wav is already an output of voxmux')
+
+    await ffmpeg('-y', '-i', fixture('speech.wav'), '-af', 'volume=-3dB', own)
+    const changed = await runJob(requestFor(own), bench.pipeline.context)
+    expect(changed.event).toMatchObject({ status: 'done', output: bench.folder.file('speech.regen.regen.wav') })
+  })
+
+  it('at once, from two sides, is done once', async () => {
+    const input = await bench.take('timecode.mov')
+    const other = await openTestPipeline(bench.server, bench.folder.file('state'))
+    const outcomes = await Promise.all([
+      runJob(requestFor(input), bench.pipeline.context),
+      runJob(requestFor(input), other.context),
+    ])
+    await other.close()
+    expect(outcomes.map(({ event }) => event.status).sort()).toEqual(['done', 'skipped'])
+    expect(bench.server.charges).toBe(1)
+  })
+})

@@ -1,0 +1,94 @@
+import { writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { probe } from '../../../src/media/index.js'
+import { readEdl, readMarkers, readSegments } from '../../../src/pipeline/plan/read-segments.js'
+import { planSegments } from '../../../src/pipeline/plan/segments.js'
+import { timecodeFrames } from '../../../src/pipeline/plan/timecode.js'
+import { fixture } from '../../helpers/job-bench.js'
+import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeEach(async () => {
+  folder = await testFolder()
+})
+afterEach(() => folder.remove())
+
+const EDL = `TITLE: FINAL CUT
+FCM: NON-DROP FRAME
+
+001  AX       AA/V  C        00:00:10:00 00:00:10:12 10:00:00:10 10:00:00:22
+* FROM CLIP NAME: INTERVIEW.MOV
+002  TAPE2    V     D    024 01:00:00:00 01:00:00:13 10:00:01:00 10:00:01:13
+003  AX       AA    C        00:00:00:00 00:00:00:00 10:00:01:13 10:00:01:13
+`
+
+describe('an edit decision list', () => {
+  it('names the parts that it plays, past comments, effects and events of no length', () => {
+    expect(readEdl(EDL)).toEqual([
+      { startTimecode: '10:00:00:10', endTimecode: '10:00:00:22' },
+      { startTimecode: '10:00:01:00', endTimecode: '10:00:01:13' },
+    ])
+  })
+
+  it('is laid on the timecode of the file', async () => {
+    const media = await probe(fixture('timecode.mov'))
+    expect(planSegments(media, readEdl(EDL), 48_000)).toEqual([
+      { startSample: 0.4 * 48_000, endSample: 0.88 * 48_000 },
+      { startSample: 48_000, endSample: 1.52 * 48_000 },
+    ])
+  })
+
+  it('is laid from its whole hour on a file without timecode, and refused where the file begins later', async () => {
+    const media = await probe(fixture('timecode.mov'))
+    const bare = { ...media, tags: {}, streams: media.streams.map((stream) => ({ ...stream, tags: {} })) }
+    expect(planSegments(bare, readEdl(EDL), 48_000)[0]?.startSample).toBe(0.4 * 48_000)
+    const early = [{ startTimecode: '09:00:00:00', endTimecode: '09:00:01:00' }]
+    expect(() => planSegments(media, early, 48_000)).toThrow(expect.objectContaining({ code: 'ERR_SEGMENT_OUTSIDE' }))
+    const sound = await probe(fixture('speech.wav'))
+    expect(() => planSegments(sound, early, 48_000)).toThrow(expect.objectContaining({ code: 'ERR_SEGMENT_TIMECODE' }))
+  })
+
+  it('counts drop frame as SMPTE 12M does', () => {
+    const rate = 30_000 / 1001
+    expect(timecodeFrames('00:01:00;02', rate)).toBe(1800)
+    expect(timecodeFrames('00:00:59;29', rate)).toBe(1799)
+    expect(timecodeFrames('00:10:00;00', rate)).toBe(17_982)
+    expect(timecodeFrames('01:00:00;00', rate)).toBe(107_892)
+    expect(timecodeFrames('01:00:00:00', 25)).toBe(90_000)
+    expect(readEdl(`FCM: DROP FRAME\n${EDL.split('\n')[3]}`)[0]).toMatchObject({ startTimecode: '10:00:00;10' })
+  })
+})
+
+describe('a marker file', () => {
+  it.each([
+    ['Audacity labels', '1.500000\t2.250000\tDoor\n\\\t100\t2000\n3\t4\n'],
+    ['CSV with a heading', '\uFEFFstart,end,name\r\n1.5,2.25,"Door"\r\n0:03,0:04,\r\n'],
+    ['CSV of semicolons', '1.5;2.25\n3;4'],
+  ])('of %s is read', (_what, text) => {
+    expect(readMarkers(text)).toEqual([
+      { startSec: 1.5, endSec: 2.25 },
+      { startSec: 3, endSec: 4 },
+    ])
+  })
+
+  it.each(['', 'start,end', '1,2\nx,y', '2\t2\tinstant', '3,1'])('that marks no part is refused: %j', (text) => {
+    expect(() => readMarkers(text)).toThrow(SyntaxError)
+  })
+})
+
+describe('readSegments', () => {
+  it('takes times and files together, against the working folder', async () => {
+    await writeFile(folder.file('labels.txt'), '1\t2\tone\n')
+    await writeFile(folder.file('cut.edl'), EDL)
+    expect(await readSegments(['5-', 'markers:labels.txt', 'edl:cut.edl'], folder.path)).toEqual([
+      { startSec: 5, endSec: null },
+      { startSec: 1, endSec: 2 },
+      ...readEdl(EDL),
+    ])
+  })
+
+  it.each(['edl:missing.edl', 'markers:bad.txt', 'edl:bad.txt', 'markers:.'])('refuses %s', async (typed) => {
+    await writeFile(folder.file('bad.txt'), 'prose, and more of it\nand more')
+    await expect(readSegments([typed], folder.path)).rejects.toMatchObject({ code: 'ERR_SEGMENT_FILE', exitCode: 2 })
+  })
+})

@@ -1,0 +1,212 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { resolveConfig } from '../../../src/config/index.js'
+import { TransientError } from '../../../src/core/errors.js'
+import { type Logger, silentLogger } from '../../../src/core/logger.js'
+import { orderOfRequest } from '../../../src/pipeline/queue/job-request.js'
+import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
+import { Spool, type SpoolOptions } from '../../../src/pipeline/queue/spool.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { until } from '../../helpers/until.js'
+
+const bench = jobBench()
+let folder: string
+
+beforeEach(async () => {
+  folder = bench.folder.file('spool')
+  await mkdir(folder)
+})
+
+const configOf: Parameters<typeof orderOfRequest>[2] = (flags) =>
+  resolveConfig({ cwd: bench.folder.path, env: {}, flags, folders: { config: null, data: null } as never })
+
+const enqueue: SpoolOptions['take'] = async (request, ticket) =>
+  queueJob({ ...(await orderOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
+
+async function open(take: SpoolOptions['take'] = enqueue, logger: Logger = silentLogger): Promise<Spool> {
+  const spool = new Spool({ folder, take, logger })
+  onTestFinished(() => spool.stop())
+  await spool.start()
+  return spool
+}
+
+/** As a hook does it: under a hidden name, then renamed. */
+async function drop(name: string, job: unknown): Promise<void> {
+  const hidden = join(folder, `.${name}.part`)
+  await writeFile(hidden, typeof job === 'string' ? job : JSON.stringify(job))
+  await rename(hidden, join(folder, name))
+}
+
+const jobs = () => bench.pipeline.context.jobs.list()
+const left = async () => (await readdir(folder)).sort()
+
+it('takes a job, with everything it says, and deletes its file', async () => {
+  const input = await bench.take('speech.wav')
+  await open()
+  await drop('a.json', {
+    input,
+    output: '/out/',
+    preset: 'podcast',
+    segments: [{ startSec: 1 }],
+    keepOriginal: true,
+    mix: 60,
+  })
+  const [job] = await until(async () => (await left()).length === 0 && jobs())
+  expect(job).toMatchObject({ input, group: 'spool', preset: 'podcast', status: 'queued' })
+  expect(job?.state.order).toMatchObject({
+    output: '/out/',
+    settings: { segments: [{ startSec: 1 }], recipe: { keepOriginal: true, mix: 60 } },
+  })
+})
+
+it('puts the output beside the input where none is named, and takes several jobs of one file', async () => {
+  const [one, two] = [await bench.take('speech.wav'), await bench.take('silence.wav')]
+  await drop('both.json', [{ input: one }, { input: two }])
+  await open()
+  await until(async () => (await left()).length === 0)
+  const orders = (await jobs()).map(({ state }) => (state.order as { output: string }).output)
+  expect(orders).toEqual([`${bench.folder.path}/`, `${bench.folder.path}/`])
+})
+
+it('never looks at what is hidden, or not JSON by name', async () => {
+  await writeFile(join(folder, '.half.json'), '{"inp')
+  await writeFile(join(folder, 'notes.txt'), 'notes')
+  await drop('a.json', { input: await bench.take('speech.wav') })
+  await open()
+  await until(async () => (await jobs()).length === 1)
+  await until(async () => (await left()).length === 2)
+  expect(await left()).toEqual(['.half.json', 'notes.txt'])
+})
+
+it.each([
+  ['no JSON', '{"input":', /is not JSON/],
+  ['a key that does not exist', { input: '/a.mov', inputt: 1 }, /inputt/],
+  ['no jobs', [], /is not a valid job/],
+  ['a relative path', { input: 'a.mov' }, /ERR_ORDER_RELATIVE.*\n.*absolute path/],
+  ['a preset that does not exist', { input: '/a.mov', preset: 'nonesuch' }, /nonesuch/],
+  ['an address without an output', { input: 'https://media.example/a.mov?sig=x' }, /ERR_ORDER_WITHOUT_OUTPUT/],
+])('sets %s aside with the reason, and goes on', async (_what, job, reason) => {
+  await drop('bad.json', job)
+  await drop('good.json', { input: await bench.take('speech.wav') })
+  await open()
+  await until(async () => (await jobs()).length === 1)
+  await until(async () => !(await left()).some((name) => name.endsWith('.json')))
+  expect(await left()).toEqual(['bad.json.rejected', 'bad.json.rejected.txt'])
+  expect(await readFile(join(folder, 'bad.json.rejected.txt'), 'utf8')).toMatch(reason)
+})
+
+it('follows no link out of the folder', async () => {
+  const secret = bench.folder.file('secret.json')
+  await writeFile(secret, JSON.stringify({ input: await bench.take('speech.wav') }))
+  await symlink(secret, join(folder, 'link.json'))
+  await open()
+  await until(async () => (await left()).includes('link.json.rejected'))
+  expect(await jobs()).toEqual([])
+})
+
+it('sets aside what names a file that is not there', async () => {
+  await drop('gone.json', { input: bench.folder.file('gone.mov') })
+  await open()
+  await until(async () => (await left()).includes('gone.json.rejected.txt'))
+  expect(await readFile(join(folder, 'gone.json.rejected.txt'), 'utf8')).toMatch(/ERR_INPUT_MISSING/)
+})
+
+it('tries again what fails for the moment', async () => {
+  let tries = 0
+  await drop('a.json', { input: await bench.take('speech.wav') })
+  await open(async (request, ticket) => {
+    tries += 1
+    if (tries === 1) throw new TransientError('ERR_STORE_BUSY', 'Busy.')
+    return enqueue(request, ticket)
+  })
+  await until(async () => (await left()).length === 0)
+  expect(await jobs()).toHaveLength(1)
+})
+
+it('forces a job once, also where a crash came between taking it and deleting its file', async () => {
+  const input = await bench.take('speech.wav')
+  const { jobs: store } = bench.pipeline.context
+  const finish = async () => {
+    const claimed = await store.claimNext()
+    if (!claimed) throw new Error('nothing to claim')
+    await store.complete(claimed.lease, { status: 'done' })
+  }
+  const force = { input, force: true }
+  // The same file, with its time, as it lay there when the worker was killed.
+  await drop('a.json', force)
+  const { mtimeMs } = await stat(join(folder, 'a.json'))
+  await enqueue(force, `a.json@${mtimeMs}#0`)
+  await finish()
+  await open()
+  await until(async () => (await left()).length === 0)
+  expect(await jobs()).toMatchObject([{ status: 'done' }])
+  for (const name of ['a.json', 'b.json']) {
+    await drop(name, force)
+    await until(async () => (await left()).length === 0)
+    expect(await jobs()).toMatchObject([{ status: 'queued' }])
+    await finish()
+  }
+})
+
+it('says that a folder is missing', async () => {
+  const spool = new Spool({ folder: join(folder, 'none'), take: enqueue, logger: silentLogger })
+  await expect(spool.start()).rejects.toMatchObject({ code: 'ERR_SPOOL_MISSING', exitCode: 2 })
+})
+
+describe('a folder that the worker may not write to', () => {
+  const isRoot = process.getuid?.() === 0
+  /** Root may write everywhere: as somebody else. */
+  async function asSomebodyElse(work: () => Promise<void>): Promise<void> {
+    await chmod(bench.folder.path, 0o755)
+    if (isRoot) process.seteuid?.(65534)
+    try {
+      await work()
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+    }
+  }
+
+  it('is refused before anything is taken', async () => {
+    await drop('a.json', { input: '/a.mov' })
+    await chmod(folder, 0o555)
+    const taken: unknown[] = []
+    await asSomebodyElse(async () => {
+      const started = open(async (request) => taken.push(request))
+      await expect(started).rejects.toMatchObject({ code: 'ERR_SPOOL_UNWRITABLE', exitCode: 2 })
+    })
+    expect(taken).toEqual([])
+    await chmod(folder, 0o755)
+    expect(await left()).toEqual(['a.json'])
+  })
+
+  it('since it was closed under the worker: each job is taken once, and spoken of once', async () => {
+    await drop('a.json', { input: '/a.mov' })
+    await chmod(folder, 0o777)
+    const [taken, said] = [[] as unknown[], [] as string[]]
+    const hear = (_: object, message: string) => void said.push(message)
+    const close = async (request: unknown) => {
+      taken.push(request)
+      if (isRoot) process.seteuid?.(0)
+      writeFileSync(join(folder, 'b.json'), 'no JSON')
+      chmodSync(folder, 0o555)
+      if (isRoot) process.seteuid?.(65534)
+    }
+    await asSomebodyElse(async () => {
+      const spool = await open(close, { ...silentLogger, warn: hear, error: hear })
+      await until(() => said.length === 2)
+      // However many more times it looks.
+      await delay(1200)
+      await spool.stop()
+    })
+    expect(taken).toEqual([{ input: '/a.mov' }])
+    expect(said).toEqual([
+      expect.stringMatching(/a\.json was enqueued and cannot be deleted/),
+      expect.stringMatching(/b\.json was rejected and cannot be renamed\. .*not JSON\. Permission denied/),
+    ])
+    await chmod(folder, 0o755)
+    expect(await left()).toEqual(['a.json', 'b.json'])
+  })
+})

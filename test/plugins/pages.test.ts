@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PLUGINS = join(ROOT, 'plugins')
+const folders = readdirSync(PLUGINS, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+const read = (...path: readonly string[]) => readFileSync(join(PLUGINS, ...path), 'utf8')
+
+describe('the folder of a plugin', () => {
+  it('has its row in the table of plugins', () => {
+    const linked = [...read('README.md').matchAll(/^\| \[[^\]]+\]\(([\w-]+)\/README\.md\) /gm)].map(([, name]) => name)
+    expect(linked.sort()).toEqual([...folders].sort())
+  })
+
+  it.each(folders)('%s has a page: install, hook, settings, a worked example, how to see that it works', (folder) => {
+    const headings = [...read(folder, 'README.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+    for (const wanted of [/^Install$/, /^Hook/, /^Settings$/, /example/i, /^How to see that it works$/]) {
+      expect(headings).toEqual(expect.arrayContaining([expect.stringMatching(wanted)]))
+    }
+    // A shell's, a host's, or a program's: something to copy.
+    expect(read(folder, 'README.md')).toMatch(/^\s*```\w+/m)
+  })
+
+  it.each(['mediamtx', 'nexrender', 'resolve', 'tdarr'])(
+    '%s: its host does not run in a test, and the page says so',
+    (folder) =>
+      expect(read(folder, 'README.md').replaceAll('\n', ' ')).toMatch(/(not run|could be run|not from a running)/),
+  )
+})
+
+/** The table of a page's settings: the names, and the defaults of those that have one. */
+function settingsOf(folder: string): Readonly<Record<string, unknown>> {
+  const [, section = ''] = /^## Settings\n([\s\S]*?)(?=^## )/m.exec(read(folder, 'README.md')) ?? []
+  const rows = [...section.matchAll(/^\| `([\w-]+)` \| [^|]+ \| (?:`([^`]+)`)? ?\|/gm)]
+  expect(rows.length).toBeGreaterThan(0)
+  return Object.fromEntries(rows.map(([, name = '', value]) => [name, value === undefined ? '' : JSON.parse(value)]))
+}
+const namesIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
+
+describe('the settings on a page are those that the script has', () => {
+  it('tdarr', () => {
+    const { details } = createRequire(import.meta.url)(join(PLUGINS, 'tdarr/flow-plugin.cjs'))
+    const inputs = details().inputs as readonly { name: string; defaultValue: string }[]
+    expect(settingsOf('tdarr')).toEqual(
+      Object.fromEntries(inputs.map(({ name, defaultValue }) => [name, defaultValue])),
+    )
+  })
+
+  it.each([
+    ['obs', 'voxmux_obs.py', /obs_properties_add_\w+\(properties, "(\w+)"/g],
+    ['resolve', 'voxmux_resolve.py', /os\.environ\.get\("(VOXMUX_\w+)"/g],
+    ['blender', 'voxmux_blender.py', /^ {4}(\w+): bpy\.props\.StringProperty\((?!options)/gm],
+  ])('%s', (folder, script, pattern) => {
+    expect(Object.keys(settingsOf(folder)).sort()).toEqual([...namesIn(read(folder, script), pattern)].sort())
+  })
+
+  it.each([
+    ['nginx-rtmp', join(ROOT, 'shell/spool-job.sh')],
+    ['mediamtx', join(PLUGINS, 'mediamtx/segment-complete.sh')],
+  ])('%s: the arguments, in their order', (folder, script) => {
+    const [, usage = ''] = /^# [\w-]+\.sh ([A-Z[\] ]+)/m.exec(readFileSync(script, 'utf8')) ?? []
+    expect(Object.keys(settingsOf(folder))).toEqual(namesIn(usage.toLowerCase(), /(\w+)/g))
+  })
+
+  it('timelines: flags of the command', () => {
+    const page = readFileSync(join(ROOT, 'docs/timelines.md'), 'utf8')
+    for (const flag of Object.keys(settingsOf('timelines'))) {
+      expect(page).toMatch(flag === 'output' ? /`-o FOLDER`/ : new RegExp(`\`--${flag}\\b`))
+    }
+  })
+})
