@@ -9,7 +9,7 @@ export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
 }
 
 /** Why a finished file is no source. */
-export const OWN_OUTPUT = 'by its receipt it was made from a file of this folder'
+export const OWN_OUTPUT = 'its receipt says that voxmux made it'
 
 /** Why a file is not taken yet. */
 export const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {

@@ -20,15 +20,15 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
 
 /**
  * Records the identity of an input before it is cut. The mux opens the file by name again, and without a comparison the
- * old voice would be muxed with a new picture. A file that only a backup touched (another inode or change time, the same
- * length and modification time) is read again and compared.
+ * old voice would be muxed with a new picture. A file that was only touched (other times or another inode, the same
+ * length) is read again and compared.
  */
 export async function watchInput(path: string): Promise<WatchedInput> {
   const first = await identityOf(path)
   const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
     const now = await identityOf(path)
     if (now.file === first.file) return
-    if (now.content === first.content && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
+    if (now.sizeBytes === first.sizeBytes && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
     throw new JobFailedError(
       'ERR_INPUT_CHANGED',
       `${path} changed while voxmux processed it, so nothing was published.`,
@@ -50,10 +50,11 @@ export async function watchInput(path: string): Promise<WatchedInput> {
   }
 }
 
-async function identityOf(path: string): Promise<{ readonly file: string; readonly content: string }> {
-  const found = await stat(path, { bigint: true }).catch(async (cause: NodeJS.ErrnoException) => {
-    throw cause.code === 'ENOENT' ? await missingInput(path, cause) : cause
-  })
-  const content = [found.size, found.mtimeNs].join()
-  return { content, file: [content, found.dev, found.ino, found.ctimeNs].join() }
+async function identityOf(path: string): Promise<{ readonly file: string; readonly sizeBytes: bigint }> {
+  const { size, mtimeNs, dev, ino, ctimeNs } = await stat(path, { bigint: true }).catch(
+    async (cause: NodeJS.ErrnoException) => {
+      throw cause.code === 'ENOENT' ? await missingInput(path, cause) : cause
+    },
+  )
+  return { sizeBytes: size, file: [size, mtimeNs, dev, ino, ctimeNs].join() }
 }

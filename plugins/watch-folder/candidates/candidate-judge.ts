@@ -80,7 +80,7 @@ export class CandidateJudge {
     const { folder, filter, writers, intake, signal } = this.#options
     const { path, settling } = candidate
     signal.throwIfAborted()
-    if (await isOwnOutput(folder.path, path, settling.facts.sizeBytes)) return { outcome: 'output' }
+    if (await isOwnOutput(join(folder.path, path), settling.facts.sizeBytes)) return { outcome: 'output' }
     const marker = filter.markerOf(path)
     const wholeness = await judgeWholeness({
       ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
