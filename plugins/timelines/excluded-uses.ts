@@ -1,4 +1,3 @@
-import { matchesName } from './matches-name.js'
 import type { NoteTaker } from './note-taker.js'
 import type { ClipUse, Timeline } from './timeline.js'
 
@@ -21,5 +20,16 @@ export function withoutExcluded(
     const isExcluded = namesOf(use).some((name) => matchesName(patterns, name))
     if (isExcluded) notes.add('excluded', use.clip, 'is excluded: left as it is')
     return !isExcluded
+  })
+}
+
+/** Matches a whole name against patterns, ignoring case; `*` stands for anything, `?` for one character. */
+function matchesName(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => {
+    const source = pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')
+    return new RegExp(`^${source}$`, 'is').test(name)
   })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { Logger } from '../core/logger.js'
 import type { ResolvedClientOptions } from './client-options.js'
-import { meteredTransport } from './metered-transport.js'
 import { ServiceApi } from './service-api.js'
 import { StatusWatcher } from './status-watcher.js'
 import { TokenProvider } from './token-provider.js'
@@ -54,4 +54,35 @@ function create(options: ResolvedClientOptions, logger: Logger, meter: TrafficMe
   const api = new ServiceApi(options, transport, tokens, logger)
   const watcher = new StatusWatcher((ids, signal) => api.getFilesStatus(ids, { signal }), options.polling, logger)
   return { transport, api, watcher, users: 0 }
+}
+
+/** Adds a meter to a transport: it counts requests of every kind, and the bytes of uploads and downloads. */
+function meteredTransport(transport: Transport, meter: TrafficMeter): Transport {
+  return {
+    sendText(exchange) {
+      meter.onRequest(exchange.operation)
+      return transport.sendText(exchange)
+    },
+    putStream(exchange) {
+      meter.onRequest(exchange.operation)
+      const body = Readable.from(
+        counted(exchange.body, (bytes) => meter.onBytesSent(bytes)),
+        { objectMode: false },
+      )
+      return transport.putStream({ ...exchange, body })
+    },
+    async getStream(exchange) {
+      meter.onRequest(exchange.operation)
+      const answer = await transport.getStream(exchange)
+      return { ...answer, bytes: counted(answer.bytes, (bytes) => meter.onBytesReceived(bytes)) }
+    },
+    onRepeat: (operation) => meter.onRepeat(operation),
+  }
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    count(chunk.length)
+    yield chunk
+  }
 }

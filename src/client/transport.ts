@@ -5,10 +5,13 @@ import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { linkedAbort } from '../core/linked-abort.js'
 import { thrownMessage } from '../core/thrown-message.js'
+import { voxmuxVersion } from '../core/version.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
-import { USER_AGENT } from './user-agent.js'
+
+/** `voxmux/<version>`, sent with every request. */
+const USER_AGENT = `voxmux/${voxmuxVersion()}`
 
 /** Responses of the API are small. A larger one is not read to its end. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024

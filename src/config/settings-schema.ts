@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
-import { pathRootSchema } from './path-root-schema.js'
 import { recipePartSchema } from './preset-schema.js'
 import { watchSchema } from './watch-schema.js'
+
+/** One folder with different paths on the machines of a shared store. */
+const pathRootSchema = z.strictObject({
+  store: z
+    .string()
+    .regex(/^[A-Za-z][\w.-]+:$/, 'must be a name of two letters or more and a colon, for example nas:')
+    .meta({ description: 'Its name in the store, the same on every machine, for example `nas:`.' }),
+  here: z.string().min(1).meta({ description: 'Its path on this machine, for example `/mnt/nas` or `Z:\\`.' }),
+})
 
 /** The chosen service. `local` is the embedded one, which needs neither address nor account. */
 export const profileSchema = z.enum(['local', 'sandbox', 'production']).meta({

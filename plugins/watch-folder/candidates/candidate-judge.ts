@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import { toVoxmuxError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
 import type { Intake, Taken } from '../intake/intake.js'
 import { WAITS } from '../reasons.js'
 import type { WatchedFolder } from '../watched-folder.js'
@@ -10,7 +12,6 @@ import type { Candidate } from './candidates.js'
 import { hasChanged } from './file-facts.js'
 import type { FileFilter } from './file-filter.js'
 import { fileKey } from './open-writers.js'
-import { isOwnOutput } from './own-output.js'
 import type { Settling } from './settling.js'
 import { judgeWholeness, type Wholeness } from './wholeness.js'
 import type { WriterWatch } from './writer-watch.js'
@@ -114,4 +115,16 @@ export class CandidateJudge {
     const by = writer ? { pid: writer.pid, command: writer.command } : {}
     logger.info({ input: join(folder.path, candidate.path), why, ...by }, WAITS[why])
   }
+}
+
+/**
+ * True if a file in a watched folder is an output of voxmux, by the receipt beside it. Taken as a source, every finished
+ * file would be paid for a second time.
+ *
+ * @param path absolute
+ */
+async function isOwnOutput(path: string, sizeBytes: number): Promise<boolean> {
+  const receipt = await readReceipt(receiptPath(path))
+  // A file of another size is a newer one under an old name.
+  return receipt?.output.sizeBytes === sizeBytes
 }

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path'
 import { isMediaName } from '../../../src/pipeline/plan/expand-inputs.js'
-import { globPattern } from './glob-pattern.js'
 import { isTemporaryName } from './temporary-names.js'
 
 /** What of a folder is taken, by name alone. */
@@ -46,4 +45,46 @@ export function createFileFilter({ include, exclude, marker, renamedFrom }: File
 function isMadeFrom(template: string, name: string): boolean {
   const [before = '', after = ''] = template.split('{name}')
   return name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after)
+}
+
+/**
+ * A glob as a pattern for whole paths with `/` between folders: `*` and `?` stay within a name, `**` crosses folders,
+ * `{a,b}` are alternatives. A glob without a slash is meant for the name alone, in whatever folder it lies.
+ */
+export function globPattern(glob: string): RegExp {
+  const anywhere = glob.includes('/') ? '' : '(?:.*/)?'
+  const parts = glob.match(/\*\*\/|\*\*|\*|\?|\{[^{}/]*\}|./gsu) ?? []
+  return new RegExp(`^${anywhere}${parts.map(part).join('')}$`, 'su')
+}
+
+function part(token: string): string {
+  switch (token) {
+    case '**/':
+      return '(?:.*/)?'
+    case '**':
+      return '.*'
+    case '*':
+      return '[^/]*'
+    case '?':
+      return '[^/]'
+    default:
+      return token.length > 1 && token.startsWith('{') ? alternatives(token) : literal(token)
+  }
+}
+
+function alternatives(token: string): string {
+  const options = token.slice(1, -1).split(',')
+  return `(?:${options
+    .map(
+      (option) =>
+        option
+          .match(/\*|\?|./gsu)
+          ?.map(part)
+          .join('') ?? '',
+    )
+    .join('|')})`
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }

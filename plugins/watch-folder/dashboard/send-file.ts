@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { readByteRange } from './byte-range.js'
 import { sendFault } from './respond.js'
 
 /**
@@ -42,4 +41,29 @@ export async function sendFile(
   } finally {
     await handle.close()
   }
+}
+
+/** Bytes of a file, both ends included. */
+interface ByteRange {
+  readonly firstByte: number
+  readonly lastByte: number
+}
+
+/**
+ * Reads a Range header of a file of so many bytes (RFC 9110, 14.2).
+ *
+ * @returns null where the whole file is meant: no header, several ranges, or nothing that can be read;
+ *   `unsatisfiable` for one that begins after the end
+ */
+export function readByteRange(header: string | undefined, sizeBytes: number): ByteRange | null | 'unsatisfiable' {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
+  if (first === '' && last === '') return null
+  if (first === '') {
+    const wanted = Math.min(Number(last), sizeBytes)
+    return wanted === 0 ? 'unsatisfiable' : { firstByte: sizeBytes - wanted, lastByte: sizeBytes - 1 }
+  }
+  const firstByte = Number(first)
+  const lastByte = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
+  if (last !== '' && Number(last) < firstByte) return null
+  return firstByte >= sizeBytes ? 'unsatisfiable' : { firstByte, lastByte }
 }

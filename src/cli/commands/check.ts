@@ -1,12 +1,15 @@
+import { basename } from 'node:path'
 import picocolors from 'picocolors'
+import type { Colors } from 'picocolors/types.js'
 import { overallExitCode } from '../../core/errors.js'
+import { audioStreams, type MediaInfo } from '../../media/index.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
+import { describeBytes, describeDuration, describeTracks, subjectTrack, type Verdict } from '../../precheck/index.js'
 import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { checkFile } from '../show/check-file.js'
-import { describeCheck } from '../show/describe-check.js'
+import { type CheckedFile, checkFile } from '../show/check-file.js'
 
 /** `voxmux check <input…>` */
 export const command = defineCommand({
@@ -42,3 +45,51 @@ export const command = defineCommand({
     return exitCode
   },
 })
+
+/**
+ * Describes a checked file for people: its media, and what the service would refuse, both for the whole file and for
+ * what voxmux sends.
+ */
+function describeCheck({ input, media, verdicts, error }: CheckedFile, colors: Colors): string {
+  const heading = `${colors.bold(basename(input))}${media ? `  ${describeMedia(media)}` : ''}`
+  const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
+  if (!isJudged)
+    return [heading, `  ${colors.red('✖')} ${error?.message ?? ''}`, ...remedyLines(error?.remedies ?? [])].join('\n')
+  return [
+    heading,
+    ...(verdicts.asSent.length === 0
+      ? [readyLine(verdicts.asIs.length === 0, colors)]
+      : verdictLines('voice', verdicts.asSent, colors)),
+    ...verdictLines('unchanged', verdicts.asIs, colors),
+    ...remedyLines([...new Set(verdicts.asSent.flatMap(({ remedies }) => remedies))]),
+  ].join('\n')
+}
+
+function describeMedia(media: MediaInfo): string {
+  const tracks = audioStreams(media).map(subjectTrack)
+  const parts = [
+    media.container,
+    media.durationSec === null ? 'length unknown' : describeDuration(media.durationSec),
+    describeBytes(media.sizeBytes),
+    tracks.length === 0 ? 'no audio' : `audio: ${describeTracks(tracks)}`,
+  ]
+  return parts.join(', ')
+}
+
+function readyLine(isUnchangedAccepted: boolean, colors: Colors): string {
+  const unchanged = isUnchangedAccepted ? ' (the service would also accept it unchanged)' : ''
+  return `  ${colors.green('✔')} Ready: voxmux can process this file${unchanged}.`
+}
+
+/** The label says what is sent: the voice, as voxmux does, or the whole file unchanged. */
+function verdictLines(label: string, verdicts: readonly Verdict[], colors: Colors): readonly string[] {
+  const name = label.padEnd(9)
+  return verdicts.map(({ errorCode, name: codeName, message, severity }, index) => {
+    const mark = severity === 'refuse' ? colors.red('✖') : colors.yellow('!')
+    return `  ${index === 0 ? name : ' '.repeat(9)} ${mark} ${errorCode} ${codeName}: ${message}`
+  })
+}
+
+function remedyLines(remedies: readonly string[]): readonly string[] {
+  return remedies.map((remedy) => `    → ${remedy}`)
+}

@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import { loadPreset, presetNames } from '../../config/load-preset.js'
+import { flatten } from '../../config/merge-layers.js'
+import { DEFAULT_RECIPE, type RecipePart } from '../../config/preset-schema.js'
 import { defineCommand } from '../command.js'
-import { describeRecipe } from '../show/describe-recipe.js'
 
 /** `voxmux presets [name]` */
 export const command = defineCommand({
@@ -26,3 +27,18 @@ export const command = defineCommand({
     return 0
   },
 })
+
+/** Lists a preset's settings, one per line, and marks defaults. */
+function describeRecipe(recipe: RecipePart): string {
+  const decided = flatten(recipe)
+  const isDecided = (path: string) => [...decided.keys()].some((key) => key === path || key.startsWith(`${path}.`))
+  const defaults = [...flatten(DEFAULT_RECIPE)].filter(([path]) => !isDecided(path))
+  const lines = [
+    ...[...decided].map(([path, value]) => [path, value, '']),
+    ...defaults.map(([path, value]) => [path, value, '  (default)']),
+  ]
+  return lines
+    .filter(([path]) => path !== 'description' && path !== '$schema')
+    .map(([path, value, note]) => `  ${String(path).padEnd(24)} ${JSON.stringify(value)}${note}`)
+    .join('\n')
+}

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, link, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
+import { probePath } from '../../pipeline/output/part-file.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 import { isNetworkType, mountOf } from './mount-of.js'
-import { tryPublishing } from './try-publishing.js'
 
 type WatchedFolder = NonNullable<Config['watch']['folders']>[number]
 
@@ -98,4 +98,37 @@ async function examineWatches(folders: readonly WatchedFolder[], isPolled: boole
       'Raise fs.inotify.max_user_watches (sysctl), or use --poll.',
     ]),
   ]
+}
+
+/** The way an output gets its name: a hard link, which never replaces a file, or a rename. */
+type PublishingWay = 'link' | 'rename'
+
+/**
+ * Publishes a hidden test file as an output would be: writes it and links it to a second name. Tries the nearest
+ * existing parent if the folder does not exist yet. Leaves nothing behind.
+ *
+ * @throws {UsageError} the system's own fault, such as `ERR_NOT_PERMITTED`
+ */
+async function tryPublishing(folder: string): Promise<PublishingWay> {
+  const place = await existing(folder)
+  const [part, published] = [probePath(place), probePath(place)]
+  try {
+    await writeFile(part, '')
+    return await link(part, published).then(
+      () => 'link',
+      () => 'rename',
+    )
+  } finally {
+    await rm(part, { force: true })
+    await rm(published, { force: true })
+  }
+}
+
+/** The folder, or its nearest existing parent. */
+async function existing(folder: string): Promise<string> {
+  const found = await stat(folder).catch(() => null)
+  if (found?.isDirectory()) return folder
+  const parent = dirname(folder)
+  if (!found && parent !== folder) return existing(parent)
+  throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${folder} is a file, not a folder.`, { input: folder })
 }

@@ -2,9 +2,9 @@ import { statfs } from 'node:fs/promises'
 import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
+import { loadExtension } from '../../extensions/index.js'
 import { findFfmpeg, findFfprobe, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
-import { examineExtensions } from './examine-extensions.js'
 import { examineFolders } from './examine-folders.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, remark } from './finding.js'
@@ -98,4 +98,16 @@ async function service(config: Config, signal: AbortSignal): Promise<string> {
   } finally {
     client.close()
   }
+}
+
+/** Loads the configured extensions and checks their options, without starting them. */
+function examineExtensions({ extensions }: Config): Promise<readonly Finding[]> {
+  return Promise.all(
+    extensions.map((configured) =>
+      finding('extension', async () => {
+        const { extension, path } = await loadExtension(configured)
+        return `${extension.name}: ${extension.description} (${path})`
+      }),
+    ),
+  )
 }

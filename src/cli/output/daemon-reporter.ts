@@ -1,10 +1,10 @@
+import { basename } from 'node:path'
 import pino from 'pino'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
 import { daemonFileLine, harmless, withoutRepeats } from './file-line.js'
-import { logLine } from './log-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
@@ -54,4 +54,15 @@ function notes({ note }: Reporter): Logger {
     for (const remedy of remedies) note(`    → ${harmless(remedy)}`)
   }
   return { ...silentLogger, info: say(''), warn: say('! '), error: say('! ') }
+}
+
+/** Words a log entry for people. Null for the steps and failures of jobs, which the bars and the file lines show. */
+function logLine(fields: object, message: string): string | null {
+  const { job, code, stage, status, group, folder, out, preset, input, to } = fields as Readonly<
+    Record<string, unknown>
+  >
+  if (job !== undefined && [code, stage, status, group, folder].some((field) => field !== undefined)) return null
+  if (typeof out === 'string') return harmless(`${message} ${folder} → ${out} (${preset})`)
+  if (typeof to === 'string') return harmless(`${message} to ${to}`)
+  return harmless(typeof input === 'string' ? `${basename(input)}: ${message}` : message)
 }

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
-import { NdjsonWriter, type WritableEvent } from './ndjson-writer.js'
-import { type ResultParts, resultEvent } from './result-event.js'
+import { EVENT_SCHEMA_VERSION, type FileEvent, type FileStatus, type ResultEvent } from '../../pipeline/events.js'
 
 /** The two outputs of a command: events for programs, text for people. */
 export interface Output {
@@ -78,4 +79,63 @@ function flushed(stream: WriteStream): Promise<void> {
     if (stream.destroyed || stream.writableEnded) resolve()
     else stream.write('', () => resolve())
   })
+}
+
+/** An event to write. The writer adds the version, and an id of null if there is none. */
+interface WritableEvent {
+  readonly event: string
+  readonly [field: string]: unknown
+}
+
+/** Writes one JSON object per line. If the reader closes the pipe (`| head -1`), only the writing stops. */
+class NdjsonWriter {
+  readonly #stream: Writable
+  #isOpen = true
+
+  constructor(stream: Writable) {
+    this.#stream = stream
+    stream.on('error', () => {
+      this.#isOpen = false
+    })
+  }
+
+  write<E extends WritableEvent>({ event, ...fields }: E): void {
+    if (!this.#isOpen) return
+    this.#stream.write(`${JSON.stringify({ event, schemaVersion: EVENT_SCHEMA_VERSION, id: null, ...fields })}\n`)
+  }
+}
+
+/** The parts of the last event. */
+interface ResultParts {
+  readonly exitCode: ExitCode
+  readonly files?: readonly FileEvent[]
+  /** Number of files by status, from a daemon, which does not keep each file. */
+  readonly counts?: Partial<Record<FileStatus, number>>
+  /** The run's id: by default the id of a single file, or a new one. */
+  readonly id?: string
+  /** The file to show on the result, if one was asked for and several were processed, as for a timeline. */
+  readonly main?: FileEvent
+  /** The fault of the whole run, if it is not a single file's. */
+  readonly error?: VoxmuxError
+}
+
+/** Counts how the inputs ended. A single input's status, output, receipt and error also appear on the result. */
+function resultEvent({ exitCode, files = [], counts, id, main, error }: ResultParts): ResultEvent {
+  const count = (status: FileStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
+  const single = main ?? (files.length === 1 ? files[0] : undefined)
+  return {
+    event: 'result',
+    id: id ?? single?.id ?? randomUUID(),
+    exitCode,
+    done: count('done'),
+    skipped: count('skipped'),
+    rejected: count('rejected'),
+    failed: count('failed'),
+    pending: count('pending'),
+    files: files.map(({ event: _, ...file }) => file),
+    status: single?.status ?? null,
+    output: single?.output ?? null,
+    receipt: single?.receipt ?? null,
+    error: error ? errorReport(error) : (single?.error ?? null),
+  }
 }

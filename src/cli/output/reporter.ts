@@ -1,10 +1,41 @@
 import { basename } from 'node:path'
 import picocolors from 'picocolors'
-import type { FileEvent, JobEvent, ProgressEvent } from '../../pipeline/events.js'
+import { type FileEvent, type JobEvent, type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
 import { type FileLine, fileLine } from './file-line.js'
 import type { Output } from './output.js'
-import { overallPercent, STAGE_LABELS } from './overall-progress.js'
 import { fitCells, ProgressBars } from './progress-bars.js'
+
+/** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
+const SHARES: Readonly<Record<Stage, number>> = {
+  probe: 1,
+  precheck: 1,
+  plan: 1,
+  cut: 8,
+  upload: 12,
+  process: 40,
+  download: 8,
+  align: 4,
+  splice: 8,
+  mux: 10,
+  verify: 6,
+  publish: 1,
+}
+
+/** Labels of the stages in progress bars. */
+const STAGE_LABELS: Readonly<Record<Stage, string>> = {
+  probe: 'reading',
+  precheck: 'checking',
+  plan: 'planning',
+  cut: 'cutting the voice',
+  upload: 'sending the voice',
+  process: 'regenerating',
+  download: 'receiving the audio',
+  align: 'aligning',
+  splice: 'splicing',
+  mux: 'muxing',
+  verify: 'verifying',
+  publish: 'publishing',
+}
 
 /** The style of `--progress`: `auto` shows bars in a terminal and lines elsewhere. */
 export type ProgressStyle = 'auto' | 'plain' | 'none'
@@ -101,4 +132,10 @@ function bars(output: Output, lineOf: LineOf): People {
 
 function colorsOf({ stderr }: Output) {
   return picocolors.createColors(stderr.isTTY === true && picocolors.isColorSupported)
+}
+
+/** Progress of the whole job, 0 … 100, from the progress of a stage. */
+export function overallPercent({ stage, percent }: Pick<ProgressEvent, 'stage' | 'percent'>): number {
+  const before = STAGES.slice(0, STAGES.indexOf(stage)).reduce((sum, earlier) => sum + SHARES[earlier], 0)
+  return before + (SHARES[stage] * percent) / 100
 }

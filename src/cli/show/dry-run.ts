@@ -20,9 +20,9 @@ import {
   writingFacts,
 } from '../../media/index.js'
 import type { FileEvent } from '../../pipeline/events.js'
+import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
-import { voiceSample } from '../../pipeline/output/voice-sample.js'
 import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import { type Limits, refusalError } from '../../precheck/index.js'

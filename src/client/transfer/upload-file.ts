@@ -6,12 +6,14 @@ import { JobFailedError, TransientError, UsageError } from '../../core/errors.js
 import type { Logger } from '../../core/logger.js'
 import { safeAddress } from '../address.js'
 import type { RetryOptions } from '../client-options.js'
-import { type ClockNote, clockNote } from '../clock-note.js'
 import { statusFault } from '../exchange-json.js'
 import { faultError, LINK_REFUSED } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
+
+/** Smallest difference that matters to signed links, which live for minutes to hours. */
+const NOTABLE_MS = 2 * 60_000
 
 /** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
 export interface TransferProgress {
@@ -120,4 +122,28 @@ function linkExpired(registered: RegisteredFile, path: string, clock: ClockNote 
     input: path,
     remedies: [...(clock ? [clock.remedy] : []), 'Register the file again.'],
   })
+}
+
+/** Reports that the clocks of this machine and of the service differ. */
+interface ClockNote {
+  /** Part of a sentence. */
+  readonly words: string
+  readonly remedy: string
+}
+
+/**
+ * Compares the clock of this machine with the `Date` of a response.
+ *
+ * @param date the header; undefined if the response has none
+ * @returns undefined if they agree within two minutes, or the date is unknown
+ */
+function clockNote(date: string | undefined, nowMs: number = Date.now()): ClockNote | undefined {
+  const aheadMs = nowMs - Date.parse(date ?? '')
+  if (Number.isNaN(aheadMs) || Math.abs(aheadMs) < NOTABLE_MS) return undefined
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000)
+  const way = aheadMs > 0 ? 'ahead of' : 'behind'
+  return {
+    words: `the clock of this machine is ${minutes} minutes ${way} the clock of the service`,
+    remedy: 'Set the clock of this machine (with NTP), then run again.',
+  }
 }

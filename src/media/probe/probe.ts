@@ -5,13 +5,14 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../media-info.js'
+import { BEXT_LOUDNESS_END, hasLoudness } from './bext-loudness.js'
 import { type ClockJump, clockJump } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { mediaInfoOf } from './media-info-of.js'
-import { statesLoudness } from './stated-loudness.js'
+import { waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
 
@@ -114,4 +115,16 @@ function unsupported(path: string, formatName: string): PrecheckError {
       remedies: ['Remux it into a common container first, for example with `ffmpeg -i in -c copy out.mkv`.'],
     },
   )
+}
+
+/**
+ * True if a Broadcast WAV states its loudness. Those figures of the bext chunk describe only the original audio.
+ *
+ * @param file an open RIFF, RF64 or BW64 file
+ */
+async function statesLoudness(file: FileHandle): Promise<boolean> {
+  const bext = (await waveChunks(file)).find(({ id }) => id === 'bext')
+  if (!bext || bext.size < BEXT_LOUDNESS_END) return false
+  const { buffer } = await file.read(Buffer.alloc(BEXT_LOUDNESS_END), 0, BEXT_LOUDNESS_END, bext.at + 8)
+  return hasLoudness(buffer)
 }

@@ -1,21 +1,23 @@
 import type { Recipe } from '../../config/preset-schema.js'
 import {
+  alignedVoice,
   applyGain,
   decodePcm,
+  joinChunks,
   type Loudness,
   loudnessGain,
   measureLoudness,
   meteredPcm,
   type PcmStream,
   pcmFormatFor,
+  type SampleType,
+  sampleBytes,
   splice,
 } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import type { TrackPlan } from '../plan/plan-tracks.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
-import { joinedVoice } from './joined-voice.js'
-import { voiceSample } from './voice-sample.js'
 
 export interface AssembleOptions {
   readonly recipe: Recipe
@@ -95,4 +97,41 @@ async function toTarget(stream: PcmStream, target: Recipe['loudness']): Promise<
   const measured = await measureLoudness(stream)
   const { targetLufs, truePeakDbtp } = target
   return applyGain(stream, loudnessGain(measured, { integratedLufs: targetLufs, truePeakDbtp }))
+}
+
+interface JoinedVoiceOptions {
+  /** The sample type of the track. */
+  readonly sample: SampleType
+  readonly crossfadeSamples: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The regenerated audio of a piece as one stream, handles included. Parts are matched in level and crossfaded in their
+ * pauses.
+ */
+function joinedVoice({ range, chunks, joins }: ObtainedPiece, options: JoinedVoiceOptions): PcmStream {
+  const { sample, crossfadeSamples, signal } = options
+  const parts = chunks.map(({ cut, alignment }) => ({
+    startSample: cut.range.startSample - range.startSample,
+    voice: { ...alignedVoice(cut, alignment, { sample, signal }), sampleCount: cut.sampleCount },
+  }))
+  const [only] = parts
+  if (only && parts.length === 1) return only.voice
+  return joinChunks({
+    chunks: parts,
+    joins: joins.map((join) => join - range.startSample),
+    crossfadeSamples,
+    levels: 'match',
+  })
+}
+
+/**
+ * The sample type in which a voice is streamed. Gains and splices need the track's own type. Otherwise a narrower type
+ * of the regenerated audio is kept. For a lossy track, 16 bits reach the encoder as half the bytes, with equal values.
+ */
+export function voiceSample(own: SampleType, answers: readonly SampleType[], { loudness }: Recipe): SampleType {
+  const [answer, ...more] = answers
+  if (!answer || more.length > 0 || loudness !== null) return own
+  return sampleBytes(answer) < sampleBytes(own) ? answer : own
 }

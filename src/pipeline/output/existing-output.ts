@@ -2,7 +2,6 @@ import { lstat, stat } from 'node:fs/promises'
 import type { Job, JobStore } from '../../ledger/index.js'
 import { fileSha256, type QuickIdentity } from '../file-identity.js'
 import { receiptPath } from '../plan/output-path.js'
-import { isMadeOf } from './is-made-of.js'
 import { receiptPartPath } from './part-file.js'
 import { outputExists, outputNoFile } from './publish.js'
 import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
@@ -114,4 +113,12 @@ async function isOlder(
 ): Promise<boolean> {
   if (receipt.output.sizeBytes !== outputBytes || !(await isMadeOf(receipt, input, jobs))) return false
   return (await fileSha256(output, signal)) === receipt.output.sha256
+}
+
+/**
+ * True if an output was made from the file at this path, in any version. The receipt has the path of the machine that
+ * wrote it. If that machine mounts the share elsewhere, the job of the receipt has the right path.
+ */
+export async function isMadeOf(receipt: Receipt, input: string, jobs: Pick<JobStore, 'get'>): Promise<boolean> {
+  return receipt.input.path === input || (await jobs.get(receipt.job))?.input === input
 }

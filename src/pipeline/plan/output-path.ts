@@ -1,8 +1,8 @@
+import type { BigIntStats } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
-import { isFolder } from '../../core/is-folder.js'
-import { isSameFile } from './is-same-file.js'
 
 /** Suffix of the receipt's name after the output's. */
 const RECEIPT_SUFFIX = '.voxmux.json'
@@ -75,4 +75,26 @@ export async function outputPlace(wish: OutputWish): Promise<string> {
   return (await namesFolder(wish.output, wish.cwd))
     ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName)
     : wanted
+}
+
+/** True if the path is a folder or a link to one; false if it cannot be read. */
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+}
+
+/**
+ * True if two paths lead to one file: through a link, another mount, or a name in different case. False if either does
+ * not exist.
+ */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  return !!first && !!second && isSame(first, second)
+}
+
+/** Compares size and time too: on some file systems all file numbers are 0, or are not unique. */
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return one.dev === other.dev && one.ino === other.ino && one.size === other.size && one.mtimeNs === other.mtimeNs
 }

@@ -1,13 +1,13 @@
 import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
-import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/media-info.js'
 import type { ChannelPick } from '../../media/voice-cut.js'
-import type { Limits } from '../../precheck/index.js'
+import type { TrackChoice } from '../../precheck/choices.js'
+import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
 import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
 import { firstSamples, type OpenRange, planSegments, withHandles } from './segments.js'
-import { selectTracks } from './select-tracks.js'
 
 /** One voice file to send. */
 export interface PiecePlan {
@@ -89,4 +89,29 @@ export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: Pie
   const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
   const end = cut.endSample === null ? fileEnd : Math.min(cut.endSample, fileEnd ?? cut.endSample)
   return end === null ? null : Math.max(0, end - cut.startSample) / sampleRate
+}
+
+/**
+ * Selects the audio tracks to regenerate.
+ *
+ * `only` selects every track. The pre-check decides if several are too many.
+ *
+ * @throws {UsageError} `ERR_TRACK_MISSING` if the choice matches none
+ */
+function selectTracks(media: MediaInfo, choice: TrackChoice): readonly AudioStreamInfo[] {
+  const tracks = audioStreams(media)
+  if (choice === 'all' || choice === 'only' || tracks.length === 0) return tracks
+  const chosen = pick(tracks, choice)
+  if (chosen) return [chosen]
+  throw new UsageError('ERR_TRACK_MISSING', `${media.path} has no audio track "${choice}".`, {
+    input: media.path,
+    remedies: [`Its audio tracks are: ${describeTracks(tracks.map(subjectTrack))}.`],
+  })
+}
+
+function pick(tracks: readonly AudioStreamInfo[], choice: TrackChoice): AudioStreamInfo | undefined {
+  if (typeof choice === 'number') return tracks[choice]
+  if (choice === 'default') return tracks.find((track) => track.dispositions.includes('default')) ?? tracks[0]
+  const language = choice.replace(/^lang:/, '').toLowerCase()
+  return tracks.find((track) => track.language?.toLowerCase() === language)
 }

@@ -1,7 +1,6 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Receipt } from '../output/receipt.js'
-import { type ComparisonOptions, compareTracks } from './comparison.js'
-import { inlineComparison } from './inline-comparison.js'
+import { type Comparison, type ComparisonOptions, compareTracks, type Side } from './comparison.js'
 import { reportPage } from './report-page.js'
 
 /** Suffix of the report's name after the output's. */
@@ -26,4 +25,22 @@ export async function buildReport(receipt: Receipt, part: string, options: Compa
 /** Gives a finished report its name. */
 export async function publishReport(part: string, output: string): Promise<void> {
   await rename(part, reportPath(output))
+}
+
+/** Embeds the files of a comparison in a standalone page as data addresses. */
+async function inlineComparison(comparison: Comparison): Promise<Comparison> {
+  const [before, after] = await Promise.all([inlineSide(comparison.before), inlineSide(comparison.after)])
+  return { ...comparison, before, after }
+}
+
+async function inlineSide({ audio, waveform, spectrogram }: Side): Promise<Side> {
+  return {
+    audio: await dataAddress('audio/mp4', audio),
+    waveform: await dataAddress('image/png', waveform),
+    spectrogram: await dataAddress('image/png', spectrogram),
+  }
+}
+
+async function dataAddress(type: string, path: string): Promise<string> {
+  return `data:${type};base64,${(await readFile(path)).toString('base64')}`
 }

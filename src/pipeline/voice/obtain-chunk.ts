@@ -1,14 +1,28 @@
+import { type FileErrorCode, fileErrorInfo } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import type { FileFacts, LimitRelation, LimitsLearned } from '../../ledger/index.js'
 import type { VoiceAlignment } from '../../media/index.js'
 import type { VoiceCut } from '../../media/voice-cut.js'
 import type { PipelineContext } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { PartProgress } from './joint-progress.js'
-import { learnFrom, warnOfLearned } from './learned-limits.js'
 import { regenerateVoice } from './regenerate-voice.js'
 import { voiceOfCut } from './voice-requests.js'
 import type { RegeneratedVoice } from './voice-service.js'
+
+/** The property behind each refusal, if its code names one. The interface documents no numbers. */
+const CAUSES: Partial<Record<FileErrorCode, { readonly property: keyof CutFacts; readonly relation: LimitRelation }>> =
+  {
+    [-5]: { property: 'sampleRate', relation: 'at-least' },
+    [-6]: { property: 'sampleRate', relation: 'at-most' },
+    [-7]: { property: 'format', relation: 'equal' },
+    [-13]: { property: 'sizeBytes', relation: 'at-least' },
+    [-14]: { property: 'durationSec', relation: 'at-most' },
+    [-15]: { property: 'durationSec', relation: 'at-least' },
+    [-16]: { property: 'format', relation: 'equal' },
+  }
 
 /** A voice file and its regenerated audio. */
 export interface ObtainedChunk {
@@ -68,4 +82,34 @@ export async function obtainChunk(
     const answer = { path: cut.path, filters: [], startSample: 0, sample: 'f64' as const }
     return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
   }
+}
+
+type CutFacts = Readonly<Record<'sampleRate' | 'format' | 'sizeBytes' | 'durationSec', number | string>>
+
+interface LearnedContext {
+  readonly learned: LimitsLearned
+  readonly serviceIdentity: string
+  readonly logger: Logger
+}
+
+/** Warns if the service refused a similar file before. The file is sent anyway, because a limit may have changed. */
+async function warnOfLearned(cut: VoiceCut, context: LearnedContext): Promise<void> {
+  for (const { errorCode, property, value } of await context.learned.matching(context.serviceIdentity, factsOf(cut))) {
+    const { name } = fileErrorInfo(errorCode as FileErrorCode)
+    const message = `The service refused a similar voice before with ${name} (${errorCode}), at ${property} ${value}. It is sent anyway.`
+    context.logger.warn({ errorCode, property, value }, message)
+  }
+}
+
+/** Records the reason of a refusal, or that such a file was accepted. An `errorCode` of null means accepted. */
+async function learnFrom(cut: VoiceCut, errorCode: number | null, context: LearnedContext): Promise<void> {
+  const { learned, serviceIdentity: service } = context
+  const facts = factsOf(cut)
+  if (errorCode === null) return learned.unlearn(service, facts)
+  const cause = CAUSES[errorCode as FileErrorCode]
+  if (cause) await learned.learn({ service, errorCode, ...cause, value: facts[cause.property] })
+}
+
+function factsOf({ sampleRate, format, sizeBytes, sampleCount }: VoiceCut): CutFacts & FileFacts {
+  return { sampleRate, format, sizeBytes, durationSec: sampleCount / sampleRate }
 }

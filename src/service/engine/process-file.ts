@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises'
 import type { OutputType } from '../../contract/index.js'
+import type { JobFailedError } from '../../core/errors.js'
+import { linkedAbort } from '../../core/linked-abort.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
 import { type VoiceAmount, type VoicePool, VoiceTally } from '../../voice/index.js'
-import { abortAfter } from './abort-after.js'
+import { fileError } from './file-error.js'
 import { type FilePart, filePart } from './file-part.js'
 import { writeResult } from './write-result.js'
 
@@ -80,5 +82,43 @@ function progressTo(onProgress: ((percent: number) => void) | undefined, duratio
     if (percent <= last) return
     last = percent
     onProgress?.(percent)
+  }
+}
+
+interface Deadline {
+  readonly input: string
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs a task that ends when the caller's signal aborts or the deadline passes.
+ *
+ * @throws {JobFailedError} ERR_PROCESSING_TIMEOUT (-12) when the deadline passes; also every error of the task
+ */
+async function abortAfter<T>(
+  { input, timeoutMs, signal }: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { controller, release } = linkedAbort(signal)
+  let late: JobFailedError | undefined
+  const expire = () => {
+    late = fileError(
+      -12,
+      'ERR_PROCESSING_TIMEOUT',
+      `${input} was not processed within ${(timeoutMs ?? 0) / 1000} s.`,
+      input,
+    )
+    controller.abort(late)
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs)
+  try {
+    return await work(controller.signal)
+  } catch (error) {
+    // Every error after the deadline is a consequence of the abort.
+    throw late ?? error
+  } finally {
+    clearTimeout(timer)
+    release()
   }
 }

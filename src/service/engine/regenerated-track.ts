@@ -1,6 +1,8 @@
-import { type ClockRange, decodePcm, type MediaInfo, type PcmFormat, type PcmStream } from '../../media/index.js'
+import { type ClockRange, decodePcm, type MediaInfo, type PcmFormat } from '../../media/index.js'
+import { frameBytes, type PcmStream } from '../../media/pcm/pcm.js'
+import { PcmReader } from '../../media/pcm/pcm-reader.js'
+import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
 import { correct, VOICE_SAMPLE_RATE, type VoicePool, type VoiceTally } from '../../voice/index.js'
-import { addPcm } from './add-pcm.js'
 import { resamplePcm } from './resample-pcm.js'
 
 export interface RegeneratedTrackOptions {
@@ -34,4 +36,27 @@ export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: 
       correct({ channelCount: format.channels, chunks: heard.chunks() }, { pool, signal, tally, onProgressSec }),
   }
   return addPcm(source, resamplePcm(correction, source.format.sampleRate, { signal }))
+}
+
+/**
+ * Adds two streams of one rate and layout. The result has the sample type and length of the first. If the second is 0
+ * or has ended, the first stays as it is, bit for bit.
+ */
+function addPcm(source: PcmStream, addition: PcmStream): PcmStream {
+  return { format: source.format, sampleCount: source.sampleCount, chunks: () => summedChunks(source, addition) }
+}
+
+async function* summedChunks(source: PcmStream, addition: PcmStream): AsyncGenerator<Buffer> {
+  const reader = new PcmReader(addition)
+  const { sample } = source.format
+  try {
+    for await (const chunk of source.chunks()) {
+      const added = readSamples(await reader.read(chunk.length / frameBytes(source.format)), addition.format.sample)
+      const values = readSamples(chunk, sample)
+      for (let i = 0; i < added.length; i++) values[i] = (values[i] ?? 0) + (added[i] ?? 0)
+      yield writeSamples(values, sample)
+    }
+  } finally {
+    await reader.close()
+  }
 }

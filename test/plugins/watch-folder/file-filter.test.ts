@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createFileFilter, type FileFilterOptions } from '../../../plugins/watch-folder/candidates/file-filter.js'
-import { globPattern } from '../../../plugins/watch-folder/candidates/glob-pattern.js'
+import {
+  createFileFilter,
+  type FileFilterOptions,
+  globPattern,
+} from '../../../plugins/watch-folder/candidates/file-filter.js'
 
 describe('globPattern', () => {
   it.each([

@@ -4,7 +4,6 @@ import { streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { AAC_FRAME_SAMPLES, adtsFrames } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
-import { ByteQueue } from './byte-queue.js'
 import { TURN_FRAMES, turnsCommand } from './encoder-turns.js'
 
 /** An AAC encoder in its own process. Keeps the encoded frames until they are taken. */
@@ -59,5 +58,52 @@ export class EncoderLane {
       // Wakes a writer that waits for a process that has ended.
       this.#input.end()
     }
+  }
+}
+
+/** Queue of bytes: the writer waits while it is full, the reader while it is empty. */
+class ByteQueue implements AsyncIterable<Buffer> {
+  readonly #limit: number
+  readonly #held: Buffer[] = []
+  #bytes = 0
+  #isOver = false
+  /** One slot is enough, because writer and reader never wait at the same time. */
+  #wake = () => {}
+
+  /** @param limit bytes at which the writer waits */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Adds bytes and waits for room. Does not wait after {@link end}. */
+  async push(bytes: Buffer): Promise<void> {
+    this.#held.push(bytes)
+    this.#bytes += bytes.length
+    this.#wake()
+    while (this.#bytes >= this.#limit && !this.#isOver) await this.#change()
+  }
+
+  /** Marks the end. The reader still gets the queued bytes. */
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for (;;) {
+      const next = this.#held.shift()
+      if (next) {
+        this.#bytes -= next.length
+        this.#wake()
+        yield next
+      } else if (this.#isOver) return
+      else await this.#change()
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 }

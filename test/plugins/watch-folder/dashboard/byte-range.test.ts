@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readByteRange } from '../../../../plugins/watch-folder/dashboard/byte-range.js'
+import { readByteRange } from '../../../../plugins/watch-folder/dashboard/send-file.js'
 
 it.each([
   [undefined, null],
