@@ -1,7 +1,7 @@
-import { resolve } from 'node:path'
-import { ensureStateFolder, refuseShownPassword } from '../config/index.js'
+import { join, resolve } from 'node:path'
+import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
-import { serviceFolder } from './service-folder.js'
+import { refuseShownPassword } from '../pipeline/job/open-store.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
 export interface ServicePlaceFlags {
@@ -44,4 +44,18 @@ export async function nodeFolder(
       remedies: ['Name it with --data, or keep the files in Azure Blob Storage (azureContainer).'],
     },
   )
+}
+
+/**
+ * The folder of the service: `--data`, or the folder of the embedded service. `serve` and `portal` therefore share keys
+ * and files with `run`. Creates the folder if it does not exist.
+ */
+export async function serviceFolder(
+  data: string | undefined,
+  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<string> {
+  if (data !== undefined) return ensureStateFolder(resolve(cwd, data))
+  const { stateDir } = await resolveConfig({ cwd, env })
+  await ensureStateFolder(stateDir)
+  return ensureStateFolder(join(stateDir, 'service'))
 }

@@ -23,8 +23,7 @@ import {
   settingsSchema,
   type WebhookSettings,
 } from './settings-schema.js'
-import { defaultStateFolder } from './state-folder.js'
-import { findUserFolders, type UserFolders } from './user-folders.js'
+import { defaultStateFolder, findUserFolders, type UserFolders } from './state-folder.js'
 import type { WatchSettings } from './watch-schema.js'
 
 /** The complete configuration. */

@@ -42,3 +42,13 @@ export function syncFolderNow(path: string): void {
 function passWhereItCannot(error: unknown): void {
   if (!CANNOT.has(String((error as NodeJS.ErrnoException).code))) throw error
 }
+
+/** Flushes the bytes of a file to disk. `syncFolder` flushes its name. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { JobFailedError, VoxmuxError } from '../core/errors.js'
 import { fileSha256 } from './file-identity.js'
-import { missingInput } from './output/missing-input.js'
+import { missingInput } from './output/storage-faults.js'
 
 /** An input that must not change after its voice was cut. */
 export interface WatchedInput {

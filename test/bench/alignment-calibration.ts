@@ -15,7 +15,7 @@ import { alignVoice } from '../../src/media/align/align-voice.js'
 import { audioStreams } from '../../src/media/media-info.js'
 import { probe } from '../../src/media/probe/probe.js'
 import type { VoiceCut } from '../../src/media/voice-cut.js'
-import { processFile } from '../../src/service/engine/index.js'
+import { processFile } from '../../src/service/engine/process-file.js'
 import { VoicePool } from '../../src/voice/index.js'
 
 const speechDir = process.env.VOXMUX_SPEECH_DIR ?? fileURLToPath(new URL('../../../shared/speech', import.meta.url))

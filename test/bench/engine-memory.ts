@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { processFile } from '../../src/service/engine/index.js'
+import { processFile } from '../../src/service/engine/process-file.js'
 import { VoicePool } from '../../src/voice/index.js'
 
 const SPEECH = fileURLToPath(new URL('../../fixtures/speech.wav', import.meta.url))

@@ -1,8 +1,8 @@
+import { performance } from 'node:perf_hooks'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { TrafficMeter } from '../../../src/client/index.js'
-import type { JobEvent } from '../../../src/pipeline/events.js'
+import type { JobEvent, Stage } from '../../../src/pipeline/events.js'
 import { addDaemonGauges, type DaemonGaugesOptions } from './daemon-gauges.js'
-import { StageClock } from './stage-clock.js'
 
 /** From a blink to a night: a two-hour film over a slow line is in the upper half. */
 const STAGE_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1800, 7200]
@@ -96,5 +96,46 @@ export class Metrics {
       onBytesSent: (count) => bytes.inc({ direction: 'sent' }, count),
       onBytesReceived: (count) => bytes.inc({ direction: 'received' }, count),
     }
+  }
+}
+
+interface StageTime {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+interface RunningJob {
+  lastMs: number
+  readonly stages: Map<Stage, StageTime>
+}
+
+/**
+ * Measures the stages of jobs by what the jobs tell. Many a stage says nothing before it is done: so a stage lasts from
+ * the last word before its first to its own last. Stages of parts that overlap are each measured over all parts.
+ */
+export class StageClock {
+  readonly #onStage: (stage: Stage, sec: number) => void
+  readonly #nowMs: () => number
+  readonly #jobs = new Map<string, RunningJob>()
+
+  /** @param onStage told of every stage of a job, when the job ends or is put off */
+  constructor(onStage: (stage: Stage, sec: number) => void, nowMs: () => number = () => performance.now()) {
+    this.#onStage = onStage
+    this.#nowMs = nowMs
+  }
+
+  take(event: JobEvent): void {
+    const nowMs = this.#nowMs()
+    if (event.event === 'file') {
+      for (const [stage, { startMs, endMs }] of this.#jobs.get(event.id)?.stages ?? [])
+        this.#onStage(stage, (endMs - startMs) / 1000)
+      this.#jobs.delete(event.id)
+      return
+    }
+    const job = this.#jobs.get(event.id) ?? { lastMs: nowMs, stages: new Map() }
+    const known = job.stages.get(event.stage)
+    job.stages.set(event.stage, { startMs: known?.startMs ?? job.lastMs, endMs: nowMs })
+    job.lastMs = nowMs
+    this.#jobs.set(event.id, job)
   }
 }

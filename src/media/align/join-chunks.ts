@@ -1,8 +1,8 @@
-import { raisedCosine } from '../pcm/crossfade.js'
 import { frameBytes, type PcmStream } from '../pcm/pcm.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { CHUNK_FRAMES } from '../pcm/pcm-streams.js'
+import { raisedCosine } from './splice.js'
 
 /** One of several overlapping parts of a voice. */
 export interface VoiceChunk {

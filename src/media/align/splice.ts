@@ -1,5 +1,4 @@
 import { JobFailedError } from '../../core/errors.js'
-import { raisedCosine } from '../pcm/crossfade.js'
 import { frameBytes, type PcmFormat, type PcmStream, sampleBytes } from '../pcm/pcm.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
@@ -193,4 +192,14 @@ function replacesEverything(piece: SplicePiece, { format }: PcmStream, sampleCou
 
 function tooShort(sample: number): JobFailedError {
   return new JobFailedError('ERR_VOICE_TOO_SHORT', `The regenerated audio ends early, at sample ${sample}.`)
+}
+
+/**
+ * Weight of the incoming signal at `index` of a fade of `length` samples. A raised cosine, above 0 at 0 and below 1 at
+ * `length - 1`, because the neighbours of a fade are complete. 0 before, 1 after.
+ */
+export function raisedCosine(index: number, length: number): number {
+  if (index < 0) return 0
+  if (index >= length) return 1
+  return 0.5 - 0.5 * Math.cos((Math.PI * (index + 1)) / (length + 1))
 }

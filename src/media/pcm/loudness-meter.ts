@@ -1,7 +1,7 @@
 import { type Biquad, channelWeights, kWeighting } from './loudness-filter.js'
 import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
 import { readSamples } from './pcm-samples.js'
-import { PEAK_REACH, peakAround } from './true-peak.js'
+import { PEAK_REACH, peakAround } from './true-peak-limiter.js'
 
 /** Loudness by EBU R128. */
 export interface Loudness {

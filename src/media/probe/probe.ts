@@ -5,14 +5,13 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../media-info.js'
-import { BEXT_LOUDNESS_END, hasLoudness } from './bext-loudness.js'
 import { type ClockJump, clockJump } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { mediaInfoOf } from './media-info-of.js'
-import { waveChunks } from './wave-chunks.js'
+import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
 

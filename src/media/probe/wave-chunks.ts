@@ -1,5 +1,16 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { clearLoudness } from './bext-loudness.js'
+
+/** Offset of the version in the content of a bext chunk, and of its five loudness figures (EBU Tech 3285, version 2). */
+const VERSION_AT = 346
+
+const LOUDNESS_AT = 412
+
+const FIGURES = 5
+
+const NOT_MEASURED = 0x7fff
+
+/** Bytes of a bext chunk's content up to the end of its loudness figures. */
+export const BEXT_LOUDNESS_END = LOUDNESS_AT + 2 * FIGURES
 
 /** Chunks that the muxer writes itself, or that describe only the bytes of the old file. */
 const NOT_COPIED = new Set([
@@ -92,4 +103,20 @@ async function writeRiffSize(file: FileHandle, size: number): Promise<void> {
   if (long) bytes.writeBigUInt64LE(BigInt(size))
   else bytes.writeUInt32LE(Math.min(size, MAX_RIFF_BYTES))
   await file.write(bytes, 0, bytes.length, long ? 20 : 4)
+}
+
+/** True if the content of a bext chunk states a loudness. Zeros and 0x7fff come from writers that measured nothing. */
+export function hasLoudness(bext: Buffer): boolean {
+  if (bext.length < BEXT_LOUDNESS_END || bext.readUInt16LE(VERSION_AT) < 2) return false
+  return places().some((at) => ![0, NOT_MEASURED].includes(bext.readUInt16LE(at)))
+}
+
+/** Marks the loudness figures of a bext chunk's content as not measured, in place; changes nothing if there are none. */
+function clearLoudness(bext: Buffer): void {
+  if (!hasLoudness(bext)) return
+  for (const at of places()) bext.writeUInt16LE(NOT_MEASURED, at)
+}
+
+function places(): readonly number[] {
+  return Array.from({ length: FIGURES }, (_, place) => LOUDNESS_AT + 2 * place)
 }

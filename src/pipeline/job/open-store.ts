@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type Config, ensureStateFolder, refuseShownPassword } from '../../config/index.js'
+import { type Config, ensureStateFolder } from '../../config/index.js'
+import { UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { type Ledger, MappedJobStore, openLedger, openSharedLedger, PathRoots } from '../../ledger/index.js'
 
@@ -20,4 +21,17 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
   if (config.origins.get('store')?.kind === 'flag') refuseShownPassword(config.store)
   const ledger = await openSharedLedger(config.store, { logger, keepVoicesMs })
   return { ...ledger, jobs: new MappedJobStore(ledger.jobs, new PathRoots(config.paths), { logger }) }
+}
+
+/**
+ * Refuses a password in a flag: every user of the machine can read command lines in the list of processes.
+ *
+ * @param store address from a flag
+ * @throws {UsageError} `ERR_STORE_PASSWORD_SHOWN`
+ */
+export function refuseShownPassword(store: string): void {
+  if (!URL.canParse(store) || new URL(store).password === '') return
+  throw new UsageError('ERR_STORE_PASSWORD_SHOWN', 'A password in --store can be read by every user of this machine.', {
+    remedies: ['Set the address in VOXMUX_STORE, or as "store" in a configuration file that only you can read.'],
+  })
 }

@@ -2,9 +2,8 @@ import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { PipelineContext } from '../context.js'
-import { clearStale } from '../output/clear-stale.js'
 import { partPath, receiptPartPath, reportPartPath, requireFreeSpace } from '../output/part-file.js'
-import { keepForInspection, makeWorkFolder } from '../output/work-folder.js'
+import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
 
 /** The files that one attempt at a job works on. */
 export interface Workbench {

@@ -1,8 +1,7 @@
 import { link, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { UsageError, VerificationError } from '../../core/errors.js'
-import { syncFile } from '../../core/sync-file.js'
-import { syncFolder } from '../../core/sync-folder.js'
+import { syncFile, syncFolder } from '../../core/sync-folder.js'
 
 /** How the output got its name. `link` cannot replace a file; `rename` serves file systems without hard links. */
 export type PublishMethod = 'link' | 'rename' | 'replace'

@@ -1,5 +1,8 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { isEnded } from '../../ledger/index.js'
+import type { PipelineContext } from '../context.js'
+import { clearStaleParts } from './part-file.js'
 
 /** Folder for a job's cuts and spooled audio, private to the user. */
 export async function makeWorkFolder(stateDir: string, jobId: string): Promise<string> {
@@ -24,4 +27,15 @@ export async function clearStaleWork(stateDir: string, isLive: (jobId: string) =
   for (const jobId of await readdir(folder).catch(() => [])) {
     if ((await isLive(jobId)) !== true) await rm(join(folder, jobId), { recursive: true, force: true })
   }
+}
+
+/** Removes what killed processes left where a job is going to work. */
+export async function clearStale(output: string, ownId: string, { jobs, stateDir }: PipelineContext): Promise<void> {
+  const isLive = async (jobId: string) => {
+    if (jobId === ownId) return false
+    const found = await jobs.get(jobId)
+    return found === null ? undefined : !isEnded(found.status) && found.holder !== null
+  }
+  await clearStaleParts(dirname(output), isLive)
+  await clearStaleWork(stateDir, isLive)
 }

@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import type { TransferProgress } from '../../client/index.js'
 import { TransientError, VerificationError, VoxmuxError } from '../../core/errors.js'
-import { lateAbort } from '../../core/late-abort.js'
+import { lateAbort } from '../../core/linked-abort.js'
 import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
 import { UnusableDownloads } from './unusable-downloads.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'

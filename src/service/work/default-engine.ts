@@ -6,7 +6,7 @@ import type { VoiceEngine } from './voice-engine.js'
 export function defaultEngine(limits: Limits, engine: EngineSpec): () => Promise<VoiceEngine> {
   return async () => {
     const [{ processFile }, { VoicePool }] = await Promise.all([
-      import('../engine/index.js'),
+      import('../engine/process-file.js'),
       import('../../voice/index.js'),
     ])
     const pool = new VoicePool({ engine })

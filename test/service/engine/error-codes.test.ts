@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { DEFAULT_SERVICE_LIMITS, type Limits } from '../../../src/precheck/index.js'
-import { processFile } from '../../../src/service/engine/index.js'
+import { processFile } from '../../../src/service/engine/process-file.js'
 import { VoicePool } from '../../../src/voice/index.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-codes-'))

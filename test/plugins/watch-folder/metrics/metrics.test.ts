@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
-import { StageClock } from '../../../../plugins/watch-folder/metrics/stage-clock.js'
+import { Metrics, StageClock } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { jobBench } from '../../../helpers/job-bench.js'
 import { failedJob, folderView, StagedDaemon } from '../dashboard/dashboard-bench.js'
 

@@ -1,7 +1,24 @@
 import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
-import { storageAway, TransientError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { storageAway, TransientError, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import { requireWritableFolder } from './part-file.js'
+
+/**
+ * Turns a missing input into the right fault for a daemon. If its folder is missing too, a share is away and will come
+ * back. Otherwise the file was deleted or renamed.
+ */
+export async function missingInput(input: string, cause?: unknown): Promise<VoxmuxError> {
+  const hasFolder = await stat(dirname(input)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!hasFolder) return storageAway(dirname(input), { cause, input })
+  return new UsageError('ERR_INPUT_MISSING', `${input} does not exist.`, {
+    cause,
+    input,
+    remedies: ['Check the spelling of the path.'],
+  })
+}
 
 /**
  * The fault of an output folder that a running job met: it is missing, not writable, or was away for a while. Unlike

@@ -1,1 +1,0 @@
-export { processFile } from './process-file.js'
