@@ -1,19 +1,17 @@
-import { join } from 'node:path'
-import type { OperatorSide, WatchDaemon, WatchedFolder } from '../../../plugins/watch-folder/index.js'
+import { join, relative } from 'node:path'
+import type { OperatorSide, WatchedFolder } from '../../../plugins/watch-folder/index.js'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
-import { toVoxmuxError } from '../../core/errors.js'
-import type { Logger } from '../../core/logger.js'
-import { sleep } from '../../core/time.js'
-import type { JobStore } from '../../ledger/index.js'
+import { voxmuxVersion } from '../../core/version.js'
+import type { Job } from '../../ledger/index.js'
 import { letToolsYield } from '../../media/index.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
+import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
 import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../arguments/watch-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { openSideOf } from '../operator-side.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 
 /** `voxmux watch [folder…]` */
@@ -41,7 +39,9 @@ export const command = defineCommand({
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
     letToolsYield()
-    const { Metrics, SEEN_FILE, WatchDaemon, WatchTally } = await import('../../../plugins/watch-folder/index.js')
+    const { Metrics, openOperatorSide, reloadOnSave, SEEN_FILE, untilDrained, WatchDaemon, WatchTally } = await import(
+      '../../../plugins/watch-folder/index.js'
+    )
     const metrics = new Metrics()
     const runtime = await openRuntime(config, {
       signal,
@@ -63,14 +63,25 @@ export const command = defineCommand({
     let side: OperatorSide | undefined
     try {
       const { jobs } = runtime.context
-      const { env } = context
-      side = await openSideOf({ daemon, metrics, jobs, config, port: args.port, folders, env, logger })
+      side = await openOperatorSide({
+        ...{ daemon, metrics, jobs, logger, env: context.env, stateDir: config.stateDir, version: voxmuxVersion() },
+        dashboard: dashboardOf(config, args.port),
+        sourcesOf: (job) => sourcesOf(job, folders),
+      })
       if (args['as-mounted']) daemon.takeAsMounted(folders)
       await daemon.watch(folders)
-      const stopReloading = await reloading(daemon, side, config, args, context, logger)
+      const stopReloading = await reloadOnSave({
+        ...{ daemon, side, started: config, onHangUp: context.onHangUp, signal, logger },
+        read: async () => {
+          const { cwd, env } = context
+          const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
+          return { config: read, folders: await foldersOf(read, args, context) }
+        },
+      })
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
-      await (args.once ? untilDrained(daemon, folders, runtime.context.jobs, args, signal) : interrupted(signal))
+      const ingestOnly = args['ingest-only'] === true
+      await (args.once ? untilDrained(daemon, folders, { jobs, ingestOnly, signal }) : interrupted(signal))
       await stopReloading()
       await side.stopping()
       await withinSeconds(daemon.stop())
@@ -112,74 +123,15 @@ function shown({ path, out, failed, settings }: WatchedFolder) {
   return { path, out, failed, preset: settings.preset }
 }
 
-/**
- * Reads the configuration again on SIGHUP and when one of its files is saved. Unchanged folders go on undisturbed, and
- * an invalid configuration changes nothing. @returns a function that stops this
- */
-async function reloading(
-  daemon: WatchDaemon,
-  side: OperatorSide,
-  config: Config,
-  args: WatchArguments,
-  context: CommandContext,
-  logger: Logger,
-): Promise<() => Promise<void>> {
-  const { changedUntilRestart, onSaved } = await import('../../../plugins/watch-folder/index.js')
-  let running = Promise.resolve()
-  const reload = () => {
-    running = running.then(async () => {
-      if (context.signal.aborted) return
-      await side.reloading()
-      try {
-        const { cwd, env } = context
-        const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
-        await daemon.watch(await foldersOf(read, args, context))
-        logger.info({}, 'Reloaded the configuration.')
-        const waiting = changedUntilRestart(config, read)
-        if (waiting.length > 0)
-          logger.warn({ settings: waiting }, `Restart voxmux to apply the changes to: ${waiting.join(', ')}.`)
-      } catch (thrown) {
-        const { code, message, remedies } = toVoxmuxError(thrown)
-        logger.error({ code, remedies }, `The configuration was not reloaded: ${message}`)
-      }
-      await side.ready()
-    })
-  }
-  context.onHangUp(reload)
-  const paths = config.files.map(({ path }) => path)
-  const stopWatching = await onSaved(paths, reload)
-  return async () => {
-    stopWatching()
-    await running
-  }
+function dashboardOf({ watch }: Config, port: string | undefined) {
+  const { host, hosts, port: configured } = watch.dashboard ?? {}
+  const wanted = port === undefined ? configured : portNumber(port)
+  if (wanted === undefined) return null
+  return { port: wanted, ...(host !== undefined && { host }), ...(hosts && { hosts }) }
 }
 
-/** How often `--once` checks whether all is done. */
-const ONCE_MS = 100
-
-/** Resolves when every file that was there has been claimed and no job of these folders is ready to run. */
-async function untilDrained(
-  daemon: WatchDaemon,
-  folders: readonly WatchedFolder[],
-  jobs: JobStore,
-  args: WatchArguments,
-  signal: AbortSignal,
-): Promise<void> {
-  const groups = new Set(folders.map(({ group }) => group))
-  while (!signal.aborted) {
-    if (daemon.isWorkedOff && (args['ingest-only'] || !(await hasReadyJobs(jobs, groups)))) return
-    await sleep(ONCE_MS, signal).catch(() => {})
-  }
-}
-
-/** A job deferred after a fault is left to a later run. */
-async function hasReadyJobs(jobs: JobStore, groups: ReadonlySet<string>): Promise<boolean> {
-  const counts = (await jobs.counts()).filter(({ group, count }) => groups.has(group) && count > 0)
-  if (counts.some(({ status }) => status === 'working' || status === 'waiting-remote')) return true
-  const queued = counts.filter(({ status }) => status === 'queued')
-  for (const { group, count } of queued) {
-    const waiting = await jobs.list({ group, statuses: ['queued'], limit: count })
-    if (waiting.some(({ error, notBeforeMs }) => error === null || notBeforeMs === null)) return true
-  }
-  return false
+/** The possible places of a source: its original path, and the folder for published sources. */
+function sourcesOf({ input, group }: Job, folders: readonly WatchedFolder[]): readonly string[] {
+  const folder = folders.find((one) => one.group === group)
+  return folder ? [input, join(folder.done, relative(folder.path, input))] : [input]
 }
