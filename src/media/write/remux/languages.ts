@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
 import { movieTables } from '../../probe/movie-boxes.js'
-import { writtenStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 
 /** The code that ffmpeg writes into a .mov for a language that the Macintosh list lacks. */
@@ -57,8 +56,8 @@ function oneCode(language: string): string {
  * but ffmpeg writes only the old list, which lacks Swedish, for example.
  */
 export async function writeQuickTimeLanguages(plan: MuxPlan, partPath: string): Promise<void> {
-  const languages = writtenStreams(plan)
-    .filter(({ input }) => !(input.kind === 'video' && input.isCover))
+  const languages = plan.streams
+    .filter(({ fate, input }) => fate !== 'dropped' && !(input.kind === 'video' && input.isCover))
     .map(({ input }) => input.language)
   const file = await open(partPath, 'r+')
   try {
