@@ -4,7 +4,7 @@ import type { Wholeness } from './candidates/wholeness.js'
 /** Why something in the folder is passed over. */
 export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
   link: 'links are not followed',
-  name: 'its name is not UTF-8',
+  name: 'its name is not UTF-8, so rename it',
   unreadable: 'it cannot be read',
 }
 

@@ -107,6 +107,7 @@ export const ERROR_CODES = {
   ERR_MEDIA_IO: ['TransientError', 'Reading or writing media failed.', 'Check the disk or share, then try again.'],
   ERR_MEDIA_ROOT: ['UsageError', 'A media root of a timeline is not a folder.', 'Correct --media-root.'],
   ERR_MEDIA_TIMEOUT: ['TransientError', 'ffmpeg or ffprobe made no progress and was stopped.', 'Check the disk or share, then try again.'],
+  ERR_NAME_NOT_UTF8: ['UsageError', 'The name of the input has bytes that are not UTF-8.', 'Rename the file.'],
   ERR_NEEDS_ROOT: ['UsageError', 'Installing ffmpeg needs root.', 'Run the printed command as root.'],
   ERR_NODE_TOO_OLD: ['UsageError', 'Node is too old.', 'Install Node 20.19 or newer.'],
   ERR_NOT_ENOUGH_VOICE: ['PrecheckError', 'The file holds too little voice.', 'Choose the part or the track that has the voice.'],

@@ -34,6 +34,23 @@ export const BAD_INPUTS: readonly BadInput[] = [
     says: /gone\.mp4/,
   },
   {
+    name: 'a name that is not UTF-8',
+    prepare({ path }) {
+      writeFileSync(Buffer.from(path('caf\xe9.wav'), 'latin1'), 'RIFF')
+      return [path('caf\ufffd.wav')]
+    },
+    exitCode: 2,
+    code: 'ERR_NAME_NOT_UTF8',
+    says: /not UTF-8.*mv -- \$'caf\\xe9\.wav' \$'caf_\.wav'/s,
+  },
+  {
+    name: 'a missing file with an odd name',
+    prepare: ({ path }) => [path('caf\ufffd.wav')],
+    exitCode: 2,
+    code: 'ERR_INPUT_MISSING',
+    says: /does not exist/,
+  },
+  {
     name: 'a folder without media',
     prepare({ path }) {
       mkdirSync(path('rushes'))

@@ -49,7 +49,7 @@ function listEntries(folder: string): string[] {
 
 function describeEntry(root: string, path: string): string {
   const name = relative(root, path)
-  if (!statSync(path).isFile()) return `${name}/`
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return `${name}/`
   const bytes = readFileSync(path)
   return `${name} ${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
 }

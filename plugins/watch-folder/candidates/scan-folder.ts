@@ -53,8 +53,11 @@ export async function* scanFolder(root: string, options: ScanOptions): AsyncGene
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
       if (entry.isDirectory()) {
         if (!isOpen(entry.name) || options.closed.has(join(root, path))) continue
-        folders.push(path)
-        options.onFolder?.(path)
+        if (isBroken(entry.name)) options.onPassedOver?.(path, 'name')
+        else {
+          folders.push(path)
+          options.onFolder?.(path)
+        }
       } else if (options.takes(path)) {
         if (entry.isSymbolicLink()) options.onPassedOver?.(path, 'link')
         else if (isBroken(entry.name)) options.onPassedOver?.(path, 'name')

@@ -1,6 +1,7 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../core/errors.js'
+import { shellName, undecodableName } from '../../core/undecodable-name.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
@@ -22,7 +23,7 @@ export interface ProbeOptions {
 /**
  * Reads the properties of a local media file.
  *
- * @throws UsageError ERR_INPUT_MISSING, ERR_INPUT_IS_FOLDER
+ * @throws UsageError ERR_INPUT_MISSING, ERR_INPUT_IS_FOLDER, ERR_NAME_NOT_UTF8
  * @throws PrecheckError ERR_UNREADABLE (-2: empty, not media, truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but
  * not supported), ERR_EDIT_LIST, ERR_CLOCK_JUMPS
  */
@@ -72,12 +73,26 @@ async function sizeOfFile(path: string): Promise<number> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw cause
+    const undecodable = await undecodableName(path)
+    if (undecodable) throw notUtf8(path, undecodable)
     throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
       input: path,
       cause,
       remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
     })
   }
+}
+
+function notUtf8(path: string, { folder, name }: { readonly folder: string; readonly name: Buffer }): UsageError {
+  const [old, plain] = [shellName(name), name.toString().replaceAll('\ufffd', '_')]
+  return new UsageError(
+    'ERR_NAME_NOT_UTF8',
+    `voxmux cannot open ${path}, because the name has bytes that are not UTF-8.`,
+    {
+      input: path,
+      remedies: [`Rename it, for example in ${folder} with: mv -- ${old} ${shellName(Buffer.from(plain))}`],
+    },
+  )
 }
 
 function jumping(path: string, jump: ClockJump): PrecheckError {

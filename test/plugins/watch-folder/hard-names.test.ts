@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
 import { tinyWave } from '../../helpers/tiny-wave.js'
+import { until } from '../../helpers/until.js'
 import { eventsOf } from '../../helpers/voxmux-cli.js'
 import { watchBench } from './watch-bench.js'
 
@@ -59,4 +60,18 @@ it('publishes files of any name under that name, beside links that lead in circl
   expect(receipts).toEqual(new Map(expected))
   expect(bench.names('failed')).toEqual([])
   expect(bench.server.charges).toBe(NAMES.length)
+})
+
+it('reports a name that is not UTF-8 once, and takes the other files', async () => {
+  writeFileSync(Buffer.from(bench.file('caf\xe9.wav'), 'latin1'), tinyWave(0))
+  const daemon = bench.watch('--poll')
+  // With --poll, each of them is found by another scan.
+  for (const number of [1, 2]) {
+    writeFileSync(bench.file(`${number}.wav`), tinyWave(number))
+    await until(() => existsSync(bench.file(`out/${number}.wav`)))
+  }
+  daemon.child.kill('SIGTERM')
+  const { stderr } = await daemon.ended
+  expect(stderr.match(/its name is not UTF-8, so rename it/g)).toHaveLength(1)
+  expect(bench.names('out').filter((name) => name.endsWith('.wav'))).toEqual(['1.wav', '2.wav'])
 })

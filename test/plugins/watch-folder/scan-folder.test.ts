@@ -48,6 +48,14 @@ describe('scanFolder', () => {
     expect((await scan()).found).toEqual([...names].sort())
   })
 
+  it('passes over names that are not UTF-8, of files and of folders', async () => {
+    await put('good.mov')
+    const raw = (name: string) => Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from(name, 'latin1')])
+    await writeFile(raw('caf\xe9.mov'), '')
+    await mkdir(raw('\xe9t\xe9'))
+    expect(await scan()).toEqual({ found: ['good.mov'], passedOver: ['name: caf\ufffd.mov', 'name: \ufffdt\ufffd'] })
+  })
+
   it('follows no link: neither a loop, nor out of the root, nor to a file that is there anyway', async () => {
     await put('in/a.mov', 'outside.mov')
     await symlink('..', folder.file('in/loop'))
