@@ -8,7 +8,9 @@ import { fileLine } from '../../src/cli/output/file-line.js'
 import { createOutput } from '../../src/cli/output/output.js'
 import { fitCells } from '../../src/cli/output/progress-bars.js'
 import { createReporter, overallPercent, type ProgressStyle } from '../../src/cli/output/reporter.js'
+import { jobLine } from '../../src/cli/show/describe-job.js'
 import { UsageError } from '../../src/core/errors.js'
+import type { Job } from '../../src/ledger/index.js'
 import { type FileEvent, resultEventSchema, STAGES } from '../../src/pipeline/events.js'
 
 const file: FileEvent = {
@@ -28,6 +30,35 @@ function opened(json: boolean, isTTY = false) {
   const text = (stream: PassThrough) => String(stream.read() ?? '')
   return { stdout, output: createOutput({ json, ...streams }), out: () => text(stdout), err: () => text(stderr) }
 }
+
+describe('a name that hides what it is', () => {
+  const name = 'clip\u202egpj\u001b[8m\n✔ other.mov'
+  const shown = 'clip\\u202egpj\\u001b[8m\\u000a✔ other.mov'
+  const colors = pc.createColors(false)
+
+  it('is shown in every message', () => {
+    const { output, out, err } = opened(false)
+    output.fail(new UsageError('ERR_USAGE', `${name} is wrong.`, { remedies: [`Rename ${name}.`] }))
+    expect(err()).toBe(`voxmux: ${shown} is wrong.\n  → Rename ${shown}.\n`)
+    output.print('a\u202eb\n\u001b[32mgreen\u001b[39m')
+    expect(out()).toBe('a\\u202eb\n\u001b[32mgreen\u001b[39m\n')
+    output.note('a\u202eb')
+    expect(err()).toBe('a\\u202eb\n')
+  })
+
+  it('is shown on the line of a file and of a job', () => {
+    const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: `${name} is odd.`, remedies: [name] }
+    const event = { ...file, input: `/in/${name}`, status: 'failed', output: null, error } as const
+    expect(fileLine(event, colors, '/in')).toBe(`✖ ${shown} failed: ${shown} is odd.\n    → ${shown}`)
+    expect(jobLine({ id: 'a', status: 'failed', updatedMs: 0, input: name } as Job)).toMatch(/ {2}clip\\u202e/)
+  })
+
+  it('stays exact in JSON', () => {
+    const { output, out } = opened(true)
+    output.event({ ...file, input: name })
+    expect(JSON.parse(out())).toMatchObject({ input: name })
+  })
+})
 
 describe('with --json', () => {
   it('writes exactly one result, the last line, whatever is said after it', async () => {
@@ -110,16 +141,26 @@ describe('the reporter of a daemon', () => {
     for (const message of ['It is away.', 'It is away.', '/in/clip.mov has changed.', 'It is away.'])
       reporter.report({ ...waits, error: { ...error, message } })
     reporter.report({ ...waits, error: { ...error, code: 'ERR_INTERRUPTED' } })
+    reporter.report({
+      ...file,
+      id: '01J',
+      input: '/in/clip.mov',
+      status: 'rejected',
+      error: { ...error, remedies: ['Wait.'] },
+    })
     logger.warn({ folder: '/in' }, '/in is not there. Its files wait until it is back.')
     reporter.stop()
     expect(stripVTControlCharacters(err()).split('\n')).toEqual([
       'watching /in → /in/out (podcast)',
       'The dashboard is at http://127.0.0.1:8780/',
-      'half.mov: waits: part of it is nothing but zeros',
+      'half\\u001b[2J.mov: waits: part of it is nothing but zeros',
       '… clip.mov is waiting, and voxmux will retry it: It is away.',
       '… clip.mov is waiting, and voxmux will retry it: it has changed.',
       '… clip.mov is waiting, and voxmux will retry it: It is away.',
       '… clip.mov continues at the next start.',
+      '✖ clip.mov was refused: It is away.',
+      '    → Wait.',
+      expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J /),
       '! /in is not there. Its files wait until it is back.',
       '',
     ])
@@ -156,6 +197,6 @@ it('progress rises from stage to stage and ends at 100', () => {
 it('a line never wraps and never commands the terminal', () => {
   expect(fitCells('abcdef', 4)).toBe('abc…')
   expect(fitCells('日本語', 4)).toBe('日…')
-  expect(fitCells('a\u001b[2Jb', 10)).toBe('ab')
-  expect(fitCells('a\u0007', 10)).toBe('a�')
+  expect(fitCells('a\u001b[2Jb', 20)).toBe('a\\u001b[2Jb')
+  expect(fitCells('a\u0007', 10)).toBe('a\\u0007')
 })

@@ -6,7 +6,7 @@ const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 
 const NAMES = [
   ...['index.html', 'style.css', 'icon.svg'],
   ...['app.js', 'announce.js', 'connection.js', 'elements.js', 'format.js', 'job-detail.js', 'job-lists.js'],
-  ...['overview.js', 'player.js', 'receipt.js'],
+  ...['overview.js', 'player.js', 'receipt.js', 'visible-text.js'],
 ] as const
 
 export interface PageFile {

@@ -4,6 +4,7 @@ import type { ErrorReport } from '../../../src/core/errors.js'
 import { fitName } from '../../../src/core/fit-name.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
+import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { requireInside } from '../places/require-inside.js'
 
 /** Version of a report's shape: raised when a field changes its meaning or goes. */
@@ -57,9 +58,4 @@ export class FailureReports {
     await requireInside(this.#folder, dirname(target))
     await rm(target, { force: true })
   }
-}
-
-/** A retry takes the present settings of the folder, which a person may have to change first. */
-function retryRemedy(job: string): string {
-  return `Change the folder's preset if that is the cause. Then run: voxmux jobs retry ${job}`
 }

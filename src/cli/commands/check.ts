@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import picocolors from 'picocolors'
 import type { Colors } from 'picocolors/types.js'
 import { overallExitCode } from '../../core/errors.js'
+import { visibleText } from '../../core/visible-text.js'
 import { audioStreams, type MediaInfo } from '../../media/index.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
 import { describeBytes, describeDuration, describeTracks, subjectTrack, type Verdict } from '../../precheck/index.js'
@@ -51,10 +52,14 @@ export const command = defineCommand({
  * what voxmux sends.
  */
 function describeCheck({ input, media, verdicts, error }: CheckedFile, colors: Colors): string {
-  const heading = `${colors.bold(basename(input))}${media ? `  ${describeMedia(media)}` : ''}`
+  const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
   const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
   if (!isJudged)
-    return [heading, `  ${colors.red('✖')} ${error?.message ?? ''}`, ...remedyLines(error?.remedies ?? [])].join('\n')
+    return [
+      heading,
+      `  ${colors.red('✖')} ${visibleText(error?.message ?? '')}`,
+      ...remedyLines(error?.remedies ?? []),
+    ].join('\n')
   return [
     heading,
     ...(verdicts.asSent.length === 0
@@ -86,10 +91,10 @@ function verdictLines(label: string, verdicts: readonly Verdict[], colors: Color
   const name = label.padEnd(9)
   return verdicts.map(({ errorCode, name: codeName, message, severity }, index) => {
     const mark = severity === 'refuse' ? colors.red('✖') : colors.yellow('!')
-    return `  ${index === 0 ? name : ' '.repeat(9)} ${mark} ${errorCode} ${codeName}: ${message}`
+    return `  ${index === 0 ? name : ' '.repeat(9)} ${mark} ${errorCode} ${codeName}: ${visibleText(message)}`
   })
 }
 
 function remedyLines(remedies: readonly string[]): readonly string[] {
-  return remedies.map((remedy) => `    → ${remedy}`)
+  return remedies.map((remedy) => `    → ${visibleText(remedy)}`)
 }

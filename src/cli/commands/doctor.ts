@@ -1,5 +1,6 @@
 import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
+import { visibleText } from '../../core/visible-text.js'
 import { forgetBinaries } from '../../media/index.js'
 import { CONFIG_OPTIONS, flagsOf, withOptions } from '../arguments/run-options.js'
 import type { CommandContext } from '../command.js'
@@ -45,6 +46,6 @@ function tell({ exitCode: _, ...found }: Finding, { output }: CommandContext): v
   output.event({ event: 'check', ...found })
   const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
   const marks = { ok: colors.green('✔'), note: colors.dim('·'), fault: colors.red('✖') }
-  const remedies = found.remedies.map((remedy) => `\n    → ${remedy}`).join('')
-  output.print(`${marks[found.status]} ${found.check.padEnd(14)} ${found.detail}${remedies}`)
+  const remedies = found.remedies.map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
+  output.print(`${marks[found.status]} ${found.check.padEnd(14)} ${visibleText(found.detail)}${remedies}`)
 }

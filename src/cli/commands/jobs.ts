@@ -1,5 +1,6 @@
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
+import { visibleText } from '../../core/visible-text.js'
 import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../ledger/index.js'
 import { openStore } from '../../pipeline/job/open-store.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
@@ -147,10 +148,10 @@ async function act(
       const how = settings
         ? ` (if it failed: with the current settings of ${job.group}, preset ${settings.preset})`
         : ''
-      return { after, text: `Queued again: ${after.input}${how}` }
+      return { after, text: `Queued again: ${visibleText(after.input)}${how}` }
     }
     case 'forget':
-      if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${job.input}` }
+      if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${visibleText(job.input)}` }
       throw jobHeld(job)
     default:
       return action satisfies never

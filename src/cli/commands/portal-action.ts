@@ -1,5 +1,6 @@
 import type { SecretPosition, WebhookMethod } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
+import { visibleText } from '../../core/visible-text.js'
 import type { Portal } from '../../service/index.js'
 import type { Output } from '../output/output.js'
 
@@ -38,8 +39,9 @@ export function dayOf(ms: number): string {
 
 /** Formats rows in columns as narrow as possible. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
+  const shown = rows.map((row) => row.map(visibleText))
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)))
+  return shown
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))

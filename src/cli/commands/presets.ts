@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util'
 import { loadPreset, presetNames } from '../../config/load-preset.js'
 import { flatten } from '../../config/merge-layers.js'
 import { DEFAULT_RECIPE, type RecipePart } from '../../config/preset-schema.js'
+import { visibleText } from '../../core/visible-text.js'
 import { defineCommand } from '../command.js'
 
 /** `voxmux presets [name]` */
@@ -21,8 +21,8 @@ export const command = defineCommand({
     for (const wanted of names) {
       const { preset, ...found } = await loadPreset(wanted, cwd)
       output.event({ event: 'preset', ...found, preset })
-      const heading = stripVTControlCharacters(`${found.name.padEnd(22)} ${preset.description}`)
-      output.print(name === undefined ? heading : `${heading}\n${found.path}\n\n${describeRecipe(preset)}`)
+      const heading = visibleText(`${found.name.padEnd(22)} ${preset.description}`)
+      output.print(name === undefined ? heading : `${heading}\n${visibleText(found.path)}\n\n${describeRecipe(preset)}`)
     }
     return 0
   },

@@ -3,8 +3,9 @@ import pino from 'pino'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
+import { visibleJson, visibleText } from '../../core/visible-text.js'
 import type { FileStatus, JobEvent } from '../../pipeline/events.js'
-import { daemonFileLine, harmless, withoutRepeats } from './file-line.js'
+import { daemonFileLine, withoutRepeats } from './file-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
@@ -25,7 +26,10 @@ export function createDaemonReporter(output: Output, style: ProgressStyle = 'aut
   const people = createReporter(output, isForPeople ? style : 'none', withoutRepeats(daemonFileLine))
   const logger = isForPeople
     ? notes(people)
-    : pino({ base: null, serializers: { cause: causeText } }, pino.destination({ dest: 2, sync: true }))
+    : pino(
+        { base: null, serializers: { cause: causeText }, hooks: { streamWrite: visibleJson } },
+        pino.destination({ dest: 2, sync: true }),
+      )
   const report = (event: JobEvent) => {
     if (event.event === 'file' && event.status !== 'pending') counts[event.status] = (counts[event.status] ?? 0) + 1
     if (isForPeople) people.report(event)
@@ -51,7 +55,7 @@ function notes({ note }: Reporter): Logger {
     if (line === null) return
     note(mark + line)
     const { remedies = [] } = fields as { readonly remedies?: readonly string[] }
-    for (const remedy of remedies) note(`    → ${harmless(remedy)}`)
+    for (const remedy of remedies) note(`    → ${visibleText(remedy)}`)
   }
   return { ...silentLogger, info: say(''), warn: say('! '), error: say('! ') }
 }
@@ -62,7 +66,7 @@ function logLine(fields: object, message: string): string | null {
     Record<string, unknown>
   >
   if (job !== undefined && [code, stage, status, group, folder].some((field) => field !== undefined)) return null
-  if (typeof out === 'string') return harmless(`${message} ${folder} → ${out} (${preset})`)
-  if (typeof to === 'string') return harmless(`${message} to ${to}`)
-  return harmless(typeof input === 'string' ? `${basename(input)}: ${message}` : message)
+  if (typeof out === 'string') return visibleText(`${message} ${folder} → ${out} (${preset})`)
+  if (typeof to === 'string') return visibleText(`${message} to ${to}`)
+  return visibleText(typeof input === 'string' ? `${basename(input)}: ${message}` : message)
 }

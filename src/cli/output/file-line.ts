@@ -1,7 +1,8 @@
 import { basename, relative } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
 import type { Colors } from 'picocolors/types.js'
+import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
+import { retryRemedy } from '../../pipeline/queue/retry-job.js'
 
 /**
  * Formats the line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing.
@@ -10,9 +11,9 @@ export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string
 
 /** Describes how an input ended, in one line, with the remedies below a failure. */
 export function fileLine({ input, status, output, error }: FileEvent, colors: Colors, cwd: string): string {
-  const name = harmless(basename(input))
-  const why = error ? harmless(ownWords(error.message, input)) : ''
-  const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${remedy}`).join('')
+  const name = visibleText(basename(input))
+  const why = error ? visibleText(ownWords(error.message, input)) : ''
+  const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
   switch (status) {
     case 'done':
       return `${colors.green('✔')} ${name} → ${shortPath(output, cwd)}`
@@ -45,11 +46,13 @@ function pendingWords(code: string | undefined, why: string): string {
 
 /** The same line for a daemon, which retries deferred files itself. */
 export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): string {
-  const { input, status, error } = event
+  const { id, input, status, error } = event
+  if (status === 'failed' || status === 'rejected')
+    return `${fileLine(event, colors, cwd)}\n    → ${visibleText(retryRemedy(id))}`
   if (status !== 'pending') return fileLine(event, colors, cwd)
-  const name = `${colors.cyan('…')} ${harmless(basename(input))}`
+  const name = `${colors.cyan('…')} ${visibleText(basename(input))}`
   if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`
-  return `${name} is waiting, and voxmux will retry it${error ? `: ${harmless(ownWords(error.message, input))}` : '.'}`
+  return `${name} is waiting, and voxmux will retry it${error ? `: ${visibleText(ownWords(error.message, input))}` : '.'}`
 }
 
 /** The same line, but null if a file is deferred again for the same reason. */
@@ -64,11 +67,6 @@ export function withoutRepeats(lineOf: FileLine): FileLine {
   }
 }
 
-/** Replaces control characters and line breaks of a file name, because a terminal obeys them. */
-export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replace(/\p{Cc}/gu, '�')
-}
-
 /** Drops the file's name from the message, because the line starts with it. */
 function ownWords(message: string, input: string): string {
   if (message.startsWith(`${input}: `)) return message.slice(input.length + 2)
@@ -78,5 +76,5 @@ function ownWords(message: string, input: string): string {
 function shortPath(path: string | null, cwd: string): string {
   if (path === null) return ''
   const short = relative(cwd, path)
-  return harmless(short.startsWith('..') ? path : short)
+  return visibleText(short.startsWith('..') ? path : short)
 }

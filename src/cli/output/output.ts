@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
+import { visibleLines, visibleText } from '../../core/visible-text.js'
 import { EVENT_SCHEMA_VERSION, type FileEvent, type FileStatus, type ResultEvent } from '../../pipeline/events.js'
 
 /** The two outputs of a command: events for programs, text for people. */
@@ -43,7 +44,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   }
 
   const note = (text: string): void => {
-    stderr.write(`${text}\n`)
+    stderr.write(`${visibleLines(text)}\n`)
   }
 
   return {
@@ -54,7 +55,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
     },
     result,
     print: (text) => {
-      if (!json) stdout.write(`${text}\n`)
+      if (!json) stdout.write(`${visibleLines(text)}\n`)
     },
     note,
     fail: (error) => {
@@ -71,7 +72,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
 /** Formats `voxmux: message`, then each remedy on its own line. */
 export function describeError(error: VoxmuxError): string {
   const { message, remedies } = errorReport(error)
-  return [`voxmux: ${message}`, ...remedies.map((remedy) => `  → ${remedy}`)].join('\n')
+  return [`voxmux: ${visibleText(message)}`, ...remedies.map((remedy) => `  → ${visibleText(remedy)}`)].join('\n')
 }
 
 function flushed(stream: WriteStream): Promise<void> {

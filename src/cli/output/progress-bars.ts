@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty'
-import { stripVTControlCharacters } from 'node:util'
+import { visibleLines, visibleText } from '../../core/visible-text.js'
 
 /** A file in progress. */
 export interface Bar {
@@ -40,7 +40,7 @@ export class ProgressBars {
 
   /** Writes permanent text above the bars. */
   write(text: string): void {
-    this.#repaint(`${text}\n`)
+    this.#repaint(`${visibleLines(text)}\n`)
   }
 
   /** Removes all bars for good. */
@@ -70,8 +70,7 @@ export class ProgressBars {
 
 /** Cuts a text to a number of cells. A line that wraps would stay on screen after a repaint. */
 export function fitCells(text: string, cells: number): string {
-  // A terminal obeys control characters in a file name.
-  const characters = [...stripVTControlCharacters(text).replace(/\p{Cc}/gu, '�')]
+  const characters = [...visibleText(text)]
   let used = 0
   const end = characters.findIndex((character) => {
     used += WIDE.test(character) ? 2 : 1

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import { formatTime } from '../../core/time.js'
+import { visibleText } from '../../core/visible-text.js'
 import type { FileStatus } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
@@ -33,7 +34,7 @@ function details(receipt: Receipt, receiptPath: string): readonly string[] {
 }
 
 function row(label: string, text: string): string {
-  return `  ${pc.dim(label.padEnd(9))} ${text}`
+  return `  ${pc.dim(label.padEnd(9))} ${visibleText(text)}`
 }
 
 function voiceLine({ segments, voices, tracks }: Receipt): string {

@@ -1,8 +1,9 @@
+import { visibleText } from '../../core/visible-text.js'
 import type { Job } from '../../ledger/index.js'
 
 /** Formats a job in one line: id, state, time, input. */
 export function jobLine({ id, status, updatedMs, input }: Job): string {
-  return `${id}  ${status.padEnd(14)}  ${timestamp(updatedMs)}  ${input}`
+  return `${id}  ${status.padEnd(14)}  ${timestamp(updatedMs)}  ${visibleText(input)}`
 }
 
 /** Formats all that the ledger holds about a job. */
@@ -21,7 +22,9 @@ export function jobDetails(job: Job): string {
     ['error', job.error ? `${job.error.code}: ${job.error.message}` : null],
     ['state', Object.keys(job.state).length > 0 ? JSON.stringify(job.state) : null],
   ]
-  return rows.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(13)} ${value}`])).join('\n')
+  return rows
+    .flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(13)} ${visibleText(value)}`]))
+    .join('\n')
 }
 
 function timestamp(ms: number): string {

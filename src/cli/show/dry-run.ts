@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import type { Recipe } from '../../config/preset-schema.js'
 import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
+import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
   donorCommand,
@@ -157,7 +158,9 @@ function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string
     ...structureLines(mux),
     ...notes.map((note) => `  note        ${note}`),
     ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
-  ].join('\n')
+  ]
+    .map(visibleText)
+    .join('\n')
 }
 
 /** The writer of the output, what it changes, and why earlier writers declined. */

@@ -1,6 +1,7 @@
 import type { PlannedSource, TimelinePlan } from '../../../plugins/timelines/index.js'
 import { type ExitCode, errorReport, overallExitCode, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
+import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { refusalError } from '../../precheck/index.js'
@@ -72,7 +73,9 @@ export function timelineText(plan: TimelinePlan): string {
         `  file        ${media.path}: ${formatTime(usedSec)} in ${counted(regenerated.length, 'part')} → ${job.output}`,
     ),
     ...notes.map(({ subject, message }) => `  note        ${subject || 'A clip'} ${message}.`),
-  ].join('\n')
+  ]
+    .map(visibleText)
+    .join('\n')
 }
 
 function counted(count: number, noun: string): string {

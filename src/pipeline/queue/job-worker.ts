@@ -21,6 +21,7 @@ import { ownOutput } from '../job/own-output.js'
 import type { JobHooks } from '../job-hooks.js'
 import { AccountGuard } from './account-guard.js'
 import { orderOf, planRequestOf, type QueuedOrder } from './queued-order.js'
+import { retryRemedy } from './retry-job.js'
 import { ServiceReturn } from './service-return.js'
 
 export interface JobWorkerOptions {
@@ -203,7 +204,8 @@ class OrderWorker implements JobWorker {
     const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, teller)
     const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
     if (end.kind === 'fail') {
-      this.#logger.error(log, `${job.input} ${end.status}: ${error.message}`)
+      const remedies = [...error.remedies, retryRemedy(job.id)]
+      this.#logger.error({ ...log, remedies }, `${job.input} ${end.status}: ${error.message}`)
       await teller.failed({ status: end.status, error })
     } else if (end.kind === 'retry') {
       this.#logger.warn({ ...log, atMs: end.atMs }, `${job.input} will be retried: ${error.message}`)

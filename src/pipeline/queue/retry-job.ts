@@ -38,6 +38,11 @@ export async function retryJob(jobs: JobStore, job: Job, { force, settings }: Re
   return jobs.release(claim.lease, { status: 'queued' })
 }
 
+/** The next step for a person whose queued job failed. */
+export function retryRemedy(jobId: string): string {
+  return `Fix the cause, then run: voxmux jobs retry ${jobId} (it uses the present settings of its watched folder)`
+}
+
 /** A process is running the job, and no other may change it. */
 export function jobHeld({ input }: Job): TransientError {
   return new TransientError('ERR_JOB_HELD', `A process is running the job for ${input}.`, {

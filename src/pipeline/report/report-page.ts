@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { escapeHtml } from '../../core/escape-html.js'
 import { formatTime } from '../../core/time.js'
+import { visibleText } from '../../core/visible-text.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import type { Comparison, Side } from './comparison.js'
 import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
@@ -11,14 +12,14 @@ const POLICY =
 
 /** Renders the report of a job as one standalone page. Pure. */
 export function reportPage(receipt: Receipt, comparisons: readonly Comparison[]): string {
-  const name = escapeHtml(basename(receipt.output.path))
+  const name = shown(basename(receipt.output.path))
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <title>${name}: before and after</title>
 <style>${REPORT_STYLE}</style></head><body>
 <header><h1>${name}</h1>
-<p class="quiet">From <code>${escapeHtml(receipt.input.path)}</code>, preset ${escapeHtml(receipt.preset)}, ${escapeHtml(readableTime(receipt.createdAt))}, voxmux ${escapeHtml(receipt.voxmux)}</p></header>
+<p class="quiet">From <code>${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
 <h2>What was regenerated</h2>
@@ -65,7 +66,7 @@ ${list(
 )}
 ${list('Notes', receipt.notes)}
 <h2>Verification</h2>
-<p>Level <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(escapeHtml).join('; ')}.</p>
+<p>Level <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(shown).join('; ')}.</p>
 <p>Output SHA-256 <code>${receipt.output.sha256}</code></p>
 </main>
 <script>${REPORT_SCRIPT}</script>
@@ -107,15 +108,20 @@ function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu
   return [`${audioIndex}`, when, figure(integratedLufs, 'LUFS'), figure(rangeLu, 'LU'), figure(truePeakDbtp, 'dBTP')]
 }
 
+/** Text of media and paths, in which nothing is markup and nothing is hidden. */
+function shown(text: string): string {
+  return escapeHtml(visibleText(text))
+}
+
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '<p>Not measured.</p>'
   const line = (tag: 'td' | 'th', cells: readonly string[]) =>
-    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`
+    `<tr>${cells.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('')}</tr>`
   const body = rows.map((cells) => line('td', cells)).join('\n')
   return `<div class="scroll" tabindex="0"><table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table></div>`
 }
 
 function list(title: string, entries: readonly string[]): string {
   if (entries.length === 0) return ''
-  return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${escapeHtml(entry)}</li>`).join('')}</ul>`
+  return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${shown(entry)}</li>`).join('')}</ul>`
 }

@@ -20,7 +20,7 @@ export function toast(text, tone = 'good') {
   const box = byId('toast')
   box.dataset.tone = tone
   box.hidden = false
-  box.textContent = text
+  setText(box, text)
   clearTimeout(toastTimer)
   toastTimer = setTimeout(() => {
     box.hidden = true

@@ -1,5 +1,8 @@
+import { visibleText } from './visible-text.js'
+
 /**
- * Makes an element. Children that are strings become text, never markup: whatever a file is called, the page shows it.
+ * Makes an element. Strings become text, never markup, and nothing in them is hidden: whatever a file is called, the
+ * page shows it.
  *
  * @param {string} tag with classes after dots: `li.job`
  * @param {Record<string, unknown>} properties attributes; `on…` functions become listeners; null and false leave out
@@ -12,9 +15,10 @@ export function make(tag, properties = {}, ...children) {
   for (const [key, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue
     if (typeof value === 'function') element.addEventListener(key.slice(2), value)
-    else element.setAttribute(key, value === true ? '' : String(value))
+    else element.setAttribute(key, value === true ? '' : visibleText(String(value)))
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false))
+  const present = children.filter((child) => child !== null && child !== undefined && child !== false)
+  element.append(...present.map((child) => (typeof child === 'string' ? visibleText(child) : child)))
   return element
 }
 
@@ -25,7 +29,8 @@ export function byId(id) {
 
 /** Writes a text only if it differs, so that nothing is announced or painted without need. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text
+  const shown = visibleText(text)
+  if (element.textContent !== shown) element.textContent = shown
 }
 
 /**

@@ -25,12 +25,6 @@ export function overallPercent(stage, percent) {
   return index < 0 ? 0 : ((index + percent / 100) / STAGES.length) * 100
 }
 
-/** A name as it can be shown: control and direction characters made visible, since they could disguise the rest. */
-export function shownName(name) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
-  return name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '␣')
-}
-
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const UNITS = [

@@ -1,6 +1,6 @@
 import { ask } from './connection.js'
-import { byId, make } from './elements.js'
-import { duration, exactTime, shownName } from './format.js'
+import { byId, make, setText } from './elements.js'
+import { duration, exactTime } from './format.js'
 import { failure } from './job-lists.js'
 import { player } from './player.js'
 import { receiptView } from './receipt.js'
@@ -27,7 +27,7 @@ async function followAddress() {
   const [, id] = /^#job\/([\w-]+)$/.exec(location.hash) ?? []
   if (id === undefined) return dialog.close()
   shownId = id
-  byId('detail-title').textContent = '…'
+  setText(byId('detail-title'), '…')
   body.replaceChildren(make('p.quiet', {}, 'Loading…'))
   if (!dialog.open) dialog.showModal()
   try {
@@ -39,7 +39,7 @@ async function followAddress() {
 }
 
 function show(job, receipt) {
-  byId('detail-title').textContent = shownName(job.name)
+  setText(byId('detail-title'), job.name)
   const isFailed = job.status === 'failed' || job.status === 'rejected'
   body.replaceChildren(
     ...[facts(job), isFailed && failure(job), receipt && listening(job), receipt && receiptView(job, receipt)].filter(
@@ -62,8 +62,8 @@ const WORDS = {
 function facts(job) {
   const rows = [
     ['State', WORDS[job.status] ?? job.status],
-    ['Input', make('bdi', {}, shownName(job.input))],
-    job.output !== null && ['Output', make('bdi', {}, shownName(job.output))],
+    ['Input', make('bdi', {}, job.input)],
+    job.output !== null && ['Output', make('bdi', {}, job.output)],
     job.preset !== null && ['Preset', job.preset],
     ['Queued', exactTime(job.createdMs)],
     ['Changed', `${exactTime(job.updatedMs)} (${duration(job.updatedMs - job.createdMs)} later)`],

@@ -1,7 +1,7 @@
 import { toast } from './announce.js'
 import { ask, change } from './connection.js'
 import { byId, make, reconcile, setText } from './elements.js'
-import { exactTime, relativeTime, shownName } from './format.js'
+import { exactTime, relativeTime } from './format.js'
 import { countOf } from './overview.js'
 
 const PAGE_LENGTH = 50
@@ -94,7 +94,7 @@ function show() {
 
 function createJob(job) {
   const when = make('time.quiet')
-  const name = make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, shownName(job.name)))
+  const name = make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, job.name))
   const head = make('div.job-head', {}, name, when)
   const failed = job.status === 'failed' || job.status === 'rejected'
   return make('li.job', { 'data-status': job.status }, head, failed ? failure(job) : make('p.quiet.result'))
@@ -110,25 +110,27 @@ function updateJob(row, job) {
 }
 
 function resultOf({ status, output, error, notBeforeMs, attempts }) {
-  if (status === 'done') return output === null ? 'Finished' : shownName(output)
+  if (status === 'done') return output ?? 'Finished'
   if (status === 'skipped') return 'Nothing to do: done before and unchanged'
   if (error === null) return 'Waiting for its turn'
   const next = notBeforeMs === null ? 'next attempt soon' : `next attempt ${relativeTime(notBeforeMs)}`
   return `Tried ${attempts} ${attempts === 1 ? 'time' : 'times'}, ${next}: ${error.message}`
 }
 
+const RETRY_REMEDY = 'Fix the cause, then press Try again. It uses the present settings of the watched folder.'
+
 /** The reason of a failure, its remedies, and the button that retries the job. */
 export function failure(job) {
   const { error } = job
   const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
-  const remedies = error?.remedies ?? []
-  const button = make('button', { type: 'button', onclick: () => retry(job, button) }, 'Try again')
-  button.setAttribute('aria-label', `Try ${shownName(job.name)} again`)
+  const remedies = [...(error?.remedies ?? []), RETRY_REMEDY]
+  const label = `Try ${job.name} again`
+  const button = make('button', { type: 'button', 'aria-label': label, onclick: () => retry(job, button) }, 'Try again')
   return make(
     'div.failure',
     {},
-    make('p', {}, make('code.code', {}, code), ' ', shownName(error?.message ?? 'It failed without a message.')),
-    remedies.length > 0 && make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, shownName(remedy)))),
+    make('p', {}, make('code.code', {}, code), ' ', error?.message ?? 'It failed without a message.'),
+    make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, remedy))),
     button,
   )
 }
@@ -137,7 +139,7 @@ async function retry(job, button) {
   button.disabled = true
   try {
     await change(`/api/jobs/${job.id}/retry`)
-    toast(`${shownName(job.name)} is back in the queue.`)
+    toast(`${job.name} is back in the queue.`)
     await refreshList()
     // The row, and with it the focus, may be gone.
     if (!document.activeElement || document.activeElement === document.body) byId('jobs').focus({ preventScroll: true })

@@ -1,5 +1,6 @@
 import { byId, make, reconcile, setText } from './elements.js'
-import { overallPercent, plural, relativeTime, shownName, stageName } from './format.js'
+import { overallPercent, plural, relativeTime, stageName } from './format.js'
+import { visibleText } from './visible-text.js'
 
 const STATE_WORDS = { watching: 'Watching', offline: 'Offline', paused: 'Paused' }
 const LIVE = new Set(['working', 'waiting-remote'])
@@ -38,7 +39,7 @@ export function showPauses({ pauses, folders }) {
     (box, { group, reason, sinceMs }) => {
       const [title, text, since] = box.children
       const folder = folders.find((one) => one.group === group)
-      setText(title, group === null ? 'No new files are processed' : `${shownName(folder?.path ?? group)} is paused`)
+      setText(title, group === null ? 'No new files are processed' : `${folder?.path ?? group} is paused`)
       setText(text, reason)
       setText(
         since,
@@ -66,8 +67,8 @@ export function showFolders({ folders, counts }) {
       const [head, note, figures] = card.children
       const [, path, state] = head.children
       card.dataset.state = folder.state
-      setText(path, shownName(folder.path))
-      path.title = folder.path
+      setText(path, folder.path)
+      path.title = visibleText(folder.path)
       setText(state, STATE_WORDS[folder.state] ?? folder.state)
       setText(note, noteOf(folder))
       const count = (...statuses) => countOf(counts, statuses, folder.group)
@@ -84,7 +85,7 @@ export function showFolders({ folders, counts }) {
 
 function noteOf({ reason, preset, out, noticedBy }) {
   if (reason !== null) return reason
-  return `Preset ${preset}, to ${shownName(out)}${noticedBy === 'scans' ? '; found by scanning, without events' : ''}`
+  return `Preset ${preset}, to ${out}${noticedBy === 'scans' ? '; found by scanning, without events' : ''}`
 }
 
 function showFigures(list, figures) {
@@ -115,9 +116,9 @@ function createLive(job) {
   return make(
     'li.live-job',
     {},
-    make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, shownName(job.name))),
+    make('a.name', { href: `#job/${job.id}` }, make('bdi', {}, job.name)),
     make('span.stage'),
-    make('progress', { max: '100', 'aria-label': `Progress of ${shownName(job.name)}` }),
+    make('progress', { max: '100', 'aria-label': `Progress of ${job.name}` }),
   )
 }
 

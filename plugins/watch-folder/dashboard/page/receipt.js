@@ -1,5 +1,5 @@
 import { make } from './elements.js'
-import { bytes, clock, shownName } from './format.js'
+import { bytes, clock } from './format.js'
 
 /** The changes to a file, and the proof that nothing else changed. */
 export function receiptView(job, receipt) {
@@ -73,7 +73,7 @@ function streamRows({ streams }) {
 
 function table(title, head, rows) {
   if (rows.length === 0) return null
-  const line = (tag, cells) => make('tr', {}, ...cells.map((cell) => make(tag, {}, shownName(cell))))
+  const line = (tag, cells) => make('tr', {}, ...cells.map((cell) => make(tag, {}, cell)))
   return make(
     'div.scroll',
     { tabindex: 0, role: 'region', 'aria-label': title },
@@ -89,10 +89,5 @@ function table(title, head, rows) {
 
 function list(title, entries) {
   if (entries.length === 0) return null
-  return make(
-    'div',
-    {},
-    make('h4', {}, title),
-    make('ul', {}, ...entries.map((entry) => make('li', {}, shownName(entry)))),
-  )
+  return make('div', {}, make('h4', {}, title), make('ul', {}, ...entries.map((entry) => make('li', {}, entry))))
 }

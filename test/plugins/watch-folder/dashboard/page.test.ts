@@ -95,7 +95,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await jobs.complete(claim.lease, { status: 'done' })
     await page.getByText('No job is in progress.').waitFor()
     // Whatever a file is called, its name is text.
-    await page.getByRole('link', { name: '<img src=x onerror=alert(1)>␣"&␣gpj.wav' }).waitFor()
+    await page.getByRole('link', { name: '<img src=x onerror=alert(1)>\\u000a"&\\u202egpj.wav' }).waitFor()
     expect(await page.locator('img[src=x]').count()).toBe(0)
     await jobs.resume(null)
     await page.getByText('no credits left').waitFor({ state: 'detached' })
@@ -112,6 +112,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.keyboard.press('ArrowRight')
     await page.getByText('MultiTrackAudioNotSupported').first().waitFor()
     await page.getByText('Choose one with --track N.').first().waitFor()
+    await page.getByText('Fix the cause, then press Try again.').first().waitFor()
     await picture('failed')
     await fitsAPhone()
     const button = page.getByRole('button', { name: 'Try scene 12 take 3.mkv again' })
