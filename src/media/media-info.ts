@@ -17,6 +17,8 @@ export interface MediaInfo {
   readonly tags: Readonly<Record<string, string>>
   /** Set where a Broadcast WAV says how loud its sound is. */
   readonly statesLoudness?: boolean
+  /** Set where only its packets tell whether the clock of an mp4 or mov jumps. */
+  readonly mayJump?: boolean
   /** In file order: `streams[n].index === n`. */
   readonly streams: readonly StreamInfo[]
   readonly chapters: readonly ChapterInfo[]

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { PrecheckError } from '../../core/errors.js'
 import {
   type ClockReading,
   clockReadings,
@@ -7,12 +8,26 @@ import {
   secondsBetween,
 } from './transport-clock.js'
 
-/** A break in the clock of a transport stream. */
+/** A break in the clock of a file. */
 export type ClockJump =
   /** Parts joined without a common clock. Their times cannot be known. */
   | { readonly kind: 'back' }
   /** A gap too wide to fill with silence. */
   | { readonly kind: 'ahead'; readonly bySec: number }
+
+/** The refusal of a file whose clock has a break, with the code of the service. @param what the file, or a track of it */
+export function clockJumps(what: string, input: string, jump: ClockJump): PrecheckError {
+  const how =
+    jump.kind === 'back'
+      ? 'jumps back, so its parts share no common time'
+      : `jumps ahead by ${Math.round(jump.bySec)} s, which is too long to fill with silence`
+  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${what} ${how}.`, {
+    input,
+    errorCode: -2,
+    errorName: 'CorruptedFile',
+    remedies: ['Process each part separately, or remux the parts to .mkv and join them with mkvmerge first.'],
+  })
+}
 
 /** Files up to this size are read completely. Longer ones are sampled at many places, at about the same cost. */
 const READ_WHOLE_BYTES = 64 * 1024 * 1024
@@ -22,8 +37,8 @@ const STEP_BYTES = 64 * 1024
 const SEARCH_BYTES = 1024 * 1024
 /** Remuxers are not exact to the tick. Joined parts jump back by the length of a part. */
 const MOST_BACK_SEC = 0.1
-/** ffmpeg keeps the silence for a gap in memory: up to 0.9 MB per second of stereo. */
-const MOST_AHEAD_SEC = 300
+/** A longer gap is not filled: ffmpeg keeps its silence in memory, up to 0.9 MB per second of stereo. */
+export const MOST_AHEAD_SEC = 300
 /** A place is suspicious if its clock advances this much slower per byte than usual: it hides a jump, or it is busy. */
 const SUSPICIOUS = 0.6
 /** The slowest suspicious places are examined again, each in 2^4 parts. */

@@ -1,5 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
-import { type Edit, type MovieTrack, movieTracks } from './movie-tracks.js'
+import type { Edit, MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
 export type EditLists =
@@ -10,9 +9,8 @@ export type EditLists =
   /** Refused, with the reason: ffmpeg copies packets, which would then play differently. */
   | { readonly kind: 'complex'; readonly why: string }
 
-/** Judges the edit lists of an mp4 or mov. Any other file has none and is plain. */
-export async function editLists(file: FileHandle, sizeBytes: number): Promise<EditLists> {
-  const tracks = await movieTracks(file, sizeBytes)
+/** Judges the edit lists of an mp4 or mov. Any other file has no tracks here, and is plain. */
+export function editLists(tracks: readonly MovieTrack[]): EditLists {
   const why = tracks.map(complexity).find((found) => found !== undefined)
   if (why !== undefined) return { kind: 'complex', why }
   const joined = tracks.find(({ edits }) => shownEdits(edits).length > 1)

@@ -12,7 +12,7 @@ export function isLossless(codec: string | null): boolean {
 /** Translates ffprobe's output into {@link MediaInfo}. */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
-  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness'>,
+  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness' | 'mayJump'>,
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer

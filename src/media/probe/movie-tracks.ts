@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { MOST_AHEAD_SEC } from './clock-jump.js'
 import { movieTables, tableBody } from './movie-boxes.js'
 
 /** One entry of a track's edit list. */
@@ -36,6 +37,12 @@ export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<
     }
   }
   return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, ticksOf(movieHead))] : []))
+}
+
+/** True if packets of sound may be far apart: the samples are in fragments, or one lasts that long. */
+export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
+  if (handler !== 'soun') return false
+  return runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
 }
 
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {

@@ -6,12 +6,13 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../media-info.js'
-import { type ClockJump, clockJump } from './clock-jump.js'
+import { clockJump, clockJumps } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { mediaInfoOf } from './media-info-of.js'
+import { mayJump, movieTracks } from './movie-tracks.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
@@ -34,7 +35,8 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
   const file = await open(absolute, 'r')
   try {
     const head = await readHead(file)
-    const edits = await editLists(file, sizeBytes)
+    const movie = await movieTracks(file, sizeBytes)
+    const edits = editLists(movie)
     const readOptions = edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []
     const show = [
       ...readOptions,
@@ -53,9 +55,10 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (edits.kind === 'complex') throw complexEdits(path, edits.why)
     if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
     const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
-    if (jump) throw jumping(path, jump)
+    if (jump) throw clockJumps(path, path, jump)
     const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
-    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions, ...loudness })
+    const clock = movie.some(mayJump) ? { mayJump: true } : {}
+    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock })
   } finally {
     await file.close()
   }
@@ -93,17 +96,6 @@ function notUtf8(path: string, { folder, name }: { readonly folder: string; read
       remedies: [`Rename it, for example in ${folder} with: mv -- ${old} ${shellName(Buffer.from(plain))}`],
     },
   )
-}
-
-function jumping(path: string, jump: ClockJump): PrecheckError {
-  const what =
-    jump.kind === 'back'
-      ? 'jumps back, so its parts share no common time'
-      : `jumps ahead by ${Math.round(jump.bySec)} s, which is too long to fill with silence`
-  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${path} ${what}.`, {
-    input: path,
-    remedies: ['Process each part separately, or remux the parts to .mkv and join them with mkvmerge first.'],
-  })
 }
 
 function complexEdits(path: string, why: string): PrecheckError {

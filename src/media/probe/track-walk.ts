@@ -1,6 +1,7 @@
 import { PrecheckError } from '../../core/errors.js'
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
 export interface TrackWalk {
@@ -18,16 +19,21 @@ const OVERLAP_TOLERANCE_SEC = 0.1
 const MS_PER_BYTE = 1 / 20_000
 /** Containers in which each packet has its own time, which two parts that were joined badly share. */
 const FREE_CLOCKS: ReadonlySet<string> = new Set(['mkv', 'webm', 'avi', 'flv'])
+/** Containers in which the next packet may be at any later time. */
+const GAPPY_CLOCKS: ReadonlySet<string> = new Set([...FREE_CLOCKS, 'wmv', 'wma', 'mpg', 'ogg', 'opus'])
 
-/** True if a track must be walked: its clock can overlap itself, or no header states its bit rate. */
-export function needsWalk({ container }: MediaInfo, { bitRate, codec, channels }: AudioStreamInfo): boolean {
-  return FREE_CLOCKS.has(container) || (!codec?.startsWith('pcm_') && (bitRate ?? 0) < 4000 * channels)
+/** True if a track must be walked: its clock can overlap itself or jump, or no header states its bit rate. */
+export function needsWalk({ container, mayJump }: MediaInfo, { bitRate, codec, channels }: AudioStreamInfo): boolean {
+  return (
+    GAPPY_CLOCKS.has(container) || mayJump === true || (!codec?.startsWith('pcm_') && (bitRate ?? 0) < 4000 * channels)
+  )
 }
 
 /**
  * Walks through the packets of a track.
  *
- * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time
+ * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time; ERR_CLOCK_JUMPS if a
+ * gap is too long to fill
  */
 export async function walkTrack(
   media: MediaInfo,
@@ -43,13 +49,17 @@ export async function walkTrack(
     { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
   )
   const walk = tally.result()
+  const track = `audio track ${stream.audioIndex} of ${media.path}`
+  if (tally.aheadSec > MOST_AHEAD_SEC) throw clockJumps(track, media.path, { kind: 'ahead', bySec: tally.aheadSec })
   if (FREE_CLOCKS.has(media.container) && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {
     const [at, by] = [(walk.firstOverlapSec ?? 0).toFixed(2), walk.overlapSec.toFixed(2)]
     throw new PrecheckError(
       'ERR_CLOCK_OVERLAPS',
-      `The clock of audio track ${stream.audioIndex} of ${media.path} goes back at ${at} s: ${by} s of its sound overlap.`,
+      `The clock of ${track} goes back at ${at} s: ${by} s of its sound overlap.`,
       {
         input: media.path,
+        errorCode: -2,
+        errorName: 'CorruptedFile',
         remedies: [
           'Give it one clock first, for example `ffmpeg -i in -c copy -fflags +genpts+igndts out.mkv`, or take its parts by themselves.',
         ],
@@ -66,6 +76,9 @@ class PacketTally {
   #endSec: number | null = null
   #overlapSec = 0
   #firstOverlapSec: number | null = null
+  #startSec: number | null = null
+  /** The longest time between the starts of two packets, in seconds. */
+  aheadSec = 0
 
   take(line: string): void {
     const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
@@ -74,6 +87,9 @@ class PacketTally {
     const startSec = Number(pts)
     if (!Number.isFinite(startSec)) return
     this.#firstSec ??= startSec
+    // In an mp4, a packet before a gap lasts as long as the gap, so its end tells nothing.
+    this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
+    this.#startSec = startSec
     if (this.#endSec !== null && startSec < this.#endSec - 0.002) {
       this.#overlapSec += this.#endSec - startSec
       this.#firstOverlapSec ??= startSec

@@ -40,7 +40,7 @@ const WRITERS: readonly AskWriter[] = [
  * remux. Reads the input's structure and writes nothing.
  *
  * @throws the errors of `planMux`
- * @throws {PrecheckError} ERR_CLOCK_OVERLAPS
+ * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS
  * @throws {UsageError} ERR_ENCODER_REFUSES
  */
 export async function planOutput(media: MediaInfo, options: OutputOptions): Promise<MuxPlan> {

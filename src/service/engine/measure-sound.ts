@@ -1,9 +1,8 @@
 import { LineReader } from '../../media/ffmpeg/line-reader.js'
 import { FILE_CLOCK_INPUT_OPTIONS, fileUrl, type MediaInfo, safeInputOptions, streamFfmpeg } from '../../media/index.js'
+import { MOST_AHEAD_SEC } from '../../media/probe/clock-jump.js'
 import { fileError } from './file-error.js'
 
-/** A longer gap is not filled: ffmpeg keeps the silence that fills a gap in memory, up to 0.9 MB a second of stereo. */
-const MOST_AHEAD_SEC = 300
 /** Timestamps of sound files jitter by less. A larger step back means parts that were joined without a common clock. */
 const MOST_BACK_SEC = 0.1
 

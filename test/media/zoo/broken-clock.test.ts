@@ -2,6 +2,8 @@ import { open, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clockJump } from '../../../src/media/probe/clock-jump.js'
 import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
+import { measureSound } from '../../../src/service/engine/measure-sound.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
 import { soundMoved } from './sound-place.js'
 import { type ZooFolder, zooFolder } from './zoo-folder.js'
@@ -112,6 +114,46 @@ describe('a transport stream whose clock breaks', () => {
     } finally {
       await file.close()
     }
+  }
+})
+
+describe('a clock that jumps ahead farther than silence may fill', () => {
+  let folder: ZooFolder
+  beforeAll(async () => {
+    folder = await zooFolder()
+  })
+  afterAll(() => folder.remove())
+
+  const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-frag_duration', '200000']
+  it.each([
+    ['mkv', 'aac', []],
+    ['webm', 'libvorbis', []],
+    ['mp4', 'aac', []],
+    ['mp4', 'aac', FRAGMENTS],
+    ['mov', 'aac', []],
+    ['flv', 'aac', []],
+    ['wmv', 'wmav2', []],
+  ])(
+    'is refused before anything is sent, with the code of the service (.%s, %s, %j)',
+    async (container, codec, options) => {
+      const whole = folder.file(`whole-${options.length}.${container}`)
+      await ffmpeg(...stereo.map((option) => (option === '1.5' ? '5' : option)), '-c:a', codec, whole)
+      const media = await probe(await gapOf(whole, 400, options))
+      const refusal = { code: 'ERR_CLOCK_JUMPS', errorCode: -2, message: expect.stringContaining('ahead by 400 s') }
+      await expect(planOutput(media, { replaced: [0] })).rejects.toMatchObject({ ...refusal, exitCode: 5 })
+      const { signal } = new AbortController()
+      const service = measureSound(media, { audioIndex: 0, mostSec: Number.POSITIVE_INFINITY, signal })
+      await expect(service).rejects.toMatchObject(refusal)
+      const short = await probe(await gapOf(whole, 20, options))
+      expect((await planOutput(short, { replaced: [0] })).streams).toHaveLength(1)
+    },
+  )
+
+  async function gapOf(path: string, gapSec: number, options: readonly string[]): Promise<string> {
+    const made = path.replace('whole', `gap-${gapSec}`)
+    const gap = ['-c', 'copy', '-bsf:a', `setts=ts=if(gt(N\\,60)\\,PTS+${gapSec}/TB\\,PTS)`]
+    await ffmpeg('-i', path, ...gap, ...options, made)
+    return made
   }
 })
 
