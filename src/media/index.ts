@@ -9,6 +9,7 @@ export { cutVoice } from './cut/cut.js'
 export { cutCommand, heardFormat, type PlannedCut, planCuts } from './cut/cut-command.js'
 export { cutEncoding } from './cut/cut-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './ffmpeg/binaries.js'
+export { blamingFile } from './ffmpeg/blaming-file.js'
 export { letToolsYield } from './ffmpeg/child-process.js'
 export {
   type FfmpegCommand,

@@ -58,8 +58,9 @@ export function describeTracks(tracks: readonly SubjectTrack[]): string {
   return tracks.map((track) => `${track.audioIndex} ${describeTrack(track)}`).join(', ')
 }
 
-/** `48 kHz`, `44.1 kHz`. */
+/** `48 kHz`, `44.1 kHz`, `10 Hz`. */
 export function describeRate(sampleRate: number): string {
+  if (sampleRate < 1000) return `${sampleRate} Hz`
   return `${Math.round(sampleRate / 10) / 100} kHz`
 }
 

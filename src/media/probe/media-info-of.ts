@@ -20,7 +20,7 @@ export function mediaInfoOf(
     ...file,
     formatName: format.format_name,
     startSec: format.start_time ?? 0,
-    durationSec: format.duration,
+    durationSec: length(format.duration),
     bitRate: format.bit_rate,
     tags: format.tags,
     streams: answer.streams.map((raw) => streamOf(raw, () => audioIndex++)),
@@ -31,6 +31,11 @@ export function mediaInfoOf(
       title: tag(chapter.tags, 'title'),
     })),
   }
+}
+
+/** A length that a file states; null for one below zero, which nothing can have. */
+function length(sec: number | null): number | null {
+  return sec !== null && sec < 0 ? null : sec
 }
 
 function programOf({ program_id, pmt_pid, tags }: FfprobeAnswer['programs'][number]): ProgramInfo {
@@ -46,7 +51,7 @@ function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
     id: raw.id,
     profile: raw.profile && raw.profile !== 'unknown' ? raw.profile : null,
     startSec: raw.start_time,
-    durationSec: raw.duration,
+    durationSec: length(raw.duration),
     timeBase: raw.time_base,
     bitRate: raw.bit_rate,
     language: language === 'und' ? null : language,

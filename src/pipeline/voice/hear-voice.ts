@@ -1,4 +1,4 @@
-import { fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
+import { blamingFile, fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
 import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
 
@@ -35,6 +35,7 @@ async function heardVoiceSec(path: string, audioIndex: number, signal?: AbortSig
  * limits require a voice.
  *
  * @param path of the input or of a cut
+ * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
 export async function voiceVerdicts(
   path: string,
@@ -42,6 +43,6 @@ export async function voiceVerdicts(
   limits: Limits,
   signal?: AbortSignal,
 ): Promise<readonly Verdict[]> {
-  const voicedSec = await heardVoiceSec(path, audioIndex, signal)
+  const voicedSec = await blamingFile(path, signal, () => heardVoiceSec(path, audioIndex, signal))
   return runRules(subjectOfSound(voicedSec), limits).filter(({ errorCode }) => errorCode === -3)
 }

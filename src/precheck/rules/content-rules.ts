@@ -26,7 +26,10 @@ const undescribedTrack: Rule = {
   errorCode: -9,
   problem: ({ tracks }) => {
     const track = tracks.find(({ codec, sampleRate, channels }) => codec !== null && !(sampleRate > 0 && channels > 0))
-    return track ? `Audio track ${track.audioIndex} states neither its sample rate nor its channels.` : null
+    if (!track) return null
+    const { audioIndex, sampleRate, channels } = track
+    const lacks = [...(sampleRate > 0 ? [] : ['no sample rate']), ...(channels > 0 ? [] : ['no channels'])]
+    return `Audio track ${audioIndex} states ${lacks.join(' and ')}, so its sound cannot be read.`
   },
 }
 

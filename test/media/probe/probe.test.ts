@@ -114,6 +114,15 @@ describe('probe', () => {
     await expect(probe(folder.file(name))).resolves.toBeDefined()
   })
 
+  it('believes no length below zero', async () => {
+    const path = folder.file('negative.mkv')
+    await ffmpeg(...tone(1), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    bytes.writeDoubleBE(-1000, bytes.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3)
+    await writeFile(path, bytes)
+    expect(await probe(path)).toMatchObject({ durationSec: null, streams: [{ durationSec: null }] })
+  })
+
   it('takes a FLAC file whose last frame is shorter than the longest header', async () => {
     const path = folder.file('silent.flac')
     await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '1', '-c:a', 'flac', path)

@@ -1,0 +1,17 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { voiceVerdicts } from '../../../src/pipeline/voice/hear-voice.js'
+import { ffmpeg, testFolder, tone } from '../../helpers/media-factory.js'
+
+it('blames a file whose sound cannot be decoded', async () => {
+  const folder = await testFolder()
+  const path = folder.file('no-rate.flac')
+  await ffmpeg(...tone(1), '-c:a', 'flac', path)
+  const bytes = await readFile(path)
+  // The sample rate in STREAMINFO: 20 bits after the sizes of blocks and frames.
+  bytes.writeUInt16BE(0, 18)
+  bytes.writeUInt8(bytes.readUInt8(20) & 0x0f, 20)
+  await writeFile(path, bytes)
+  await expect(voiceVerdicts(path, 0, {})).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2, exitCode: 5 })
+  await folder.remove()
+})
