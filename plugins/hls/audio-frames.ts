@@ -13,7 +13,7 @@ export interface AdtsFormat {
 const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350]
 const HEADER_BYTES = 7
 /** Samples that each frame of AAC-LC holds. */
-export const FRAME_SAMPLES = 1024
+export const AAC_FRAME_SAMPLES = 1024
 
 /** Sample rate in Hz. */
 export function sampleRateOf(format: AdtsFormat): number {

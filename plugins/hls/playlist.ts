@@ -13,7 +13,7 @@ export interface Resource {
   readonly rangeLine: number | null
 }
 
-export interface Segment extends Resource {
+export interface MediaSegment extends Resource {
   readonly durationSec: number
   /** Its initialization section (`#EXT-X-MAP`); null in MPEG-TS. */
   readonly map: Resource | null
@@ -24,7 +24,7 @@ export interface Segment extends Resource {
 /** A media playlist, with the lines that it was read from. */
 export interface MediaPlaylist {
   readonly lines: readonly string[]
-  readonly segments: readonly Segment[]
+  readonly segments: readonly MediaSegment[]
 }
 
 /** A tag of a master playlist, and the line that names its playlist. */
@@ -78,7 +78,7 @@ export function isMaster(text: string): boolean {
  */
 export function parseMedia(text: string, name: string): MediaPlaylist {
   const lines = linesOf(text, name)
-  const segments: Segment[] = []
+  const segments: MediaSegment[] = []
   let map: Resource | null = null
   let run = 0
   let durationSec = Number.NaN
@@ -156,7 +156,7 @@ function rangeOf(text: string, before: number, name: string): ByteRange {
   return { length: Number(length), offset: offset === undefined ? before : Number(offset) }
 }
 
-function endBefore(segments: readonly Segment[], uri: string): number {
+function endBefore(segments: readonly MediaSegment[], uri: string): number {
   const last = segments.at(-1)
   return last?.uri === uri && last.range ? last.range.offset + last.range.length : 0
 }

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeAdts } from '../../src/media/index.js'
-import { FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
+import { AAC_FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
@@ -57,5 +57,5 @@ async function requireFrameLength(
   const first = { ...run, segments: run.segments.slice(0, 1) }
   const { frameCount } = await writeFrames(folder, rendition, first, path)
   const sampleCount = await decodeAdts(path, `${path}.wav`, { signal })
-  if (sampleCount !== frameCount * FRAME_SAMPLES) throw notAacLc(rendition.path)
+  if (sampleCount !== frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { JobFailedError } from '../../src/core/errors.js'
 import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
-import { FRAME_SAMPLES } from './audio-frames.js'
+import { AAC_FRAME_SAMPLES } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
 import type { ProgrammeVoices } from './programme-voices.js'
@@ -58,7 +58,7 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
       const facts = await regenerateRun(rendition, run, place, work, options)
       isShared &&= facts.isShared
       frameCount += facts.frameCount
-      durationSec += (facts.frameCount * FRAME_SAMPLES) / facts.sampleRate
+      durationSec += (facts.frameCount * AAC_FRAME_SAMPLES) / facts.sampleRate
       const [format, reader] = [run.openFormat(), await FrameReader.open(`${work}.new.aac`)]
       try {
         await reader.take(facts.leadFrames)
@@ -102,11 +102,11 @@ async function regenerateRun(
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
   const facts = await writeFrames(folder, rendition, run, frames)
   const sampleCount = await decodeAdts(frames, wave, { signal })
-  if (sampleCount !== facts.frameCount * FRAME_SAMPLES) {
+  if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) {
     // Twice as many: HE-AAC, which says in its frames only that it is.
     throw new JobFailedError(
       'ERR_HLS_CODEC',
-      `The frames of ${rendition.path} do not hold ${FRAME_SAMPLES} samples each.`,
+      `The frames of ${rendition.path} do not hold ${AAC_FRAME_SAMPLES} samples each.`,
       {
         input: rendition.path,
         remedies: ['Package the film with AAC-LC sound (mp4a.40.2), or regenerate it before it is packaged.'],

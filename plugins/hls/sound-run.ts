@@ -3,11 +3,11 @@ import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError } from '../../src/core/errors.js'
-import { type AdtsFormat, FRAME_SAMPLES, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
+import { AAC_FRAME_SAMPLES, type AdtsFormat, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
 import type { PackageFolder } from './package-folder.js'
-import type { Resource, Segment } from './playlist.js'
+import type { MediaSegment, Resource } from './playlist.js'
 import type { Rendition } from './read-package.js'
 import type { SegmentFormat } from './segment-format.js'
 import { TransportFormat } from './transport-format.js'
@@ -18,7 +18,7 @@ const TRANSPORT_SYNC = 0x47
 
 /** Segments of a rendition between two discontinuities: one encoder, one clock. */
 export interface SoundRun {
-  readonly segments: readonly Segment[]
+  readonly segments: readonly MediaSegment[]
   /** A new one for each time the segments are gone through. */
   readonly openFormat: () => SegmentFormat
 }
@@ -35,7 +35,7 @@ export interface RunFacts {
 /** Splits a rendition where its clock or its initialization section changes. */
 export async function runsOf(folder: PackageFolder, rendition: Rendition): Promise<readonly SoundRun[]> {
   const { segments } = rendition.playlist
-  const groups: Segment[][] = []
+  const groups: MediaSegment[][] = []
   for (const segment of segments) {
     const last = groups.at(-1)
     if (last && last[0]?.run === segment.run && last[0]?.map === segment.map) last.push(segment)
@@ -44,7 +44,7 @@ export async function runsOf(folder: PackageFolder, rendition: Rendition): Promi
   return Promise.all(
     groups.map(async (group) => ({
       segments: group,
-      openFormat: await formatOf(folder, rendition, group[0] as Segment),
+      openFormat: await formatOf(folder, rendition, group[0] as MediaSegment),
     })),
   )
 }
@@ -72,7 +72,7 @@ export async function writeFrames(
   await pipeline(Readable.from(frames(), { objectMode: true }), createWriteStream(path))
   if (format === null) throw notAacLc(rendition.path)
   const sampleRate = sampleRateOf(format)
-  return { format, sampleRate, frameCount, bitRate: (payloadBytes * 8 * sampleRate) / (frameCount * FRAME_SAMPLES) }
+  return { format, sampleRate, frameCount, bitRate: (payloadBytes * 8 * sampleRate) / (frameCount * AAC_FRAME_SAMPLES) }
 }
 
 /** Bytes of all segments of a rendition. */
@@ -108,7 +108,11 @@ export async function readResource(folder: PackageFolder, rendition: Rendition, 
   }
 }
 
-async function formatOf(folder: PackageFolder, rendition: Rendition, first: Segment): Promise<() => SegmentFormat> {
+async function formatOf(
+  folder: PackageFolder,
+  rendition: Rendition,
+  first: MediaSegment,
+): Promise<() => SegmentFormat> {
   if (first.map !== null) {
     const sound = soundOfInit(await readResource(folder, rendition, first.map), rendition.path)
     return () => new FragmentFormat(sound, rendition.path)

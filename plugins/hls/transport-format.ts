@@ -1,7 +1,13 @@
 import { PrecheckError } from '../../src/core/errors.js'
 import { formatOfFrame, frameLength, notAacLc } from './audio-frames.js'
 import type { SegmentFormat } from './segment-format.js'
-import { packetsOf, packUnit, streamsOf, type TransportPacket, type TransportStream } from './transport-packets.js'
+import {
+  packUnit,
+  streamsOf,
+  type TransportPacket,
+  type TransportStream,
+  transportPackets,
+} from './transport-packets.js'
 
 const ADTS_STREAM = 0x0f
 /** Types of streams that are sound, with those of Dolby, DTS, and of encrypted ones. */
@@ -64,7 +70,7 @@ export class TransportFormat implements SegmentFormat {
   }
 
   #read(segment: Buffer): Sound {
-    const packets = packetsOf(segment)
+    const packets = transportPackets(segment)
     if (packets === null) throw this.#broken('is not an MPEG transport stream')
     const { pid } = this.#soundOf(streamsOf(packets))
     const units: { packets: TransportPacket[] }[] = []

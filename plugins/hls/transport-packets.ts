@@ -14,7 +14,7 @@ export interface TransportPacket {
 }
 
 /** Reads a segment's packets; null where it is not made of them. */
-export function packetsOf(segment: Buffer): readonly TransportPacket[] | null {
+export function transportPackets(segment: Buffer): readonly TransportPacket[] | null {
   if (segment.length === 0 || segment.length % PACKET_BYTES !== 0) return null
   const packets: TransportPacket[] = []
   for (let at = 0; at < segment.length; at += PACKET_BYTES) {

@@ -2,7 +2,7 @@
 
 export { planTimeline, sentence } from './plan-timeline.js'
 export {
-  type RegenerateOptions,
+  type RegenerateTimelineOptions,
   regenerateTimeline,
   requireTimelinePlace,
   type TimelineOutcome,

@@ -9,7 +9,7 @@ import type { TimelinePlan } from './timeline-plan.js'
 import { verifyRelinked } from './verify-relinked.js'
 import { type NewTimeline, relocationOf, standsAlready, writeTimeline } from './write-timeline.js'
 
-export interface RegenerateOptions {
+export interface RegenerateTimelineOptions {
   /** Files that are worked on at the same time. */
   readonly concurrency: number
   readonly signal?: AbortSignal | undefined
@@ -34,7 +34,7 @@ export interface TimelineOutcome {
 export async function regenerateTimeline(
   plan: TimelinePlan,
   context: PipelineContext,
-  { concurrency, signal, onEvent }: RegenerateOptions,
+  { concurrency, signal, onEvent }: RegenerateTimelineOptions,
 ): Promise<TimelineOutcome> {
   const media = relinkedMedia(plan)
   const made = newTimeline(plan, media)

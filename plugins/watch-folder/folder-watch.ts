@@ -76,7 +76,7 @@ export class FolderWatch {
     this.#judge = new CandidateJudge({
       ...{ folder, filter: this.#filter, intake, judging, writers, logger, signal: this.#stop.signal },
       onTaken: (candidate, taken) => {
-        if (taken.outcome === 'output') this.#passOver(candidate)
+        if (taken.outcome === 'output') this.#skip(candidate)
         else if (taken.outcome !== 'later') {
           this.#known.add(taken.seen)
           this.#candidates.remove(candidate.path)
@@ -108,7 +108,7 @@ export class FolderWatch {
   }
 
   /** True when everything that was there is taken, but for what waits for its marker or for a process that writes. */
-  get isWorkedOff(): boolean {
+  get isDrained(): boolean {
     if (this.presence.reason !== null) return true
     if (this.#scannedMs === null) return false
     return [...this.#candidates.values()].every(
@@ -117,7 +117,7 @@ export class FolderWatch {
   }
 
   start(): void {
-    this.#running ??= Promise.all([this.#scanAlways(), this.#lookAlways()])
+    this.#running ??= Promise.all([this.#scanLoop(), this.#recheckLoop()])
   }
 
   async stop(): Promise<void> {
@@ -128,7 +128,7 @@ export class FolderWatch {
     await this.#running
   }
 
-  async #scanAlways(): Promise<void> {
+  async #scanLoop(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const beganMs = performance.now()
       try {
@@ -165,7 +165,7 @@ export class FolderWatch {
     if (!(await this.presence.look())) return
     this.#events?.cover(folders)
     for (const { path, isBeingJudged } of this.#candidates.values())
-      if (isComplete && !present.has(path) && !isBeingJudged) await this.#lookAgain(path)
+      if (isComplete && !present.has(path) && !isBeingJudged) await this.#recheck(path)
     if (isComplete) {
       this.#judge.keepUnreadable(present)
       await this.#known.compare(present)
@@ -174,13 +174,13 @@ export class FolderWatch {
     this.#lookWakeUp.now()
   }
 
-  async #lookAlways(): Promise<void> {
+  async #recheckLoop(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
       await this.#followHints()
       for (const candidate of this.#candidates.due(performance.now())) {
         if (signal.aborted) return
-        await this.#lookAgain(candidate.path)
+        await this.#recheck(candidate.path)
       }
       const { size } = this.#candidates
       await this.#lookWakeUp.wait(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
@@ -190,11 +190,11 @@ export class FolderWatch {
   async #followHints(): Promise<void> {
     const hints = [...this.#hints]
     this.#hints.clear()
-    for (const path of hints) await this.#lookAgain(path)
+    for (const path of hints) await this.#recheck(path)
   }
 
   /** Looks at one file: new, changed, gone, or long enough as it is to be judged. */
-  async #lookAgain(path: string): Promise<void> {
+  async #recheck(path: string): Promise<void> {
     const { folder } = this
     const facts = await fileFacts(join(folder.path, path)).catch(() => null)
     // Cannot be told now: a share that stumbles. The scan finds out.
@@ -213,7 +213,7 @@ export class FolderWatch {
     this.#lookWakeUp.now()
   }
 
-  #passOver({ path, settling }: Candidate): void {
+  #skip({ path, settling }: Candidate): void {
     this.#known.addOutput(path, settling.facts)
     this.#candidates.remove(path)
     this.#say('output', `${join(this.folder.path, path)} is passed over, as are all like it: ${OWN_OUTPUT}.`)

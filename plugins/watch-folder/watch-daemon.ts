@@ -60,8 +60,8 @@ export class WatchDaemon implements DaemonView {
   }
 
   /** True when nothing is left to take of what was there. */
-  get isWorkedOff(): boolean {
-    return [...this.#watches.values()].every(({ isWorkedOff }) => isWorkedOff)
+  get isDrained(): boolean {
+    return [...this.#watches.values()].every(({ isDrained: isWorkedOff }) => isWorkedOff)
   }
 
   subscribe(listener: (event: DaemonEvent) => void): () => void {

@@ -46,7 +46,7 @@ export async function untilDrained(
 ): Promise<void> {
   const groups = new Set(folders.map(({ group }) => group))
   while (!signal.aborted) {
-    if (daemon.isWorkedOff && (ingestOnly || !(await hasReadyJobs(jobs, groups)))) return
+    if (daemon.isDrained && (ingestOnly || !(await hasReadyJobs(jobs, groups)))) return
     await sleep(ONCE_MS, signal).catch(() => {})
   }
 }

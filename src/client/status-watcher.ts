@@ -73,7 +73,7 @@ export class StatusWatcher {
    * Reports that something happened to a file, for example a webhook. A final status is verified by a poll; any other
    * is passed on. Polls become rarer meanwhile.
    */
-  poke(fileId: string, status?: FileStatus): void {
+  notify(fileId: string, status?: FileStatus): void {
     this.#hookedAtMs = Date.now()
     if (status?.status !== 'Pending' && status?.status !== 'InProgress') {
       this.askNow(fileId)
@@ -139,7 +139,7 @@ export class StatusWatcher {
       const round = new AbortController()
       this.#round = round
       this.#askedAtMs = Date.now()
-      // Prevents that the response, which may be older, undoes a poke that comes during the request.
+      // Prevents that the response, which may be older, undoes a notification that comes during the request.
       for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
       try {
         const entries = await this.#ask(
@@ -161,7 +161,7 @@ export class StatusWatcher {
   #take(file: WatchedFile, entry: FileStatus | undefined): void {
     const now = Date.now()
     if (!entry) {
-      this.#leaveUnanswered(file, now)
+      this.#keepWaiting(file, now)
       return
     }
     file.unansweredSinceMs = null
@@ -176,7 +176,7 @@ export class StatusWatcher {
   }
 
   /** Handles a response without this file. Its waiters fail after `polling.outageMs`. */
-  #leaveUnanswered(file: WatchedFile, now: number): void {
+  #keepWaiting(file: WatchedFile, now: number): void {
     file.unansweredSinceMs ??= now
     if (now - file.unansweredSinceMs < this.#polling.outageMs) return
     const message = `The service reports the status of other files, but no readable status of file id ${file.id}.`

@@ -126,9 +126,9 @@ export class VoxmuxClient {
     throw fileFailed(fileId, status)
   }
 
-  /** Reports to the poller that something happened to a file (a webhook came): see `StatusWatcher.poke`. */
-  poke(fileId: string, status?: FileStatus): void {
-    this.#session.watcher.poke(fileId, status)
+  /** Reports to the poller that something happened to a file (a webhook came): see `StatusWatcher.notify`. */
+  notify(fileId: string, status?: FileStatus): void {
+    this.#session.watcher.notify(fileId, status)
   }
 
   /** Polls a file at once if there is a waiter for it, because its end is known from elsewhere. */

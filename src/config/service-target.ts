@@ -8,23 +8,23 @@ import { type ProfileName, serviceSchema } from './settings-schema.js'
 export type ServiceAccess = { readonly [Key in keyof z.infer<typeof serviceSchema>]-?: string }
 
 /** The settings of a remote service. */
-export type RemoteService = { readonly kind: 'remote' } & ServiceAccess
-export interface EmbeddedService {
+export type RemoteTarget = { readonly kind: 'remote' } & ServiceAccess
+export interface EmbeddedTarget {
   readonly kind: 'embedded'
 }
 /** A service that is chosen but not fully configured. Only a command that needs it fails. */
-export interface IncompleteService {
+export interface IncompleteTarget {
   readonly kind: 'incomplete'
   /** Paths of the settings that are missing: `service.scope`. */
   readonly missing: readonly string[]
 }
 /** Two services that are configured at once. A token of one must not go to the other. */
-export interface MixedService {
+export interface MixedTarget {
   readonly kind: 'mixed'
   /** A sentence that names both configurations. */
   readonly why: string
 }
-export type ServiceTarget = EmbeddedService | RemoteService | IncompleteService | MixedService
+export type ServiceTarget = EmbeddedTarget | RemoteTarget | IncompleteTarget | MixedTarget
 
 const KEYS = serviceSchema.keyof().options
 /** The keys that identify a service and account. A secret alone may change. */
@@ -59,7 +59,7 @@ export function serviceTarget(merged: Merged, profile: ProfileName | null): Serv
 export function requireService(config: {
   readonly service: ServiceTarget
   readonly profile: ProfileName | null
-}): EmbeddedService | RemoteService {
+}): EmbeddedTarget | RemoteTarget {
   const { service, profile } = config
   if (service.kind === 'mixed') {
     throw new UsageError('ERR_SERVICE_MIXED', service.why, {

@@ -21,7 +21,7 @@ export async function syncFolder(path: string): Promise<void> {
       await folder.close()
     }
   } catch (error) {
-    passWhereItCannot(error)
+    ignoreUnsupported(error)
   }
 }
 
@@ -35,11 +35,11 @@ export function syncFolderNow(path: string): void {
       closeSync(folder)
     }
   } catch (error) {
-    passWhereItCannot(error)
+    ignoreUnsupported(error)
   }
 }
 
-function passWhereItCannot(error: unknown): void {
+function ignoreUnsupported(error: unknown): void {
   if (!CANNOT.has(String((error as NodeJS.ErrnoException).code))) throw error
 }
 

@@ -30,7 +30,7 @@ export { openSharedScripts } from './shared/open-shared-scripts.js'
 export type { ScriptRunner } from './shared-scripts.js'
 export type { SharedStoreReport } from './shared-store-report.js'
 export { sortableId } from './sortable-id.js'
-export type { FileFacts, LearnedLimit, LimitRelation, LimitsLearned } from './spending/limits-learned.js'
+export type { LearnedLimit, LimitFacts, LimitRelation, LimitsLearned } from './spending/limits-learned.js'
 export { requireAllowance, type SpendingLog } from './spending/spending-log.js'
 export { type HeldVoice, holdVoice } from './voices/held-voice.js'
 export {

@@ -24,8 +24,8 @@ export const stageSchema = z.enum(STAGES)
 export type Stage = z.infer<typeof stageSchema>
 
 /** How an input ended. `pending` also means interrupted or not begun. */
-export const fileStatusSchema = z.enum(['done', 'skipped', 'rejected', 'failed', 'pending'])
-export type FileStatus = z.infer<typeof fileStatusSchema>
+export const inputStatusSchema = z.enum(['done', 'skipped', 'rejected', 'failed', 'pending'])
+export type InputStatus = z.infer<typeof inputStatusSchema>
 
 /** An error in an event: see `errorReport` in core. */
 const errorReportSchema = z.object({
@@ -55,7 +55,7 @@ export const fileEventSchema = z.object({
   event: z.literal('file'),
   id,
   input,
-  status: fileStatusSchema,
+  status: inputStatusSchema,
   output: path,
   receipt: path,
   error: errorReportSchema.nullable(),
@@ -75,7 +75,7 @@ export const resultEventSchema = z.object({
   failed: count,
   pending: count,
   files: z.array(fileEventSchema.omit({ event: true }).loose()).readonly(),
-  status: fileStatusSchema.nullable(),
+  status: inputStatusSchema.nullable(),
   output: path,
   receipt: path,
   /** The reason why nothing was tried: a usage error has no `file` event. */

@@ -2,7 +2,7 @@ import type { Logger } from '../core/logger.js'
 import type { Limits } from '../precheck/index.js'
 import type { ServiceSettingsInput } from './service-settings.js'
 import type { AzureStorageOptions } from './storage/azure-storage.js'
-import type { VoiceEngine } from './work/voice-engine.js'
+import type { FileEngine } from './work/file-engine.js'
 
 /** Options of a node of the service. Only the folder has no default. */
 export interface ServiceOptions {
@@ -32,7 +32,7 @@ export interface ServiceOptions {
   /** Stores inputs and outputs in Azure Blob Storage instead of the data folder. */
   readonly azure?: AzureStorageOptions
   /** Default: the service's own. */
-  readonly engine?: () => Promise<VoiceEngine>
+  readonly engine?: () => Promise<FileEngine>
   /** Serve only, and leave the processing to other nodes of the folder. Default false. */
   readonly serveOnly?: boolean
   readonly logger?: Logger

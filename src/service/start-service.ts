@@ -22,8 +22,8 @@ import { defaultEngine } from './work/default-engine.js'
 import { FileLife } from './work/file-life.js'
 import { FileQueue } from './work/file-queue.js'
 import { FileService } from './work/file-service.js'
-import { workOnFile } from './work/process-file.js'
 import { keepSweeping } from './work/retention.js'
+import { runFile } from './work/run-file.js'
 
 /**
  * Starts a node of the service: API, identity provider, storage address and file processing.
@@ -81,7 +81,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       leaseMs: settings.work.leaseMs,
       logger,
       work: (held) =>
-        workOnFile(held, {
+        runFile(held, {
           files: workStore.files,
           accounts: workStore.accounts,
           limits,

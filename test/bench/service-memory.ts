@@ -42,11 +42,11 @@ try {
     const claimed = await jobs.claimNext()
     if (!claimed) break
     const taken = { id: claimed.job.key, claim: 1 }
-    await files.takeUp(taken)
+    await files.claim(taken)
     await files.change(taken.id, { kind: 'begin', claim: 1 })
     await files.change(taken.id, { kind: 'succeed', claim: 1, outputExtension: 'wav' })
     await jobs.complete(claimed.lease, { status: 'done' })
-    await files.putDown(taken)
+    await files.release(taken)
   }
   say('one that has ended', (await usedBytes()) - empty)
   await jobs.forgetEnded(Date.now() + 60_000)

@@ -160,7 +160,7 @@ describe('one poller', () => {
     expect(last.fileIds).toHaveLength(1)
   })
 
-  test('a poke wakes it, and makes it ask less often meanwhile', async ({ server, connect, finished }) => {
+  test('a notification wakes it, and makes it ask less often meanwhile', async ({ server, connect, finished }) => {
     const polling = { minMs: 30_000, maxMs: 60_000 }
     const client = connect({ polling })
     const { fileId } = await finished(5)
@@ -168,10 +168,10 @@ describe('one poller', () => {
     server.fail('getFilesStatus', { kind: 'answer', body: [{ id: fileId, ...HALF }] })
     const waiting = client.waitFor(fileId, { onStatus: (status) => void progress.push(status.progress) })
     await expect.poll(() => progress).toEqual([50])
-    client.poke(fileId, { id: fileId, status: 'InProgress', errorCode: 0, progress: 80 })
+    client.notify(fileId, { id: fileId, status: 'InProgress', errorCode: 0, progress: 80 })
     expect(progress).toEqual([50, 80])
-    client.poke('somebody else')
-    client.poke(fileId)
+    client.notify('somebody else')
+    client.notify(fileId)
     expect(await waiting).toMatchObject({ status: 'Succeeded' })
     expect(progress).toEqual([50, 80, 100])
   })

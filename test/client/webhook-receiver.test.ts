@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createWebhookReceiver, type WebhookReceiverOptions } from '../../src/client/index.js'
-import { WebhookOrder } from '../../src/client/webhooks/webhook-order.js'
+import { DeliveryOrder } from '../../src/client/webhooks/delivery-order.js'
 import type { WebhookBody, WebhookMessage } from '../../src/contract/index.js'
 import { test } from './harness.js'
 
@@ -18,7 +18,7 @@ async function receiver(options: WebhookReceiverOptions = {}) {
   const pokes: [string, string | undefined][] = []
   const opened = createWebhookReceiver({
     onEvent: (received) => void events.push(received),
-    wakes: { poke: (fileId, status) => void pokes.push([fileId, status?.status]) },
+    wakes: { notify: (fileId, status) => void pokes.push([fileId, status?.status]) },
     ...options,
   })
   const { url } = await opened.listen()
@@ -196,7 +196,7 @@ describe('the webhook receiver', () => {
 
 describe('the order of webhooks', () => {
   test('looks at each file by itself, and lets a deletion follow any end', () => {
-    const order = new WebhookOrder()
+    const order = new DeliveryOrder()
     order.remember(event({ status: 'Processed' }).message)
     expect(order.isNews(event({ fileId: 'g', status: 'Queued' }).message)).toBe(true)
     expect(order.isNews(event({ status: 'Retry Needed' }).message)).toBe(false)
@@ -204,7 +204,7 @@ describe('the order of webhooks', () => {
   })
 
   test('remembers a bounded number of files', () => {
-    const order = new WebhookOrder()
+    const order = new DeliveryOrder()
     for (let index = 0; index <= 10_000; index++) order.remember(event({ fileId: `f-${index}` }).message)
     expect(order.isNews(event({ fileId: 'f-0' }).message)).toBe(true)
     expect(order.isNews(event({ fileId: 'f-1' }).message)).toBe(false)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FILE_ERROR_CODES, type FileErrorCode, fileErrorInfo } from '../../src/contract/index.js'
-import { openPortal, type ServiceOptions, type VoiceEngine } from '../../src/service/index.js'
+import { type FileEngine, openPortal, type ServiceOptions } from '../../src/service/index.js'
 import { ffmpeg } from '../helpers/media-factory.js'
 import { type ApiClient, apiClient } from '../service/support/api-client.js'
 import { freshFolder, withService } from '../service/support/with-service.js'
@@ -44,8 +44,8 @@ async function silentAnnouncement(): Promise<Uint8Array> {
   return readFile(path)
 }
 
-const crashing = async (): Promise<VoiceEngine> => ({ processFile: () => Promise.reject(new Error('crashed')) })
-const hanging = async (): Promise<VoiceEngine> => ({
+const crashing = async (): Promise<FileEngine> => ({ processFile: () => Promise.reject(new Error('crashed')) })
+const hanging = async (): Promise<FileEngine> => ({
   processFile: ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
 })

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type JobStore, openLedger } from '../../src/ledger/index.js'
-import { orderState } from '../../src/pipeline/queue/queued-order.js'
+import { queuedState } from '../../src/pipeline/queue/queued-file.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -27,7 +27,7 @@ async function queued(input: string, group = 'in') {
   const order = { input, output: '/out/', settings, group }
   const isAddress = input.startsWith('https')
   const shown = input.split('?')[0] as string
-  const request = { key: shown, group, input: shown, state: orderState(order, isAddress) }
+  const request = { key: shown, group, input: shown, state: queuedState(order, isAddress) }
   return (await ledger.jobs.enqueue(request)).job
 }
 

@@ -4,7 +4,7 @@ import type { PcmStream } from '../../src/media/pcm/pcm.js'
 import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../src/media/probe/probe.js'
 import { verifyMux } from '../../src/media/verify/verify-mux.js'
-import { type OutputOptions, planOutput } from '../../src/media/write/plan-writing.js'
+import { type PlanOutputOptions, planOutput } from '../../src/media/write/plan-writing.js'
 import { writeOutput } from '../../src/media/write/write-output.js'
 
 /** A sound at half its level: nothing of it is the same bytes, and all of it is at the same place. */
@@ -23,7 +23,7 @@ function halved(voice: PcmStream): PcmStream {
 }
 
 /** Plans, writes and verifies a file with its first sound (or those of `replaced`) at half its level. */
-export async function writtenFile(path: string, options: Partial<OutputOptions> = {}) {
+export async function writtenFile(path: string, options: Partial<PlanOutputOptions> = {}) {
   const media = await probe(path)
   const replaced = options.replaced ?? [0]
   const plan = await planOutput(media, { ...options, replaced })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorReport } from '../../src/core/errors.js'
 import type { JobRequest, JobStore } from '../../src/ledger/index.js'
-import type { HastenFilter } from '../../src/ledger/jobs/job-store.js'
+import type { ExpediteFilter } from '../../src/ledger/jobs/job-store.js'
 import { describeLeases } from './lease-contract.js'
 import { claimed, eachWith, report, request, type StoreFixture } from './store-fixture.js'
 
@@ -149,7 +149,7 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       expect((await fixture.one.claimNext())?.job.id).toBe(job.id)
     })
 
-    it('hastens those that wait for another try after certain faults, the soonest first, and no others', async () => {
+    it('expedites those that wait for another try after certain faults, the soonest first, and no others', async () => {
       const away: ErrorReport = { ...report, code: 'ERR_SERVICE_UNREACHABLE' }
       const putOff = async (key: string, delayMs: number, error: ErrorReport, group = 'a') => {
         await fixture.one.enqueue(request(key, { group }))
@@ -165,21 +165,22 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       fixture.advance(10)
       await putOff('just now', 10_000, away)
       const codes = [away.code, report.code]
-      const hasten = (more: Partial<HastenFilter>) => fixture.other.hasten({ codes, limit: 9, groups: ['a'], ...more })
+      const expedite = (more: Partial<ExpediteFilter>) =>
+        fixture.other.expedite({ codes, limit: 9, groups: ['a'], ...more })
       const next = async () => (await fixture.one.claimNext())?.job
-      expect(await hasten({ codes: ['ERR_NONE'] })).toBe(0)
-      expect(await hasten({ limit: 1, putOffForMs: 10 })).toBe(1)
+      expect(await expedite({ codes: ['ERR_NONE'] })).toBe(0)
+      expect(await expedite({ limit: 1, putOffForMs: 10 })).toBe(1)
       expect(await next()).toMatchObject({ key: 'soon', attempts: 2, notBeforeMs: null })
       await fixture.one.pause('a', 'offline')
-      expect(await hasten({})).toBe(0)
+      expect(await expedite({})).toBe(0)
       await fixture.one.resume('a')
-      expect(await hasten({})).toBe(2)
+      expect(await expedite({})).toBe(2)
       expect([(await next())?.key, (await next())?.key].sort()).toEqual(['just now', 'late'])
       expect(await next()).toBeUndefined()
       await fixture.one.pause(null, 'no credits')
-      expect(await fixture.other.hasten({ codes, limit: 9 })).toBe(0)
+      expect(await fixture.other.expedite({ codes, limit: 9 })).toBe(0)
       await fixture.one.resume(null)
-      expect(await fixture.other.hasten({ codes, limit: 9 })).toBe(1)
+      expect(await fixture.other.expedite({ codes, limit: 9 })).toBe(1)
       expect((await next())?.key).toBe('other group')
     })
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../src/config/index.js'
 import { openPipeline } from '../../src/pipeline/job/open-pipeline.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
-import { openPortal, type RunningService, startService, type VoiceEngine } from '../../src/service/index.js'
+import { type FileEngine, openPortal, type RunningService, startService } from '../../src/service/index.js'
 import { freePort } from '../helpers/free-port.js'
 import { fixture } from '../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
@@ -33,7 +33,7 @@ async function heldService(): Promise<{ service: RunningService; release: () => 
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  const engine = async (): Promise<VoiceEngine> => ({
+  const engine = async (): Promise<FileEngine> => ({
     async processFile({ input, output }) {
       await released
       await copyFile(input, output)

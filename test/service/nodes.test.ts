@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { openPortal, type RunningService, type VoiceEngine } from '../../src/service/index.js'
+import { type FileEngine, openPortal, type RunningService } from '../../src/service/index.js'
 import { describeOnRedis, startRedis } from '../ledger/redis-fixture.js'
 import { type ApiClient, apiClient } from './support/api-client.js'
 import { AZURITE, AZURITE_MISSING, withAzurite } from './support/azurite.js'
@@ -146,7 +146,7 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
       held.release = resolve
     })
     let begun = 0
-    const heldEngine = async (): Promise<VoiceEngine> => {
+    const heldEngine = async (): Promise<FileEngine> => {
       const plain = await plainEngine()
       return {
         async processFile(request) {

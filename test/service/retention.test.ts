@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { VoiceEngine } from '../../src/service/index.js'
+import type { FileEngine } from '../../src/service/index.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
 import { withService } from './support/with-service.js'
@@ -51,7 +51,7 @@ describe('retention', () => {
 })
 
 describe('a fault of the engine', () => {
-  const failing = (times: number, calls: { count: number }) => async (): Promise<VoiceEngine> => {
+  const failing = (times: number, calls: { count: number }) => async (): Promise<FileEngine> => {
     const plain = await plainEngine()
     return {
       async processFile(request) {
@@ -82,7 +82,7 @@ describe('a fault of the engine', () => {
   })
 
   it('is -12 when it takes too long', async () => {
-    const hanging = async (): Promise<VoiceEngine> => ({
+    const hanging = async (): Promise<FileEngine> => ({
       processFile: ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
     })

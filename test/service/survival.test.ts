@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type RunningService, startService, type VoiceEngine } from '../../src/service/index.js'
+import { type FileEngine, type RunningService, startService } from '../../src/service/index.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
 import { nodeProcess } from './support/node-process.js'
@@ -51,7 +51,7 @@ describe('accepted files', () => {
   it('that were interrupted keep their second attempt for a real fault', async () => {
     const dataDir = await freshFolder()
     let [begun, faults] = [0, 0]
-    const clumsy = async (): Promise<VoiceEngine> => ({
+    const clumsy = async (): Promise<FileEngine> => ({
       async processFile(request) {
         begun += 1
         if (begun <= 2) await delay(60_000, undefined, { signal: request.signal })

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { JobFailedError } from '../../src/core/errors.js'
-import { openPortal, type RunningService, type VoiceEngine, type WebhookTarget } from '../../src/service/index.js'
+import { type FileEngine, openPortal, type RunningService, type WebhookTarget } from '../../src/service/index.js'
 import { webhookRequest } from '../../src/service/webhooks/webhook-target.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
@@ -67,7 +67,7 @@ describe('webhooks', () => {
     [-17, 'Failed-Not-Deleted'],
   ])('tell a failure with %i as %s, once as an error', async (errorCode, status) => {
     const receiver = await webhookReceiver()
-    const engine = async (): Promise<VoiceEngine> => ({
+    const engine = async (): Promise<FileEngine> => ({
       async processFile() {
         throw new JobFailedError('ERR_TEST', 'On purpose.', { errorCode })
       },

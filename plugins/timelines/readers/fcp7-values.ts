@@ -12,7 +12,7 @@ import {
   ZERO,
 } from '../time/rational.js'
 import { hull, length, rangeOf, type TimeRange } from '../time/time-range.js'
-import { child, childrenOf, type XmlElement } from './xml-document.js'
+import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Text of a child; undefined if there is none. */
 export function textIn(element: XmlElement | undefined, name: string): string | undefined {
@@ -20,7 +20,7 @@ export function textIn(element: XmlElement | undefined, name: string): string | 
 }
 
 /** A whole number of frames; undefined where it is missing or -1, which stands for "not set". */
-export function framesOf(element: XmlElement | undefined, name: string): bigint | undefined {
+export function frameNumber(element: XmlElement | undefined, name: string): bigint | undefined {
   const text = textIn(element, name) ?? ''
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }
@@ -28,14 +28,14 @@ export function framesOf(element: XmlElement | undefined, name: string): bigint 
 /** Frames a second of an element's `rate`: `ntsc` makes the time base 1000/1001 as fast. */
 export function rateOf(element: XmlElement | undefined): Rational | undefined {
   const rate = child(element, 'rate')
-  const base = framesOf(rate, 'timebase')
+  const base = frameNumber(rate, 'timebase')
   if (base === undefined || base === 0n) return undefined
   return /^true$/i.test(textIn(rate, 'ntsc') ?? '') ? rational(base * 1000n, 1001n) : rational(base)
 }
 
 /** How many frames into its file a subclip begins, from where its in and out count; 0 of any other clip. */
 export function subclipStart(clip: XmlElement): bigint {
-  return framesOf(child(clip, 'subclipinfo'), 'startoffset') ?? 0n
+  return frameNumber(child(clip, 'subclipinfo'), 'startoffset') ?? 0n
 }
 
 /** Premiere Pro's ticks a second. */
@@ -46,7 +46,7 @@ const TICKS = 254_016_000_000n
  * because sound can be cut within a frame. The range goes as far as either value.
  */
 export function clipRange(clip: XmlElement, rate: Rational): TimeRange {
-  const [first, last] = [framesOf(clip, 'in') ?? 0n, framesOf(clip, 'out') ?? framesOf(clip, 'duration') ?? 0n]
+  const [first, last] = [frameNumber(clip, 'in') ?? 0n, frameNumber(clip, 'out') ?? frameNumber(clip, 'duration') ?? 0n]
   const frame = divide(ONE, rate)
   const exact = (frames: bigint, ticks: bigint | undefined) => {
     const at = divide(rational(frames), rate)
@@ -55,7 +55,7 @@ export function clipRange(clip: XmlElement, rate: Rational): TimeRange {
     const isNear = compare(fine, subtract(at, frame)) > 0 && compare(fine, add(at, frame)) < 0
     return hull({ start: at, end: at }, isNear ? { start: fine, end: fine } : { start: at, end: at })
   }
-  const [start, end] = [exact(first, framesOf(clip, 'pproTicksIn')), exact(last, framesOf(clip, 'pproTicksOut'))]
+  const [start, end] = [exact(first, frameNumber(clip, 'pproTicksIn')), exact(last, frameNumber(clip, 'pproTicksOut'))]
   return { start: start.start, end: end.end }
 }
 
@@ -73,16 +73,16 @@ export interface TimeRemap {
 
 /** The `timeremap` filter of a clip; undefined where it plays at its own speed. */
 export function timeRemapOf(clip: XmlElement): TimeRemap | undefined {
-  const effect = childrenOf(clip, 'filter')
+  const effect = childElements(clip, 'filter')
     .filter((filter) => !isOff(filter))
     .map((filter) => child(filter, 'effect'))
     .find((one) => /^timeremap$/i.test(textIn(one, 'effectid') ?? ''))
   if (!effect) return undefined
-  const parameter = (id: string) => childrenOf(effect, 'parameter').find((one) => textIn(one, 'parameterid') === id)
+  const parameter = (id: string) => childElements(effect, 'parameter').find((one) => textIn(one, 'parameterid') === id)
   const percent = decimal(textIn(parameter('speed'), 'value') ?? '100') ?? rational(100)
   const sign = /^true$/i.test(textIn(parameter('reverse'), 'value') ?? '') ? -1 : 1
   const isVariable = /^(1|true)$/i.test(textIn(parameter('variablespeed'), 'value') ?? '')
-  const keyframes = childrenOf(parameter('graphdict'), 'keyframe')
+  const keyframes = childElements(parameter('graphdict'), 'keyframe')
   const frames = keyframes.map((one) => decimal(textIn(one, 'value') ?? '')).filter((frame) => frame !== undefined)
   const speed = multiply(divide(percent, rational(100)), rational(sign))
   if (!isVariable && speed.numerator === speed.denominator) return undefined

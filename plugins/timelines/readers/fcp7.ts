@@ -20,7 +20,7 @@ import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import {
   clipRange,
-  framesOf,
+  frameNumber,
   isOff,
   rateOf,
   remappedFrames,
@@ -29,7 +29,7 @@ import {
   textIn,
   timeRemapOf,
 } from './fcp7-values.js'
-import { child, childrenOf, descendants, parseXml, textEdit, type XmlElement } from './xml-document.js'
+import { child, childElements, descendants, parseXml, textEdit, type XmlElement } from './xml-document.js'
 
 /**
  * Reads Final Cut Pro 7 XML (xmeml 4 and 5), as Premiere Pro, Resolve and others write it. Follows nested sequences
@@ -44,7 +44,7 @@ export function readFcp7(text: string): Timeline {
   const reading = new Fcp7Reading(root, files)
   const tops = topSequences(root)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
-  if (!reading.sawClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
+  if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
   const { uses, sources, notes } = reading
   return {
     name: textIn(tops[0], 'name') ?? null,
@@ -87,7 +87,7 @@ function fileId({ attributes, start }: XmlElement): string {
 
 class Fcp7Reading {
   readonly uses: ClipUse[] = []
-  sawClips = false
+  hasClips = false
   readonly #sources = new Map<string, TimelineSource>()
   readonly #notes = new NoteTaker()
   readonly #guard = new NestingGuard()
@@ -112,7 +112,7 @@ class Fcp7Reading {
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: 'audio' | 'video'): void {
     this.#guard.enter(depth)
     const rate = rateOf(sequence) ?? rational(25)
-    for (const track of childrenOf(child(child(sequence, 'media'), kind), 'track')) {
+    for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
         this.#notes.add('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
         continue
@@ -130,7 +130,7 @@ class Fcp7Reading {
     { before, after }: { before: XmlElement | undefined; after: XmlElement | undefined },
     { rate, window, depth, kind }: { rate: Rational; window: TimeRange | null; depth: number; kind: 'audio' | 'video' },
   ): void {
-    this.sawClips = true
+    this.hasClips = true
     const name = textIn(item, 'name') ?? ''
     if (isOff(item)) {
       this.#notes.add('disabled', name, 'is disabled: left as it is')
@@ -138,10 +138,10 @@ class Fcp7Reading {
     }
     const own = rateOf(item) ?? rate
     // A clip that a transition bounds has -1 there, and its in and out reach to the transition's far end.
-    const [start, end] = [framesOf(item, 'start'), framesOf(item, 'end')]
-    const lead = secondsBetween(framesOf(before, 'start'), start, rate)
-    const tail = secondsBetween(end, framesOf(after, 'end'), rate)
-    const begin = start === undefined ? framesOf(before, 'start') : start
+    const [start, end] = [frameNumber(item, 'start'), frameNumber(item, 'end')]
+    const lead = secondsBetween(frameNumber(before, 'start'), start, rate)
+    const tail = secondsBetween(end, frameNumber(after, 'end'), rate)
+    const begin = start === undefined ? frameNumber(before, 'start') : start
     const source = clipRange(item, own)
     const at = divide(rational(begin ?? 0n), rate)
     const remap = timeRemapOf(item)
@@ -159,7 +159,7 @@ class Fcp7Reading {
     const nested = child(item, 'sequence')
     const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
     const file = this.#fileOf(item)
-    const parts = remap ? this.#retimed(name, part, own, remap, framesOf(definition ?? file, 'duration')) : [part]
+    const parts = remap ? this.#retimed(name, part, own, remap, frameNumber(definition ?? file, 'duration')) : [part]
     if (definition) this.sequence(definition, parts.reduce(hull), depth + 1, kind)
     else this.#file(item, name, parts, divide(rational(subclipStart(item)), own))
   }

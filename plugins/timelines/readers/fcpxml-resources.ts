@@ -3,7 +3,7 @@ import { pathOfAddress } from '../media-path.js'
 import { divide, ONE, type Rational, ZERO } from '../time/rational.js'
 import type { TimelineSource } from '../timeline.js'
 import { timeAttribute } from './fcpxml-values.js'
-import { child, childrenOf, type XmlElement } from './xml-document.js'
+import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Resources that the clips of an FCPXML refer to. */
 export class FcpxmlResources {
@@ -54,7 +54,7 @@ export class FcpxmlResources {
 /** The element whose `src` is an asset's file: the asset itself (1.8), or its representation (since 1.9). */
 export function assetAddress(asset: XmlElement): XmlElement | undefined {
   if (asset.attributes.src !== undefined) return asset
-  const files = childrenOf(asset, 'media-rep').filter(({ attributes }) => attributes.src !== undefined)
+  const files = childElements(asset, 'media-rep').filter(({ attributes }) => attributes.src !== undefined)
   return files.find(({ attributes }) => (attributes.kind ?? 'original-media') === 'original-media') ?? files[0]
 }
 

@@ -12,7 +12,7 @@ import {
   toNumber,
 } from '../time/rational.js'
 import { hull, type TimeRange } from '../time/time-range.js'
-import { child, childrenOf, type XmlElement } from './xml-document.js'
+import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Seconds of an attribute such as `1001/30000s` or `5s`; undefined if there is none. */
 export function timeAttribute(element: XmlElement | undefined, name: string): Rational | undefined {
@@ -29,7 +29,7 @@ export function isOn(element: XmlElement, name: string): boolean {
 
 /** Checks whether a clip's sound is switched off, role by role or channel by channel. */
 export function isMuted(element: XmlElement): boolean {
-  const parts = [...childrenOf(element, 'audio-channel-source'), ...childrenOf(element, 'audio-role-source')]
+  const parts = [...childElements(element, 'audio-channel-source'), ...childElements(element, 'audio-role-source')]
   return parts.length > 0 && parts.every((part) => !isOn(part, 'enabled') || !isOn(part, 'active'))
 }
 
@@ -37,7 +37,7 @@ export function isMuted(element: XmlElement): boolean {
 export function audioRoles(element: XmlElement): readonly string[] {
   const { attributes } = element
   const own = element.name === 'audio' || element.name === 'asset-clip' ? [attributes.audioRole ?? attributes.role] : []
-  const parts = childrenOf(element, 'audio-channel-source').map((part) => part.attributes.role)
+  const parts = childElements(element, 'audio-channel-source').map((part) => part.attributes.role)
   const given = parts.some((role) => role !== undefined) ? parts : own
   return given.filter((role) => role !== undefined).map((role) => role.split('.')[0]?.toLowerCase() ?? '')
 }
@@ -50,7 +50,7 @@ export interface TimePoint {
 
 /** The points of a clip's retiming, by their time; none where it plays at its own speed. */
 export function timePoints(element: XmlElement): readonly TimePoint[] {
-  const points = childrenOf(child(element, 'timeMap'), 'timept').flatMap((point) => {
+  const points = childElements(child(element, 'timeMap'), 'timept').flatMap((point) => {
     const [time, value] = [timeAttribute(point, 'time'), timeAttribute(point, 'value')]
     return time && value ? [{ time, value }] : []
   })

@@ -15,7 +15,7 @@ import {
   timeAttribute,
   timePoints,
 } from './fcpxml-values.js'
-import { child, childrenOf, type XmlElement } from './xml-document.js'
+import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Elements that play something in a storyline. */
 const STORY = new Set([
@@ -60,7 +60,7 @@ export class FcpxmlWalk {
   }
 
   project(project: XmlElement): void {
-    for (const sequence of childrenOf(project, 'sequence')) this.#sequence(sequence, null, 0)
+    for (const sequence of childElements(project, 'sequence')) this.#sequence(sequence, null, 0)
   }
 
   #sequence(sequence: XmlElement, window: TimeRange | null, depth: number): void {
@@ -161,11 +161,11 @@ export class FcpxmlWalk {
 
   #multicam(element: XmlElement, around: Surroundings): void {
     const multicam = this.#resources.multicam(element.attributes.ref)
-    const chosen = childrenOf(element, 'mc-source').filter(
+    const chosen = childElements(element, 'mc-source').filter(
       (source) => /^(all|audio)$/.test(source.attributes.srcEnable ?? 'all') && !isMuted(source),
     )
     for (const { attributes } of chosen) {
-      const angle = childrenOf(multicam, 'mc-angle').find((one) => one.attributes.angleID === attributes.angleID)
+      const angle = childElements(multicam, 'mc-angle').find((one) => one.attributes.angleID === attributes.angleID)
       if (angle) this.#storyline(angle.children, timeAttribute(multicam, 'tcStart') ?? ZERO, around)
     }
   }
@@ -173,7 +173,7 @@ export class FcpxmlWalk {
   /** The content of a clip that wraps others; which of it is heard, a synchronized clip says. */
   #contained(element: XmlElement, around: Surroundings): void {
     const isSilent = (sourceID: string) =>
-      childrenOf(element, 'sync-source').some((source) => source.attributes.sourceID === sourceID && isMuted(source))
+      childElements(element, 'sync-source').some((source) => source.attributes.sourceID === sourceID && isMuted(source))
     const inner = { ...around, heard: heardOf(!isSilent('storyline'), !isSilent('connected')) }
     for (const one of element.children) {
       if (one.attributes.lane !== undefined) continue

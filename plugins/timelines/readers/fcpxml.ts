@@ -7,7 +7,7 @@ import { FcpxmlWalk } from './fcpxml-walk.js'
 import {
   attributeEdit,
   attributeRemoval,
-  childrenOf,
+  childElements,
   descendants,
   parseXml,
   removal,
@@ -56,8 +56,8 @@ function editsOf(text: string, asset: XmlElement, { path }: RelinkedMedia): read
   const file = assetAddress(asset)
   if (!file) return []
   const like = /^file:/i.test(file.attributes.src ?? '') ? (file.attributes.src ?? '') : 'file:///'
-  const others = childrenOf(asset, 'media-rep').filter((one) => one !== file)
-  const bookmarks = [...childrenOf(asset, 'bookmark'), ...(file === asset ? [] : childrenOf(file, 'bookmark'))]
+  const others = childElements(asset, 'media-rep').filter((one) => one !== file)
+  const bookmarks = [...childElements(asset, 'bookmark'), ...(file === asset ? [] : childElements(file, 'bookmark'))]
   return [
     attributeEdit(text, file, 'src', addressOfPath(path, like)),
     attributeRemoval(text, asset, 'uid'),

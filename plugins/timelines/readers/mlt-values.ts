@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import { add, decimal, divide, floor, multiply, ONE, type Rational, rational } from '../time/rational.js'
-import { child, childrenOf, type XmlElement } from './xml-document.js'
+import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** A property of a producer; undefined where it has none. */
 export function property(element: XmlElement, name: string): string | undefined {
@@ -8,7 +8,7 @@ export function property(element: XmlElement, name: string): string | undefined 
 }
 
 export function propertyElement(element: XmlElement, name: string): XmlElement | undefined {
-  return childrenOf(element, 'property').find(({ attributes }) => attributes.name === name)
+  return childElements(element, 'property').find(({ attributes }) => attributes.name === name)
 }
 
 /** Frames a second of a project. */
@@ -74,7 +74,7 @@ export interface MltRemap {
 
 /** The change of speed of a chain; undefined where it has none. */
 export function remapOf(chain: XmlElement): MltRemap | undefined {
-  const links = childrenOf(chain, 'link').filter((one) => property(one, 'mlt_service') === 'timeremap')
+  const links = childElements(chain, 'link').filter((one) => property(one, 'mlt_service') === 'timeremap')
   const link = links.find((one) => property(one, 'disable') !== '1')
   if (!link) return undefined
   // If both exist, MLT plays the map of speeds.

@@ -19,7 +19,7 @@ export function readOtio(text: string): Timeline {
   if (schemaOf(root) === undefined) throw new TimelineSyntaxError('it holds no OTIO_SCHEMA')
   const onAudio = new OtioWalk('Audio')
   onAudio.container(root, null, null)
-  const walk = onAudio.sawClips ? onAudio : new OtioWalk('Video')
+  const walk = onAudio.hasClips ? onAudio : new OtioWalk('Video')
   if (walk !== onAudio) walk.container(root, null, null)
   const { uses, notes, clips } = walk
   const sources = new Map<string, TimelineSource>()
@@ -40,7 +40,7 @@ class OtioWalk {
   readonly uses: ClipUse[] = []
   /** Every clip of the file, whatever its track. */
   readonly clips: JsonNode[] = []
-  sawClips = false
+  hasClips = false
   readonly #kind: string
   readonly #notes = new NoteTaker()
 
@@ -100,7 +100,7 @@ class OtioWalk {
     const schema = schemaOf(node)
     if (schema === 'Clip') this.clips.push(node)
     const isHeard = trackKind === this.#kind || schema !== 'Clip'
-    if (schema === 'Clip' && isHeard) this.sawClips = true
+    if (schema === 'Clip' && isHeard) this.hasClips = true
     const name = stringOf(member(node, 'name')) ?? ''
     if (isDisabled(node)) {
       this.#notes.add('disabled', name, 'is disabled: left as it is')

@@ -102,7 +102,7 @@ export function child(element: XmlElement | undefined, name: string): XmlElement
 }
 
 /** All children of a name. */
-export function childrenOf(element: XmlElement | undefined, name: string): readonly XmlElement[] {
+export function childElements(element: XmlElement | undefined, name: string): readonly XmlElement[] {
   return element?.children.filter((one) => one.name === name) ?? []
 }
 

@@ -2,7 +2,7 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import type { FileFacts } from './file-facts.js'
 
 /** A process of this host that can write to a file. */
-export interface Writer {
+export interface OpenWriter {
   readonly pid: number
   readonly command: string
 }
@@ -19,8 +19,8 @@ export function fileKey({ dev, ino }: Pick<FileFacts, 'dev' | 'ino'>): string {
  *
  * @param wanted keys of the files that are asked about
  */
-export async function openWriters(wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, Writer>> {
-  const writers = new Map<string, Writer>()
+export async function openWriters(wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, OpenWriter>> {
+  const writers = new Map<string, OpenWriter>()
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   for (const pid of pids) {
     for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {

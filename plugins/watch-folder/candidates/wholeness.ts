@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { toVoxmuxError } from '../../../src/core/errors.js'
 import { probe } from '../../../src/media/index.js'
 import type { FileFacts } from './file-facts.js'
-import { fileKey, type Writer } from './open-writers.js'
+import { fileKey, type OpenWriter } from './open-writers.js'
 
 /** What is read at each place: a page, the least that a file system fills. */
 const PAGE_BYTES = 4096
@@ -25,7 +25,7 @@ export type Wholeness =
   /** It may be taken; `readable` is false for one that stayed unreadable past the patience. */
   | { readonly state: 'whole'; readonly readable: boolean }
   /** Not yet: `why` for the log. `open`: a process writes to it. */
-  | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: Writer }
+  | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: OpenWriter }
 
 export interface WholenessQuestion {
   /** Absolute. */
@@ -36,7 +36,7 @@ export interface WholenessQuestion {
   readonly patienceMs: number
   /** Absolute path of the file that must lie beside it; null: none. */
   readonly marker: string | null
-  readonly writerOf: (key: string) => Promise<Writer | undefined>
+  readonly writerOf: (key: string) => Promise<OpenWriter | undefined>
   readonly signal?: AbortSignal
 }
 

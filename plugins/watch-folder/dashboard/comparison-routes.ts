@@ -1,15 +1,15 @@
 import { VoxmuxError } from '../../../src/core/errors.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import type { Comparison } from '../../../src/pipeline/report/comparison.js'
-import type { Exchange } from './exchange.js'
-import { jobOf } from './job-routes.js'
-import { sendFault, sendJson } from './respond.js'
+import type { DashboardExchange } from './dashboard-exchange.js'
+import { jobOfRoute } from './job-routes.js'
+import { sendError, sendJson } from './respond.js'
 import { sendFile } from './send-file.js'
 
 const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/png' } as const
 
 /** `GET /api/jobs/ID/comparison`: what there is to hear and see of each regenerated track; built when first asked for. */
-export async function answerComparison(exchange: Exchange): Promise<void> {
+export async function answerComparison(exchange: DashboardExchange): Promise<void> {
   const found = await comparisonsOf(exchange)
   if (!found) return
   const address = (index: number, side: string) => (kind: keyof typeof TYPES) =>
@@ -23,32 +23,32 @@ export async function answerComparison(exchange: Exchange): Promise<void> {
 }
 
 /** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
-export async function answerMedia(exchange: Exchange): Promise<void> {
+export async function answerMedia(exchange: DashboardExchange): Promise<void> {
   const { groups, request, response } = exchange
   const found = await comparisonsOf(exchange)
   if (!found) return
   const track = found[Number(groups.index)]
-  if (!track) return sendFault(response, 404, 'There is no such track.')
+  if (!track) return sendError(response, 404, 'There is no such track.')
   const side = groups.side === 'before' ? track.before : track.after
   const kind = groups.kind as keyof typeof TYPES
   await sendFile(request, response, side[kind], TYPES[kind])
 }
 
 /** The comparison of the job that the address names; answered with a fault and null where there is none. */
-async function comparisonsOf(exchange: Exchange): Promise<readonly Comparison[] | null> {
+async function comparisonsOf(exchange: DashboardExchange): Promise<readonly Comparison[] | null> {
   const { view, comparisons, response } = exchange
-  const job = await jobOf(exchange)
+  const job = await jobOfRoute(exchange)
   if (!job) return null
   const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
   if (!receipt || job.output === null) {
-    sendFault(response, 404, 'This job has no receipt, so there is nothing to compare.')
+    sendError(response, 404, 'This job has no receipt, so there is nothing to compare.')
     return null
   }
   try {
     return await comparisons.get({ id: job.id, sources: view.sourcesOf(job), output: job.output, receipt })
   } catch (fault) {
     if (!(fault instanceof VoxmuxError)) throw fault
-    sendFault(response, 409, fault.message)
+    sendError(response, 409, fault.message)
     return null
   }
 }

@@ -1,17 +1,17 @@
 import type { Job } from '../../../src/ledger/index.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
-import type { Exchange } from './exchange.js'
+import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
-import { SANDBOX_POLICY, sendFault, sendJson } from './respond.js'
+import { SANDBOX_POLICY, sendError, sendJson } from './respond.js'
 import { sendFile } from './send-file.js'
 
 const PAGE_LENGTH = 50
 const LONGEST_PAGE = 200
 
 /** `GET /api/jobs?list=failed&before=ID&limit=50`: a page of jobs, newest first, and whether more follow. */
-export async function answerJobs({ view, query, response }: Exchange): Promise<void> {
+export async function answerJobs({ view, query, response }: DashboardExchange): Promise<void> {
   const list = query.get('list') ?? ''
-  if (!isListName(list)) return sendFault(response, 400, `list is one of ${Object.keys(LISTS).join(', ')}.`)
+  if (!isListName(list)) return sendError(response, 400, `list is one of ${Object.keys(LISTS).join(', ')}.`)
   const limit = Math.min(LONGEST_PAGE, Math.max(1, Number(query.get('limit')) || PAGE_LENGTH))
   const before = query.get('before')
   const group = query.get('group')
@@ -25,41 +25,41 @@ export async function answerJobs({ view, query, response }: Exchange): Promise<v
 }
 
 /** `GET /api/jobs/ID`: a job and its receipt, null where it has none that can be read. */
-export async function answerJob(exchange: Exchange): Promise<void> {
-  const job = await jobOf(exchange)
+export async function answerJob(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
   if (!job) return
   const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
   sendJson(exchange.response, 200, { job: jobView(job, exchange.progress.get(job.id)), receipt: receipt ?? null })
 }
 
 /** `GET /api/jobs/ID/receipt`: the receipt as it lies beside the output. */
-export async function answerReceipt(exchange: Exchange): Promise<void> {
-  const job = await jobOf(exchange)
+export async function answerReceipt(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
   if (!job) return
-  if (job.receipt === null) return sendFault(exchange.response, 404, 'This job has no receipt.')
+  if (job.receipt === null) return sendError(exchange.response, 404, 'This job has no receipt.')
   await sendFile(exchange.request, exchange.response, job.receipt, 'application/json; charset=utf-8')
 }
 
 /** `GET /api/jobs/ID/report`: the page that `--report` wrote beside the output. */
-export async function answerReport(exchange: Exchange): Promise<void> {
-  const job = await jobOf(exchange)
+export async function answerReport(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
   if (!job) return
   const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
-  if (!receipt?.report || job.output === null) return sendFault(exchange.response, 404, 'This job has no report.')
+  if (!receipt?.report || job.output === null) return sendError(exchange.response, 404, 'This job has no report.')
   exchange.response.setHeader('content-security-policy', SANDBOX_POLICY)
   // From the job's own output: a path that a receipt names may be anybody's.
   await sendFile(exchange.request, exchange.response, `${job.output}.voxmux.html`, 'text/html; charset=utf-8')
 }
 
 /** `POST /api/jobs/ID/retry`: an ended job goes back into the queue. */
-export async function answerRetry(exchange: Exchange): Promise<void> {
-  const job = await jobOf(exchange)
+export async function answerRetry(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
   if (job) sendJson(exchange.response, 200, { job: jobView(await exchange.view.retry(job)) })
 }
 
 /** The job that the address names; answered with 404 and null where there is none. */
-export async function jobOf({ view, groups, response }: Exchange): Promise<Job | null> {
+export async function jobOfRoute({ view, groups, response }: DashboardExchange): Promise<Job | null> {
   const job = await view.jobs.get(groups.id ?? '')
-  if (!job) sendFault(response, 404, 'There is no such job.')
+  if (!job) sendError(response, 404, 'There is no such job.')
   return job
 }

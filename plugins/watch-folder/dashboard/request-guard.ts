@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** Header that carries the token of this start. */
 const TOKEN_HEADER = 'x-voxmux-token'
 
-export interface GuardedRequest {
+export interface RequestHead {
   readonly method: string
   readonly headers: IncomingHttpHeaders
 }
@@ -29,7 +29,7 @@ export interface Refusal {
  *
  * @returns null for a request that may be served
  */
-export function refusalOf({ method, headers }: GuardedRequest, { hosts, token }: GuardOptions): Refusal | null {
+export function refusalOf({ method, headers }: RequestHead, { hosts, token }: GuardOptions): Refusal | null {
   const host = headers.host?.toLowerCase()
   if (host === undefined || !hosts.has(host)) return { status: 421, message: 'This host name is not served here.' }
   switch (method) {

@@ -34,6 +34,6 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 }
 
 /** Answers with a fault in a sentence that a person can be shown. */
-export function sendFault(response: ServerResponse, status: number, message: string): void {
+export function sendError(response: ServerResponse, status: number, message: string): void {
   sendJson(response, status, { error: { message } })
 }

@@ -1,13 +1,13 @@
 import { answerComparison, answerMedia } from './comparison-routes.js'
-import type { Exchange } from './exchange.js'
+import type { DashboardExchange } from './dashboard-exchange.js'
 import { examineReadiness } from './health.js'
 import { answerJob, answerJobs, answerReceipt, answerReport, answerRetry } from './job-routes.js'
-import { sendFault, sendJson, sendText } from './respond.js'
+import { sendError, sendJson, sendText } from './respond.js'
 
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly pattern: RegExp
-  readonly answer: (exchange: Exchange) => void | Promise<void>
+  readonly answer: (exchange: DashboardExchange) => void | Promise<void>
 }
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
@@ -36,34 +36,34 @@ export const ROUTES: readonly Route[] = [
 ]
 
 /** The page with the token of this start in it: whoever may read the page may press its buttons. */
-function answerPage({ response, files, token }: Exchange): void {
+function answerPage({ response, files, token }: DashboardExchange): void {
   const page = files.get('index.html')
   if (page) sendText(response, 200, page.type, page.text.replace('{{token}}', token))
 }
 
-function answerAsset({ response, files, groups }: Exchange): void {
+function answerAsset({ response, files, groups }: DashboardExchange): void {
   const file = files.get(groups.name ?? '')
   if (file) {
     response.setHeader('cache-control', 'no-cache')
     sendText(response, 200, file.type, file.text)
-  } else sendFault(response, 404, 'There is no such file.')
+  } else sendError(response, 404, 'There is no such file.')
 }
 
-async function answerEvents({ request, response, feed }: Exchange): Promise<void> {
+async function answerEvents({ request, response, feed }: DashboardExchange): Promise<void> {
   if (request.method === 'HEAD') return sendText(response, 200, 'text/event-stream; charset=utf-8', '')
   const taken = await feed.connect(response)
   if (taken) return
   // Kept open, the refused ones would fill the server's connections, and nobody could ask for its health.
   response.setHeader('connection', 'close')
-  sendFault(response, 503, 'Too many pages are open already.')
+  sendError(response, 503, 'Too many pages are open already.')
 }
 
-async function answerReadiness({ view, response }: Exchange): Promise<void> {
+async function answerReadiness({ view, response }: DashboardExchange): Promise<void> {
   const checks = await examineReadiness(view)
   const isReady = checks.every(({ ok }) => ok)
   sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
 }
 
-async function answerMetrics({ response, metrics }: Exchange): Promise<void> {
+async function answerMetrics({ response, metrics }: DashboardExchange): Promise<void> {
   sendText(response, 200, metrics.contentType, await metrics.metrics())
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
-import { sendFault } from './respond.js'
+import { sendError } from './respond.js'
 
 /**
  * Streams a file, or the part of it that is asked for: players seek by ranges.
@@ -15,14 +15,14 @@ export async function sendFile(
   type: string,
 ): Promise<void> {
   const handle = await open(path).catch(() => null)
-  if (handle === null) return sendFault(response, 404, 'The file is not there any more.')
+  if (handle === null) return sendError(response, 404, 'The file is not there any more.')
   try {
     const { size } = await handle.stat()
     const range = readByteRange(request.headers.range, size)
     response.setHeader('accept-ranges', 'bytes')
     if (range === 'unsatisfiable') {
       response.setHeader('content-range', `bytes */${size}`)
-      return sendFault(response, 416, 'The file is shorter than that.')
+      return sendError(response, 416, 'The file is shorter than that.')
     }
     const { firstByte, lastByte } = range ?? { firstByte: 0, lastByte: size - 1 }
     response.writeHead(range ? 206 : 200, {

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { TransientError, toVoxmuxError, UsageError } from '../../../src/core/errors.js'
 import { type Logger, silentLogger } from '../../../src/core/logger.js'
 import { ComparisonStore } from './comparison-store.js'
-import type { DashboardParts } from './exchange.js'
+import type { DashboardParts } from './dashboard-exchange.js'
 import { LiveFeed } from './live-feed.js'
 import type { OperatorView } from './operator-view.js'
 import { readPageFiles } from './page-files.js'
 import { ProgressBoard } from './progress-board.js'
 import { allowedHosts, refusalOf } from './request-guard.js'
-import { sendFault, setSecurityHeaders } from './respond.js'
+import { sendError, setSecurityHeaders } from './respond.js'
 import { ROUTES } from './routes.js'
 
 export interface DashboardOptions {
@@ -64,8 +64,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
         'A request could not be answered.',
       )
       if (response.headersSent) response.destroy()
-      else if (fault instanceof TransientError) sendFault(response, 503, fault.message)
-      else sendFault(response, 500, 'The request could not be answered; the log says why.')
+      else if (fault instanceof TransientError) sendError(response, 503, fault.message)
+      else sendError(response, 500, 'The request could not be answered; the log says why.')
     })
   })
   return {
@@ -92,15 +92,15 @@ async function answer(
   request.resume()
   const { method = '', headers } = request
   const refusal = refusalOf({ method, headers }, { hosts, token: parts.token })
-  if (refusal) return sendFault(response, refusal.status, refusal.message)
+  if (refusal) return sendError(response, refusal.status, refusal.message)
   if (!URL.canParse(request.url ?? '', LOCAL))
-    return sendFault(response, 400, 'The address of the request is not valid.')
+    return sendError(response, 400, 'The address of the request is not valid.')
   const { pathname, searchParams: query } = new URL(request.url ?? '', LOCAL)
   const matching = ROUTES.filter(({ pattern }) => pattern.test(pathname))
   const route = matching.find((one) => one.method === (method === 'HEAD' ? 'GET' : method))
   if (!route) {
     const [status, message] = matching.length > 0 ? [405, 'Not by this method.'] : [404, 'There is no such page.']
-    return sendFault(response, Number(status), String(message))
+    return sendError(response, Number(status), String(message))
   }
   const groups = route.pattern.exec(pathname)?.groups ?? {}
   await route.answer({ ...parts, request, response, query, groups })

@@ -116,11 +116,11 @@ async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): 
 async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
   const { path, done, source } = folder
   if (source !== 'move') return join(path, taken.path)
-  return moveSource(path, taken.path, done, await asItIsNow(join(path, taken.path), taken, job))
+  return moveSource(path, taken.path, done, await currentSource(join(path, taken.path), taken, job))
 }
 
 /** The times of a file that was only touched while its job ran: by its bytes it is still the one that was read. */
-async function asItIsNow(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
+async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
   return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken

@@ -5,7 +5,7 @@ import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import { type FileFacts, fileFacts, hasChanged } from '../candidates/file-facts.js'
 import { moveSource } from '../hooks/move-source.js'
-import { outputPlace } from '../places/output-place.js'
+import { placeByTemplate } from '../places/output-place.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import { contentId, isSampled, wholeSha256 } from './content-id.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
@@ -54,7 +54,7 @@ export class Intake {
     if (moved && !(await this.#letGo(moved, path))) return { outcome: 'later' }
     const movedJob = moved && (await this.#context.jobs.get(moved.jobId))
     if (movedJob && isEnded(movedJob.status) && !isPassing(movedJob)) return this.#known(path, facts, id, movedJob)
-    if (before && before.contentId !== id && !(await this.#dropUnbegun(before))) return { outcome: 'later' }
+    if (before && before.contentId !== id && !(await this.#forgetQueued(before))) return { outcome: 'later' }
     return this.#queue(path, facts, id, before !== null && before.contentId !== id)
   }
 
@@ -62,11 +62,11 @@ export class Intake {
     const { out, nameTemplate, settings, group, priority } = this.#folder
     const input = join(this.#folder.path, path)
     const takenMs = Date.now()
-    const place = outputPlace(out, nameTemplate, { path, preset: settings.preset, takenMs })
+    const place = placeByTemplate(out, nameTemplate, { path, preset: settings.preset, takenMs })
     const taken = { path, sizeBytes: facts.sizeBytes, mtimeNs: facts.mtimeNs, contentId: id }
-    const order = { input, output: `${place.folder}/`, outputStem: place.stem, settings, group, priority }
+    const file = { input, output: `${place.folder}/`, outputStem: place.stem, settings, group, priority }
     const { job, created } = await queueJob(
-      { ...order, supersede: true, contentId: id, data: takenData(taken) },
+      { ...file, supersede: true, contentId: id, data: takenData(taken) },
       this.#context,
     )
     if (job.input !== input && !isEnded(job.status)) return { outcome: 'later' }
@@ -145,7 +145,7 @@ export class Intake {
    *
    * @returns false while a worker has it in hand: the newer version is one of two that would publish under one name
    */
-  async #dropUnbegun(before: SeenFile): Promise<boolean> {
+  async #forgetQueued(before: SeenFile): Promise<boolean> {
     const { jobs } = this.#context
     const job = await jobs.get(before.jobId)
     if (!job || isEnded(job.status)) return true

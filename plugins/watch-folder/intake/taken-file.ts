@@ -9,7 +9,7 @@ const takenFileSchema = z.object({
   contentId: z.string(),
 })
 
-/** What a job remembers of the file that it was made for, in its order. */
+/** What a job remembers of the file that it was made for. */
 export interface TakenFile {
   /** Within the watched folder. */
   readonly path: string
@@ -18,7 +18,7 @@ export interface TakenFile {
   readonly contentId: string
 }
 
-/** As plain JSON, for an order's `data`. */
+/** As plain JSON, for the `data` of a queued file. */
 export function takenData({ path, sizeBytes, mtimeNs, contentId }: TakenFile): Readonly<Record<string, unknown>> {
   return { path, sizeBytes, mtimeNs: String(mtimeNs), contentId }
 }

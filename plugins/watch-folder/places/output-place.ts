@@ -24,7 +24,7 @@ export interface NameParts {
  *
  * @throws UsageError `ERR_OUTPUT_NAME` where nothing is left of the name
  */
-export function outputPlace(out: string, template: string, { path, preset, takenMs }: NameParts): OutputPlace {
+export function placeByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts): OutputPlace {
   const ext = extname(path)
   const values: Readonly<Record<string, string>> = {
     folder: dirname(path) === '.' ? '' : dirname(path),

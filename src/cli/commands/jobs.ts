@@ -4,13 +4,13 @@ import { visibleText } from '../../core/visible-text.js'
 import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../ledger/index.js'
 import { openStore } from '../../pipeline/job/open-store.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
-import { shownJob } from '../../pipeline/queue/queued-order.js'
+import { shownJob } from '../../pipeline/queue/queued-file.js'
 import { jobHeld, retryJob } from '../../pipeline/queue/retry-job.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { findJob } from '../find-job.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { requireJob } from '../require-job.js'
 import { jobDetails, jobLine } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -107,7 +107,7 @@ async function eachJob(
     )
   }
   for (const name of names) {
-    const job = await findJob(jobs, name, cwd)
+    const job = await requireJob(jobs, name, cwd)
     const { after, text } = await act(jobs, action, job, { force, settingsOf })
     output.event(jobEvent(after))
     output.print(text)

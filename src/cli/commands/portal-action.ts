@@ -22,7 +22,7 @@ export interface PortalRequest {
 export type PortalAction = (request: PortalRequest) => void | Promise<void>
 
 /** The user of the account that the command names. The account `local` always exists. */
-export function userOf({ portal, account }: PortalRequest) {
+export function accountUser({ portal, account }: PortalRequest) {
   return account === 'local' ? portal.accounts.ensure(account) : portal.accounts.named(account)
 }
 

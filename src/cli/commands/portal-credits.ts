@@ -1,12 +1,12 @@
 import { UsageError } from '../../core/errors.js'
-import { type PortalAction, required, userOf } from './portal-action.js'
+import { accountUser, type PortalAction, required } from './portal-action.js'
 
 /** `voxmux portal credits …` and `voxmux portal account …` */
 export const CREDIT_ACTIONS: Readonly<Record<string, PortalAction>> = {
   'credits set': async (request) => {
     const { portal, output, account } = request
     const creditsSec = credits(required(request.subject, 'The number of seconds (or "unlimited")'))
-    await portal.accounts.setCredits((await userOf(request)).id, creditsSec)
+    await portal.accounts.setCredits((await accountUser(request)).id, creditsSec)
     output.event({ event: 'credits', account, creditsSec })
     output.print(`${account}: ${creditsSec === null ? 'unlimited' : `${creditsSec} s of audio left`}.`)
   },

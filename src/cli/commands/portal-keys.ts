@@ -1,11 +1,11 @@
 import type { ApiKey, NewApiKey } from '../../service/index.js'
-import { dayOf, type PortalAction, type PortalRequest, required, table, userOf } from './portal-action.js'
+import { accountUser, dayOf, type PortalAction, type PortalRequest, required, table } from './portal-action.js'
 
 /** `voxmux portal keys …` */
 export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
   'keys create': async (request) => {
     const name = required(request.name, '--name')
-    tellSecret(request, await request.portal.keys.create((await userOf(request)).id, name))
+    showSecret(request, await request.portal.keys.create((await accountUser(request)).id, name))
   },
 
   'keys list': async ({ portal, output }) => {
@@ -24,7 +24,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
   },
 
   'keys regenerate': async (request) =>
-    tellSecret(request, await request.portal.keys.regenerate(required(request.subject, 'The client id'))),
+    showSecret(request, await request.portal.keys.regenerate(required(request.subject, 'The client id'))),
 
   'keys revoke': async ({ portal, output, subject }) => {
     const key = await portal.keys.revoke(required(subject, 'The client id'))
@@ -41,7 +41,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
   },
 }
 
-function tellSecret({ portal, output }: PortalRequest, key: NewApiKey): void {
+function showSecret({ portal, output }: PortalRequest, key: NewApiKey): void {
   const { tenantId, scope } = portal.identity
   output.event({ event: 'key', ...shown(key), client_secret: key.clientSecret, tenant_id: tenantId, scope })
   output.print(`${key.name}, valid until ${dayOf(key.expiresMs)}. The secret is shown only once:

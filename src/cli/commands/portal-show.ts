@@ -1,11 +1,11 @@
 import { redactUrl } from '../../core/redact.js'
-import { type PortalAction, table, userOf } from './portal-action.js'
+import { accountUser, type PortalAction, table } from './portal-action.js'
 
 /** `voxmux portal show` */
 export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {
   show: async (request) => {
     const { portal, output, account } = request
-    const user = await userOf(request)
+    const user = await accountUser(request)
     const { tenantId, scope, serviceId } = portal.identity
     const keys = (await portal.keys.list()).filter((key) => key.userId === user.id && key.revokedMs === null)
     const webhook = await portal.webhooks.of(user.id)

@@ -3,7 +3,7 @@ import { LIMITS } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import type { WebhookTarget } from '../../service/index.js'
-import { type PortalAction, required, table, userOf } from './portal-action.js'
+import { accountUser, type PortalAction, required, table } from './portal-action.js'
 
 /** `voxmux portal webhook …` */
 export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
@@ -16,7 +16,7 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       // A flag would show the secret in the process list.
       secret: request.secretStdin ? await secretFromStdin() : null,
     }
-    await portal.webhooks.set((await userOf(request)).id, target)
+    await portal.webhooks.set((await accountUser(request)).id, target)
     const hasSecret = target.secret !== null
     output.event({ event: 'webhook', url: redactUrl(target.url), method, secretPosition, hasSecret })
     const secret = hasSecret ? `, with the secret in the ${secretPosition}` : ', without a secret'
@@ -24,7 +24,7 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
   },
 
   'webhook clear': async (request) => {
-    await request.portal.webhooks.set((await userOf(request)).id, null)
+    await request.portal.webhooks.set((await accountUser(request)).id, null)
     request.output.event({ event: 'webhook', url: null })
     request.output.print('Webhooks are switched off.')
   },

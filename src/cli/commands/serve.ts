@@ -64,7 +64,7 @@ export const command = defineCommand({
     try {
       const key = await firstKey(store === undefined ? { dataDir } : { store })
       output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
-      output.print(welcome(service, key, dataDir))
+      output.print(startText(service, key, dataDir))
       await interrupted(signal)
       return 0
     } finally {
@@ -88,7 +88,7 @@ async function firstKey(place: StorePlace) {
   }
 }
 
-function welcome(
+function startText(
   service: RunningService,
   { clientId, clientSecret }: Awaited<ReturnType<typeof firstKey>>,
   dataDir: string,

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { OpenFolderHooks } from '../../../plugins/watch-folder/index.js'
 import type { Config, Flags } from '../../config/resolve-config.js'
 import { redactUrl } from '../../core/redact.js'
-import { orderOfRequest } from '../../pipeline/queue/job-request.js'
+import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool } from '../../pipeline/queue/spool.js'
@@ -79,10 +79,10 @@ export const command = defineCommand({
         folder: spoolFolder,
         logger,
         take: async (request, ticket) => {
-          const order = await orderOfRequest(request, SPOOL_GROUP, (own) =>
+          const file = await queuedFileOfRequest(request, SPOOL_GROUP, (own) =>
             loadConfig(given, { ...above, ...own }, { ...command, output: { ...output, note: () => {} } }),
           )
-          await queueJob({ ...order, ticket }, runtime.context, { signal })
+          await queueJob({ ...file, ticket }, runtime.context, { signal })
         },
       })
     }

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { visibleJson, visibleText } from '../../core/visible-text.js'
-import type { FileStatus, JobEvent } from '../../pipeline/events.js'
+import type { InputStatus, JobEvent } from '../../pipeline/events.js'
 import { daemonFileLine, withoutRepeats } from './file-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
@@ -13,7 +13,7 @@ import { createReporter, type ProgressStyle, type Reporter } from './reporter.js
 export interface DaemonReporter extends Reporter {
   readonly logger: Logger
   /** Number of jobs by status since the start. A deferred job counts when it ends. */
-  readonly counts: Readonly<Partial<Record<FileStatus, number>>>
+  readonly counts: Readonly<Partial<Record<InputStatus, number>>>
 }
 
 /**
@@ -21,7 +21,7 @@ export interface DaemonReporter extends Reporter {
  * each step is one line of structured log on stderr, with the job's id. With `--json` the events also go to stdout.
  */
 export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
-  const counts: Partial<Record<FileStatus, number>> = {}
+  const counts: Partial<Record<InputStatus, number>> = {}
   const isForPeople = output.stderr.isTTY === true || style !== 'auto'
   const people = createReporter(output, isForPeople ? style : 'none', withoutRepeats(daemonFileLine))
   const logger = isForPeople

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
 import { visibleLines, visibleText } from '../../core/visible-text.js'
-import { EVENT_SCHEMA_VERSION, type FileEvent, type FileStatus, type ResultEvent } from '../../pipeline/events.js'
+import { EVENT_SCHEMA_VERSION, type FileEvent, type InputStatus, type ResultEvent } from '../../pipeline/events.js'
 
 /** The two outputs of a command: events for programs, text for people. */
 export interface Output {
@@ -111,7 +111,7 @@ interface ResultParts {
   readonly exitCode: ExitCode
   readonly files?: readonly FileEvent[]
   /** Number of files by status, from a daemon, which does not keep each file. */
-  readonly counts?: Partial<Record<FileStatus, number>>
+  readonly counts?: Partial<Record<InputStatus, number>>
   /** The run's id: by default the id of a single file, or a new one. */
   readonly id?: string
   /** The file to show on the result, if one was asked for and several were processed, as for a timeline. */
@@ -122,7 +122,7 @@ interface ResultParts {
 
 /** Counts how the inputs ended. A single input's status, output, receipt and error also appear on the result. */
 function resultEvent({ exitCode, files = [], counts, id, main, error }: ResultParts): ResultEvent {
-  const count = (status: FileStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
+  const count = (status: InputStatus) => counts?.[status] ?? files.filter((file) => file.status === status).length
   const single = main ?? (files.length === 1 ? files[0] : undefined)
   return {
     event: 'result',

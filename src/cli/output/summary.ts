@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
-import type { FileStatus } from '../../pipeline/events.js'
+import type { InputStatus } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 
@@ -13,7 +13,7 @@ export function summary(outcomes: readonly JobOutcome[]): string {
   const [only] = outcomes
   if (only && outcomes.length === 1)
     return only.receipt ? details(only.receipt, only.event.receipt ?? '').join('\n') : ''
-  const counts = new Map<FileStatus, number>()
+  const counts = new Map<InputStatus, number>()
   for (const { event } of outcomes) counts.set(event.status, (counts.get(event.status) ?? 0) + 1)
   return `${outcomes.length} files: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}`
 }

@@ -8,7 +8,7 @@ import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { judge, type Verdicts } from '../../pipeline/plan/judge.js'
 import { checkWriting } from '../../pipeline/plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../../pipeline/plan/plan-tracks.js'
-import { voiceVerdicts } from '../../pipeline/voice/hear-voice.js'
+import { noVoiceVerdicts } from '../../pipeline/voice/no-voice-verdicts.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
 
 /** The result of the pre-check of one input. */
@@ -66,7 +66,7 @@ async function withVoice(
   signal: AbortSignal,
 ): Promise<Verdicts> {
   if (!first || refusalError(media.path, judged.asSent)) return judged
-  const heard = await voiceVerdicts(media.path, first.stream.audioIndex, limits, signal)
+  const heard = await noVoiceVerdicts(media.path, first.stream.audioIndex, limits, signal)
   return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
 }
 

@@ -5,7 +5,7 @@ import { secretPositionSchema, type WebhookBody } from '../../contract/index.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus } from '../file-status.js'
-import { statusOnTheWay, WebhookOrder } from './webhook-order.js'
+import { DeliveryOrder, statusOnTheWay } from './delivery-order.js'
 import { readWebhook } from './webhook-request.js'
 
 const webhookReceiverOptionsSchema = z.strictObject({
@@ -22,7 +22,7 @@ const webhookReceiverOptionsSchema = z.strictObject({
 
 export interface WebhookReceiverOptions extends z.input<typeof webhookReceiverOptionsSchema> {
   /** Notified of each event: a `VoxmuxClient`, whose `waitFor` then ends sooner. */
-  readonly wakes?: { poke(fileId: string, status?: FileStatus): void } | undefined
+  readonly wakes?: { notify(fileId: string, status?: FileStatus): void } | undefined
   /** Called with each event once, in order per file. If it throws, the sender retries. */
   readonly onEvent?: ((event: WebhookBody) => void | Promise<void>) | undefined
   readonly logger?: Logger | undefined
@@ -45,7 +45,7 @@ export interface WebhookReceiver {
 export function createWebhookReceiver(options: WebhookReceiverOptions = {}): WebhookReceiver {
   const { wakes, onEvent, logger = silentLogger, ...values } = options
   const { secret, secretPosition, maxBodyBytes } = webhookReceiverOptionsSchema.parse(values)
-  const order = new WebhookOrder()
+  const order = new DeliveryOrder()
   /** Running handlers by file. The next message of a file waits, or two could overtake each other. */
   const turns = new Map<string, Promise<void>>()
   let server: Server | undefined
@@ -57,7 +57,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
     const { secret: _secret, ...rest } = event
     await onEvent?.(rest)
     order.remember(message)
-    wakes?.poke(message.fileId, statusOnTheWay(message))
+    wakes?.notify(message.fileId, statusOnTheWay(message))
   }
 
   async function inTurn(event: WebhookBody): Promise<void> {

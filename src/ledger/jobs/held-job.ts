@@ -19,7 +19,7 @@ export interface HeldJob {
   retryAt(...args: Tail<JobStore['retryAt']>): Promise<Job>
   release(...args: Tail<JobStore['release']>): Promise<Job>
   /** Stops renewing without writing: the lease is lost, or the store cannot be written. */
-  forsake(): void
+  abandon(): void
 }
 
 type Tail<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never
@@ -61,6 +61,6 @@ export function holdJob(store: JobStore, claimed: ClaimedJob, options: HoldJobOp
     fail: (...args) => end(store.fail(lease, ...args)),
     retryAt: (...args) => end(store.retryAt(lease, ...args)),
     release: (...args) => end(store.release(lease, ...args)),
-    forsake: keeper.stop,
+    abandon: keeper.stop,
   }
 }

@@ -2,7 +2,7 @@ import type { Database } from '../database/database.js'
 import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from '../leases/clock-set-back.js'
 import type { Holder } from '../leases/holder.js'
 import { newLease } from '../leases/leases.js'
-import type { ClaimOptions, HastenFilter, JobLease } from './job-store.js'
+import type { ClaimOptions, ExpediteFilter, JobLease } from './job-store.js'
 
 /** Claims a given job that has no holder and has not ended. Call inside a transaction. */
 export function claimByKey(
@@ -50,9 +50,9 @@ export function wakeSetBack(database: Database, nowMs: number): void {
 }
 
 /** Makes some jobs ready that wait for their retry. Call inside a transaction. @returns their number */
-export function hasten(
+export function expedite(
   database: Database,
-  { codes, limit, putOffForMs = 0, groups }: HastenFilter,
+  { codes, limit, putOffForMs = 0, groups }: ExpediteFilter,
   nowMs: number,
 ): number {
   return database.run(

@@ -137,14 +137,14 @@ export class JobQueue {
     } catch (thrown) {
       const error = toVoxmuxError(thrown, held.job.input)
       logger.warn({ ...log, code: error.code }, error.message)
-      if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.forsake()
+      if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.abandon()
       await endJob(held, endFor(held.job, error, retryDelay), error).catch((fault) => {
         // The lease expires by itself, and another worker claims the job.
         logger.error(
           { ...log, error: toVoxmuxError(fault).message },
           'The end of a job could not be written. Its lease expires, and it runs again.',
         )
-        held.forsake()
+        held.abandon()
       })
     }
   }

@@ -61,7 +61,7 @@ export interface JobFilter {
 }
 
 /** Selects waiting retries to run now. */
-export interface HastenFilter {
+export interface ExpediteFilter {
   /** Error codes of the failures. */
   readonly codes: readonly string[]
   /** Largest number of jobs; the soonest due come first. */
@@ -132,7 +132,7 @@ export interface JobStore {
    */
   requeue(id: string): Promise<Job | null>
   /** Makes jobs ready that wait for a retry. A job with a requested time keeps it. @returns their number */
-  hasten(filter: HastenFilter): Promise<number>
+  expedite(filter: ExpediteFilter): Promise<number>
   /** Deletes a job. Returns false if it does not exist or a live worker holds it. */
   forget(id: string): Promise<boolean>
   /** Deletes the jobs that ended before that time. @returns their number */

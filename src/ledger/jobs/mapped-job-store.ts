@@ -5,7 +5,7 @@ import type {
   ClaimedJob,
   ClaimOptions,
   ClaimOutcome,
-  HastenFilter,
+  ExpediteFilter,
   JobCount,
   JobFilter,
   JobStore,
@@ -62,7 +62,7 @@ export class MappedJobStore implements JobStore {
       if (name === null) return { ...claimed, job: this.#here(claimed.job) }
       await this.#store.putBack(claimed)
       this.#lacking.set(claimed.job.group, this.#now() + LACKING_MS)
-      this.#sayOnce(name)
+      this.#logOnce(name)
     }
   }
 
@@ -118,9 +118,9 @@ export class MappedJobStore implements JobStore {
     return this.#hereOrNull(await this.#store.requeue(id))
   }
 
-  hasten(filter: HastenFilter): Promise<number> {
+  expedite(filter: ExpediteFilter): Promise<number> {
     const groups = filter.groups?.map((group) => this.#roots.toStore(group))
-    return this.#store.hasten({ ...filter, ...(groups && { groups }) })
+    return this.#store.expedite({ ...filter, ...(groups && { groups }) })
   }
 
   forget(id: string): Promise<boolean> {
@@ -183,7 +183,7 @@ export class MappedJobStore implements JobStore {
     return null
   }
 
-  #sayOnce(name: string): void {
+  #logOnce(name: string): void {
     if (this.#said.has(name)) return
     this.#said.add(name)
     const here = this.#roots.hereOf(name)

@@ -2,7 +2,7 @@ import type { Database, SqlValue } from '../database/database.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeLostLeases, leaseLost } from '../leases/leases.js'
 import { isEnded, type Job, type JobRequest } from './job.js'
-import { claimByKey, claimNext, hasten, wakeSetBack } from './job-claims.js'
+import { claimByKey, claimNext, expedite, wakeSetBack } from './job-claims.js'
 import { countJobs, findJob, listJobs, theJob } from './job-reads.js'
 import { insertJob } from './job-row.js'
 import {
@@ -10,7 +10,7 @@ import {
   type ClaimOptions,
   type ClaimOutcome,
   DEFAULT_LEASE_MS,
-  type HastenFilter,
+  type ExpediteFilter,
   type JobCheckpoint,
   type JobCount,
   type JobFilter,
@@ -170,8 +170,8 @@ export class SqliteJobStore implements JobStore {
     })
   }
 
-  async hasten(filter: HastenFilter): Promise<number> {
-    return this.#database.transaction(() => hasten(this.#database, filter, this.#now()))
+  async expedite(filter: ExpediteFilter): Promise<number> {
+    return this.#database.transaction(() => expedite(this.#database, filter, this.#now()))
   }
 
   async forget(id: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import {
   type ClaimOutcome,
   DEFAULT_LEASE_MS,
   DEFAULT_LIST_LIMIT,
-  type HastenFilter,
+  type ExpediteFilter,
   type JobCheckpoint,
   type JobCount,
   type JobFilter,
@@ -139,7 +139,7 @@ export class RedisJobStore implements JobStore {
     return jobOf(await this.#run('requeue', [id]))
   }
 
-  async hasten({ codes, limit, putOffForMs = 0, groups }: HastenFilter): Promise<number> {
+  async expedite({ codes, limit, putOffForMs = 0, groups }: ExpediteFilter): Promise<number> {
     const own = [limit, putOffForMs, codes.length, ...codes, groups === undefined ? '' : '1', ...(groups ?? [])]
     return Number(await this.#scripts.run('hasten', JOB_SCRIPTS.hasten, own))
   }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { type FileFacts, type LearnedLimit, type LimitsLearned, limitMatches } from '../spending/limits-learned.js'
+import { type LearnedLimit, type LimitFacts, type LimitsLearned, limitMatches } from '../spending/limits-learned.js'
 
 /**
  * {@link LimitsLearned} on Redis: one hash per service, with a limit as JSON in each field. Learning is not atomic: two
@@ -29,11 +29,11 @@ export class RedisLimitsLearned implements LimitsLearned {
     await this.#client.hset(this.#key(limit.service), fieldOf(limit), Date.now())
   }
 
-  async matching(service: string, facts: FileFacts): Promise<LearnedLimit[]> {
+  async matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]> {
     return (await this.#known(service)).filter((limit) => limitMatches(limit, facts[limit.property]))
   }
 
-  async unlearn(service: string, facts: FileFacts): Promise<void> {
+  async unlearn(service: string, facts: LimitFacts): Promise<void> {
     await this.#delete(service, await this.matching(service, facts))
   }
 

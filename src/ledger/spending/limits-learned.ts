@@ -14,16 +14,16 @@ export interface LearnedLimit {
 }
 
 /** Facts about a file, under the same property names. */
-export type FileFacts = Readonly<Record<string, number | string>>
+export type LimitFacts = Readonly<Record<string, number | string>>
 
 /** Remote refusals and the properties that caused them, so that the next similar file gets a warning. */
 export interface LimitsLearned {
   /** Stores a limit and keeps only the strictest one for each code and property. */
   learn(limit: LearnedLimit): Promise<void>
   /** Limits for which a similar file was refused before. */
-  matching(service: string, facts: FileFacts): Promise<LearnedLimit[]>
+  matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]>
   /** Deletes limits that a file of these facts disproves, because the service accepted it. */
-  unlearn(service: string, facts: FileFacts): Promise<void>
+  unlearn(service: string, facts: LimitFacts): Promise<void>
 }
 
 /** {@link LimitsLearned} in SQLite. */
@@ -53,11 +53,11 @@ export class SqliteLimitsLearned implements LimitsLearned {
     })
   }
 
-  async matching(service: string, facts: FileFacts): Promise<LearnedLimit[]> {
+  async matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]> {
     return this.#known(service).filter((limit) => limitMatches(limit, facts[limit.property]))
   }
 
-  async unlearn(service: string, facts: FileFacts): Promise<void> {
+  async unlearn(service: string, facts: LimitFacts): Promise<void> {
     this.#database.transaction(() => {
       for (const limit of this.#known(service)) if (limitMatches(limit, facts[limit.property])) this.#delete(limit)
     })

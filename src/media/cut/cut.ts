@@ -77,7 +77,7 @@ async function finishedCut(
     const { size } = await file.stat()
     const sampleCount = await waveSampleCount(file)
     const { startSample, endSample } = cut.request.range
-    if (!sampleCount && endSample === null && startSample > 0) throw nothingThere(cut)
+    if (!sampleCount && endSample === null && startSample > 0) throw beyondEnd(cut)
     if (!sampleCount) throw undecodable(media, cut)
     if (endSample !== null && sampleCount !== endSample - startSample) {
       const { path } = media
@@ -103,7 +103,7 @@ async function finishedCut(
   }
 }
 
-function nothingThere({ stream, request }: PlannedCut): UsageError {
+function beyondEnd({ stream, request }: PlannedCut): UsageError {
   const fromSec = (request.range.startSample / stream.sampleRate).toFixed(3)
   return new UsageError('ERR_SEGMENT_OUTSIDE', `Audio track ${stream.audioIndex} ends before ${fromSec} s.`, {
     remedies: ['The file has only picture there. Name an earlier part.'],

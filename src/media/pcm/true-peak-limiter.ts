@@ -58,7 +58,7 @@ export class TruePeakLimiter {
     this.#held = joined
     const known = joined.length / this.#channels - 2 * PEAK_REACH - 1
     for (let frame = this.#needs.length; frame < known; frame++) this.#needs.push(this.#needOf(frame + PEAK_REACH))
-    return this.#giveOut(Math.max(0, this.#needs.length - 2 * this.#ahead))
+    return this.#emit(Math.max(0, this.#needs.length - 2 * this.#ahead))
   }
 
   /** Returns the remaining samples. */
@@ -76,7 +76,7 @@ export class TruePeakLimiter {
     return peak > this.#ceiling ? this.#ceiling / peak : 1
   }
 
-  #giveOut(frames: number): Float64Array {
+  #emit(frames: number): Float64Array {
     const out = new Float64Array(frames * this.#channels)
     let lowestAt = -1
     for (let frame = 0; frame < frames; frame++) {

@@ -1,4 +1,4 @@
-import type { Edit, MovieTrack } from './movie-tracks.js'
+import type { MovieEdit, MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
 export type EditLists =
@@ -31,18 +31,18 @@ function complexity(track: MovieTrack): string | undefined {
   if (track.edits.slice(from, from + shown.length).some(({ mediaTime }) => mediaTime < 0n)) {
     return 'has a hole in the middle'
   }
-  const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as Edit, edit))
+  const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as MovieEdit, edit))
   if (!isWhole) return `is put together from ${shown.length} parts`
   if (track.handler === 'vide' && !isPictureStart(track, first.mediaTime)) return 'begins between two pictures'
   return undefined
 }
 
-function shownEdits(edits: readonly Edit[]): readonly Edit[] {
+function shownEdits(edits: readonly MovieEdit[]): readonly MovieEdit[] {
   return edits.filter(({ mediaTime }) => mediaTime >= 0n)
 }
 
 /** True if an edit starts at the tick at which the previous one ends. */
-function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: Edit, edit: Edit): boolean {
+function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: MovieEdit, edit: MovieEdit): boolean {
   return Number(edit.mediaTime - before.mediaTime) * movieTicksPerSec === Number(before.duration) * ticksPerSec
 }
 

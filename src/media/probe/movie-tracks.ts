@@ -3,7 +3,7 @@ import { MOST_AHEAD_SEC } from './clock-jump.js'
 import { movieTables, tableBody } from './movie-boxes.js'
 
 /** One entry of a track's edit list. */
-export interface Edit {
+export interface MovieEdit {
   /** Duration in ticks of the movie. */
   readonly duration: bigint
   /** Start in ticks of the track; -1 shows nothing. */
@@ -17,7 +17,7 @@ export interface MovieTrack {
   readonly handler: string
   readonly ticksPerSec: number
   readonly movieTicksPerSec: number
-  readonly edits: readonly Edit[]
+  readonly edits: readonly MovieEdit[]
   /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
   readonly runs: readonly { readonly count: number; readonly ticks: number }[]
   /** Ticks between decoding and showing the first sample. Null if samples are shown in decoding order. */
@@ -66,7 +66,7 @@ function ticksOf(head: Buffer | undefined): number {
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
 }
 
-function editsOf(list: Buffer | undefined): readonly Edit[] {
+function editsOf(list: Buffer | undefined): readonly MovieEdit[] {
   const long = list?.[0] === 1
   return entries(list, long ? 20 : 12).map((entry) =>
     long

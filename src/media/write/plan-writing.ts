@@ -15,7 +15,7 @@ import { type MuxOptions, type MuxPlan, planMux, planOwnFile } from './remux/mux
 import type { Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
-export interface OutputOptions extends MuxOptions {
+export interface PlanOutputOptions extends MuxOptions {
   /** Channels of new voices that differ from their tracks, by place among the audio streams. */
   readonly mixedTo?: ReadonlyMap<number, number> | undefined
   readonly signal?: AbortSignal | undefined
@@ -43,7 +43,7 @@ const WRITERS: readonly AskWriter[] = [
  * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS
  * @throws {UsageError} ERR_ENCODER_REFUSES
  */
-export async function planOutput(media: MediaInfo, options: OutputOptions): Promise<MuxPlan> {
+export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const measuredBitRates = await walkReplaced(media, options)
   const plan = await chooseWriter(media, { ...options, measuredBitRates })
   for (const { encoding, input } of replacedStreams(plan)) {
@@ -56,7 +56,7 @@ export async function planOutput(media: MediaInfo, options: OutputOptions): Prom
 }
 
 /** Reads the packets of tracks whose headers state too little. */
-async function walkReplaced(media: MediaInfo, { replaced, signal }: OutputOptions): Promise<Map<number, number>> {
+async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOptions): Promise<Map<number, number>> {
   const measured = new Map<number, number>()
   for (const stream of audioStreams(media)) {
     if (!replaced.includes(stream.audioIndex) || !needsWalk(media, stream)) continue
@@ -66,7 +66,7 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: OutputOption
   return measured
 }
 
-async function chooseWriter(media: MediaInfo, options: OutputOptions): Promise<MuxPlan> {
+async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
   if (remux.container !== media.container || options.keepOriginal) return remux
   const encodings = new Map<number, AudioEncoding>()

@@ -17,7 +17,7 @@ import { buildReport, reportPath } from '../report/write-report.js'
 import { type ObtainedVoices, obtainVoices } from '../voice/obtain-voices.js'
 import { watchInput } from '../watched-input.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
-import type { MadeOutput } from './publish-output.js'
+import type { AssembledOutput } from './publish-output.js'
 
 /** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
 interface FileVoices extends ObtainedVoices {
@@ -102,7 +102,7 @@ async function assemblePart(
   voices: FileVoices,
   { bench, signal, tell, job }: Attempt,
   { recipeHash, context }: { readonly recipeHash: string; readonly context: PipelineContext },
-): Promise<MadeOutput> {
+): Promise<AssembledOutput> {
   const { part, workFolder } = bench
   const tracks = await Promise.all(
     plan.tracks.map((track) => {

@@ -8,8 +8,8 @@ import { type Receipt, readReceipt } from '../output/receipt.js'
 import { clearStale } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan } from '../plan/plan-job.js'
-import type { JobTeller } from './job-teller.js'
-import { type MadeOutput, publishOutput } from './publish-output.js'
+import type { JobReporter } from './job-reporter.js'
+import { type AssembledOutput, publishOutput } from './publish-output.js'
 import { openWorkbench, type Workbench } from './workbench.js'
 
 /** One kind of job: a file whose voice is cut here, or an address that the service fetches. */
@@ -46,7 +46,7 @@ export interface PlannedJob {
 /** Regenerated audio that lines up with what was sent. */
 export interface ObtainedAudio {
   /** Writes the part file and verifies it. */
-  assemble(): Promise<MadeOutput>
+  assemble(): Promise<AssembledOutput>
 }
 
 /** One try at a job: its lease and its workbench. */
@@ -64,7 +64,7 @@ export interface Attempt {
 /** The parts of a job's life that differ between front ends. */
 export interface JobLifeOptions {
   readonly context: PipelineContext
-  readonly teller: JobTeller
+  readonly teller: JobReporter
   readonly waitUntilMs?: number | undefined
   /** Takes the lease of a planned job. Null if another process finished the job meanwhile. */
   readonly claim: (planned: PlannedJob) => Promise<HeldJob | null>

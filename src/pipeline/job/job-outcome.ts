@@ -1,5 +1,5 @@
 import { errorReport, type VoxmuxError } from '../../core/errors.js'
-import type { FileEvent, FileStatus } from '../events.js'
+import type { FileEvent, InputStatus } from '../events.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { FinishedJob } from './job-life.js'
@@ -25,14 +25,14 @@ export function outcomeOfFinished(
 export function outcomeOfError(
   { id, input }: { readonly id: string; readonly input: string },
   error: VoxmuxError,
-  status: FileStatus = statusOf(error),
+  status: InputStatus = statusOf(error),
 ): JobOutcome {
   const event: FileEvent = { event: 'file', id, input, status, output: null, receipt: null, error: errorReport(error) }
   return { event, error, receipt: null }
 }
 
 /** The status of an input after an error. */
-export function statusOf(error: VoxmuxError): FileStatus {
+export function statusOf(error: VoxmuxError): InputStatus {
   switch (error.exitCode) {
     case 5:
       return 'rejected'

@@ -3,8 +3,9 @@ import { VoxmuxClient, type VoxmuxClientOptions } from '../../client/index.js'
 import {
   type Config,
   ensureStateFolder,
-  type RemoteService,
+  type RemoteTarget,
   requireService,
+  type ServiceAccess,
   useConfiguredBinaries,
 } from '../../config/index.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
@@ -15,9 +16,6 @@ import { openStageSlots } from '../stage-slots.js'
 import { openWebhookIntake, type WebhookIntake } from '../voice/webhook-intake.js'
 import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
-
-/** Address and credentials of a service. */
-export type ServiceAccess = Omit<RemoteService, 'kind'>
 
 /** A service in this process, as the composition root starts it. */
 export interface EmbeddedServiceHandle {
@@ -141,7 +139,7 @@ class LazyService {
     return { client, intake: null, embedded }
   }
 
-  async #openRemote({ kind: _, ...access }: RemoteService): Promise<OpenedService> {
+  async #openRemote({ kind: _, ...access }: RemoteTarget): Promise<OpenedService> {
     const { logger = silentLogger } = this.#options
     const client = this.#clientOf(access)
     const settings = this.#config.webhook

@@ -7,7 +7,7 @@ import { publishReport } from '../report/write-report.js'
 import type { Workbench } from './workbench.js'
 
 /** A complete and verified part file. */
-export interface MadeOutput {
+export interface AssembledOutput {
   /** The final receipt, except for the publish method. */
   readonly receipt: Receipt
   /** Null if the input cannot be read here. */
@@ -30,7 +30,7 @@ export interface PublishOutputOptions {
  * @throws {UsageError} `ERR_OUTPUT_EXISTS`
  */
 export async function publishOutput(
-  { receipt, inputIdentity }: MadeOutput,
+  { receipt, inputIdentity }: AssembledOutput,
   output: string,
   { bench, replace, checkpoint }: PublishOutputOptions,
 ): Promise<Receipt> {

@@ -10,7 +10,7 @@ import { stillRunning } from '../voice/wait-for-voice.js'
 import { jobKindOf } from './job-kind.js'
 import { liveJob, type PlannedJob } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
-import { JobTeller } from './job-teller.js'
+import { JobReporter } from './job-reporter.js'
 import { ownOutput } from './own-output.js'
 
 /** Pause between two checks of a job that another process holds, in milliseconds. */
@@ -47,7 +47,7 @@ export async function runJob(
 
 /** How a job is claimed and ended by the process that was asked for it. */
 class JobRun {
-  readonly teller: JobTeller
+  readonly teller: JobReporter
   readonly #request: PlanRequest
   readonly #context: PipelineContext
   readonly #signal: AbortSignal
@@ -62,7 +62,7 @@ class JobRun {
     this.#waitUntilMs = options.waitUntilMs
     const { provisionalId: id, group, settings } = request
     const input = isWebAddress(request.input) ? redactUrl(request.input) : request.input
-    this.teller = new JobTeller({
+    this.teller = new JobReporter({
       facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
       hooks: [...(context.hooks ?? []), ...(options.hooks ?? [])],
       onEvent: options.onEvent,
@@ -158,7 +158,7 @@ class JobRun {
       else if (status === 'pending') await held.release({ status: 'queued' })
       else await held.fail({ status: status === 'rejected' ? 'rejected' : 'failed', error: errorReport(error) })
     } catch (lost) {
-      held.forsake()
+      held.abandon()
       this.#context.logger.debug({ job: held.job.id, cause: lost }, 'could not write the end of the job')
     }
   }

@@ -111,7 +111,7 @@ async function isOlder(
   outputBytes: number,
   jobs: Pick<JobStore, 'get'>,
 ): Promise<boolean> {
-  if (receipt.output.sizeBytes !== outputBytes || !(await isMadeOf(receipt, input, jobs))) return false
+  if (receipt.output.sizeBytes !== outputBytes || !(await isOutputOf(receipt, input, jobs))) return false
   return (await fileSha256(output, signal)) === receipt.output.sha256
 }
 
@@ -119,6 +119,6 @@ async function isOlder(
  * True if an output was made from the file at this path, in any version. The receipt has the path of the machine that
  * wrote it. If that machine mounts the share elsewhere, the job of the receipt has the right path.
  */
-export async function isMadeOf(receipt: Receipt, input: string, jobs: Pick<JobStore, 'get'>): Promise<boolean> {
+export async function isOutputOf(receipt: Receipt, input: string, jobs: Pick<JobStore, 'get'>): Promise<boolean> {
   return receipt.input.path === input || (await jobs.get(receipt.job))?.input === input
 }

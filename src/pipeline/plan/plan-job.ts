@@ -4,7 +4,7 @@ import { formatTime } from '../../core/time.js'
 import {
   cutEncoding,
   type MuxPlan,
-  type OutputOptions,
+  type PlanOutputOptions,
   planMux,
   planOutput,
   probe,
@@ -118,7 +118,7 @@ export async function planMedia(
 }
 
 /** A file that is refused is not walked through, nor any encoder tried for it. */
-function planWriting(media: MediaInfo, wishes: OutputOptions, verdicts: Verdicts, signal: AbortSignal | undefined) {
+function planWriting(media: MediaInfo, wishes: PlanOutputOptions, verdicts: Verdicts, signal: AbortSignal | undefined) {
   const isRefused = refusalError(media.path, verdicts.asSent) !== undefined
   return isRefused ? planMux(media, wishes) : planOutput(media, { ...wishes, signal })
 }
@@ -151,7 +151,7 @@ function muxOptions(
   tracks: readonly TrackPlan[],
   { recipe, outputType }: JobSettings,
   outputFile: string | undefined,
-): OutputOptions {
+): PlanOutputOptions {
   return {
     replaced: tracks.map(({ stream }) => stream.audioIndex),
     mixedTo: new Map(

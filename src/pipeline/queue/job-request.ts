@@ -12,7 +12,7 @@ import { isWebAddress } from '../plan/expand-inputs.js'
 import { settingsOfConfig } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { segmentSchema } from '../plan/segments.js'
-import type { JobOrder } from './queued-order.js'
+import type { QueuedFile } from './queued-file.js'
 
 /** A job that another program wrote, for `voxmux step` and for the spool folder of `voxmux worker`. */
 export const jobRequestSchema = z.strictObject({
@@ -87,11 +87,11 @@ export function flagsOfRequest({ preset, track, channels, outputType, mix, keepO
  * @param configOf resolves the configuration with flags on top
  * @throws UsageError for relative paths, and whatever `configOf` throws
  */
-export async function orderOfRequest(
+export async function queuedFileOfRequest(
   request: JobRequestFile,
   group: string,
   configOf: (flags: Flags) => Promise<Config>,
-): Promise<JobOrder> {
+): Promise<QueuedFile> {
   const { input, output = defaultOutput(input), segments = [], force = false } = request
   const config = await configOf(flagsOfRequest(request))
   return { input, output, group, settings: settingsOfConfig(config, { segments, force, previewSec: null }) }

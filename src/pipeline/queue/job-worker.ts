@@ -16,11 +16,11 @@ import { endOfJob, faultOfDaemon } from '../job/job-endings.js'
 import { jobKindOf } from '../job/job-kind.js'
 import { liveJob } from '../job/job-life.js'
 import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from '../job/job-outcome.js'
-import { JobTeller } from '../job/job-teller.js'
+import { JobReporter } from '../job/job-reporter.js'
 import { ownOutput } from '../job/own-output.js'
 import type { JobHooks } from '../job-hooks.js'
 import { AccountGuard } from './account-guard.js'
-import { orderOf, planRequestOf, type QueuedOrder } from './queued-order.js'
+import { planRequestOf, type QueuedRecord, queuedRecordOf } from './queued-file.js'
 import { retryRemedy } from './retry-job.js'
 import { ServiceReturn } from './service-return.js'
 
@@ -69,7 +69,7 @@ export interface JobWorker {
 
 /** Opens a worker over the context's store. It runs jobs with the same code as `runJob`. Call `start` to begin. */
 export function openJobWorker(context: PipelineContext, options: JobWorkerOptions): JobWorker {
-  return new OrderWorker(context, options)
+  return new QueueWorker(context, options)
 }
 
 /** Deferral of jobs that no worker may take until the process that made them claims them by key. */
@@ -77,7 +77,7 @@ const NOT_OURS_MS = 100 * 365 * 24 * 3600 * 1000
 
 const PROBE_MS = { first: 30_000, longest: 600_000 }
 
-class OrderWorker implements JobWorker {
+class QueueWorker implements JobWorker {
   readonly #context: PipelineContext
   readonly #options: JobWorkerOptions
   readonly #logger: Logger
@@ -140,12 +140,12 @@ class OrderWorker implements JobWorker {
     const teller = this.#tellerOf(held)
     this.#working.set(job.id, { job, stage: null, percent: 0, sinceMs: Date.now() })
     try {
-      const order = orderOf(job)
-      if (order === null) return await leave(held)
+      const record = queuedRecordOf(job)
+      if (record === null) return await leave(held)
       this.#logger.info({ job: job.id, input: job.input, group: job.group, attempt: job.attempts }, 'job begins')
-      teller.learn({ data: order.data })
-      const outcome = await this.#live(held, order, teller)
-      this.#serviceReturn.gotThrough()
+      teller.learn({ data: record.data })
+      const outcome = await this.#live(held, record, teller)
+      this.#serviceReturn.reached()
       const { status, output } = outcome.event
       this.#logger.info({ job: job.id, input: job.input, status, output }, 'job ended')
       this.#options.onEvent?.(outcome.event)
@@ -159,16 +159,16 @@ class OrderWorker implements JobWorker {
     }
   }
 
-  #tellerOf({ job, signal }: HeldJob): JobTeller {
+  #tellerOf({ job, signal }: HeldJob): JobReporter {
     const { id, input, group, preset } = job
     let isDealtWith = false
-    return new JobTeller({
+    return new JobReporter({
       facts: { id, group, preset: preset ?? '', input, output: job.output, data: {}, signal },
       hooks: [...(this.#context.hooks ?? []), ...(this.#options.hooks ?? [])],
       onEvent: (event) => {
         if (event.event === 'progress' && event.stage === 'process' && !isDealtWith) {
           isDealtWith = true
-          this.#serviceReturn.gotThrough()
+          this.#serviceReturn.reached()
         }
         const entry = this.#working.get(id)
         if (event.event === 'progress' && entry) {
@@ -181,8 +181,8 @@ class OrderWorker implements JobWorker {
     })
   }
 
-  async #live(held: HeldJob, order: QueuedOrder, teller: JobTeller): Promise<JobOutcome> {
-    const request = planRequestOf(held.job, order)
+  async #live(held: HeldJob, record: QueuedRecord, teller: JobReporter): Promise<JobOutcome> {
+    const request = planRequestOf(held.job, record)
     const own = await ownOutput(request, held.signal)
     if (own !== null) {
       await held.complete({ status: 'skipped' })
@@ -198,7 +198,7 @@ class OrderWorker implements JobWorker {
     return outcomeOfFinished(teller.facts, finished)
   }
 
-  async #end(held: HeldJob, error: VoxmuxError, teller: JobTeller): Promise<void> {
+  async #end(held: HeldJob, error: VoxmuxError, teller: JobReporter): Promise<void> {
     const { job } = held
     if (concernsAccount(error)) await this.#guard.trouble(error)
     const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, teller)
@@ -218,7 +218,7 @@ class OrderWorker implements JobWorker {
 }
 
 /** The same end, or another try if a hook reports that the fault is not the file's. */
-async function excused(end: JobEnd, error: VoxmuxError, teller: JobTeller): Promise<JobEnd> {
+async function excused(end: JobEnd, error: VoxmuxError, teller: JobReporter): Promise<JobEnd> {
   if (end.kind !== 'fail') return end
   const delayMs = await teller.excused({ status: end.status, error })
   return delayMs === undefined ? end : { kind: 'retry', atMs: Date.now() + delayMs }

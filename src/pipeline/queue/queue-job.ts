@@ -5,13 +5,13 @@ import { TransientError, UsageError } from '../../core/errors.js'
 import { isEnded, type Job, type JobRequest, type JobStore } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../file-identity.js'
-import { isMadeOf } from '../output/existing-output.js'
+import { isOutputOf } from '../output/existing-output.js'
 import { readReceipt } from '../output/receipt.js'
 import { missingInput } from '../output/storage-faults.js'
 import { isWebAddress } from '../plan/expand-inputs.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
-import { type JobOrder, orderOf, orderState, shownInput } from './queued-order.js'
+import { type QueuedFile, queuedRecordOf, queuedState, shownInput } from './queued-file.js'
 
 /** Faults of a job whose input has left its old name, or is another file there. */
 const ELSEWHERE_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
@@ -33,25 +33,25 @@ export interface QueueOptions {
  * @throws UsageError `ERR_ORDER_RELATIVE`; TransientError `ERR_INPUT_CHANGING`; whatever reading the input throws
  */
 export async function queueJob(
-  order: JobOrder,
+  file: QueuedFile,
   context: PipelineContext,
   options: QueueOptions = {},
 ): Promise<{ readonly job: Job; readonly created: boolean }> {
-  const isAddress = isWebAddress(order.input)
-  requireAbsolute(order, isAddress)
-  const content = isAddress ? addressContent(order.input) : await fileContent(order, context, options.signal)
-  const request = jobRequest(order, content, context)
+  const isAddress = isWebAddress(file.input)
+  requireAbsolute(file, isAddress)
+  const content = isAddress ? addressContent(file.input) : await fileContent(file, context, options.signal)
+  const request = jobRequest(file, content, context)
   const first = await context.jobs.enqueue(request)
   if (first.created) return first
-  const isCopy = order.identity === undefined && (await isElsewhere(first.job, request.input))
-  if (!isCopy) return { job: await updateKnownJob(first.job, request, order, context), created: false }
+  const isCopy = file.identity === undefined && (await isElsewhere(first.job, request.input))
+  if (!isCopy) return { job: await updateKnownJob(first.job, request, file, context), created: false }
   const copy = { ...request, key: valueSha256({ copyOf: request.key, input: shared(request.input, context) }) }
   const second = await context.jobs.enqueue(copy)
   if (second.created) return second
-  return { job: await updateKnownJob(second.job, copy, order, context), created: false }
+  return { job: await updateKnownJob(second.job, copy, file, context), created: false }
 }
 
-function requireAbsolute({ input, output }: JobOrder, isAddress: boolean): void {
+function requireAbsolute({ input, output }: QueuedFile, isAddress: boolean): void {
   const relative = [...(isAddress ? [] : [input]), output].find((path) => !isAbsolute(path))
   if (relative === undefined) return
   throw new UsageError(
@@ -76,7 +76,7 @@ function addressContent(address: string): Content {
 }
 
 async function fileContent(
-  { input, contentId }: JobOrder,
+  { input, contentId }: QueuedFile,
   { jobs }: PipelineContext,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
@@ -98,24 +98,24 @@ async function fileContent(
   })
 }
 
-function jobRequest(order: JobOrder, { hash, identity }: Content, context: PipelineContext): JobRequest {
-  const { input, output, settings, group } = order
+function jobRequest(file: QueuedFile, { hash, identity }: Content, context: PipelineContext): JobRequest {
+  const { input, output, settings, group } = file
   const isAddress = identity === null
   const recipe = recipeHash(settings, context.serviceIdentity)
   const what =
-    order.identity === undefined
+    file.identity === undefined
       ? { hash, output: shared(output, context), recipe }
-      : { group: shared(group, context), identity: order.identity }
+      : { group: shared(group, context), identity: file.identity }
   return {
     key: valueSha256(what),
     group,
-    priority: order.priority ?? 0,
-    notBeforeMs: order.notBeforeMs ?? null,
+    priority: file.priority ?? 0,
+    notBeforeMs: file.notBeforeMs ?? null,
     input: shownInput(input, isAddress),
     inputIdentity: identity && { ...identity, sha256: hash },
     recipeHash: recipe,
     preset: settings.preset,
-    state: orderState(order, isAddress),
+    state: queuedState(file, isAddress),
   }
 }
 
@@ -138,11 +138,11 @@ async function isElsewhere(job: Job, input: string): Promise<boolean> {
 async function updateKnownJob(
   job: Job,
   request: JobRequest,
-  { settings, ticket, supersede }: JobOrder,
+  { settings, ticket, supersede }: QueuedFile,
   { jobs }: PipelineContext,
 ): Promise<Job> {
   const isMoved = job.input !== request.input
-  const isSameWish = ticket !== undefined && orderOf(job)?.ticket === ticket
+  const isSameWish = ticket !== undefined && queuedRecordOf(job)?.ticket === ticket
   const isAgain =
     (settings.force && !isSameWish) ||
     (isMoved && job.error !== null && ELSEWHERE_CODES.has(job.error.code)) ||
@@ -161,5 +161,5 @@ async function isSuperseded({ id, status, input, output }: Job, jobs: JobStore):
   // A skipped job's output belongs to another job.
   if (status !== 'done' || output === null) return false
   const receipt = await readReceipt(receiptPath(output))
-  return receipt !== undefined && receipt.job !== id && (await isMadeOf(receipt, input, jobs))
+  return receipt !== undefined && receipt.job !== id && (await isOutputOf(receipt, input, jobs))
 }

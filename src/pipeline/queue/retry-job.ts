@@ -1,9 +1,9 @@
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { Job, JobStore } from '../../ledger/index.js'
 import type { JobSettings } from '../plan/job-settings.js'
-import { orderOf } from './queued-order.js'
+import { queuedRecordOf } from './queued-file.js'
 
-export interface RetryOptions {
+export interface RetryJobOptions {
   /** Runs a finished job again and replaces its output. */
   readonly force: boolean
   /** The present settings of its watched folder. An unfinished job takes them, because a person may have fixed them. */
@@ -15,14 +15,14 @@ export interface RetryOptions {
  *
  * @throws UsageError `ERR_JOB_WITHOUT_ORDER`, `ERR_JOB_UNKNOWN`; TransientError `ERR_JOB_HELD`
  */
-export async function retryJob(jobs: JobStore, job: Job, { force, settings }: RetryOptions): Promise<Job> {
+export async function retryJob(jobs: JobStore, job: Job, { force, settings }: RetryJobOptions): Promise<Job> {
   const ready = await jobs.requeue(job.id)
   if (!ready) throw new UsageError('ERR_JOB_UNKNOWN', `The ledger no longer has the job ${job.id}.`)
   const isUnfinished = job.status === 'failed' || job.status === 'rejected'
   const present = isUnfinished ? settings : undefined
   if (!force && present === undefined) return ready
-  const order = orderOf(ready)
-  if (!order) {
+  const record = queuedRecordOf(ready)
+  if (!record) {
     if (!force) return ready
     throw new UsageError('ERR_JOB_WITHOUT_ORDER', `${job.input} was not queued, so no worker can retry it.`, {
       input: job.input,
@@ -31,9 +31,9 @@ export async function retryJob(jobs: JobStore, job: Job, { force, settings }: Re
   }
   const claim = await jobs.claim(ready.key)
   if (claim.outcome !== 'claimed') throw jobHeld(job)
-  const wanted = { ...order.settings, ...present }
+  const wanted = { ...record.settings, ...present }
   await jobs.checkpoint(claim.lease, {
-    state: { order: { ...order, settings: { ...wanted, force: force || wanted.force } } },
+    state: { order: { ...record, settings: { ...wanted, force: force || wanted.force } } },
   })
   return jobs.release(claim.lease, { status: 'queued' })
 }

@@ -8,7 +8,7 @@ import type { JobStore } from '../../ledger/index.js'
 const SERVICE_CODES: readonly string[] = ['ERR_SERVICE_UNREACHABLE', 'ERR_SERVICE_BUSY', 'ERR_BAD_ANSWER']
 
 export interface ServiceReturnOptions {
-  readonly jobs: Pick<JobStore, 'hasten'>
+  readonly jobs: Pick<JobStore, 'expedite'>
   /** Groups of the jobs; default all. */
   readonly groups?: readonly string[] | undefined
   readonly logger: Logger
@@ -62,7 +62,7 @@ export class ServiceReturn {
   }
 
   /** The service processed a job, or the job is done. */
-  gotThrough(): void {
+  reached(): void {
     if (this.#failing === null && this.#backMs === null) return
     this.#through += 1
     this.#wakeUp.now()
@@ -88,7 +88,7 @@ export class ServiceReturn {
       const through = this.#through
       this.#through = 0
       try {
-        if (through > 0) await this.#welcome(through, signal)
+        if (through > 0) await this.#resume(through, signal)
         else if (this.#failing) await this.#probe(this.#failing, signal)
         // The job released last failed for a reason of its own.
         else if (this.#backMs !== null) await this.#callBack(1, this.#backMs)
@@ -99,7 +99,7 @@ export class ServiceReturn {
   }
 
   /** Counts jobs that reached the service. If that ends an outage, releases the others. */
-  async #welcome(through: number, signal: AbortSignal): Promise<void> {
+  async #resume(through: number, signal: AbortSignal): Promise<void> {
     if (this.#failing && this.#failing.looks >= OUTAGE_LOOKS) {
       // A cached voice succeeds without the service.
       if (!(await this.#answers(signal))) return
@@ -110,7 +110,7 @@ export class ServiceReturn {
   }
 
   async #callBack(limit: number, backMs: number): Promise<void> {
-    const ready = await this.#hasten(limit, performance.now() - backMs)
+    const ready = await this.#expedite(limit, performance.now() - backMs)
     if (ready < limit) this.#backMs = null
   }
 
@@ -126,13 +126,13 @@ export class ServiceReturn {
     const { first, longest } = this.#options.probeMs
     failing.tryAtMs = performance.now() + backoffMs(failing.tries++, first, longest)
     // No job waits. The next failure starts again.
-    if ((await this.#hasten(1, 0)) === 0) this.#failing = null
+    if ((await this.#expedite(1, 0)) === 0) this.#failing = null
   }
 
-  async #hasten(limit: number, putOffForMs: number): Promise<number> {
+  async #expedite(limit: number, putOffForMs: number): Promise<number> {
     const { jobs, groups, logger, onReady } = this.#options
     const filter = { codes: SERVICE_CODES, limit, putOffForMs: Math.floor(putOffForMs) }
-    const ready = await jobs.hasten({ ...filter, ...(groups && { groups }) })
+    const ready = await jobs.expedite({ ...filter, ...(groups && { groups }) })
     if (ready === 0) return 0
     logger.info({ jobs: ready }, 'The service responds again: waiting jobs are retried now.')
     onReady()

@@ -103,18 +103,18 @@ export class Spool {
       if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return // another worker took it
       const error = toVoxmuxError(thrown, path)
       if (ticket !== undefined && this.#taken.has(ticket)) {
-        this.#sayOnce(
+        this.#logOnce(
           name,
           error,
           `${path} was enqueued and cannot be deleted: the worker needs write access to the folder.`,
         )
       } else if (error.exitCode === 4 || error.exitCode === 130) {
-        this.#sayOnce(name, error, `${name} is waiting and will be retried: ${error.message}`)
+        this.#logOnce(name, error, `${name} is waiting and will be retried: ${error.message}`)
       } else await this.#setAside(name, path, error)
     }
   }
 
-  #sayOnce(name: string, { code }: VoxmuxError, message: string): void {
+  #logOnce(name: string, { code }: VoxmuxError, message: string): void {
     if (!this.#waiting.has(name)) this.#options.logger.warn({ spool: name, code }, message)
     this.#waiting.add(name)
   }
@@ -129,7 +129,7 @@ export class Spool {
     } catch (cause) {
       // Neither enqueued nor moved. Reading it again does no harm.
       const why = toVoxmuxError(cause, path).message
-      this.#sayOnce(name, error, `${path} was rejected and cannot be renamed. ${error.message} ${why}`)
+      this.#logOnce(name, error, `${path} was rejected and cannot be renamed. ${error.message} ${why}`)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type FileErrorCode, fileErrorInfo } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
-import type { FileFacts, LimitRelation, LimitsLearned } from '../../ledger/index.js'
+import type { LimitFacts, LimitRelation, LimitsLearned } from '../../ledger/index.js'
 import type { VoiceAlignment } from '../../media/index.js'
 import type { VoiceCut } from '../../media/voice-cut.js'
 import type { PipelineContext } from '../context.js'
@@ -110,6 +110,6 @@ async function learnFrom(cut: VoiceCut, errorCode: number | null, context: Learn
   if (cause) await learned.learn({ service, errorCode, ...cause, value: facts[cause.property] })
 }
 
-function factsOf({ sampleRate, format, sizeBytes, sampleCount }: VoiceCut): CutFacts & FileFacts {
+function factsOf({ sampleRate, format, sizeBytes, sampleCount }: VoiceCut): CutFacts & LimitFacts {
   return { sampleRate, format, sizeBytes, durationSec: sampleCount / sampleRate }
 }

@@ -9,8 +9,8 @@ import type { PipelineContext, StageProgress } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { cutRequests, type JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
-import { voiceVerdicts } from './hear-voice.js'
 import { JointProgress } from './joint-progress.js'
+import { noVoiceVerdicts } from './no-voice-verdicts.js'
 import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { type PreparedPiece, preparePiece } from './prepare-piece.js'
 
@@ -121,7 +121,7 @@ async function preparePieces({ plan, workFolder, tell, signal }: ObtainOptions):
 async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
   let refusal: PrecheckError | undefined
   for (const { path } of cuts) {
-    refusal = refusalError(plan.media.path, await voiceVerdicts(path, 0, limits, signal))
+    refusal = refusalError(plan.media.path, await noVoiceVerdicts(path, 0, limits, signal))
     if (!refusal) return
   }
   if (refusal) throw refusal

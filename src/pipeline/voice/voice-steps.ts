@@ -63,7 +63,7 @@ export class VoiceSteps<Judged> {
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error
       this.#note(`The cached audio is unusable (${error.message}) It is downloaded again, at no cost.`)
-      await this.#throwOut()
+      await this.#discard()
       return false
     }
   }
@@ -73,7 +73,7 @@ export class VoiceSteps<Judged> {
     this.#judged = { value: await this.#request.judge(this.#request.answerPath, signal) }
   }
 
-  async #throwOut(): Promise<void> {
+  async #discard(): Promise<void> {
     await rm(this.#request.answerPath, { force: true })
     await this.#context.cache.forget(this.#held.voice.key)
   }
@@ -99,7 +99,7 @@ export class VoiceSteps<Judged> {
       await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
         signal,
         onRegistered: ({ file_id }) => this.#registered(file_id),
-        onProgress: ({ transferredBytes }) => this.#tell('upload', (100 * transferredBytes) / size),
+        onProgress: ({ transferredBytes }) => this.#report('upload', (100 * transferredBytes) / size),
       })
     }, signal)
     await this.#held.advance({ status: 'uploaded' })
@@ -170,7 +170,7 @@ export class VoiceSteps<Judged> {
     try {
       await waitForVoice(await this.#context.client(), fileId, {
         signal: this.#held.signal,
-        onPercent: (percent) => this.#tell('process', percent),
+        onPercent: (percent) => this.#report('process', percent),
         untilMs: this.#waitUntilMs(fileId),
       })
     } catch (error) {
@@ -209,7 +209,7 @@ export class VoiceSteps<Judged> {
     const client = await this.#context.client()
     const { answerPath } = this.#request
     const onProgress = ({ transferredBytes, totalBytes }: TransferProgress) =>
-      totalBytes !== null && this.#tell('download', (100 * transferredBytes) / totalBytes)
+      totalBytes !== null && this.#report('download', (100 * transferredBytes) / totalBytes)
     try {
       await slots.transfers.run(() => client.download(fileId, answerPath, { signal, onProgress }), signal)
     } catch (error) {
@@ -237,10 +237,10 @@ export class VoiceSteps<Judged> {
     const next = await this.#unusable.add(this.#request.answerPath, signal)
     if (next === 'download-again') {
       this.#note(`The regenerated audio is unusable (${error.message}) It is downloaded again, at no cost.`)
-      return this.#throwOut()
+      return this.#discard()
     }
     if (next === 'give-up-for-now') {
-      await this.#throwOut()
+      await this.#discard()
       throw damagedDownloads(error)
     }
     if (NOT_WORTH_PAYING_AGAIN.has(error.code)) throw error
@@ -252,7 +252,7 @@ export class VoiceSteps<Judged> {
       throw new VerificationError(error.code, message, { cause, input, remedies })
     }
     this.#note('The service returned the same unusable audio twice. voxmux requests it again, which is paid for again.')
-    await this.#throwOut()
+    await this.#discard()
     this.#unusable = new UnusableDownloads()
     await this.#held.advance({ status: 'failed', errorCode: USELESS_ANSWER })
   }
@@ -267,7 +267,7 @@ export class VoiceSteps<Judged> {
     this.#timesMs[step] = Date.now()
   }
 
-  #tell(stage: 'upload' | 'process' | 'download', percent: number): void {
+  #report(stage: 'upload' | 'process' | 'download', percent: number): void {
     this.#progress.onProgress?.(stage, Math.min(100, percent))
   }
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { createWebhookReceiver, type VoxmuxClient } from '../../client/index.js'
-import type { RemoteService, WebhookSettings } from '../../config/index.js'
+import type { ServiceAccess, WebhookSettings } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import type { FileNews } from '../../ledger/index.js'
@@ -20,7 +20,7 @@ export interface WebhookIntake {
 
 export interface WebhookIntakeOptions {
   readonly settings: WebhookSettings
-  readonly access: Pick<RemoteService, 'clientId' | 'clientSecret'>
+  readonly access: Pick<ServiceAccess, 'clientId' | 'clientSecret'>
   readonly client: VoxmuxClient
   /** Part of a shared store. One receiver then serves all machines. */
   readonly news?: FileNews | undefined
@@ -38,12 +38,12 @@ export async function openWebhookIntake(options: WebhookIntakeOptions): Promise<
   const { listen, secretPosition } = settings
   const secret = settings.secret ?? derivedSecret(access)
   const start: WebhookStart = { webhook: true, webhook_secret: secret }
-  const stopListening = await news?.listen((fileId) => client.poke(fileId))
+  const stopListening = await news?.listen((fileId) => client.notify(fileId))
   const shared = news ? { start, close: async () => stopListening?.() } : null
   if (listen === undefined) return shared
-  const wakes: Pick<VoxmuxClient, 'poke'> = {
-    poke: (fileId, status) => {
-      client.poke(fileId, status)
+  const wakes: Pick<VoxmuxClient, 'notify'> = {
+    notify: (fileId, status) => {
+      client.notify(fileId, status)
       // A file in progress concerns only the process that waits for it, which polls the progress anyway.
       if (status === undefined) news?.tell(fileId).catch((error) => logger.debug({ error }, 'A webhook was not shared'))
     },

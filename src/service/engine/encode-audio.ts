@@ -7,7 +7,7 @@ import {
   runFfmpeg,
   safeInputOptions,
 } from '../../media/index.js'
-import type { AudioEncoding } from './audio-encoding.js'
+import type { ResultEncoding } from './result-encoding.js'
 
 export interface EncodeOptions {
   /** Source of the titles, chapters and cover. */
@@ -24,7 +24,7 @@ export interface EncodeOptions {
  */
 export async function encodeAudio(
   voice: PcmStream,
-  encoding: AudioEncoding,
+  encoding: ResultEncoding,
   output: string,
   { media, keepChapters, signal }: EncodeOptions,
 ): Promise<void> {

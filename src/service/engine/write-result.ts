@@ -11,12 +11,12 @@ import {
 } from '../../media/index.js'
 import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
-import { audioEncoding } from './audio-encoding.js'
 import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
 import { type FilePart, rangeOfPart } from './file-part.js'
 import { regeneratedTrack } from './regenerated-track.js'
+import { resultEncoding } from './result-encoding.js'
 
 export interface ResultOptions {
   readonly media: MediaInfo
@@ -29,7 +29,7 @@ export interface ResultOptions {
   readonly onProgressSec: (doneSec: number) => void
 }
 
-/** Writes the regenerated file and returns its extension. Throws the errors of `processFile`. */
+/** Writes the regenerated file and returns its extension. Throws the errors of `processClaimed`. */
 export async function writeResult(options: ResultOptions): Promise<string> {
   const type = options.outputType ?? soundType(options.media)
   if (type) return writeSound(type, options)
@@ -40,7 +40,7 @@ export async function writeResult(options: ResultOptions): Promise<string> {
 async function writeSound(type: OutputType, options: ResultOptions): Promise<string> {
   const { media, part, output, signal } = options
   const track = onlyTrack(media)
-  const encoding = audioEncoding(type, track)
+  const encoding = resultEncoding(type, track)
   // The time codes and cue points of the file would be wrong for a part.
   const isWhole = type === 'wav' && media.container === 'wav' && !part
   await encodeAudio(voiceOf(options), encoding, output, { media, keepChapters: !part, signal })

@@ -5,7 +5,7 @@ import { contentDisposition, mediaTypeOf } from './file-storage.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
 /** A file on disk to send, and the name that a browser gives it. */
-export interface DownloadSource {
+export interface FileToSend {
   readonly path: string
   readonly extension: string
   readonly name: string
@@ -19,7 +19,7 @@ export interface DownloadSource {
 export async function sendDownload(
   request: IncomingMessage,
   response: ServerResponse,
-  source: DownloadSource,
+  source: FileToSend,
 ): Promise<void> {
   // Keep the file open: a deletion in the meantime removes the name, not the bytes that are being sent.
   const file = await open(source.path, 'r').catch((cause: unknown) => {

@@ -11,14 +11,14 @@ export interface Registration {
 }
 
 /** A client's options to start a file. */
-export interface StartOptions {
+export interface FileStartOptions {
   readonly webhook: boolean
   readonly webhookSecret: string | null
   readonly outputType: OutputType | null
 }
 
 /** A file held by one worker. A later worker gets another claim, after which this one may no longer write. */
-export interface TakenFile {
+export interface ClaimedFile {
   readonly id: string
   /** A random whole number. */
   readonly claim: number
@@ -27,7 +27,7 @@ export interface TakenFile {
 /** Changes of a file. Each moves it forward, or changes nothing if its state does not allow that. */
 export type FileChange =
   /** Starts a file that was never started, or that failed through no fault of its own. */
-  | { readonly kind: 'start'; readonly options: StartOptions }
+  | { readonly kind: 'start'; readonly options: FileStartOptions }
   /** From pending into progress. */
   | { readonly kind: 'begin'; readonly claim: number }
   /** Sets the progress. It never falls, however often a file is retried. */
@@ -56,7 +56,7 @@ export interface Changed {
 }
 
 /** The kinds of expired data. */
-export type Outlived = 'input' | 'output' | 'unused'
+export type ExpiredData = 'input' | 'output' | 'unused'
 
 /** Format of a file id: a UUID. Other ids are not looked up. */
 export const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -81,22 +81,22 @@ export interface Files {
   change(id: string, change: FileChange, notices?: readonly Notice[]): Promise<Changed>
 
   /** Counts a crash if the last worker never released the file. @returns the file as it is now */
-  findAgain(id: string): Promise<FileRecord | undefined>
+  findForRetry(id: string): Promise<FileRecord | undefined>
   /** Marks a file as being processed. @returns false if it has ended */
-  takeUp(taken: TakenFile): Promise<boolean>
+  claim(taken: ClaimedFile): Promise<boolean>
   /** Releases a file after an orderly end of its processing, so that no crash is counted. */
-  putDown(taken: TakenFile): Promise<void>
+  release(taken: ClaimedFile): Promise<void>
   /**
    * Counts a fault of the service, at most one per claim. @returns the faults since the start; undefined if another
    * worker holds the file
    */
-  countFault(taken: TakenFile): Promise<number | undefined>
+  countFault(taken: ClaimedFile): Promise<number | undefined>
   /**
    * Charges a file's sound, in whole milliseconds, to its user. Charges once, however often the file is retried.
    *
    * @returns 'short' if the credits do not suffice, 'lost' if another worker holds the file; nothing is charged then
    */
-  charge(taken: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'>
+  charge(taken: ClaimedFile, soundMs: number): Promise<'charged' | 'short' | 'lost'>
 
   /** Ids of the files that were accepted but not seen in the job queue, oldest first. */
   unqueued(): Promise<string[]>
@@ -106,12 +106,12 @@ export interface Files {
   /**
    * Some files whose data expired `forMs` after their end, or after the registration of a file that was never started.
    */
-  outlived(what: Outlived, forMs: number): Promise<FileRecord[]>
+  expired(what: ExpiredData, forMs: number): Promise<FileRecord[]>
   /** Deletes the record of a file that was never started. @returns false if it was started */
   forgetUnused(id: string): Promise<boolean>
   /** Deletes the records of files whose output was deleted longer ago than this. */
   forgetDeleted(forMs: number): Promise<void>
 }
 
-/** Most files that one call of {@link Files.outlived} returns. */
-export const OUTLIVED_PAGE = 500
+/** Most files that one call of {@link Files.expired} returns. */
+export const EXPIRED_PAGE = 500

@@ -1,7 +1,7 @@
 import type { FileErrorCode, WebhookStatus } from '../../contract/index.js'
 import { leaseLost } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
-import type { Changed, FileChange, Files, Notice, StartOptions, TakenFile } from '../store/files.js'
+import type { Changed, ClaimedFile, FileChange, FileStartOptions, Files, Notice } from '../store/files.js'
 import { failureStatus } from '../webhooks/outbox.js'
 
 /** Percentage between two progress events. */
@@ -19,26 +19,26 @@ export class FileLife {
   }
 
   /** Accepts a start. A repeated start changes nothing. @returns the file as it is now */
-  async accept({ id, sourceUrl }: FileRecord, options: StartOptions): Promise<FileRecord | undefined> {
+  async accept({ id, sourceUrl }: FileRecord, options: FileStartOptions): Promise<FileRecord | undefined> {
     // For a file from a URL, these events go out when the service downloads it.
     const notices = sourceUrl === null ? statuses('Ready', 'Queued') : []
     return (await this.files.change(id, { kind: 'start', options }, notices)).file
   }
 
-  async fetching(taken: TakenFile): Promise<void> {
+  async fetching(taken: ClaimedFile): Promise<void> {
     await this.step(taken, { kind: 'tell', claim: taken.claim }, statuses('Uploading'))
   }
 
-  async fetched(taken: TakenFile): Promise<void> {
+  async fetched(taken: ClaimedFile): Promise<void> {
     await this.step(taken, { kind: 'tell', claim: taken.claim }, statuses('Ready', 'Queued'))
   }
 
-  async begin(taken: TakenFile): Promise<void> {
+  async begin(taken: ClaimedFile): Promise<void> {
     await this.step(taken, { kind: 'begin', claim: taken.claim }, statuses('In Progress'))
   }
 
   /** @param percent 0 … 100; ignored unless it is more than before; {@link succeed} sets 100 */
-  async progress(taken: TakenFile, percent: number): Promise<void> {
+  async progress(taken: ClaimedFile, percent: number): Promise<void> {
     const before = (await this.files.byId(taken.id))?.progress ?? 100
     const rounded = Math.min(99, Math.floor(percent))
     if (rounded <= before) return
@@ -48,16 +48,16 @@ export class FileLife {
   }
 
   /** @throws {TransientError} `ERR_LEASE_LOST` if another worker has the file now and publishes it */
-  async requireHold(taken: TakenFile): Promise<void> {
+  async requireHold(taken: ClaimedFile): Promise<void> {
     await this.step(taken, { kind: 'tell', claim: taken.claim }, [])
   }
 
-  async succeed(taken: TakenFile, outputExtension: string): Promise<void> {
+  async succeed(taken: ClaimedFile, outputExtension: string): Promise<void> {
     await this.step(taken, { kind: 'succeed', claim: taken.claim, outputExtension }, statuses('Processed'))
     this.tellEnd(taken.id)
   }
 
-  async fail(taken: TakenFile, errorCode: FileErrorCode): Promise<void> {
+  async fail(taken: ClaimedFile, errorCode: FileErrorCode): Promise<void> {
     const status = failureStatus(errorCode)
     await this.step(taken, { kind: 'fail', claim: taken.claim, errorCode }, [
       { type: 'status-updated', status },
@@ -78,7 +78,7 @@ export class FileLife {
   /**
    * Runs a step of the worker that holds the file. @throws {TransientError} `ERR_LEASE_LOST` if another worker holds it
    */
-  private async step({ id, claim }: TakenFile, change: FileChange, notices: readonly Notice[]): Promise<Changed> {
+  private async step({ id, claim }: ClaimedFile, change: FileChange, notices: readonly Notice[]): Promise<Changed> {
     const done = await this.files.change(id, change, notices)
     if (done.file?.claim !== claim) throw leaseLost(`the file ${id}`)
     return done

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { StartError } from '../../contract/index.js'
 import { downloadName, type FileStorage, type SignedLink } from '../storage/file-storage.js'
 import type { FileRecord } from '../store/file-record.js'
-import type { Files, Registration, StartOptions } from '../store/files.js'
+import type { FileStartOptions, Files, Registration } from '../store/files.js'
 import type { FileLife } from './file-life.js'
 import type { FileQueue } from './file-queue.js'
 
@@ -35,7 +35,7 @@ export class FileService {
   }
 
   /** @returns null if the file is accepted now or was before, else the reason */
-  async start(userId: string, fileId: string, options: StartOptions): Promise<StartError | null | 'not-found'> {
+  async start(userId: string, fileId: string, options: FileStartOptions): Promise<StartError | null | 'not-found'> {
     const [file] = await this.listed(userId, [fileId])
     if (!file) return 'not-found'
     if (file.state === 'registered' && file.sourceUrl === null) {

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/logger.js'
 import type { ServiceSettings } from '../service-settings.js'
 import type { FileStorage } from '../storage/file-storage.js'
 import type { FileRecord } from '../store/file-record.js'
-import { type Files, OUTLIVED_PAGE, type Outlived } from '../store/files.js'
+import { EXPIRED_PAGE, type ExpiredData, type Files } from '../store/files.js'
 import type { ServiceStore } from '../store/service-store.js'
 import type { FileLife } from './file-life.js'
 import type { FileQueue } from './file-queue.js'
@@ -53,15 +53,15 @@ async function sweepExpired({ store, storage, life, queue, settings }: Retention
 }
 
 /** Handles every expired file page by page. A handled file is not on the next page. */
-async function each(files: Files, what: Outlived, forSec: number, deal: (file: FileRecord) => Promise<void>) {
+async function each(files: Files, what: ExpiredData, forSec: number, deal: (file: FileRecord) => Promise<void>) {
   const seen = new Set<string>()
   for (;;) {
-    const page = (await files.outlived(what, forSec * 1000)).filter(({ id }) => !seen.has(id))
+    const page = (await files.expired(what, forSec * 1000)).filter(({ id }) => !seen.has(id))
     for (const file of page) {
       seen.add(file.id)
       await deal(file)
     }
-    if (page.length < OUTLIVED_PAGE) return
+    if (page.length < EXPIRED_PAGE) return
   }
 }
 

@@ -7,7 +7,7 @@ import { runJob } from '../../../src/pipeline/job/run-job.js'
 import type { JobHooks } from '../../../src/pipeline/job-hooks.js'
 import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
-import type { JobOrder } from '../../../src/pipeline/queue/queued-order.js'
+import type { QueuedFile } from '../../../src/pipeline/queue/queued-file.js'
 import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
 import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
@@ -22,7 +22,7 @@ function work(options: Partial<JobWorkerOptions> = {}, context = bench.pipeline.
   return worker
 }
 
-async function queue(name: string, more: Partial<JobOrder> = {}): Promise<Job> {
+async function queue(name: string, more: Partial<QueuedFile> = {}): Promise<Job> {
   const input = more.input ?? (await bench.take(name))
   const { settings } = requestFor(input)
   const order = { input, output: `${bench.folder.file('out')}/`, settings, group: 'in', ...more }

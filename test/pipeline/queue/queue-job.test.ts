@@ -1,18 +1,18 @@
 import { copyFile, rename, utimes, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
-import { type JobOrder, orderOf, planRequestOf } from '../../../src/pipeline/queue/queued-order.js'
+import { planRequestOf, type QueuedFile, queuedRecordOf } from '../../../src/pipeline/queue/queued-file.js'
 import { fixture, jobBench } from '../../helpers/job-bench.js'
 import { type RequestOptions, requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
-function order(input: string, more: Partial<JobOrder> = {}, options: RequestOptions = {}): JobOrder {
+function order(input: string, more: Partial<QueuedFile> = {}, options: RequestOptions = {}): QueuedFile {
   const { settings } = requestFor(input, options)
   return { input, output: `${bench.folder.file('out')}/`, settings, group: 'in', ...more }
 }
 
-const queue = (given: JobOrder) => queueJob(given, bench.pipeline.context)
+const queue = (given: QueuedFile) => queueJob(given, bench.pipeline.context)
 
 describe('queueJob', () => {
   it('carries all that a worker of another process needs', async () => {
@@ -23,7 +23,7 @@ describe('queueJob', () => {
     expect(created).toBe(true)
     expect(job).toMatchObject({ input, group: 'in', priority: 3, preset: 'transparent', status: 'queued' })
     expect(job.inputIdentity?.sha256).toMatch(/^[0-9a-f]{64}$/)
-    const read = orderOf(JSON.parse(JSON.stringify(job)))
+    const read = queuedRecordOf(JSON.parse(JSON.stringify(job)))
     expect(read).toMatchObject({ data: { folder: 'in' }, address: null })
     if (!read) throw new Error('no order')
     expect(planRequestOf(job, read)).toMatchObject({ ...{ input, output: wanted.output, outputStem: 'speech' } })
@@ -55,7 +55,7 @@ describe('queueJob', () => {
     await rename(input, renamed)
     const second = await queue(order(renamed, { outputStem: 'renamed' }))
     expect(second).toMatchObject({ created: false, job: { id: first.job.id, input: renamed, status: 'queued' } })
-    expect(orderOf(second.job)?.outputStem).toBe('renamed')
+    expect(queuedRecordOf(second.job)?.outputStem).toBe('renamed')
     expect(await bench.pipeline.context.jobs.list()).toHaveLength(1)
   })
 
@@ -89,7 +89,7 @@ describe('queueJob', () => {
     if (claim.outcome === 'claimed') await jobs.complete(claim.lease, { status: 'done' })
     const again = await queue(order(input, {}, { force: true }))
     expect(again).toMatchObject({ created: false, job: { id: job.id, status: 'queued' } })
-    expect(orderOf(again.job)?.settings.force).toBe(true)
+    expect(queuedRecordOf(again.job)?.settings.force).toBe(true)
   })
 
   it('goes by the identity that a front end names', async () => {
@@ -104,7 +104,7 @@ describe('queueJob', () => {
     const address = 'https://media.example/clip.mov?sig=secret'
     const { job } = await queue(order(address))
     expect(job.input).toBe('https://media.example/clip.mov?[redacted]')
-    const read = orderOf(job)
+    const read = queuedRecordOf(job)
     expect(read && planRequestOf(job, read).input).toBe(address)
     const signedAnew = await queue(order('https://media.example/clip.mov?sig=another'))
     expect(signedAnew).toMatchObject({ created: false, job: { id: job.id } })
@@ -119,7 +119,7 @@ describe('queueJob', () => {
   it('refuses an order that another version wrote', async () => {
     const { job } = await queue(order(await bench.take('speech.wav')))
     const changed = { ...job, state: { order: { version: 2 } } }
-    expect(() => orderOf(changed)).toThrow(/This version of voxmux cannot read/)
-    expect(orderOf({ ...job, state: {} })).toBeNull()
+    expect(() => queuedRecordOf(changed)).toThrow(/This version of voxmux cannot read/)
+    expect(queuedRecordOf({ ...job, state: {} })).toBeNull()
   })
 })

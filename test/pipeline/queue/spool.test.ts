@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
 import { TransientError } from '../../../src/core/errors.js'
 import { type Logger, silentLogger } from '../../../src/core/logger.js'
-import { orderOfRequest } from '../../../src/pipeline/queue/job-request.js'
+import { queuedFileOfRequest } from '../../../src/pipeline/queue/job-request.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import { Spool, type SpoolOptions } from '../../../src/pipeline/queue/spool.js'
 import { jobBench } from '../../helpers/job-bench.js'
@@ -20,11 +20,11 @@ beforeEach(async () => {
   await mkdir(folder)
 })
 
-const configOf: Parameters<typeof orderOfRequest>[2] = (flags) =>
+const configOf: Parameters<typeof queuedFileOfRequest>[2] = (flags) =>
   resolveConfig({ cwd: bench.folder.path, env: {}, flags, folders: { config: null, data: null } as never })
 
 const enqueue: SpoolOptions['take'] = async (request, ticket) =>
-  queueJob({ ...(await orderOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
+  queueJob({ ...(await queuedFileOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
 
 async function open(take: SpoolOptions['take'] = enqueue, logger: Logger = silentLogger): Promise<Spool> {
   const spool = new Spool({ folder, take, logger })

@@ -9,7 +9,7 @@ import { callAfter } from '../../../plugins/watch-folder/hooks/after-command.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
 import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
-import { outputPlace } from '../../../plugins/watch-folder/places/output-place.js'
+import { placeByTemplate } from '../../../plugins/watch-folder/places/output-place.js'
 import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
@@ -22,7 +22,7 @@ afterEach(() => folder.remove())
 
 describe('outputPlace', () => {
   const place = (template: string, path: string) => {
-    const { folder: target, stem } = outputPlace('/out', template, { path, preset: '/p/film.json', takenMs: 0 })
+    const { folder: target, stem } = placeByTemplate('/out', template, { path, preset: '/p/film.json', takenMs: 0 })
     return join(target, stem)
   }
 

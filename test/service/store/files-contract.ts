@@ -67,17 +67,17 @@ export function filesContract(open: OpenTwoNodes): void {
   it('is the later worker’s: the earlier one writes nothing any more, and was a crash', async () => {
     const { one, other } = nodes
     const early = await takenFile(one)
-    expect(await other.files.findAgain(early.id)).toMatchObject({ crashes: 1, claim: null })
+    expect(await other.files.findForRetry(early.id)).toMatchObject({ crashes: 1, claim: null })
     const late = { id: early.id, claim: aClaim() }
-    expect(await other.files.takeUp(late)).toBe(true)
+    expect(await other.files.claim(late)).toBe(true)
     expect((await one.files.change(early.id, { kind: 'begin', claim: early.claim })).file?.claim).toBe(late.claim)
     expect(await one.files.charge(early, 10)).toBe('lost')
     expect(await one.files.countFault(early)).toBeUndefined()
-    await one.files.putDown(early)
+    await one.files.release(early)
     expect((await other.files.byId(late.id))?.claim).toBe(late.claim)
-    await other.files.putDown(late)
-    expect(await one.files.findAgain(late.id)).toMatchObject({ crashes: 1, claim: null, state: 'pending' })
-    expect(await one.files.findAgain(randomUUID())).toBeUndefined()
+    await other.files.release(late)
+    expect(await one.files.findForRetry(late.id)).toMatchObject({ crashes: 1, claim: null, state: 'pending' })
+    expect(await one.files.findForRetry(randomUUID())).toBeUndefined()
   })
 
   it('counts a fault of the service once a claim', async () => {
@@ -85,7 +85,7 @@ export function filesContract(open: OpenTwoNodes): void {
     const taken = await takenFile(one)
     expect([await one.files.countFault(taken), await other.files.countFault(taken)]).toEqual([1, 1])
     const again = { id: taken.id, claim: aClaim() }
-    await other.files.takeUp(again)
+    await other.files.claim(again)
     expect(await other.files.countFault(again)).toBe(2)
   })
 
@@ -132,11 +132,11 @@ export function filesContract(open: OpenTwoNodes): void {
     const { one, other } = nodes
     const { id, claim } = await takenFile(one)
     await one.files.change(id, { kind: 'fail', claim, errorCode })
-    expect(await other.files.takeUp({ id, claim: aClaim() })).toBe(false)
+    expect(await other.files.claim({ id, claim: aClaim() })).toBe(false)
     expect((await other.files.change(id, start)).changed).toBe(may)
     if (!may) return
     expect(await one.files.byId(id)).toMatchObject({ state: 'pending', errorCode: 0, endedMs: null, claim: null })
-    await one.files.takeUp({ id, claim: claim + 1 })
+    await one.files.claim({ id, claim: claim + 1 })
     await one.files.change(id, { kind: 'fail', claim: claim + 1, errorCode })
     expect((await one.files.change(id, { kind: 'input-deleted' })).changed).toBe(true)
     expect((await other.files.change(id, start)).changed).toBe(false)
@@ -147,7 +147,7 @@ export function filesContract(open: OpenTwoNodes): void {
     const taken = await takenFile(one)
     const unused = await one.files.register(randomUUID(), { userId: 'u', clientFileId: 'b' })
     const old = async (what: 'input' | 'output' | 'unused') =>
-      (await other.files.outlived(what, DAY_MS)).map(({ id }) => id)
+      (await other.files.expired(what, DAY_MS)).map(({ id }) => id)
     nodes.advance(DAY_MS + 1)
     expect([await old('input'), await old('output'), await old('unused')]).toEqual([[], [], [unused.id]])
     expect((await other.files.change(taken.id, { kind: 'output-deleted' })).changed).toBe(false)

@@ -46,7 +46,7 @@ describeOnRedis('the service’s store on Redis', (redis) => {
     await store.files.change(id, { kind: 'succeed', claim, outputExtension: 'wav' }, [
       { type: 'status-updated', status: 'Processed' },
     ])
-    await store.files.putDown({ id, claim })
+    await store.files.release({ id, claim })
     const [event] = await store.outbox.claim('node', 1000, 1)
     if (!event) throw new Error('Nothing is due.')
     const { type, message } = event.body

@@ -48,6 +48,6 @@ export async function takenFile(store: ServiceStore, options: { webhook?: boolea
   const start = { webhook: options.webhook ?? false, webhookSecret: null, outputType: null }
   await store.files.change(id, { kind: 'start', options: start })
   const taken = { id, claim: aClaim() }
-  await store.files.takeUp(taken)
+  await store.files.claim(taken)
   return { ...taken, userId }
 }

@@ -1,8 +1,8 @@
 import { copyFile, readFile } from 'node:fs/promises'
-import type { VoiceEngine } from '../../../src/service/index.js'
+import type { FileEngine } from '../../../src/service/index.js'
 
 /** An engine that gives back what it got: for tests of everything around it. */
-export const plainEngine = async (): Promise<VoiceEngine> => ({
+export const plainEngine = async (): Promise<FileEngine> => ({
   async processFile({ input, output, onProgress }) {
     await copyFile(input, output)
     onProgress(100)

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openPortal, startService, type VoiceEngine } from '../../../src/service/index.js'
+import { type FileEngine, openPortal, startService } from '../../../src/service/index.js'
 import { plainEngine } from './engines.js'
 
 /** A node that takes its time for each file, so that it can be killed in the middle of one. */
-const slowEngine = async (): Promise<VoiceEngine> => {
+const slowEngine = async (): Promise<FileEngine> => {
   const plain = await plainEngine()
   return {
     async processFile(request) {
@@ -20,7 +20,7 @@ const slowEngine = async (): Promise<VoiceEngine> => {
 }
 
 /** A node that comes to no end of a file before there is a file `go` in the folder of all. */
-const heldEngine = async (): Promise<VoiceEngine> => {
+const heldEngine = async (): Promise<FileEngine> => {
   const plain = await plainEngine()
   return {
     async processFile(request) {
@@ -32,7 +32,7 @@ const heldEngine = async (): Promise<VoiceEngine> => {
 }
 
 /** A node that dies of each file that ends with `deadly`. */
-const mortalEngine = async (): Promise<VoiceEngine> => {
+const mortalEngine = async (): Promise<FileEngine> => {
   const slow = await slowEngine()
   return {
     async processFile(request) {

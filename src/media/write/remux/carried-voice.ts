@@ -8,18 +8,18 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { encodeInTurns } from '../encode/encode-in-turns.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from '../encode/encoder-turns.js'
-import { type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
+import { type MuxInput, type ReplacedStream, replacedStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import type { VoiceFeed } from './voice-feed.js'
 
 /** A new voice as an input of the mux. */
-export interface CarriedVoice extends Pick<VoiceInput, 'encoded'> {
+export interface CarriedVoice extends Pick<MuxInput, 'encoded'> {
   readonly bytes: Readable
   /** Exact arguments of the extra ffmpeg processes that encode it. */
   readonly runs: readonly (readonly string[])[]
 }
 
-export interface CarryOptions extends Pick<VoiceInput, 'skipSamples'> {
+export interface CarryOptions extends Pick<MuxInput, 'skipSamples'> {
   readonly signal?: AbortSignal | undefined
 }
 
@@ -63,7 +63,7 @@ export function forecastVoice(
   { media, profile }: MuxPlan,
   stream: ReplacedStream,
   sample: SampleType,
-): { readonly voice: VoiceInput; readonly commands: readonly FfmpegCommand[] } {
+): { readonly voice: MuxInput; readonly commands: readonly FfmpegCommand[] } {
   const format = { ...pcmFormatFor(stream.input), sample }
   const voice = { stream, source: 'pipe:0', encoded: null, format, skipSamples: 0, delaySamples: 0 }
   if (!isEncodedInTurns(stream.encoding, profile, media.durationSec)) return { voice, commands: [] }

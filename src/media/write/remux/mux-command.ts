@@ -16,7 +16,7 @@ import { transportIdentity } from './transport-identity.js'
 export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
 
 /** A new voice as an input of the command. */
-export interface VoiceInput {
+export interface MuxInput {
   readonly stream: ReplacedStream
   /** Source of the samples: stdin (`pipe:0` in previews) or a temporary file. */
   readonly source: FfmpegInput['url']
@@ -30,7 +30,7 @@ export interface VoiceInput {
 }
 
 export interface MuxSetting {
-  readonly voices: readonly VoiceInput[]
+  readonly voices: readonly MuxInput[]
   readonly partPath: string
   /** Temporary folder of covers that are attached as files; the part file's folder by default. */
   readonly workFolder?: string | undefined
@@ -142,24 +142,24 @@ function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
 }
 
 /** Edit lists count in the movie's time scale (ms by default). A voice that starts late needs a scale in samples. */
-function exactStartOptions(plan: MuxPlan, voices: readonly VoiceInput[]): readonly string[] {
+function exactStartOptions(plan: MuxPlan, voices: readonly MuxInput[]): readonly string[] {
   const { priming, data } = plan.profile
   const late = clockMoveSec(plan) === 0 ? voices.find(({ skipSamples }) => skipSamples > 0) : voices[0]
   return late && priming === 'signalled' && data !== 'none' ? ['-movie_timescale', String(late.format.sampleRate)] : []
 }
 
-function voiceInputOptions(plan: MuxPlan, voice: VoiceInput): readonly string[] {
+function voiceInputOptions(plan: MuxPlan, voice: MuxInput): readonly string[] {
   const { encoded, format, skipSamples } = voice
   if (!encoded) return rawInputOptions(format)
   return encodedInputOptions(encoded, zeroSample(plan, voice) + skipSamples, format.sampleRate)
 }
 
 /** The voice's zero on the file's clock, in samples. */
-function zeroSample({ media }: MuxPlan, { format, delaySamples }: VoiceInput): number {
+function zeroSample({ media }: MuxPlan, { format, delaySamples }: MuxInput): number {
   return Math.round(media.startSec * format.sampleRate) + delaySamples
 }
 
-function voiceGraph(plan: MuxPlan, voice: VoiceInput, inputIndex: number): readonly string[] {
+function voiceGraph(plan: MuxPlan, voice: MuxInput, inputIndex: number): readonly string[] {
   const { format, skipSamples, stream, encoded } = voice
   if (encoded) return []
   const graph = `[${inputIndex}:a]${[
@@ -170,14 +170,14 @@ function voiceGraph(plan: MuxPlan, voice: VoiceInput, inputIndex: number): reado
   return [graph]
 }
 
-function mapOf(stream: PlannedStream, voices: readonly VoiceInput[]): string {
+function mapOf(stream: PlannedStream, voices: readonly MuxInput[]): string {
   const place = voices.findIndex((candidate) => candidate.stream === stream)
   const voice = voices[place]
   if (!voice) return `0:${stream.input.index}`
   return voice.encoded ? `${place + 1}:a` : `[voice${voice.stream.outputIndex}]`
 }
 
-function codecOptions(stream: PlannedStream, voices: readonly VoiceInput[]): readonly string[] {
+function codecOptions(stream: PlannedStream, voices: readonly MuxInput[]): readonly string[] {
   switch (stream.fate) {
     case 'replaced': {
       const { encoder, options } = stream.encoding

@@ -13,7 +13,7 @@ import { extractAttached } from './attached-files.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { hasIndexFirst } from './index-first.js'
 import { writeQuickTimeLanguages } from './languages.js'
-import { type MuxSetting, muxCommand, type ReplacedStream, replacedStreams, type VoiceInput } from './mux-command.js'
+import { type MuxInput, type MuxSetting, muxCommand, type ReplacedStream, replacedStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
@@ -63,7 +63,7 @@ export async function mux(
   const folder = options.workFolder ?? dirname(partPath)
   const spilled: string[] = []
   try {
-    const inputs: VoiceInput[] = []
+    const inputs: MuxInput[] = []
     const runs: (readonly string[])[] = []
     for (const [place, { stream, voice, feed }] of fed.entries()) {
       const timing = await voiceTiming(plan, stream, voice, options.signal)
@@ -141,7 +141,7 @@ async function voiceTiming(
   { encoding, input }: ReplacedStream,
   voice: PcmStream,
   signal: AbortSignal | undefined,
-): Promise<Pick<VoiceInput, 'skipSamples' | 'delaySamples'>> {
+): Promise<Pick<MuxInput, 'skipSamples' | 'delaySamples'>> {
   const { format } = voice
   const late = Math.max(0, Math.round(((input.startSec ?? media.startSec) - media.startSec) * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }

@@ -1,6 +1,6 @@
 import { fileErrorCodeSchema, outputTypeSchema } from '../../../contract/index.js'
 import { FILE_STATES, type FileRecord } from '../file-record.js'
-import type { FileChange, Outlived } from '../files.js'
+import type { ExpiredData, FileChange } from '../files.js'
 import { fieldsOf, numberOf } from './service-scripts.js'
 
 /** Reads a record from the hash of a file. */
@@ -71,7 +71,7 @@ export function changedFields(change: FileChange): (string | number)[] {
 }
 
 /** The sorted set of each kind of file that expires. */
-export const OUTLIVED_INDEX: Readonly<Record<Outlived, string>> = {
+export const OUTLIVED_INDEX: Readonly<Record<ExpiredData, string>> = {
   input: 'inputs',
   output: 'outputs',
   unused: 'unused',

@@ -1,4 +1,4 @@
-import { OUTLIVED_PAGE, RETRYABLE_CODES } from '../files.js'
+import { EXPIRED_PAGE, RETRYABLE_CODES } from '../files.js'
 import { CREDITS } from './credits-script.js'
 
 /** Reads a file: `file` is its hash before the change. */
@@ -164,7 +164,7 @@ return 1`,
   /** A[1] name of the index, A[2] age in ms. */
   outlived: `
 local before, files = string.format('(%.0f', now - tonumber(A[2])), {}
-for i, id in ipairs(call('ZRANGEBYSCORE', S .. A[1], '-inf', before, 'LIMIT', 0, ${OUTLIVED_PAGE})) do
+for i, id in ipairs(call('ZRANGEBYSCORE', S .. A[1], '-inf', before, 'LIMIT', 0, ${EXPIRED_PAGE})) do
   files[i] = call('HGETALL', S .. 'file:' .. id)
 end
 return files`,
@@ -178,10 +178,10 @@ return 1`,
   /** A[1] age in ms. Returns 1 if there are more. */
   forgetDeleted: `
 local before = string.format('(%.0f', now - tonumber(A[1]))
-local ids = call('ZRANGEBYSCORE', S .. 'deleted', '-inf', before, 'LIMIT', 0, ${OUTLIVED_PAGE})
+local ids = call('ZRANGEBYSCORE', S .. 'deleted', '-inf', before, 'LIMIT', 0, ${EXPIRED_PAGE})
 for _, id in ipairs(ids) do
   call('DEL', S .. 'file:' .. id)
   call('ZREM', S .. 'deleted', id)
 end
-return #ids == ${OUTLIVED_PAGE} and 1 or 0`,
+return #ids == ${EXPIRED_PAGE} and 1 or 0`,
 }

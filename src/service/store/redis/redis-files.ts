@@ -2,13 +2,13 @@ import type { ScriptRunner } from '../../../ledger/index.js'
 import { type FileRecord, fileNameOf } from '../file-record.js'
 import {
   type Changed,
+  type ClaimedFile,
+  type ExpiredData,
   FILE_ID,
   type FileChange,
   type Files,
   type Notice,
-  type Outlived,
   type Registration,
-  type TakenFile,
 } from '../files.js'
 import { changedFields, FRESH_FIELDS, OUTLIVED_INDEX, toFileRecord } from './file-hash.js'
 import { FILE_SCRIPTS } from './file-scripts.js'
@@ -57,24 +57,24 @@ export class RedisFiles implements Files {
     return { changed: changed === 1, file: fileOf(flat) }
   }
 
-  async findAgain(id: string): Promise<FileRecord | undefined> {
+  async findForRetry(id: string): Promise<FileRecord | undefined> {
     return fileOf(await this.#scripts.run('findAgain', [id]))
   }
 
-  async takeUp({ id, claim }: TakenFile): Promise<boolean> {
+  async claim({ id, claim }: ClaimedFile): Promise<boolean> {
     return (await this.#scripts.run('takeUp', [id, claim])) === 1
   }
 
-  async putDown({ id, claim }: TakenFile): Promise<void> {
+  async release({ id, claim }: ClaimedFile): Promise<void> {
     await this.#scripts.run('putDown', [id, claim])
   }
 
-  async countFault({ id, claim }: TakenFile): Promise<number | undefined> {
+  async countFault({ id, claim }: ClaimedFile): Promise<number | undefined> {
     const faults = Number(await this.#scripts.run('countFault', [id, claim]))
     return faults < 0 ? undefined : faults
   }
 
-  async charge({ id, claim }: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
+  async charge({ id, claim }: ClaimedFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
     const outcome = await this.#scripts.run('charge', [id, claim, soundMs])
     return outcome === 'charged' || outcome === 'short' ? outcome : 'lost'
   }
@@ -87,7 +87,7 @@ export class RedisFiles implements Files {
     await this.#scripts.run('markQueued', [id])
   }
 
-  async outlived(what: Outlived, forMs: number): Promise<FileRecord[]> {
+  async expired(what: ExpiredData, forMs: number): Promise<FileRecord[]> {
     return hashesOf(await this.#scripts.run('outlived', [OUTLIVED_INDEX[what], forMs])).map(toFileRecord)
   }
 

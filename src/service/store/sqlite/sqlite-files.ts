@@ -2,14 +2,14 @@ import type { Database, SqlValue } from '../../../ledger/index.js'
 import { type FileRecord, fileNameOf } from '../file-record.js'
 import {
   type Changed,
+  type ClaimedFile,
+  EXPIRED_PAGE,
+  type ExpiredData,
   FILE_ID,
   type FileChange,
   type Files,
   type Notice,
-  OUTLIVED_PAGE,
-  type Outlived,
   type Registration,
-  type TakenFile,
 } from '../files.js'
 import { toFileRecord } from './file-row.js'
 import { updateFor } from './file-update.js'
@@ -68,26 +68,26 @@ export class SqliteFiles implements Files {
     })
   }
 
-  async findAgain(id: string): Promise<FileRecord | undefined> {
+  async findForRetry(id: string): Promise<FileRecord | undefined> {
     this.#update('crashes = crashes + 1, working_claim = NULL', [], id, 'working_claim IS NOT NULL')
     return this.#find(id)
   }
 
-  async takeUp({ id, claim }: TakenFile): Promise<boolean> {
+  async claim({ id, claim }: ClaimedFile): Promise<boolean> {
     return this.#update('working_claim = ?, queued = 1', [claim], id, "state IN ('pending', 'in-progress')")
   }
 
-  async putDown({ id, claim }: TakenFile): Promise<void> {
+  async release({ id, claim }: ClaimedFile): Promise<void> {
     this.#update('working_claim = NULL', [], id, 'working_claim = ?', [claim])
   }
 
-  async countFault({ id, claim }: TakenFile): Promise<number | undefined> {
+  async countFault({ id, claim }: ClaimedFile): Promise<number | undefined> {
     const counted = 'faults = faults + (fault_claim IS NOT ?), fault_claim = ?'
     const mine = this.#update(counted, [claim, claim], id, 'working_claim = ?', [claim])
     return mine ? this.#known(id).faults : undefined
   }
 
-  async charge({ id, claim }: TakenFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
+  async charge({ id, claim }: ClaimedFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
     return this.#database.transaction(() => {
       const file = this.#find(id)
       if (file?.claim !== claim || file.endedMs !== null) return 'lost'
@@ -111,8 +111,8 @@ export class SqliteFiles implements Files {
     this.#update('queued = 1', [], id, 'TRUE')
   }
 
-  async outlived(what: Outlived, forMs: number): Promise<FileRecord[]> {
-    const sql = `SELECT * FROM file WHERE ${OUTLIVED[what]} < ? LIMIT ${OUTLIVED_PAGE}`
+  async expired(what: ExpiredData, forMs: number): Promise<FileRecord[]> {
+    const sql = `SELECT * FROM file WHERE ${OUTLIVED[what]} < ? LIMIT ${EXPIRED_PAGE}`
     return this.#database.all(sql, [Math.floor(this.#now() - forMs)]).map(toFileRecord)
   }
 
@@ -156,7 +156,7 @@ export class SqliteFiles implements Files {
   }
 }
 
-const OUTLIVED: Readonly<Record<Outlived, string>> = {
+const OUTLIVED: Readonly<Record<ExpiredData, string>> = {
   input: 'input_deleted_ms IS NULL AND ended_ms',
   output: 'output_deleted_ms IS NULL AND ended_ms',
   unused: "state = 'registered' AND created_ms",

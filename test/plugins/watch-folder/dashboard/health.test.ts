@@ -6,7 +6,7 @@ import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { type OperatorSide, openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
 import { silentLogger } from '../../../../src/core/logger.js'
 import { type Ledger, openLedger } from '../../../../src/ledger/index.js'
-import { orderOf, orderState } from '../../../../src/pipeline/queue/queued-order.js'
+import { queuedRecordOf, queuedState } from '../../../../src/pipeline/queue/queued-file.js'
 import { requestFor } from '../../../helpers/test-pipeline.js'
 import { folderView, StagedDaemon } from './dashboard-bench.js'
 
@@ -99,7 +99,7 @@ describe('/readyz', () => {
 it('tries a job that failed again with the present settings of its folder', async () => {
   const { settings } = requestFor('/in/a.wav')
   const order = { input: '/in/a.wav', output: '/in/out/', settings: { ...settings, preset: 'old' }, group: '/in' }
-  const request = { key: 'a', group: '/in', input: '/in/a.wav', state: orderState(order, false) }
+  const request = { key: 'a', group: '/in', input: '/in/a.wav', state: queuedState(order, false) }
   const { job } = await ledger.jobs.enqueue(request)
   const claim = await ledger.jobs.claim('a')
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
@@ -114,5 +114,5 @@ it('tries a job that failed again with the present settings of its folder', asyn
   expect(answer.status).toBe(200)
   const again = await ledger.jobs.get(job.id)
   expect(again?.status).toBe('queued')
-  expect(again && orderOf(again)?.settings).toMatchObject({ preset: 'dialogue-5.1-center', force: false })
+  expect(again && queuedRecordOf(again)?.settings).toMatchObject({ preset: 'dialogue-5.1-center', force: false })
 })

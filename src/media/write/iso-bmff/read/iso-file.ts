@@ -3,12 +3,12 @@ import { readFragments, type TrackFragment } from './fragments.js'
 import { readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie } from './movie.js'
 import { MalformedBox } from './parse-boxes.js'
-import type { Structure } from './read-structure.js'
+import type { BoxStructure } from './read-structure.js'
 import { durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
 
 /** A parsed file of the ISO base media family. */
 export interface IsoFile {
-  readonly structure: Structure
+  readonly structure: BoxStructure
   readonly movie: Movie
   readonly fragments: readonly TrackFragment[]
   /** By place of the track in the movie. */
@@ -21,7 +21,7 @@ export interface IsoFile {
  * @param startSec time at which ffmpeg presents the file's first sample
  * @throws MalformedBox
  */
-export function readIsoFile(structure: Structure, startSec: number): IsoFile {
+export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile {
   const movies = structure.boxes.filter(({ type }) => type === 'moov')
   const [moov] = movies as [Box | undefined]
   if (!moov) throw new MalformedBox('it has no index')

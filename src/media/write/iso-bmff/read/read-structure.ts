@@ -3,7 +3,7 @@ import type { Box } from './box.js'
 import { extendedTypeOf, MalformedBox, parseBoxes, parseHeader } from './parse-boxes.js'
 
 /** The boxes of a file, in file order. */
-export interface Structure {
+export interface BoxStructure {
   readonly sizeBytes: number
   readonly boxes: readonly Box[]
   /** First byte after the last box: the size of the file, unless other bytes follow. */
@@ -22,7 +22,7 @@ const HEAD_BYTES = 32
  *
  * @throws MalformedBox if the boxes do not fill the file, or if an index is larger than voxmux holds in memory
  */
-export async function readStructure(file: FileHandle, sizeBytes: number): Promise<Structure> {
+export async function readStructure(file: FileHandle, sizeBytes: number): Promise<BoxStructure> {
   const boxes: Box[] = []
   let at = 0
   while (at + 8 <= sizeBytes) {

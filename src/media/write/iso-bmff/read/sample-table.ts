@@ -8,7 +8,7 @@ export interface DurationRun {
 }
 
 /** A run of contiguous samples in the file. */
-export interface Chunk {
+export interface SampleChunk {
   readonly start: number
   readonly bytes: number
   readonly samples: number
@@ -80,7 +80,7 @@ export function chunkOffsets(stbl: Box | undefined): readonly number[] {
  * @param frames of sound whose size table counts samples and not bytes
  * @throws MalformedBox if the tables contradict each other
  */
-export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null): Generator<Chunk> {
+export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null): Generator<SampleChunk> {
   const offsets = chunkOffsets(stbl)
   if (offsets.length === 0) return
   const sizes = sampleSizes(stbl)

@@ -3,7 +3,7 @@ import type { FragmentRun, TrackFragment } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
 import { fixedFrames } from './sample-entry.js'
-import { type Chunk, durationRuns, trackChunks } from './sample-table.js'
+import { durationRuns, type SampleChunk, trackChunks } from './sample-table.js'
 
 /** A run of old packets that new packets replace, in file order of the tables. */
 export interface OldRun {
@@ -28,7 +28,7 @@ export interface OldTrack {
 }
 
 /** The chunks of a track, with the sizes that old QuickTime sound really has. */
-export function chunksOf(track: Track): Generator<Chunk> {
+export function chunksOf(track: Track): Generator<SampleChunk> {
   const [run, ...others] = durationRuns(track.stbl)
   const isCounted = track.handler === 'soun' && run?.ticks === 1 && others.length === 0
   return trackChunks(track.stbl, isCounted ? fixedFrames(track.entries[0]) : null)

@@ -17,7 +17,7 @@ export interface EngineRequest {
  * Regenerates voices. Validates the file first. An error with a file error code (-2 … -18) is the file's fault and
  * final; any other is the engine's own.
  */
-export interface VoiceEngine {
+export interface FileEngine {
   /** @returns the usual extension of the output, without a dot */
   processFile(request: EngineRequest): Promise<{ readonly extension: string }>
   close?(): Promise<void>

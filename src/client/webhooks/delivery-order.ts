@@ -18,7 +18,7 @@ const RANK: Readonly<Record<WebhookStatus, number>> = {
 const MAX_FILES = 10_000
 
 /** Filters out webhook messages that repeat or arrive out of order: the state of a file only moves forward. */
-export class WebhookOrder {
+export class DeliveryOrder {
   readonly #last = new Map<string, WebhookMessage>()
 
   /** True if a message moves its file forward. Does not record it: call {@link remember} after handling it. */

@@ -6,7 +6,7 @@ import { type JobSettings, jobSettingsSchema } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 
 /** A file for any worker to process. */
-export interface JobOrder {
+export interface QueuedFile {
   /** Absolute path, or https address. */
   readonly input: string
   /** Absolute path: a file, or a folder with a slash at its end, which then gets a name from the input. */
@@ -27,7 +27,7 @@ export interface JobOrder {
    * such an output is refused like any existing file.
    */
   readonly supersede?: boolean | undefined
-  /** Makes two orders of a group one job; by default the input's content, the output and the recipe. */
+  /** Makes two files of a group one job; by default the input's content, the output and the recipe. */
   readonly identity?: string | undefined
   /** Identifies this request. Enqueued again after a crash, it forces nothing a second time. */
   readonly ticket?: string | undefined
@@ -37,11 +37,11 @@ export interface JobOrder {
   readonly data?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Raised when an older worker could misread an order. */
-const ORDER_VERSION = 1
+/** Raised when an older worker could misread a record. */
+const RECORD_VERSION = 1
 
-const orderSchema = z.object({
-  version: z.literal(ORDER_VERSION),
+const recordSchema = z.object({
+  version: z.literal(RECORD_VERSION),
   /** The given address with its secrets. Null for a file, whose path is the job's input. */
   address: z.string().nullable(),
   output: z.string(),
@@ -53,33 +53,33 @@ const orderSchema = z.object({
   data: z.record(z.string(), z.unknown()),
 })
 
-/** An order in the state of a job. */
-export type QueuedOrder = Readonly<z.infer<typeof orderSchema>>
+/** A queued file as the state of its job holds it. */
+export type QueuedRecord = Readonly<z.infer<typeof recordSchema>>
 
-/** The part of a job's state that holds its order. */
-export function orderState(order: JobOrder, isAddress: boolean): JobState {
-  const queued: QueuedOrder = {
-    version: ORDER_VERSION,
-    address: isAddress ? order.input : null,
-    output: order.output,
-    outputStem: order.outputStem ?? null,
-    settings: { ...order.settings, segments: [...order.settings.segments] },
-    remote: order.remote ?? false,
-    supersede: order.supersede ?? false,
-    ticket: order.ticket ?? null,
-    data: { ...order.data },
+/** The part of a job's state that holds its record. */
+export function queuedState(file: QueuedFile, isAddress: boolean): JobState {
+  const queued: QueuedRecord = {
+    version: RECORD_VERSION,
+    address: isAddress ? file.input : null,
+    output: file.output,
+    outputStem: file.outputStem ?? null,
+    settings: { ...file.settings, segments: [...file.settings.segments] },
+    remote: file.remote ?? false,
+    supersede: file.supersede ?? false,
+    ticket: file.ticket ?? null,
+    data: { ...file.data },
   }
   return { order: queued }
 }
 
 /**
- * The order of a job. Null if the process that made the job runs it itself (`voxmux run`).
+ * The record of a queued job. Null if the process that made the job runs it itself (`voxmux run`).
  *
- * @throws UsageError `ERR_ORDER_UNREADABLE` for an order of another version of voxmux
+ * @throws UsageError `ERR_ORDER_UNREADABLE` for a record of another version of voxmux
  */
-export function orderOf(job: Job): QueuedOrder | null {
+export function queuedRecordOf(job: Job): QueuedRecord | null {
   if (job.state.order === undefined) return null
-  const read = orderSchema.safeParse(job.state.order)
+  const read = recordSchema.safeParse(job.state.order)
   if (read.success) return read.data
   throw new UsageError('ERR_ORDER_UNREADABLE', `This version of voxmux cannot read the queued job for ${job.input}.`, {
     cause: read.error,
@@ -89,17 +89,17 @@ export function orderOf(job: Job): QueuedOrder | null {
 }
 
 /** The plan request of a queued job. */
-export function planRequestOf(job: Job, order: QueuedOrder): PlanRequest {
+export function planRequestOf(job: Job, record: QueuedRecord): PlanRequest {
   return {
     provisionalId: job.id,
-    input: order.address ?? job.input,
-    output: order.output,
-    outputStem: order.outputStem ?? undefined,
+    input: record.address ?? job.input,
+    output: record.output,
+    outputStem: record.outputStem ?? undefined,
     cwd: '/',
     group: job.group,
-    settings: order.settings,
-    remote: order.remote,
-    supersede: order.supersede,
+    settings: record.settings,
+    remote: record.remote,
+    supersede: record.supersede,
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { voiceVerdicts } from '../../../src/pipeline/voice/hear-voice.js'
+import { noVoiceVerdicts } from '../../../src/pipeline/voice/no-voice-verdicts.js'
 import { ffmpeg, testFolder, tone } from '../../helpers/media-factory.js'
 
 it('blames a file whose sound cannot be decoded', async () => {
@@ -12,6 +12,10 @@ it('blames a file whose sound cannot be decoded', async () => {
   bytes.writeUInt16BE(0, 18)
   bytes.writeUInt8(bytes.readUInt8(20) & 0x0f, 20)
   await writeFile(path, bytes)
-  await expect(voiceVerdicts(path, 0, {})).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2, exitCode: 5 })
+  await expect(noVoiceVerdicts(path, 0, {})).rejects.toMatchObject({
+    code: 'ERR_UNREADABLE',
+    errorCode: -2,
+    exitCode: 5,
+  })
   await folder.remove()
 })

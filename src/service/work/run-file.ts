@@ -21,11 +21,11 @@ import type { ServiceSettings } from '../service-settings.js'
 import type { FileStorage } from '../storage/file-storage.js'
 import type { Accounts } from '../store/accounts.js'
 import type { FileRecord } from '../store/file-record.js'
-import type { Files, TakenFile } from '../store/files.js'
+import type { ClaimedFile, Files } from '../store/files.js'
+import type { FileEngine } from './file-engine.js'
 import type { FileLife } from './file-life.js'
 import { judgeInput } from './judge-input.js'
 import { ProgressLine } from './progress-line.js'
-import type { VoiceEngine } from './voice-engine.js'
 
 export interface FileWork {
   readonly files: Files
@@ -33,7 +33,7 @@ export interface FileWork {
   readonly limits: Limits
   readonly life: FileLife
   readonly storage: FileStorage
-  readonly engine: () => Promise<VoiceEngine>
+  readonly engine: () => Promise<FileEngine>
   /** Runs one file at a time. */
   readonly suspects: PQueue
   readonly settings: ServiceSettings
@@ -51,8 +51,8 @@ const SUSPICIOUS_CRASHES = 2
 const MAX_CLAIM = 2 ** 48 - 1
 
 /** Takes one accepted file to its end: download, check, charge, process, store. Safe to restart from the beginning. */
-export async function workOnFile(held: HeldJob, work: FileWork): Promise<void> {
-  const file = await work.files.findAgain(held.job.key)
+export async function runFile(held: HeldJob, work: FileWork): Promise<void> {
+  const file = await work.files.findForRetry(held.job.key)
   if (!file || file.endedMs !== null) {
     await held.complete({ status: 'skipped' })
     return
@@ -63,15 +63,15 @@ export async function workOnFile(held: HeldJob, work: FileWork): Promise<void> {
 }
 
 async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise<void> {
-  const taken: TakenFile = { id: file.id, claim: randomInt(MAX_CLAIM) }
-  if (!(await work.files.takeUp(taken))) throw leaseLost(file.fileName)
+  const taken: ClaimedFile = { id: file.id, claim: randomInt(MAX_CLAIM) }
+  if (!(await work.files.claim(taken))) throw leaseLost(file.fileName)
   const timeout = AbortSignal.timeout(work.settings.work.timeoutMs)
   try {
     if (file.crashes >= work.settings.work.crashes) {
-      await endFailed(held, file, taken, -1, diedTooOften(file), work)
+      await endFailed(held, file, taken, -1, crashedTooOften(file), work)
       return
     }
-    await processFile(file, taken, work, AbortSignal.any([held.signal, timeout]))
+    await processClaimed(file, taken, work, AbortSignal.any([held.signal, timeout]))
     await held.complete({ status: 'done' })
   } catch (thrown) {
     // The lease is lost or the node stops: the queue takes the job back, and another worker continues.
@@ -83,11 +83,16 @@ async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise
     if (code === undefined && faults < work.settings.work.attempts) await tryAgain(held, file, thrown, work)
     else await endFailed(held, file, taken, code ?? -1, thrown, work)
   } finally {
-    await work.files.putDown(taken)
+    await work.files.release(taken)
   }
 }
 
-async function processFile(file: FileRecord, taken: TakenFile, work: FileWork, signal: AbortSignal): Promise<void> {
+async function processClaimed(
+  file: FileRecord,
+  taken: ClaimedFile,
+  work: FileWork,
+  signal: AbortSignal,
+): Promise<void> {
   const { life, storage } = work
   await fetchSource(file, taken, work, signal)
   // A blob store accepts any size, so check it before the download to this disk.
@@ -139,7 +144,7 @@ async function processFile(file: FileRecord, taken: TakenFile, work: FileWork, s
   }
 }
 
-async function fetchSource(file: FileRecord, taken: TakenFile, work: FileWork, signal: AbortSignal): Promise<void> {
+async function fetchSource(file: FileRecord, taken: ClaimedFile, work: FileWork, signal: AbortSignal): Promise<void> {
   const { life, storage, settings, allowPrivateUrls } = work
   if (file.sourceUrl === null || (await storage.inputSize(file.id)) !== undefined) return
   await life.fetching(taken)
@@ -153,7 +158,7 @@ async function fetchSource(file: FileRecord, taken: TakenFile, work: FileWork, s
 }
 
 /** Charges a file. One credit is one second of sound, and only the requested part is charged. */
-async function charge(file: FileRecord, taken: TakenFile, soundMs: number, files: Files): Promise<void> {
+async function charge(file: FileRecord, taken: ClaimedFile, soundMs: number, files: Files): Promise<void> {
   const outcome = await files.charge(taken, soundMs)
   if (outcome === 'lost') throw leaseLost(file.fileName)
   if (outcome === 'short') throw fileFailure(-10, file)
@@ -168,7 +173,7 @@ async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, work: 
 async function endFailed(
   held: HeldJob,
   file: FileRecord,
-  taken: TakenFile,
+  taken: ClaimedFile,
   code: FileErrorCode,
   thrown: unknown,
   work: FileWork,
@@ -195,7 +200,7 @@ function fileCodeOf(thrown: unknown): FileErrorCode | undefined {
   return thrown instanceof PrecheckError ? -9 : undefined
 }
 
-function diedTooOften({ crashes }: FileRecord): JobFailedError {
+function crashedTooOften({ crashes }: FileRecord): JobFailedError {
   const message = `The service crashed ${crashes} times while it processed this file.`
   return new JobFailedError('ERR_FILE_FAILED', message, { errorCode: -1 })
 }

@@ -11,7 +11,7 @@ import type { JobPlan } from '../plan/plan-job.js'
 const AFTERCARE_TRIES = 3
 const AFTERCARE_DELAY_MS = 250
 
-export interface TellerOptions {
+export interface JobReporterOptions {
   readonly facts: JobFacts
   readonly hooks: readonly JobHooks[]
   readonly onEvent?: ((event: JobEvent) => void) | undefined
@@ -19,14 +19,14 @@ export interface TellerOptions {
 }
 
 /** Reports the life of one job: sends its events and calls the hooks in order. */
-export class JobTeller {
-  readonly #options: TellerOptions
+export class JobReporter {
+  readonly #options: JobReporterOptions
   readonly #highest = new Map<string, number>()
   #facts: JobFacts
   #isFailureTold = false
   #paidSec = 0
 
-  constructor(options: TellerOptions) {
+  constructor(options: JobReporterOptions) {
     this.#options = options
     this.#facts = options.facts
   }

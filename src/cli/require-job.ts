@@ -7,7 +7,7 @@ import type { Job, JobStore } from '../ledger/index.js'
  *
  * @throws UsageError `ERR_JOB_UNKNOWN`
  */
-export async function findJob(jobs: JobStore, idOrInput: string, cwd: string): Promise<Job> {
+export async function requireJob(jobs: JobStore, idOrInput: string, cwd: string): Promise<Job> {
   const found = (await jobs.get(idOrInput)) ?? (await jobs.list({ input: resolve(cwd, idOrInput), limit: 1 }))[0]
   if (found) return found
   throw new UsageError('ERR_JOB_UNKNOWN', `The ledger has no job "${idOrInput}".`, {

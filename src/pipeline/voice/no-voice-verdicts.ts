@@ -8,7 +8,7 @@ import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
  *
  * @returns null if the detector cannot decide
  */
-async function heardVoiceSec(path: string, audioIndex: number, signal?: AbortSignal): Promise<number | null> {
+async function detectedVoiceSec(path: string, audioIndex: number, signal?: AbortSignal): Promise<number | null> {
   const { stdout } = streamFfmpeg(
     {
       inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
@@ -37,12 +37,12 @@ async function heardVoiceSec(path: string, audioIndex: number, signal?: AbortSig
  * @param path of the input or of a cut
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
-export async function voiceVerdicts(
+export async function noVoiceVerdicts(
   path: string,
   audioIndex: number,
   limits: Limits,
   signal?: AbortSignal,
 ): Promise<readonly Verdict[]> {
-  const voicedSec = await blamingFile(path, signal, () => heardVoiceSec(path, audioIndex, signal))
+  const voicedSec = await blamingFile(path, signal, () => detectedVoiceSec(path, audioIndex, signal))
   return runRules(subjectOfSound(voicedSec), limits).filter(({ errorCode }) => errorCode === -3)
 }

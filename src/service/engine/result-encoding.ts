@@ -2,7 +2,7 @@ import type { OutputType } from '../../contract/index.js'
 import { type AudioStreamInfo, blockSizeOptions } from '../../media/index.js'
 
 /** ffmpeg options that write a voice as a file of one of the interface's types. */
-export interface AudioEncoding {
+export interface ResultEncoding {
   /** ffmpeg's muxer, because the output's name need not have the right extension. */
   readonly muxer: string
   /** The codec and its options, then the muxer's. */
@@ -12,7 +12,7 @@ export interface AudioEncoding {
 }
 
 /** The encoding that is as close to the source as the type allows: same width if lossless, same bit rate if lossy. */
-export function audioEncoding(type: OutputType, source: AudioStreamInfo): AudioEncoding {
+export function resultEncoding(type: OutputType, source: AudioStreamInfo): ResultEncoding {
   switch (type) {
     case 'wav':
       // RF64 only above 4 GB.

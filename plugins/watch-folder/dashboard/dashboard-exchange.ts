@@ -18,7 +18,7 @@ export interface DashboardParts {
 }
 
 /** One request that passed the guard, and its answer. */
-export interface Exchange extends DashboardParts {
+export interface DashboardExchange extends DashboardParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly query: URLSearchParams
