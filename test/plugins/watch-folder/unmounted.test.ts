@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type MountSpace, NO_MOUNTS, openMountSpace } from '../../helpers/mount-space.js'
@@ -65,13 +65,13 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
   it('publishes nothing on the bare place of its outputs: unmounted before, at the service, and in mid-write', {
     timeout: LONG_MS,
   }, async () => {
-    const [writing, goOn, held] = [place('writing'), place('go on'), place('held-ffmpeg')]
-    // Of the file called c it writes the part, says so, and waits.
-    const real = process.env.VOXMUX_FFMPEG ?? execFileSync('which', ['ffmpeg'], { encoding: 'utf8' }).trim()
-    const hold = `: > "${writing}"; while [ ! -e "${goOn}" ]; do sleep 0.05; done`
-    writeFileSync(held, `#!/bin/sh\n"${real}" "$@"; code=$?\ncase "$*" in *c.wav*.part*) ${hold};; esac\nexit $code\n`)
+    const [armed, writing, held] = [place('armed'), place('writing'), place('held-ffprobe')]
+    // Once armed, it says that it read a part, and waits.
+    const real = process.env.VOXMUX_FFPROBE ?? execFileSync('which', ['ffprobe'], { encoding: 'utf8' }).trim()
+    const hold = `[ ! -e "${armed}" ] || : > "${writing}"; while [ -e "${armed}" ]; do sleep 0.05; done`
+    writeFileSync(held, `#!/bin/sh\n"${real}" "$@"; code=$?\ncase "$*" in *.part*) ${hold};; esac\nexit $code\n`)
     chmodSync(held, 0o755)
-    const daemon = bench.watchThrough([...space.through, 'env', `VOXMUX_FFMPEG=${held}`], '--out', 'out')
+    const daemon = bench.watchThrough([...space.through, 'env', `VOXMUX_FFPROBE=${held}`], '--out', 'out')
     await daemon.until(/"event":"watching"/)
     const goesOnWith = async (name: string) => {
       expect(filesOf('out')).toEqual([])
@@ -95,10 +95,11 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
     await daemon.until(/b\.wav will be retried: /)
     await goesOnWith('b.wav')
 
+    writeFileSync(armed, '')
     drop('c.wav', tinyWave(3))
     await until(() => existsSync(writing))
     space.unmount(place('out'))
-    writeFileSync(goOn, '')
+    rmSync(armed)
     await daemon.until(/c\.wav will be retried: /)
     await goesOnWith('c.wav')
 
