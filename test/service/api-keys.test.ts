@@ -34,7 +34,7 @@ describe('API keys', () => {
     expect(await works(clientSecret)).toBe(false)
     await portal.keys.revoke(key.clientId)
     expect(await works(clientSecret)).toBe(false)
-    await expect(portal.keys.revoke('nobody')).rejects.toThrow(/no API key/)
+    await expect(portal.keys.revoke('nobody')).rejects.toThrow(/No API key/)
     await portal.close()
   })
 

@@ -8,7 +8,7 @@ type Questions = Pick<JobStore, 'list' | 'get' | 'counts' | 'pauses'>
 /** How long a person who looks waits for the store. */
 const PATIENCE_MS = 2000
 
-const AWAY = 'The job store does not answer.'
+const AWAY = 'The job store does not respond.'
 
 /**
  * The store as the page, the health answers and the metrics look at it. Work waits for minutes where a store on Redis
