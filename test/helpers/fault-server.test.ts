@@ -11,11 +11,11 @@ describe('the fault server', () => {
   test('regenerates as it is told', async ({ server, client, file, dir }) => {
     const { path } = await file(100)
     server.behaviour.regenerate = (_, { clientFileId, options }) =>
-      Buffer.from(`${clientFileId} as ${options.output_type}`)
+      Buffer.from(`\0${clientFileId} as ${options.output_type}`)
     const { file_id } = await client.registerAndUpload({ clientFileId: 'clip' }, path)
     await client.startOnce(file_id, { output_type: 'ogg' })
     await client.waitFor(file_id)
-    expect(await client.download(file_id, `${dir}/out`)).toMatchObject({ bytes: 'clip as ogg'.length })
+    expect(await client.download(file_id, `${dir}/out`)).toMatchObject({ bytes: '\0clip as ogg'.length })
   })
 
   test('fails as often as it is told, in the order it was told', async ({ server, connect }) => {

@@ -33,7 +33,7 @@ export async function downloadAddress(
       return { url: address, expiry: Number.MAX_SAFE_INTEGER / 1000 }
     },
   }
-  return downloadFile(context, link, '', targetPath, transfer)
+  return downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true })
 }
 
 function cannotBeDownloaded(address: string): UsageError {

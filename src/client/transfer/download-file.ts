@@ -14,6 +14,9 @@ import { badDownload, plainBytes } from './plain-bytes.js'
 import { HTML_TYPE, type TransferContext, type TransferOptions } from './upload-file.js'
 
 const HTML_START = /^\s*(<!doctype html|<html)/i
+/** Every audio and video format has a byte in its first bytes that no text has. */
+const HEAD_BYTES = 512
+const NO_TEXT = /(?![\t\n\f\r])\p{Cc}/u
 /** A link is replaced this long before its expiry, so that it does not expire on the way. */
 const EXPIRY_MARGIN_MS = 2_000
 
@@ -23,12 +26,18 @@ export interface Downloaded {
   readonly bytes: number
 }
 
+export interface DownloadOptions extends TransferOptions {
+  /** True for a file that is not an output of the service. By default, text and an empty file are not accepted. */
+  readonly mayBeText?: boolean
+}
+
 /**
  * Streams the output of a succeeded file to `targetPath`. Writes to `<targetPath>.part`, resumes it after a break
  * (Range and If-Range), checks the announced length and renames it. Requests a new link if the link has expired.
  * Replaces existing files of both names; after a failure neither remains.
  *
- * @throws {TransientError} if storage stays unreachable, refuses new links too, or sends a web page each time
+ * @throws {TransientError} if storage stays unreachable, refuses new links too, or sends a web page, another text or
+ * nothing each time
  * @throws every error of getOutputFileUrl; `ERR_DISK_FULL` and other disk errors
  */
 export async function downloadFile(
@@ -36,12 +45,12 @@ export async function downloadFile(
   api: Pick<ServiceApi, 'getOutputFileUrl'>,
   fileId: string,
   targetPath: string,
-  options: TransferOptions = {},
+  options: DownloadOptions = {},
 ): Promise<Downloaded> {
   const partPath = `${targetPath}.part`
   let part: FileHandle | undefined
   try {
-    part = await open(partPath, 'w')
+    part = await open(partPath, 'w+')
     const bytes = await fill(part, context, api, fileId, options)
     await part.close()
     await rename(partPath, targetPath)
@@ -58,7 +67,7 @@ async function fill(
   context: TransferContext,
   api: Pick<ServiceApi, 'getOutputFileUrl'>,
   fileId: string,
-  options: TransferOptions,
+  options: DownloadOptions,
 ): Promise<number> {
   const { signal } = options
   const state: DownloadState = { writtenBytes: 0, totalBytes: null, validator: null, isEncoded: false }
@@ -71,7 +80,8 @@ async function fill(
       link = { url: safeAddress(url, 'The download link'), expiresAtMs: expiry * 1000 }
     }
     try {
-      await readOn(part, context, link.url, state, options)
+      const answer = await readOn(part, context, link.url, state, options)
+      if (!options.mayBeText) await requireSound(part, answer, state)
       return state.writtenBytes
     } catch (thrown) {
       // Decoded bytes cannot be resumed: ranges count the encoded ones.
@@ -98,7 +108,7 @@ async function readOn(
   url: URL,
   state: DownloadState,
   { signal, onProgress }: TransferOptions,
-): Promise<void> {
+): Promise<StreamAnswer> {
   const answer = await context.transport.getStream({
     operation: 'download',
     url: url.href,
@@ -116,6 +126,26 @@ async function readOn(
     const detail = `${state.writtenBytes} of ${state.totalBytes} bytes arrived`
     if (state.writtenBytes > state.totalBytes) await restart(part, state)
     throw new HttpFault({ operation: 'download', reason: 'network', detail })
+  }
+  return answer
+}
+
+/**
+ * Refuses what a proxy sends in place of the file. Taken for an output of the service, it would lead to another payment.
+ */
+async function requireSound(part: FileHandle, answer: StreamAnswer, state: DownloadState): Promise<void> {
+  const { buffer, bytesRead } = await part.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+  if (bytesRead > 0 && !isText(buffer.subarray(0, bytesRead))) return
+  await restart(part, state)
+  throw badDownload(`${bytesRead === 0 ? 'an empty file' : 'text'} instead of the file, from ${answer.address}`)
+}
+
+function isText(head: Buffer): boolean {
+  try {
+    // As a stream, because the last character may go on behind the head.
+    return !NO_TEXT.test(new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }))
+  } catch {
+    return false
   }
 }
 

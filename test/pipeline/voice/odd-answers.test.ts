@@ -11,14 +11,14 @@ import { requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
-/** A voice of a few bytes: good regenerated audio is the same bytes. */
+/** A voice of a few bytes, which are no text: good regenerated audio is the same bytes. */
 async function voice(): Promise<{ request: VoiceRequest<string>; sent: string }> {
-  const sent = randomBytes(3000).toString('hex')
+  const sent = `\0${randomBytes(3000).toString('hex')}`
   const path = bench.folder.file('voice.bin')
   await writeFile(path, sent)
   const request: VoiceRequest<string> = {
-    ...{ voiceHash: sent.slice(0, 64), model: 'regen_v1', outputType: null, sec: 3 },
-    answerPath: bench.folder.file(`${sent.slice(0, 16)}.bin`),
+    ...{ voiceHash: sent.slice(1, 65), model: 'regen_v1', outputType: null, sec: 3 },
+    answerPath: bench.folder.file(`${sent.slice(1, 17)}.bin`),
     source: { kind: 'upload', path, clientFileId: 'voice' },
     judge: async (answerPath) => {
       const answer = await readFile(answerPath, 'utf8')
@@ -128,7 +128,7 @@ describe('an interruption during the start', () => {
 })
 
 describe('useless audio', () => {
-  const useless: Fault = { kind: 'answer', body: 'something else' }
+  const useless: Fault = { kind: 'answer', body: '\0something else' }
 
   it('is downloaded again, and no cache keeps it', async () => {
     const { request, sent } = await voice()
@@ -158,7 +158,7 @@ describe('useless audio', () => {
   it('twice is asked for again, once in the life of a voice, and said', async () => {
     const { request } = await voice()
     const { context } = bench.pipeline
-    bench.server.behaviour.regenerate = () => Buffer.from('another voice')
+    bench.server.behaviour.regenerate = () => Buffer.from('\0another voice')
     const failing = () => regenerateVoice(request, context).catch((error: unknown) => error)
     const error = await failing()
     expect(error).toMatchObject({ code: 'ERR_ALIGNMENT', exitCode: 7 })
@@ -173,7 +173,7 @@ describe('useless audio', () => {
   it('of other bytes each time is the fault of the connection, and nothing more is paid', async () => {
     const { request, sent } = await voice()
     const { server, pipeline } = bench
-    const damaged = (body: string): Fault => ({ kind: 'answer', body })
+    const damaged = (body: string): Fault => ({ kind: 'answer', body: `\0${body}` })
     for (const body of ['cut', 'cut elsewhere', 'spoilt']) server.fail('download', damaged(body))
     await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({
       ...{ code: 'ERR_DOWNLOAD_DAMAGED', exitCode: 4, remedies: [expect.stringContaining('costs nothing')] },
@@ -181,6 +181,19 @@ describe('useless audio', () => {
     expect(server.calls).toMatchObject({ registerFile: 1, download: 3 })
     for (const body of ['cut', 'cut elsewhere']) server.fail('download', damaged(body))
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.charges).toBe(1)
+  })
+
+  it('is never a page of the network: nothing is paid again, and a later run gets the voice', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    const page: Fault = { kind: 'answer', body: '<!-- a gate -->Sign in' }
+    server.fail('download', page, Number.POSITIVE_INFINITY)
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ exitCode: 4 })
+    server.heal()
+    server.fail('download', page, 2)
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.calls.registerFile).toBe(1)
     expect(server.charges).toBe(1)
   })
 

@@ -17,7 +17,8 @@ export type MediaBytes =
       readonly options: string
     }
 
-const BEGIN = 'SIMULATED '
+/** With a byte that no text has, as in every real format. */
+const BEGIN = 'SIMULATED\0'
 const REGENERATED = 'regenerated '
 const END = '\nEND\n'
 
