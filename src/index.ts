@@ -1,7 +1,4 @@
-/**
- * The public surface: the client, errors, receipts, jobs and the queue, and what an extension is given. docs/sdk.md
- * shows each name in a program that a test runs; a test counts the names.
- */
+/** The public surface. docs/sdk.md shows each name in a program that a test runs, and a test counts the names. */
 
 export {
   createWebhookReceiver,

@@ -29,8 +29,8 @@ export interface SourceContext {
 }
 
 /**
- * Plans the job of one file. Its segments are what the clips use, in samples, and what an earlier cut regenerated. A
- * range without a clock is laid on the file's own timecode, or from its start if that fits.
+ * Plans the job of one file. Its segments are the parts that the clips use, in samples, and those that an earlier cut
+ * regenerated. A range without a clock counts by the file's own timecode, or from its start if that fits.
  *
  * @returns undefined if nothing of the file is regenerated; a note says why
  */
@@ -93,7 +93,7 @@ interface RangeUnion {
   readonly regenerated: readonly UsedRange[]
   /** Those of them that are sent; the others are in the cache. */
   readonly sent: readonly UsedRange[]
-  /** Whether the output of the earlier cut may be replaced without `--force`. */
+  /** True if the output of the earlier cut may be replaced without `--force`. */
   readonly supersede: boolean
 }
 

@@ -71,7 +71,7 @@ function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedi
   return { file, output, text: textOf(plan, media), replace: request.settings.force }
 }
 
-/** The timeline over the new files, for the folder that it goes to. */
+/** The text of the timeline that plays the new files, as seen from its folder. */
 function textOf({ timeline, file, output }: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): string {
   return relocateAddresses(timeline.relink(media), file.extension, relocationOf(file, output))
 }

@@ -27,25 +27,25 @@ export interface FolderWatchOptions {
   readonly jobs: JobStore
   readonly seen: SeenFiles
   readonly intake: Intake
-  /** Shared by all folders: so many files are judged at once. */
+  /** Shared by all folders. It limits how many files are judged at once. */
   readonly judging: PQueue
   readonly writers: WriterWatch
   readonly logger: Logger
   readonly onTaken: (taken: Taken) => void
-  /** Its state has changed. */
+  /** Called when its state changed. */
   readonly onChange: () => void
 }
 
-/** The looks at candidates follow each other so fast while there are any, with many more seldom, and while there are none. */
+/** Pause between two rounds of checks while there are candidates, while there are many, and while there are none. */
 const LOOK_MS = 20
 const LOOK_MS_PER_FILE = 0.01
 const IDLE_MS = 1000
-/** So long before the end of the settle time a file is read, so that it is taken when that ends. */
+/** A file is read this long before its settle time ends, so that it can be taken right then. */
 const AHEAD_MS = 400
-/** A scan that an event asks for follows the last one no sooner. */
+/** Shortest time between two scans that events ask for. */
 const SCAN_GAP_MS = 1000
 
-/** One watched folder: finds files, and has each judged once it lies still. */
+/** One watched folder: finds files, and has each judged when it has settled. */
 export class FolderWatch {
   readonly places: FolderPlaces
   readonly presence: FolderPresence
@@ -107,7 +107,7 @@ export class FolderWatch {
     }
   }
 
-  /** True when everything that was there is taken, but for what waits for its marker or for a process that writes. */
+  /** True if everything was taken except files that wait for their marker or a writer. */
   get isDrained(): boolean {
     if (this.presence.reason !== null) return true
     if (this.#scannedMs === null) return false
@@ -139,7 +139,7 @@ export class FolderWatch {
       const tookMs = performance.now() - beganMs
       const gapMs = Math.max(SCAN_GAP_MS, 3 * tookMs)
       await this.#scanWakeUp.wait(Math.max(this.folder.scanMs, tookMs))
-      // Woken by an event: not at once, or a busy folder would be scanned without end.
+      // An event does not start a scan at once. A busy folder would be scanned without end.
       const restMs = Math.min(gapMs, this.folder.scanMs) - (performance.now() - beganMs - tookMs)
       if (restMs > 0 && !this.#stop.signal.aborted) await new WakeUp().wait(restMs)
     }
@@ -161,7 +161,7 @@ export class FolderWatch {
       present.add(path)
       if (!this.#known.has(path, facts)) this.#candidates.see(path, facts, performance.now())
     }
-    // A share that went away in the middle has shown only a part of what it holds.
+    // A share that went away during the scan showed only a part of its files.
     if (!(await this.presence.look())) return
     this.#events?.cover(folders)
     for (const { path, isBeingJudged } of this.#candidates.values())
@@ -193,11 +193,11 @@ export class FolderWatch {
     for (const path of hints) await this.#recheck(path)
   }
 
-  /** Looks at one file: new, changed, gone, or long enough as it is to be judged. */
+  /** Checks one file: new, changed, gone, or settled and ready to be judged. */
   async #recheck(path: string): Promise<void> {
     const { folder } = this
     const facts = await fileFacts(join(folder.path, path)).catch(() => null)
-    // Cannot be told now: a share that stumbles. The scan finds out.
+    // The share fails at the moment. The next scan will tell.
     if (facts === null) return
     if (facts === undefined || this.#known.has(path, facts)) return this.#candidates.remove(path)
     const nowMs = performance.now()
@@ -227,7 +227,7 @@ export class FolderWatch {
     this.#options.onChange()
   }
 
-  /** Says what would be said again at every scan, once. */
+  /** Logs once what every scan would repeat. */
   #say(key: string, text: string): void {
     if (this.#said.has(key) || this.#said.size > 1000) return
     this.#said.add(key)

@@ -11,38 +11,37 @@ import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
 export interface OperatorSideOptions {
-  /** The daemon, and how it is told to look for work at once. */
+  /** The daemon, with a way to make it look for jobs at once. */
   readonly daemon: DaemonView & { wake(): void; settingsOf(group: string): JobSettings | undefined }
   readonly jobs: JobStore
-  /** Where the input of a finished job may lie now, the likeliest first. */
+  /** Possible paths of a finished job's input, the likeliest first. */
   readonly sourcesOf: (job: Job) => readonly string[]
-  /** Whose meter the client of the service was given. */
+  /** Its meter was given to the client of the service. */
   readonly metrics: Metrics
-  /** Where the page is served; null for no page. */
+  /** Address of the page; null for no page. */
   readonly dashboard: { readonly port: number; readonly host?: string; readonly hosts?: readonly string[] } | null
-  /** What is built for the page is kept here. */
+  /** Holds what is built for the page. */
   readonly stateDir: string
-  /** Version of voxmux. */
   readonly version: string
-  /** For systemd's variables. */
+  /** For the variables of systemd. */
   readonly env: NodeJS.ProcessEnv
   readonly logger: Logger
 }
 
-/** What shows the daemon to its operator: the page, the health answers, the metrics, the word to systemd. */
+/** The operator's side of the daemon: page, health checks, metrics and messages to systemd. */
 export interface OperatorSide {
   /** Address of the page; null without one. */
   readonly url: string | null
-  /** The configuration is read again; to be followed by `ready`, also where it cannot be. */
+  /** Announces that the configuration is read again. `ready` must follow, even if reading fails. */
   reloading(): Promise<void>
-  /** The folders are watched, for the first time or after a reload. */
+  /** Announces that the folders are watched, at first or after a reload. */
   ready(): Promise<void>
-  /** To be called first of all when the daemon ends. */
+  /** Announces the end. Call it first when the daemon stops. */
   stopping(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws UsageError `ERR_PORT_TAKEN` */
+/** Opens the operator's side. @throws {UsageError} `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { daemon, sourcesOf, metrics, version, stateDir, env, logger } = options
   const jobs = new LookedAtJobs(options.jobs)

@@ -1,14 +1,14 @@
 import type { PassedOver } from './candidates/scan-folder.js'
 import type { Wholeness } from './candidates/wholeness.js'
 
-/** Why something in the folder is passed over. */
+/** Why something in the folder is skipped. */
 export const PASSED_OVER: Readonly<Record<PassedOver, string>> = {
   link: 'links are not followed',
   name: 'its name is not UTF-8, so rename it',
   unreadable: 'it cannot be read',
 }
 
-/** Why a finished file is no source. */
+/** Why an output of voxmux is skipped. */
 export const OWN_OUTPUT = 'its receipt says that voxmux made it'
 
 /** Why a file is not taken yet. */

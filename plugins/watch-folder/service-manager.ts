@@ -10,12 +10,12 @@ export interface ServiceManagerOptions {
   readonly logger?: Logger
 }
 
-/** Longest time that a word to systemd may take; the daemon never waits for it at its work. */
+/** Time limit of a message to systemd. The daemon never waits for it. */
 const TOLD_MS = 10_000
 
 /**
- * Tells systemd how the daemon is (`Type=notify`); without systemd it tells nobody. Node has no datagram sockets of
- * the Unix kind, so systemd's own `systemd-notify` carries the word: the unit needs `NotifyAccess=all`.
+ * Sends the daemon's state to systemd (`Type=notify`), and does nothing without systemd. Node has no Unix datagram
+ * sockets, so `systemd-notify` sends it: the unit needs `NotifyAccess=all`.
  */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions
@@ -27,21 +27,21 @@ export class ServiceManager {
     this.#isSilent = !options.env.NOTIFY_SOCKET
   }
 
-  /** All folders are looked after, for the first time or after a reload. Begins to feed the watchdog. */
+  /** Announces that all folders are watched, and starts to feed the watchdog. */
   async ready(status: string): Promise<void> {
     await this.#tell('READY=1', `STATUS=${status}`)
     clearInterval(this.#watchdog)
     const everyMs = this.#watchdogMs() / 2
-    // From the loop that does the work: where that hangs, systemd hears nothing and starts the daemon anew.
+    // Runs in the loop that does the work. If that hangs, systemd restarts the daemon.
     if (everyMs > 0 && !this.#isSilent) {
       this.#watchdog = setInterval(() => void this.#tell('WATCHDOG=1'), everyMs)
       this.#watchdog.unref()
     }
   }
 
-  /** The configuration is read again; to be followed by {@link ready}, also where it cannot be. */
+  /** Announces that the configuration is read again. {@link ready} must follow, even if reading fails. */
   async reloading(): Promise<void> {
-    // The time tells systemd (`Type=notify-reload`) that this answers the hang-up it has sent, and no earlier one.
+    // The time shows systemd (`Type=notify-reload`) that this responds to its latest hang-up.
     await this.#tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)
   }
 
@@ -50,7 +50,7 @@ export class ServiceManager {
     await this.#tell('STOPPING=1')
   }
 
-  /** 0 where the watchdog is off, or is another process's. */
+  /** 0 if the watchdog is off or belongs to another process. */
   #watchdogMs(): number {
     const { WATCHDOG_USEC, WATCHDOG_PID } = this.#options.env
     if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(process.pid)) return 0
@@ -64,7 +64,7 @@ export class ServiceManager {
       await run('systemd-notify', assignments, { env: { NOTIFY_SOCKET, PATH }, timeout: TOLD_MS })
     } catch (cause) {
       const { logger = silentLogger } = this.#options
-      // Once is enough: without the program it will not go better the next time.
+      // Without the program, the next call will fail too.
       this.#isSilent = (cause as NodeJS.ErrnoException).code === 'ENOENT'
       logger.warn({ cause }, 'systemd could not be told how the daemon is (systemd-notify).')
     }

@@ -17,19 +17,19 @@ import { closedFolders, type WatchedFolder } from './watched-folder.js'
 
 export interface WatchDaemonOptions {
   readonly context: PipelineContext
-  /** SQLite file of what was seen; made where there is none. */
+  /** SQLite file of the known files, created if it does not exist. */
   readonly seenFile: string
-  /** Jobs in work at once; 0: they are only queued, for workers elsewhere. */
+  /** Jobs at the same time; 0 only queues them, for workers elsewhere. */
   readonly concurrency: number
   readonly logger: Logger
-  /** Called for its jobs after its own. */
+  /** Called for its jobs after its own hooks. */
   readonly hooks?: readonly JobHooks[]
 }
 
-/** Files that are judged at once, over all folders: each takes an ffprobe. */
+/** Files judged at once over all folders. Each takes an ffprobe. */
 const JUDGED_AT_ONCE = 2
 
-/** The daemon: its folders, and the worker that does their jobs. */
+/** The daemon: its folders and the worker that runs their jobs. */
 export class WatchDaemon implements DaemonView {
   readonly startedMs = Date.now()
   readonly #options: WatchDaemonOptions
@@ -38,7 +38,7 @@ export class WatchDaemon implements DaemonView {
   readonly #writers = new WriterWatch()
   readonly #listeners = new Set<(event: DaemonEvent) => void>()
   readonly #watches = new Map<string, FolderWatch>()
-  /** Each watched group's configuration, as it was begun with. */
+  /** The configuration with which each group is watched. */
   readonly #configured = new Map<string, string>()
   /** Groups that the worker serves. */
   #groups = ''
@@ -54,12 +54,12 @@ export class WatchDaemon implements DaemonView {
     return [...this.#watches.values()].map(({ view }) => view)
   }
 
-  /** What a folder's jobs are made with now; undefined for one that is not watched. */
+  /** The present settings of a folder's jobs; undefined for one that is not watched. */
   settingsOf(group: string): JobSettings | undefined {
     return this.#watches.get(group)?.folder.settings
   }
 
-  /** True when nothing is left to take of what was there. */
+  /** True if nothing that was there is left to take. */
   get isDrained(): boolean {
     return [...this.#watches.values()].every(({ isDrained: isWorkedOff }) => isWorkedOff)
   }
@@ -70,10 +70,9 @@ export class WatchDaemon implements DaemonView {
   }
 
   /**
-   * Watches exactly these folders from now on, and makes those of their outputs and reports; one that is configured as
-   * before goes on undisturbed.
+   * Watches exactly these folders and creates those of their outputs and reports. Unchanged folders are not disturbed.
    *
-   * @throws UsageError `ERR_WATCH_FOLDER` where a folder cannot be what it is configured to be, `ERR_INPUT_MISSING`
+   * @throws {UsageError} `ERR_WATCH_FOLDER` if a folder cannot be what it is configured to be, `ERR_INPUT_MISSING`
    */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
     if (this.#watches.size === 0)
@@ -97,17 +96,17 @@ export class WatchDaemon implements DaemonView {
     await this.#workFor([...wanted.keys()])
   }
 
-  /** Takes folders where they are mounted now, also where a share that they were on is gone: they have moved for good. */
+  /** Accepts the present mount points of folders, even if the share that they were on is gone: they moved for good. */
   takeAsMounted(folders: readonly WatchedFolder[]): void {
     for (const { group } of folders) this.#seen.removeMounts(group)
   }
 
-  /** Looks for work at once: a job was made ready past the daemon. */
+  /** Looks for jobs at once, because one was made ready without the daemon. */
   wake(): void {
     this.#worker?.wake()
   }
 
-  /** Takes nothing more, gives back what is in work, and ends when that is written down. */
+  /** Stops the intake, releases the running jobs, and resolves when that is recorded. */
   async stop(): Promise<void> {
     this.#stopped ??= this.#stop()
     await this.#stopped
@@ -133,7 +132,7 @@ export class WatchDaemon implements DaemonView {
     return watch
   }
 
-  /** The worker does the jobs of these folders alone: a store may hold those of others. */
+  /** The worker runs only the jobs of these folders, because a store may hold others. */
   async #workFor(groups: readonly string[]): Promise<void> {
     const { concurrency, context, logger } = this.#options
     const names = groups.toSorted().join('\n')
@@ -178,7 +177,7 @@ export class WatchDaemon implements DaemonView {
   }
 }
 
-/** All that decides how a folder is watched: of the others only what lies within it and is left out. */
+/** Everything that decides how a folder is watched. Other folders count only if they lie within it and are left out. */
 function asConfigured(folder: WatchedFolder, folders: readonly WatchedFolder[]): string {
   const within = [...closedFolders(folders, folder)].filter((path) => path.startsWith(folder.path + sep))
   return JSON.stringify([folder, within.sort()])

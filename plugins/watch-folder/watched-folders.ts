@@ -4,7 +4,7 @@ import { UsageError } from '../../src/core/errors.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import type { WatchedFolder } from './watched-folder.js'
 
-/** What the command line says of every folder; absent where a flag was not given. */
+/** The folder settings of the command line; absent without the flag. */
 export interface FolderFlags {
   /** As typed. */
   readonly folders: readonly string[]
@@ -20,15 +20,15 @@ export interface WatchedFoldersOptions {
   readonly flags: FolderFlags
   readonly watch: WatchSettings
   readonly cwd: string
-  /** Settings of the jobs of a folder, by the preset that it names; undefined: that of the command. */
+  /** Settings of a folder's jobs by its preset. Undefined stands for the preset of the command. */
   readonly settingsOf: (preset: string | undefined) => Promise<JobSettings>
 }
 
 /**
- * The folders to watch: those that are named, else those of the configuration; flags over a folder's own settings over
- * those of all folders.
+ * The folders to watch: those on the command line, otherwise those of the configuration. Flags win over a folder's own
+ * settings, and these over those of all folders.
  *
- * @throws UsageError `ERR_USAGE` where there is none, or one is named twice
+ * @throws {UsageError} `ERR_USAGE` if there is none, or one is named twice
  */
 export async function watchedFolders(options: WatchedFoldersOptions): Promise<readonly WatchedFolder[]> {
   const { flags, watch, cwd } = options
@@ -83,7 +83,9 @@ async function watched(
   }
 }
 
-/** What tells folders apart below one that they share: '' for a single one, else their names, numbered where alike. */
+/**
+ * Labels that tell folders apart below a shared one: '' for a single folder, otherwise their names, numbered if equal.
+ */
 function uniqueLabels(paths: readonly string[]): readonly string[] {
   if (paths.length === 1) return ['']
   const counts = new Map<string, number>()

@@ -39,8 +39,8 @@ export function linkedAbort(...sources: (AbortSignal | undefined)[]): LinkedAbor
 }
 
 /**
- * A signal that follows another one after a grace time, for a request whose answer must not be missed. A source that has
- * already fired is followed at once.
+ * A signal that follows another one after a grace time. Requests use it if their response must not be missed. A source
+ * that has already fired is followed at once.
  *
  * @param graceMs milliseconds
  */

@@ -1,6 +1,5 @@
 /**
- * Characters that a terminal or a page obeys or does not show: controls, bidi marks and other format characters, line
- * separators, half characters and blanks without width. Joiners in scripts and emoji that need them, and variation
+ * Characters that a terminal or a page obeys or does not show: controls, bidi marks, line separators, half characters and blanks without width. Joiners in scripts and emoji that need them, and variation
  * selectors, are left alone.
  */
 const UNSEEN = String.raw`(?!(?<=[^\0-\x7f])[\u200c\u200d])(?!\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`

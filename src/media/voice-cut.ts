@@ -11,7 +11,8 @@ export interface SampleRange {
 }
 
 /**
- * Which channels of a track make one voice file.
+ * The channels of a track that make one voice file.
+ *
  * `all`: the track as it is. `one`: a single channel (`center` and `each`). `downmix`: the track folded to stereo.
  */
 export type ChannelPick =

@@ -20,25 +20,27 @@ export interface CandidateJudgeOptions {
   readonly folder: WatchedFolder
   readonly filter: FileFilter
   readonly intake: Intake
-  /** Shared by all folders: so many files are judged at once. */
+  /** Shared by all folders. It limits how many files are judged at once. */
   readonly judging: PQueue
   readonly writers: WriterWatch
   readonly logger: Logger
   /** Ends all judging. */
   readonly signal: AbortSignal
   readonly onTaken: (candidate: Candidate, taken: Taken) => void
-  /** There is room for the next one. */
+  /** Called when there is room for another file. */
   readonly onFree: () => void
 }
 
-/** Files of one folder that are judged or wait for it: what keeps 20,000 files of one from holding up another. */
+/**
+ * Most files of one folder that are judged or wait for it, so that 20,000 files of one folder do not hold up another.
+ */
 const MOST_JUDGED = 4
-/** What is to be judged again although it did not change. */
+/** Pause before an unchanged file is judged again. */
 const AGAIN_MS = 500
 
-/** Judges whether files that lie still are whole, and has those taken that are. */
+/** Judges whether settled files are whole, and queues those that are. */
 export class CandidateJudge {
-  /** Those that were taken although they stayed unreadable past the patience. */
+  /** Files that were queued although they stayed unreadable past the patience. */
   readonly unreadable = new Set<string>()
   readonly #options: CandidateJudgeOptions
   #judged = 0
@@ -47,12 +49,12 @@ export class CandidateJudge {
     this.#options = options
   }
 
-  /** Judges a file, unless that goes on already or there is no room: ask again. */
+  /** Judges a file, unless that is under way or there is no room. The caller asks again. */
   judge(candidate: Candidate): void {
     if (!candidate.isBeingJudged && this.#judged < MOST_JUDGED) void this.#judge(candidate)
   }
 
-  /** Forgets those that are not there any more. */
+  /** Forgets the files that are gone. */
   keepUnreadable(present: ReadonlySet<string>): void {
     for (const path of this.unreadable) if (!present.has(path)) this.unreadable.delete(path)
   }
@@ -76,7 +78,7 @@ export class CandidateJudge {
     }
   }
 
-  /** @returns undefined for one that waits */
+  /** @returns undefined for a file that waits */
   async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
     const { folder, filter, writers, intake, signal } = this.#options
     const { path, settling } = candidate
@@ -96,7 +98,7 @@ export class CandidateJudge {
       const writer = await writers.writerOf(fileKey(settling.facts))
       if (writer) return this.#wait(candidate, settling, { state: 'waits', why: 'open', writer })
     }
-    // Where it has changed meanwhile, it is not taken.
+    // A file that changed meanwhile is not taken.
     const taken = await intake.take(path, settling.facts, signal)
     if (taken.outcome !== 'later' && wholeness.readable) this.unreadable.delete(path)
     else if (taken.outcome !== 'later') this.unreadable.add(path)
@@ -104,7 +106,7 @@ export class CandidateJudge {
   }
 
   #wait(candidate: Candidate, judged: Settling, { why, writer }: Wholeness & { state: 'waits' }): undefined {
-    // Written to while it was judged: the verdict is of a file that it was, perhaps before its last byte.
+    // The file was written to while it was judged, so the verdict may miss its last byte.
     if (hasChanged(judged.facts, candidate.settling.facts)) return
     const { folder, logger } = this.#options
     const isOfThePatience = why === 'hollow' || why === 'unreadable'

@@ -1,30 +1,30 @@
 import type { FileFacts } from './file-facts.js'
 import { type Settling, settle } from './settling.js'
 
-/** A file that is there and was not taken yet. */
+/** A file that exists and was not taken yet. */
 export interface Candidate {
   readonly path: string
   settling: Settling
-  /** Monotonic; when it is to be looked at next. */
+  /** Monotonic time of the next check. */
   lookAtMs: number
-  /** Monotonic; not to be judged again before, unless it changes. */
+  /** Monotonic time before which an unchanged file is not judged again. */
   judgeAtMs: number
   isBeingJudged: boolean
-  /** Why it waits, as was said last. */
+  /** The last logged reason for waiting. */
   why: string | null
 }
 
-/** Looks at one file follow each other no faster. */
+/** Shortest time between two checks of one file. */
 const LOOK_MS = 100
-/** With many candidates each is looked at more seldom: so much time a file. */
+/** With many candidates, each is checked less often: this much time per file. */
 const LOOK_MS_PER_FILE = 0.5
 
-/** The files of a folder that are not taken yet, and when each is to be looked at again. */
+/** The files of a folder that are not taken yet, and the time of their next check. */
 export class Candidates {
   readonly #all = new Map<string, Candidate>()
   readonly #judgeMs: number
 
-  /** @param judgeMs how long a file must be unchanged to be judged: a look falls on the end of that */
+  /** @param judgeMs time for which a file must be unchanged before it is judged; a check falls on its end */
   constructor(judgeMs: number) {
     this.#judgeMs = judgeMs
   }
@@ -37,7 +37,7 @@ export class Candidates {
     return this.#all.values()
   }
 
-  /** Notes how a file was found. @param nowMs monotonic */
+  /** Records how a file was found. @param nowMs monotonic */
   see(path: string, facts: FileFacts, nowMs: number): Candidate {
     const known = this.#all.get(path)
     const settling = settle(known?.settling, facts, nowMs)
@@ -56,7 +56,7 @@ export class Candidates {
     return known
   }
 
-  /** Those that are due for a look, and in nobody's hand. */
+  /** The files whose check is due and that are not being judged. */
   *due(nowMs: number): Generator<Candidate> {
     for (const candidate of this.#all.values())
       if (!candidate.isBeingJudged && candidate.lookAtMs <= nowMs) yield candidate

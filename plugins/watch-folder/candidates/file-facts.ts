@@ -1,12 +1,12 @@
 import type { BigIntStats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 
-/** What the file system says of a file, for telling one state of it from another. */
+/** The facts of a file that tell one state of it from another. */
 export interface FileFacts {
   readonly sizeBytes: number
-  /** Nanoseconds since 1970, of the last change of content; on a share, by the server's clock. */
+  /** Nanoseconds since 1970 of the last change of content; on a share, by the server's clock. */
   readonly mtimeNs: bigint
-  /** The same of the last change of anything about the file, its name included. */
+  /** The same for the last change of anything about the file, its name included. */
   readonly ctimeNs: bigint
   /** Bytes that the file occupies on its disk. */
   readonly allocatedBytes: number
@@ -15,9 +15,9 @@ export interface FileFacts {
 }
 
 /**
- * Facts of a regular file; undefined where there is none at that path.
+ * The facts of a regular file; undefined if there is none at that path.
  *
- * @throws what the file system says where it cannot tell: EACCES, EIO, ESTALE, EMFILE
+ * @throws the file system's error if it cannot tell: EACCES, EIO, ESTALE, EMFILE
  */
 export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   try {
@@ -29,7 +29,7 @@ export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   }
 }
 
-/** True for the fault that says: there is nothing at that path. */
+/** True for the error that means that nothing is at that path. */
 export function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))
 }
@@ -39,8 +39,8 @@ function factsOf({ size, mtimeNs, ctimeNs, blocks, dev, ino }: BigIntStats): Fil
 }
 
 /**
- * True where the file may have been written to between two looks. A growing allocation counts, since a file whose full
- * size was reserved grows in nothing else; a shrinking one does not, since file systems tidy up by themselves.
+ * True if the file may have been written to between two checks. A growing allocation counts, because nothing else grows
+ * in a file whose full size was reserved. A shrinking one does not, because file systems tidy up by themselves.
  */
 export function hasChanged(before: FileFacts, now: FileFacts): boolean {
   return (
@@ -51,7 +51,7 @@ export function hasChanged(before: FileFacts, now: FileFacts): boolean {
   )
 }
 
-/** True where content, as far as the file system tells, is the same: a rename changes the ctime alone. */
+/** True if the content is the same by the facts of the file system. A rename changes only the ctime. */
 export function isSameVersion(before: FileFacts, now: FileFacts): boolean {
   return before.sizeBytes === now.sizeBytes && before.mtimeNs === now.mtimeNs && before.ino === now.ino
 }

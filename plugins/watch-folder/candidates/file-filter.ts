@@ -2,22 +2,22 @@ import { basename, dirname, join } from 'node:path'
 import { isMediaName } from '../../../src/pipeline/plan/expand-inputs.js'
 import { isTemporaryName } from './temporary-names.js'
 
-/** What of a folder is taken, by name alone. */
+/** Which names of a folder are taken. */
 export interface FileFilterOptions {
-  /** Empty: every name with an extension of media. */
+  /** Empty: every name with a media extension. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
-  /** Name that a marker beside a file has, with `{name}` for the file's; null: none is asked for. */
+  /** Name of the marker that must lie beside a file, with `{name}` for the file's name. Null: no marker. */
   readonly marker: string | null
-  /** Name that a copy tool gives a file until it is whole; null: none is known. */
+  /** Name that a copy tool gives a file until it is whole; null if there is none. */
   readonly renamedFrom: string | null
 }
 
-/** Tells which names in a folder stand for files to be taken. */
+/** Decides by name which files of a folder are taken. */
 export interface FileFilter {
   /** @param path within the folder, `/` between folders */
   readonly takes: (path: string) => boolean
-  /** Path of the marker that must lie beside a file; null where none is asked for. */
+  /** Path of the marker that must lie beside a file; null if none is required. */
   readonly markerOf: (path: string) => string | null
 }
 
@@ -49,7 +49,7 @@ function isMadeFrom(template: string, name: string): boolean {
 
 /**
  * A glob as a pattern for whole paths with `/` between folders: `*` and `?` stay within a name, `**` crosses folders,
- * `{a,b}` are alternatives. A glob without a slash is meant for the name alone, in whatever folder it lies.
+ * `{a,b}` are alternatives. A glob without a slash matches the name alone, in any folder.
  */
 export function globPattern(glob: string): RegExp {
   const anywhere = glob.includes('/') ? '' : '(?:.*/)?'

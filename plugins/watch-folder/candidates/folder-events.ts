@@ -3,17 +3,17 @@ import { join } from 'node:path'
 
 export interface FolderEventsOptions {
   readonly root: string
-  /** Something happened at this path within the root. */
+  /** Called when something happened at a path within the root. */
   readonly onHint: (path: string) => void
-  /** No more events: the system has no watches or handles left. Said once. */
+  /** Called once if no more events come, because the system has no watches or handles left. */
   readonly onLost: (code: string) => void
 }
 
 /**
- * The events of a tree of folders, one watch a folder: hints, of which any may be missing.
+ * The events of a tree, with one watch per folder. Events are hints, and any of them may be missing.
  *
- * `fs.watch` itself: chokidar reads a folder again upon its events, to tell what they mean, which scans do here. While
- * one file grows among 2000 that costs most of a processor (`npm run bench folder-events`).
+ * Uses `fs.watch`: chokidar reads a folder again after each event, which the scans do here. While one file grows among
+ * 2000, that costs most of a processor (`npm run bench folder-events`).
  */
 export class FolderEvents {
   readonly #options: FolderEventsOptions
@@ -28,7 +28,7 @@ export class FolderEvents {
     return this.#isLost
   }
 
-  /** Watches exactly these folders within the root from now on; '' is the root itself. */
+  /** Watches exactly these folders within the root; '' is the root itself. */
   cover(folders: ReadonlySet<string>): void {
     for (const [folder, watcher] of this.#watchers) {
       if (folders.has(folder)) continue
@@ -60,7 +60,7 @@ export class FolderEvents {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     this.#watchers.get(folder)?.close()
     this.#watchers.delete(folder)
-    // A folder that is gone is the scan's business; the rest means that there will be no more events.
+    // The scan notices a folder that is gone. Any other error ends the events.
     if (this.#isLost || code === 'ENOENT' || code === 'EPERM') return
     this.#isLost = true
     this.close()

@@ -7,17 +7,17 @@ export interface OpenWriter {
   readonly command: string
 }
 
-/** Tells one file from another on this host. */
+/** Identifies a file on this host. */
 export function fileKey({ dev, ino }: Pick<FileFacts, 'dev' | 'ino'>): string {
   return `${dev}:${ino}`
 }
 
 /**
- * Who has which files open for writing, by {@link fileKey}: the processes of this host that `/proc` lets us see (all
- * for root, else those of the same user). What a client of a share does shows as its server's process where that runs
- * on this host, and nowhere else; without `/proc` nobody is found.
+ * Finds the writers of files by {@link fileKey}, among the processes of this host that `/proc` shows. Only root sees
+ * those of other users. A write from a share's client belongs to the server's process if that runs here. Without
+ * `/proc` nothing is found.
  *
- * @param wanted keys of the files that are asked about
+ * @param wanted keys of the files in question
  */
 export async function openWriters(wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, OpenWriter>> {
   const writers = new Map<string, OpenWriter>()
@@ -32,12 +32,12 @@ export async function openWriters(wanted: ReadonlySet<string>): Promise<Readonly
   return writers
 }
 
-/** Undefined for sockets, pipes and devices, and for what was closed meanwhile. */
+/** Undefined for sockets, pipes and devices, and for a file that was closed meanwhile. */
 async function keyOfOpenFile(pid: string, fd: string): Promise<string | undefined> {
   try {
     const link = await readlink(`/proc/${pid}/fd/${fd}`)
     if (!link.startsWith('/') || link.startsWith('/dev/')) return undefined
-    // Through the link, since a path is another one in a container.
+    // Follows the link, because paths differ in a container.
     return fileKey(await stat(`/proc/${pid}/fd/${fd}`, { bigint: true }))
   } catch {
     return undefined

@@ -12,24 +12,24 @@ export interface FoundFile {
 }
 
 /**
- * Why something was passed over: a link, a name that is no UTF-8, or what cannot be looked at (a file or folder without
- * permission, a share that stumbles): the scan is not complete then, and says nothing of what is missing.
+ * Why a scan skipped something. `unreadable` (no permission, or a share that fails) makes the scan incomplete, so it
+ * proves nothing about missing files.
  */
 export type PassedOver = 'link' | 'name' | 'unreadable'
 
 export interface ScanOptions {
-  /** Absolute paths of folders that are never entered: those of outputs, reports and other watched folders. */
+  /** Absolute paths of folders that are never entered: outputs, reports and other watched folders. */
   readonly closed: ReadonlySet<string>
-  /** Which paths within the root are looked at. */
+  /** Paths within the root that are examined. */
   readonly takes: (path: string) => boolean
-  /** Told of what is passed over although a person may expect otherwise. */
+  /** Called for everything that is skipped although a person may expect otherwise. */
   readonly onPassedOver?: (path: string, why: PassedOver) => void
-  /** Told of each folder within the root that is entered. */
+  /** Called for each folder within the root that is entered. */
   readonly onFolder?: (path: string) => void
   readonly signal?: AbortSignal
 }
 
-/** Files looked at together: a share answers slowly, and many questions at once no slower than one. */
+/** Files examined at the same time. A share responds slowly, and to many requests no slower than to one. */
 const BATCH_SIZE = 32
 
 /** Folders that servers and systems keep for themselves. */
@@ -38,11 +38,10 @@ const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Every file below a root that the options take, each with its facts. No link is followed, neither to a file nor to a
- * folder: what lies in the root is found where it lies, and what lies outside is not the root's. Hidden folders are
- * not entered.
+ * Every file below a root that the options accept, with its facts. Follows no links, because their targets are found
+ * where they lie or are outside the root. Does not enter hidden folders.
  *
- * @throws what the file system says where the root itself cannot be read; folders below it that cannot are passed over
+ * @throws the file system's error if the root cannot be read; other unreadable folders are skipped
  */
 export async function* scanFolder(root: string, options: ScanOptions): AsyncGenerator<FoundFile> {
   const folders = ['']
@@ -75,7 +74,7 @@ async function* entriesOf(root: string, folder: string, { onPassedOver }: ScanOp
   try {
     yield* await opendir(join(root, folder), { bufferSize: 256 })
   } catch (error) {
-    // One folder that is closed to us is not the others' fault; one that is gone by now is nobody's.
+    // An unreadable folder must not stop the scan of the others.
     if (folder === '') throw error
     if (!isGone(error)) onPassedOver?.(folder, 'unreadable')
   }
@@ -95,7 +94,7 @@ function isOpen(name: string): boolean {
   return !isTemporaryName(name) && !SYSTEM_FOLDERS.has(name.toLowerCase())
 }
 
-/** A name that is no UTF-8 was read with replacement characters, and cannot be asked for again. */
+/** A name that is not UTF-8 was read with replacement characters, so its file cannot be opened. */
 function isBroken(name: string): boolean {
   return name.includes('\uFFFD')
 }

@@ -1,16 +1,16 @@
 import { type FileFacts, hasChanged } from './file-facts.js'
 
-/** A file as it was last seen, and since when it is so. */
+/** A file as last seen, and since when it has been unchanged. */
 export interface Settling {
   readonly facts: FileFacts
-  /** Of the monotonic clock: a wall clock that is set back or forward makes no file older or younger. */
+  /** By the monotonic clock, so that a change of the wall clock does not matter. */
   readonly unchangedSinceMs: number
 }
 
 /**
- * Looks once more: what has changed begins to settle anew.
+ * Compares a file with its last state. A change restarts the settle time.
  *
- * @param nowMs of the monotonic clock (`performance.now()`)
+ * @param nowMs monotonic (`performance.now()`)
  */
 export function settle(before: Settling | undefined, facts: FileFacts, nowMs: number): Settling {
   const unchanged = before !== undefined && !hasChanged(before.facts, facts)

@@ -1,16 +1,16 @@
-/** Endings that copy tools, browsers and editors give a file they have not finished. */
+/** Endings that copy tools, browsers and editors give an unfinished file. */
 const UNFINISHED_ENDINGS = [
   ...['.part', '.partial', '.tmp', '.temp', '.crdownload', '.download', '.opdownload', '.filepart', '.!ut', '.aria2'],
   ...['.aspera', '.partial-aspera', '.lock', '.swp', '.swx', '.bak~', '.copying', '.uploading', '.incomplete'],
 ] as const
 
-/** Beginnings of the names of such files, and of what operating systems put beside the files of people. */
+/** Beginnings of such names, and of files that operating systems add. */
 const UNFINISHED_BEGINNINGS = ['.', '~$', '~', '#'] as const
 
 /** Names that only operating systems give. */
 const SYSTEM_NAMES: ReadonlySet<string> = new Set(['thumbs.db', 'desktop.ini', 'ehthumbs.db'])
 
-/** True for a name that says of itself that the file is not, or not yet, a person's: nothing to take. */
+/** True for a name that marks a file as temporary or as the system's own. */
 export function isTemporaryName(name: string): boolean {
   const lower = name.toLowerCase()
   if (SYSTEM_NAMES.has(lower)) return true

@@ -5,24 +5,24 @@ import { probe } from '../../../src/media/index.js'
 import type { FileFacts } from './file-facts.js'
 import { fileKey, type OpenWriter } from './open-writers.js'
 
-/** What is read at each place: a page, the least that a file system fills. */
+/** Bytes read at each place: a page, the smallest unit that a file system fills. */
 const PAGE_BYTES = 4096
 
 const TAIL_PAGES = 4
 
-/** Places over the length of a file; more where the file occupies less than its size, and so has holes. */
+/** Places over the length of a file. There are more in a sparse file, which occupies less than its size. */
 const PLACES = 16
 
 const PLACES_IN_SPARSE = 256
 
-/** Silence is zeros in these, in the middle of a whole file too. */
+/** In these formats, silence is zeros in the middle of a whole file too. */
 const PLAIN_SOUND: ReadonlySet<string> = new Set([
   ...['.wav', '.wave', '.bwf', '.rf64', '.w64', '.aif', '.aiff', '.aifc', '.caf'],
 ])
 
-/** What a file that did not change for the settle time is found to be. */
+/** The verdict on a file that did not change for the settle time. */
 export type Wholeness =
-  /** It may be taken; `readable` is false for one that stayed unreadable past the patience. */
+  /** It may be taken. `readable` is false if it stayed unreadable past the patience. */
   | { readonly state: 'whole'; readonly readable: boolean }
   /** Not yet: `why` for the log. `open`: a process writes to it. */
   | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: OpenWriter }
@@ -34,18 +34,18 @@ export interface WholenessQuestion {
   /** How long it has not changed. */
   readonly unchangedMs: number
   readonly patienceMs: number
-  /** Absolute path of the file that must lie beside it; null: none. */
+  /** Absolute path of the marker that must lie beside it; null if none is required. */
   readonly marker: string | null
   readonly writerOf: (key: string) => Promise<OpenWriter | undefined>
   readonly signal?: AbortSignal
 }
 
 /**
- * Judges whether a file is whole, cheapest question first: its marker is there, nobody writes to it, its pages are
- * filled, and ffprobe reads it to the end of its index. One that has holes or cannot be read is given the patience;
- * then it is taken as it is, and its job says what is wrong with it.
+ * Judges whether a file is whole, cheapest check first: marker, open writers, empty pages, and ffprobe to the end of
+ * its index. A file with holes or an unreadable one waits for the patience. After that it is taken as it is, and its
+ * job reports what is wrong with it.
  *
- * @throws TransientError, InterruptedError where it cannot be judged now: ask again
+ * @throws {TransientError} {InterruptedError} if it cannot be judged now
  */
 export async function judgeWholeness(question: WholenessQuestion): Promise<Wholeness> {
   const { path, facts, unchangedMs, patienceMs, marker, writerOf } = question
@@ -58,14 +58,14 @@ export async function judgeWholeness(question: WholenessQuestion): Promise<Whole
   return readable || isPatienceOver ? { state: 'whole', readable } : { state: 'waits', why: 'unreadable' }
 }
 
-/** False for what a growing file answers: that it breaks off. Any other verdict is its job's to report. */
+/** False if the file ends too early, as a growing file does. Its job reports any other verdict. */
 async function isReadable({ path, signal }: WholenessQuestion): Promise<boolean> {
   try {
     await probe(path, { signal })
     return true
   } catch (thrown) {
     const error = toVoxmuxError(thrown, path)
-    // Of the moment, or of our own end: nothing is known of the file.
+    // A fault of the moment or an interruption proves nothing about the file.
     if (error.exitCode === 4 || error.exitCode === 130) throw error
     return error.exitCode === 5 && error.code !== 'ERR_UNREADABLE'
   }
@@ -79,9 +79,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * True for a file that holds pages of nothing but zeros where content should be: its size was reserved, as Samba and
- * fallocate do, and part of it is not written yet. Silence and padding can look the same, so that this is a reason to
- * wait longer and never one to refuse.
+ * True if pages that should have content hold only zeros: Samba and fallocate reserve the size of a file before it is
+ * written. Silence and padding look the same, so this is a reason to wait longer, never to refuse.
  */
 export async function looksHollow(path: string, { sizeBytes, allocatedBytes }: FileFacts): Promise<boolean> {
   if (sizeBytes < PAGE_BYTES) return false

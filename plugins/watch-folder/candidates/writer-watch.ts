@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type OpenWriter, openWriters } from './open-writers.js'
 
-/** Questions that come within so long are answered by one walk through `/proc`. */
+/** One walk through `/proc` serves all requests within this time. */
 const GATHER_MS = 20
 
-/** Asks who writes to a file, for many askers at once. */
+/** Finds the writer of a file, for many requests at once. */
 export class WriterWatch {
   #wanted = new Set<string>()
   #asking: Promise<ReadonlyMap<string, OpenWriter>> | undefined

@@ -8,7 +8,7 @@ import { sendFile } from './send-file.js'
 
 const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/png' } as const
 
-/** `GET /api/jobs/ID/comparison`: what there is to hear and see of each regenerated track; built when first asked for. */
+/** `GET /api/jobs/ID/comparison`: the players and pictures of each regenerated track, built at the first request. */
 export async function answerComparison(exchange: DashboardExchange): Promise<void> {
   const found = await comparisonsOf(exchange)
   if (!found) return
@@ -34,7 +34,7 @@ export async function answerMedia(exchange: DashboardExchange): Promise<void> {
   await sendFile(request, response, side[kind], TYPES[kind])
 }
 
-/** The comparison of the job that the address names; answered with a fault and null where there is none. */
+/** The comparison of the job in the address. Sends the error and returns null if there is none. */
 async function comparisonsOf(exchange: DashboardExchange): Promise<readonly Comparison[] | null> {
   const { view, comparisons, response } = exchange
   const job = await jobOfRoute(exchange)

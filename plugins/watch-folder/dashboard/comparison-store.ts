@@ -7,18 +7,18 @@ import type { Receipt } from '../../../src/pipeline/output/receipt.js'
 import { type Comparison, compareTracks } from '../../../src/pipeline/report/comparison.js'
 
 export interface ComparisonStoreOptions {
-  /** Folder of its own, closed to other users. */
+  /** Its own folder, closed to other users. */
   readonly folder: string
-  /** Comparisons that are built at once; default 1: the work of jobs comes first. */
+  /** Comparisons built at the same time; default 1, because jobs come first. */
   readonly concurrency?: number
-  /** Comparisons that are kept; default 100. The ones looked at longest ago go first. */
+  /** Comparisons to keep; default 100. The least recently opened are deleted first. */
   readonly most?: number
 }
 
-/** A finished job, as the job store (not the receipt, which lies where others write) knows it. */
+/** A finished job from the job store. The receipt is not trusted, because others can write to its folder. */
 export interface ComparedJob {
   readonly id: string
-  /** Where the input may lie now. */
+  /** Possible paths of the input. */
   readonly sources: readonly string[]
   readonly output: string
   readonly receipt: Receipt
@@ -27,7 +27,7 @@ export interface ComparedJob {
 const INDEX = 'comparison.json'
 const PART_PREFIX = '.part-'
 
-/** Players and pictures of finished jobs: built when first asked for, kept for the next time. */
+/** Players and pictures of finished jobs, built at the first request and kept. */
 export class ComparisonStore {
   readonly #options: Required<ComparisonStoreOptions>
   readonly #queue: PQueue
@@ -40,13 +40,13 @@ export class ComparisonStore {
   }
 
   /**
-   * The comparison of a finished job, its files as paths.
+   * The comparison of a finished job, with its files as paths.
    *
-   * @throws UsageError `ERR_COMPARISON_GONE` where input or output are no longer what the receipt speaks of
+   * @throws {UsageError} `ERR_COMPARISON_GONE` if the input or output is no longer the file in the receipt
    */
   async get(job: ComparedJob): Promise<readonly Comparison[]> {
     const { folder } = this.#options
-    // With the hash of the output: what was made anew is compared anew.
+    // The hash of the output makes a new output a new comparison.
     const key = `${job.id}-${job.receipt.output.sha256.slice(0, 16)}`
     const known = await readIndex(join(folder, key))
     if (known) return known
@@ -55,7 +55,7 @@ export class ComparisonStore {
     return building.finally(() => this.#building.delete(key))
   }
 
-  /** Ends what is being built. */
+  /** Stops what is being built. */
   async close(): Promise<void> {
     this.#stop.abort()
     this.#queue.clear()
@@ -84,7 +84,7 @@ export class ComparisonStore {
     }
   }
 
-  /** Takes away what a crash left, and the oldest of what is too much. */
+  /** Deletes what a crash left, and the least recently opened comparisons above the limit. */
   async #makeRoom(): Promise<void> {
     const { folder, most } = this.#options
     const names = await readdir(folder)
@@ -97,7 +97,7 @@ export class ComparisonStore {
   }
 }
 
-/** What was built before; undefined where nothing was. Reading it makes it young. */
+/** A comparison that was built before; undefined if there is none. Reading it makes it recent. */
 async function readIndex(folder: string): Promise<readonly Comparison[] | undefined> {
   const text = await readFile(join(folder, INDEX), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -118,7 +118,7 @@ function mapFiles(comparison: Comparison, change: (file: string) => string): Com
   return { ...comparison, before: side(comparison.before), after: side(comparison.after) }
 }
 
-/** The first of the paths at which the file still is that the receipt speaks of. */
+/** The first of the paths that still holds the file in the receipt. */
 async function unchangedOf(
   paths: readonly string[],
   sizeBytes: number | null,

@@ -5,7 +5,7 @@ import type { OperatorView } from './operator-view.js'
 import type { PageFile } from './page-files.js'
 import type { ProgressBoard } from './progress-board.js'
 
-/** What every answer is made from. */
+/** The parts that build every response. */
 export interface DashboardParts {
   readonly view: OperatorView
   readonly progress: ProgressBoard
@@ -17,7 +17,7 @@ export interface DashboardParts {
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
 }
 
-/** One request that passed the guard, and its answer. */
+/** A request that passed the guard, and its response. */
 export interface DashboardExchange extends DashboardParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse

@@ -3,14 +3,14 @@ import { toVoxmuxError } from '../../../src/core/errors.js'
 import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { OperatorView } from './operator-view.js'
 
-/** One thing that readiness hangs on. */
+/** One condition of readiness. */
 export interface HealthCheck {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
 }
 
-/** How long a look may take: a dead network share answers after minutes, if at all. */
+/** Time limit of a check. A dead network share responds after minutes or never. */
 const PATIENCE_MS = 3000
 
 const NOT_WATCHING = {
@@ -19,8 +19,8 @@ const NOT_WATCHING = {
 } as const
 
 /**
- * Whether files that arrive now would be worked on: the daemon watches, the store answers, every folder is there, and
- * nothing of this daemon is paused.
+ * Checks whether files that arrive now would be processed: the daemon watches, the store responds, every folder exists,
+ * and nothing of this daemon is paused.
  */
 export async function examineReadiness(view: OperatorView): Promise<readonly HealthCheck[]> {
   const groups = new Set(view.daemon.folders.map(({ group }) => group))
@@ -35,7 +35,7 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
       return 'answers'
     }),
     checked('intake', async () => {
-      // A folder of another daemon on the same store is not ours to wait for.
+      // A folder of another daemon on the same store does not count.
       const pause = (await view.jobs.pauses()).find(({ group }) => group === null || groups.has(group))
       if (pause) throw new Error(`paused: ${pause.reason}`)
       return 'open'

@@ -24,7 +24,7 @@ export async function answerJobs({ view, query, response }: DashboardExchange): 
   sendJson(response, 200, { jobs: found.slice(0, limit).map((job) => jobView(job)), hasMore: found.length > limit })
 }
 
-/** `GET /api/jobs/ID`: a job and its receipt, null where it has none that can be read. */
+/** `GET /api/jobs/ID`: a job and its receipt; null if there is no readable one. */
 export async function answerJob(exchange: DashboardExchange): Promise<void> {
   const job = await jobOfRoute(exchange)
   if (!job) return
@@ -32,7 +32,7 @@ export async function answerJob(exchange: DashboardExchange): Promise<void> {
   sendJson(exchange.response, 200, { job: jobView(job, exchange.progress.get(job.id)), receipt: receipt ?? null })
 }
 
-/** `GET /api/jobs/ID/receipt`: the receipt as it lies beside the output. */
+/** `GET /api/jobs/ID/receipt`: the receipt beside the output. */
 export async function answerReceipt(exchange: DashboardExchange): Promise<void> {
   const job = await jobOfRoute(exchange)
   if (!job) return
@@ -47,17 +47,17 @@ export async function answerReport(exchange: DashboardExchange): Promise<void> {
   const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
   if (!receipt?.report || job.output === null) return sendError(exchange.response, 404, 'This job has no report.')
   exchange.response.setHeader('content-security-policy', SANDBOX_POLICY)
-  // From the job's own output: a path that a receipt names may be anybody's.
+  // The path comes from the job's own output, because anyone can write a path into a receipt.
   await sendFile(exchange.request, exchange.response, `${job.output}.voxmux.html`, 'text/html; charset=utf-8')
 }
 
-/** `POST /api/jobs/ID/retry`: an ended job goes back into the queue. */
+/** `POST /api/jobs/ID/retry`: queues an ended job again. */
 export async function answerRetry(exchange: DashboardExchange): Promise<void> {
   const job = await jobOfRoute(exchange)
   if (job) sendJson(exchange.response, 200, { job: jobView(await exchange.view.retry(job)) })
 }
 
-/** The job that the address names; answered with 404 and null where there is none. */
+/** The job in the address. Responds with 404 and returns null if there is none. */
 export async function jobOfRoute({ view, groups, response }: DashboardExchange): Promise<Job | null> {
   const job = await view.jobs.get(groups.id ?? '')
   if (!job) sendError(response, 404, 'There is no such job.')

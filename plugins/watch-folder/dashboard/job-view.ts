@@ -4,7 +4,7 @@ import type { Job, JobStatus } from '../../../src/ledger/index.js'
 import type { Stage } from '../../../src/pipeline/events.js'
 import type { JobProgress } from './progress-board.js'
 
-/** A job as the page is given it. */
+/** A job as the page receives it. */
 export interface JobView {
   readonly id: string
   /** Name of the input, without its folder. */
@@ -17,19 +17,18 @@ export interface JobView {
   readonly attempts: number
   readonly error: ErrorReport | null
   readonly hasReceipt: boolean
-  /** The process that has it in hand, on whichever machine of the store. */
+  /** The process that runs it, on any machine of the store. */
   readonly holder: Job['holder']
-  /** Unix milliseconds. */
   readonly createdMs: number
   readonly updatedMs: number
-  /** When it is tried again, where it waits for that. */
+  /** Time of the next try, if it waits for one. */
   readonly notBeforeMs: number | null
-  /** Of a job in work in this process. */
+  /** Null if the job does not run in this process. */
   readonly stage: Stage | null
   readonly percent: number | null
 }
 
-/** What the page is told of a job. */
+/** Builds the page's view of a job. */
 export function jobView(job: Job, progress?: JobProgress): JobView {
   const { id, input, output, group, preset, status, attempts, error, createdMs, updatedMs, notBeforeMs } = job
   return {
@@ -41,7 +40,7 @@ export function jobView(job: Job, progress?: JobProgress): JobView {
   }
 }
 
-/** What a person looks for, and the statuses that it stands for. */
+/** The lists of the page, and the statuses in each. */
 export const LISTS = {
   failed: ['failed', 'rejected'],
   done: ['done', 'skipped'],
@@ -50,7 +49,6 @@ export const LISTS = {
 } as const satisfies Record<string, readonly JobStatus[]>
 export type ListName = keyof typeof LISTS
 
-/** True for the name of a list. */
 export function isListName(name: string): name is ListName {
   return Object.hasOwn(LISTS, name)
 }

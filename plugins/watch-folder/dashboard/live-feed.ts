@@ -5,7 +5,7 @@ import { type JobView, jobView, LISTS } from './job-view.js'
 import type { OperatorView } from './operator-view.js'
 import type { ProgressBoard } from './progress-board.js'
 
-/** What the page shows above its lists. */
+/** The part of the page above its lists. */
 export interface Overview {
   readonly folders: readonly FolderView[]
   readonly pauses: readonly Pause[]
@@ -15,29 +15,29 @@ export interface Overview {
 export interface LiveFeedOptions {
   readonly view: OperatorView
   readonly progress: ProgressBoard
-  /** Changes with every start, so that an open page notices that its token is of the one before. */
+  /** Changes with every start, so that an open page notices that its token is outdated. */
   readonly bootId: string
   readonly onFault: (fault: unknown) => void
 }
 
-/** How often the progress of this process is looked at, and every how many looks the store is asked. */
+/** Pause between two checks of this process's progress, and the number of checks per request to the store. */
 const LOOK_MS = 250
 const LOOKS_PER_ASK = 4
 /** Comments that keep proxies from closing a quiet connection. */
 const LOOKS_PER_BEAT = 60
-/** Jobs in work that the page shows by name; of more it gives the number. */
+/** Most running jobs that the page lists by name. It shows only the number of the rest. */
 const MOST_LIVE = 100
 const MOST_CONNECTIONS = 32
-/** Unsent bytes after which a slow client is told nothing more until it has caught up; then it gets everything anew. */
+/** Most unsent bytes of a slow client. Above that it is sent nothing until it has caught up, then the whole state. */
 const MOST_BACKLOG_BYTES = 256 * 1024
 
 /**
- * Tells any number of pages what changes, as server-sent events: the whole state on connect, differences afterwards.
- * It looks only while somebody listens.
+ * Sends changes to any number of pages as server-sent events: the whole state first, then differences. Works only while
+ * a page is connected.
  */
 export class LiveFeed {
   readonly #options: LiveFeedOptions
-  /** Connections, and whether each follows (or has to be given everything anew). */
+  /** Connections. `follows` is false for a page that needs the whole state again. */
   readonly #clients = new Map<ServerResponse, { follows: boolean }>()
   #overview: Overview = { folders: [], pauses: [], counts: [] }
   #live = new Map<string, JobView>()
@@ -50,11 +50,11 @@ export class LiveFeed {
     this.#options = options
   }
 
-  /** Keeps the response open and tells it everything from now on; false where too many listen already. */
+  /** Keeps the response open and sends it everything from now on. False if too many pages are connected. */
   async connect(response: ServerResponse): Promise<boolean> {
     if (this.#clients.size >= MOST_CONNECTIONS) return false
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
-    // The browser connects again by itself after so long.
+    // The browser reconnects by itself after this time.
     response.write('retry: 2000\n\n')
     const client = { follows: false }
     this.#clients.set(response, client)
@@ -93,7 +93,7 @@ export class LiveFeed {
     }
   }
 
-  /** Asks the store, and tells what differs. While it does not answer, the pauses say so, and the rest stays as it was. */
+  /** Reads the store and sends what changed. While the store does not respond, the pauses say so and the rest stays. */
   async #ask(): Promise<void> {
     const { view } = this.#options
     const [pauses, found] = await Promise.all([view.jobs.pauses(), this.#found()])
@@ -105,7 +105,7 @@ export class LiveFeed {
     if (found) this.#follow(found.jobs.map((job) => jobView(job)))
   }
 
-  /** What the store says of jobs; null, and a word at the first time, where it says nothing. */
+  /** The jobs of the store. Null if it does not respond, which is logged once. */
   async #found() {
     const { view, onFault } = this.#options
     try {
@@ -120,7 +120,7 @@ export class LiveFeed {
     }
   }
 
-  /** Lays the progress of this process over the jobs, and tells what differs. */
+  /** Adds the progress of this process to the jobs, and sends what changed. */
   #follow(jobs: readonly JobView[]): void {
     const live = new Map(
       jobs.map((job) => {

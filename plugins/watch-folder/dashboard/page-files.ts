@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const
 
-/** Everything that the page consists of: a closed list, so that no name from outside ever becomes a path. */
+/** All files of the page. The list is closed, so that a name from outside never becomes a path. */
 const NAMES = [
   ...['index.html', 'style.css', 'icon.svg'],
   ...['app.js', 'announce.js', 'connection.js', 'elements.js', 'format.js', 'job-detail.js', 'job-lists.js'],
@@ -14,7 +14,7 @@ export interface PageFile {
   readonly text: string
 }
 
-/** Reads the page's files once, at the start. */
+/** Reads the files of the page once, at the start. */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   return new Map(
     NAMES.map((name) => {

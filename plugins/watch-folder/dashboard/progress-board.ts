@@ -1,15 +1,15 @@
 import type { Stage } from '../../../src/pipeline/events.js'
 import type { DaemonView } from '../daemon-view.js'
 
-/** How far a job of this process is. */
+/** Progress of a job in this process. */
 export interface JobProgress {
   readonly id: string
   readonly stage: Stage
-  /** Of the stage, 0 to 100. */
+  /** Progress of the stage, 0 to 100. */
   readonly percent: number
 }
 
-/** Remembers of every job in work in this process what it told last. */
+/** The latest progress of every job that runs in this process. */
 export class ProgressBoard {
   readonly #jobs = new Map<string, JobProgress>()
   readonly #leave: () => void

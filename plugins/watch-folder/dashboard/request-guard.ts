@@ -10,22 +10,22 @@ export interface RequestHead {
 }
 
 export interface GuardOptions {
-  /** Values of the Host header that are ours, lower case, with the port where it is not 80. */
+  /** Valid values of the Host header, in lower case, with the port unless it is 80. */
   readonly hosts: ReadonlySet<string>
-  /** Secret of this start, which only our own page knows. */
+  /** Secret of this start, which only our own page has. */
   readonly token: string
 }
 
-/** Why a request is not served. */
+/** Why a request is refused. */
 export interface Refusal {
   readonly status: 403 | 405 | 421
   readonly message: string
 }
 
 /**
- * Decides whether a request may be served at all, before anything looks at its path. A page of another site that the
- * operator visits can make his browser send requests here: by the address (refused by Origin, fetch metadata and the
- * token) or under a name of its own that it lets point to this machine (refused by Host).
+ * Decides whether a request may be served, before its path matters. A page of another site can make the operator's
+ * browser send requests here. With our address, Origin, fetch metadata and the token refuse them. With a name of its
+ * own that resolves to this machine, Host refuses them.
  *
  * @returns null for a request that may be served
  */
@@ -43,7 +43,7 @@ export function refusalOf({ method, headers }: RequestHead, { hosts, token }: Gu
   }
 }
 
-/** A picture, player, script or fetch of another site; a link that a person follows is none of those. */
+/** A picture, player, script or fetch of another site. A link that a person follows is none of these. */
 function isForeignRead(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site']
   if (site === undefined || site === 'same-origin' || site === 'none') return false
@@ -52,7 +52,7 @@ function isForeignRead(headers: IncomingHttpHeaders): boolean {
 
 function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: string): Refusal | null {
   const { origin } = headers
-  // Behind a proxy that ends TLS the page's own origin is https.
+  // Behind a proxy that ends TLS, the page's own origin is https.
   if (origin !== `http://${host}` && origin !== `https://${host}`) {
     return { status: 403, message: 'Only the page of this dashboard may change anything (Origin).' }
   }
@@ -67,13 +67,13 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
   return null
 }
 
-/** Compares in a time that does not tell how much of the token was right, nor how long it is. */
+/** Takes the same time however much of the token is right, and however long it is. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token))
 }
 
-/** What a browser may write into Host for a server at this address and port, and the further names that are allowed. */
+/** The Host values of a browser for a server at this address and port, and the further names that are allowed. */
 export function allowedHosts(address: string, port: number, names: readonly string[]): ReadonlySet<string> {
   const own = ['127.0.0.1', 'localhost', '[::1]', address.includes(':') ? `[${address}]` : address]
   const withPort = own.map((name) => (port === 80 ? name : `${name}:${port}`))

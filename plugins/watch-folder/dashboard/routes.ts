@@ -12,7 +12,7 @@ export interface Route {
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
 
-/** Everything that is served. Nothing that a GET reaches changes the state of a job. */
+/** All routes. No GET changes the state of a job. */
 export const ROUTES: readonly Route[] = [
   { method: 'GET', pattern: /^\/$/, answer: answerPage },
   { method: 'GET', pattern: /^\/assets\/(?<name>[a-z-]+\.(?:css|js|svg))$/, answer: answerAsset },
@@ -35,7 +35,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', pattern: new RegExp(`^${JOB}/retry$`), answer: answerRetry },
 ]
 
-/** The page with the token of this start in it: whoever may read the page may press its buttons. */
+/** The page with the token of this start. A person who may read the page may use its buttons. */
 function answerPage({ response, files, token }: DashboardExchange): void {
   const page = files.get('index.html')
   if (page) sendText(response, 200, page.type, page.text.replace('{{token}}', token))
@@ -53,7 +53,7 @@ async function answerEvents({ request, response, feed }: DashboardExchange): Pro
   if (request.method === 'HEAD') return sendText(response, 200, 'text/event-stream; charset=utf-8', '')
   const taken = await feed.connect(response)
   if (taken) return
-  // Kept open, the refused ones would fill the server's connections, and nobody could ask for its health.
+  // Refused connections that stay open would use up the server's connections and block the health checks.
   response.setHeader('connection', 'close')
   sendError(response, 503, 'Too many pages are open already.')
 }

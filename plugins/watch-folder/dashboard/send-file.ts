@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { sendError } from './respond.js'
 
 /**
- * Streams a file, or the part of it that is asked for: players seek by ranges.
+ * Streams a file or the requested range of it. Players seek by ranges.
  *
- * @param path found by us, never by the client
+ * @param path chosen by us, never by the client
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -34,7 +34,7 @@ export async function sendFile(
       response.end()
       return
     }
-    // A player that was closed breaks the stream off: that is no fault.
+    // A player that was closed breaks off the stream. That is not a fault.
     await pipeline(handle.createReadStream({ start: firstByte, end: lastByte, autoClose: false }), response).catch(
       () => {},
     )
@@ -50,10 +50,10 @@ interface ByteRange {
 }
 
 /**
- * Reads a Range header of a file of so many bytes (RFC 9110, 14.2).
+ * Reads a Range header (RFC 9110, 14.2).
  *
- * @returns null where the whole file is meant: no header, several ranges, or nothing that can be read;
- *   `unsatisfiable` for one that begins after the end
+ * @returns null for the whole file (no header, several ranges, or an unreadable one); `unsatisfiable` for a range that
+ * begins after the end
  */
 export function readByteRange(header: string | undefined, sizeBytes: number): ByteRange | null | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []

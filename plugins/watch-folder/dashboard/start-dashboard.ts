@@ -16,33 +16,33 @@ import { ROUTES } from './routes.js'
 export interface DashboardOptions {
   readonly view: OperatorView
   readonly metrics: DashboardParts['metrics']
-  /** Folder for what is built to be heard and seen; made when first needed. */
+  /** Folder for players and pictures, created when it is needed. */
   readonly comparisonFolder: string
-  /** Default 127.0.0.1: nobody else reaches it. */
+  /** Default 127.0.0.1: only this machine reaches it. */
   readonly host?: string
-  /** 0 takes any that is free. */
+  /** 0 picks a free one. */
   readonly port: number
-  /** Further values of the Host header: the name of a reverse proxy, with its port where it has one. */
+  /** Further values of the Host header: the name of a reverse proxy, with its port if it has one. */
   readonly hosts?: readonly string[]
   readonly logger?: Logger
 }
 
 export interface Dashboard {
-  /** Where the page is, ending in a slash. */
+  /** Address of the page, with a slash at its end. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** Longest time for a request to arrive whole. */
+/** Longest time until a request has arrived whole. */
 const REQUEST_MS = 15_000
 const MOST_CONNECTIONS = 256
-/** What a request's path is read against: only the path counts. */
+/** Base for reading a request's path. Only the path counts. */
 const LOCAL = 'http://localhost'
 
 /**
- * Serves the page, the health answers and the metrics.
+ * Serves the page, the health checks and the metrics.
  *
- * @throws UsageError `ERR_PORT_TAKEN` where the address cannot be bound
+ * @throws {UsageError} `ERR_PORT_TAKEN` if the address cannot be bound
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { view, metrics, host = '127.0.0.1', logger = silentLogger } = options
@@ -88,7 +88,7 @@ async function answer(
   hosts: ReadonlySet<string>,
 ): Promise<void> {
   setSecurityHeaders(response)
-  // Nothing that is served takes a body.
+  // No route reads a body.
   request.resume()
   const { method = '', headers } = request
   const refusal = refusalOf({ method, headers }, { hosts, token: parts.token })

@@ -1,28 +1,28 @@
 import { spawn } from 'node:child_process'
 import type { WatchAfter } from '../../../src/config/watch-schema.js'
 
-/** What a command or a webhook is told. */
+/** The facts that a command or webhook receives. */
 export interface AfterFacts {
   readonly status: 'done' | 'skipped' | 'failed' | 'rejected'
-  /** Absolute; null where there is none. */
+  /** Absolute; null if there is none. */
   readonly output: string | null
-  /** Absolute, where it lies now. */
+  /** Absolute, its present path. */
   readonly source: string
   readonly preset: string
-  /** The job's id: the same for a call that is repeated after a crash. */
+  /** The job's id, which stays the same if the call is repeated after a crash. */
   readonly job: string
 }
 
-/** Longest that a command or a webhook may take. */
+/** Time limit of a command or webhook. */
 const COMMAND_MS = 600_000
 const WEBHOOK_MS = 30_000
-/** What of the daemon's own environment a command sees: nothing secret is among it. */
+/** The variables that a command inherits. None of them is secret. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'HOME', 'TMPDIR']
 
 /**
- * Calls what a folder wants called, at least once a file: after a crash it is called again.
+ * Calls a folder's command and webhook, at least once per file: after a crash it calls them again.
  *
- * @throws Error where it fails, to be tried again
+ * @throws Error if one fails, to be tried again
  */
 export async function callAfter(after: WatchAfter, facts: AfterFacts, signal: AbortSignal): Promise<void> {
   if (after.command) await runCommand(after.command, facts, signal)

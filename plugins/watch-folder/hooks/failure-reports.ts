@@ -7,13 +7,13 @@ import { syncFolder } from '../../../src/core/sync-folder.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { requireInside } from '../places/require-inside.js'
 
-/** Version of a report's shape: raised when a field changes its meaning or goes. */
+/** Version of a report's shape, raised when a field changes its meaning or is removed. */
 const SCHEMA_VERSION = 1
 const SUFFIX = '.json'
 
-/** What a report says, besides its version. */
+/** A report, without its version. */
 export interface FailureReport {
-  /** Absolute path of the source, which lies where it lay. */
+  /** Absolute path of the source. */
   readonly source: string
   readonly status: 'failed' | 'rejected'
   readonly error: ErrorReport
@@ -24,8 +24,8 @@ export interface FailureReport {
 }
 
 /**
- * The reports of a folder's failed files: `failed/<path of the source>.json`, which appears whole and goes when the
- * file succeeds.
+ * The reports of a folder's failed files: `failed/<path of the source>.json`. A report appears whole and disappears
+ * when the file succeeds.
  */
 export class FailureReports {
   readonly #folder: string
@@ -44,7 +44,7 @@ export class FailureReports {
     const target = this.pathOf(path)
     await requireInside(this.#folder, dirname(target))
     await makeDurableFolder(dirname(target))
-    // Of a name of its own: two daemons may report the same file.
+    // The name is unique, because two daemons may report the same file.
     const part = join(dirname(target), `.voxmux-${facts.job}.report`)
     const remedies = [...error.remedies, retryRemedy(facts.job)]
     const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error, remedies }, null, 2)

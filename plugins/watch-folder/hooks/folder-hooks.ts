@@ -12,17 +12,17 @@ import { type AfterFacts, callAfter } from './after-command.js'
 import { FailureReports } from './failure-reports.js'
 import { moveSource, type ReadSource } from './move-source.js'
 
-/** How soon a job is tried again whose folder is offline or whose file is under way. */
+/** Delay of a job whose folder is offline or whose file is still changing. */
 const AWAY_MS = 5000
 const MOVED_MS = 2000
-/** Faults of the output's folder: a person mends them, and no file is to blame. */
+/** Faults of the output folder, which a person repairs. No file is to blame. */
 const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
 const CLOSED_MS = 15_000
-/** Faults that say that the file is not this job's any more. Such a job was tried for a day already. */
+/** Faults that mean that the file no longer belongs to this job. Such a job was tried for a day already. */
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
 export interface FolderHooksOptions {
-  /** The places of a group's folder, as it is configured now; undefined: another daemon's. */
+  /** The places of a group's folder, as configured now; undefined for another daemon's. */
   readonly placesOf: (group: string) => FolderPlaces | undefined
   readonly logger: Logger
 }
@@ -34,7 +34,10 @@ interface Place {
   readonly taken: TakenFile
 }
 
-/** What a watched folder adds to the life of its jobs: its share may be away, its file may move, and its aftercare. */
+/**
+ * The steps that a watched folder adds to the life of its jobs: for shares that go away, files that move, and what
+ * follows.
+ */
 export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks {
   const placeOf = ({ group, data }: JobFacts): Place | null => {
     const places = placesOf(group)
@@ -59,7 +62,7 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
     async afterPlan(job) {
       const place = placeOf(job)
       if (!place) return undefined
-      // Planning can wait for its turn.
+      // Planning may have waited for its turn.
       await requirePresent(place, job)
       await requireInside(place.folder.out, dirname(job.output))
       return undefined
@@ -83,7 +86,7 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
     },
     async onFailure(job) {
       const place = placeOf(job)
-      // What lies under the name now, if anything does, is another job: a report would accuse that one.
+      // A file that has the name now belongs to another job, which this report must not blame.
       if (!place || PASSED_CODES.has(job.error.code)) return
       const { id, input, preset, status, error } = job
       const report = { source: input, status, error: errorReport(error), job: id, preset }
@@ -100,9 +103,9 @@ async function requirePresent({ places }: Place, { input }: JobFacts): Promise<v
 }
 
 /**
- * A file that was moved or written to since it was taken is not this job's any more: the next scan says whose it is.
+ * Requires that the file was not moved or changed since it was taken. Otherwise the next scan decides whose it is.
  *
- * @throws TransientError `ERR_INPUT_MOVED`, `ERR_INPUT_CHANGED`
+ * @throws {TransientError} `ERR_INPUT_MOVED`, `ERR_INPUT_CHANGED`
  */
 async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): Promise<void> {
   const facts = await fileFacts(input)
@@ -112,14 +115,16 @@ async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): 
   throw new TransientError('ERR_INPUT_CHANGED', `${input} has changed since it was taken.`, { input })
 }
 
-/** Moves the source where the folder wants that. @returns where it lies now */
+/** Moves the source if the folder is configured so. @returns its present path */
 async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
   const { path, done, source } = folder
   if (source !== 'move') return join(path, taken.path)
   return moveSource(path, taken.path, done, await currentSource(join(path, taken.path), taken, job))
 }
 
-/** The times of a file that was only touched while its job ran: by its bytes it is still the one that was read. */
+/**
+ * The present times of a file that was only touched during its job. By its bytes it is still the file that was read.
+ */
 async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken

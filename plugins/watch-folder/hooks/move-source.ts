@@ -5,10 +5,10 @@ import { syncFolder } from '../../../src/core/sync-folder.js'
 import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
 import { requireInside } from '../places/require-inside.js'
 
-/** Another file of the same name may lie there from before. */
+/** Names to try, because a file of the same name may be there from before. */
 const MOST_NAMES = 1000
 
-/** Answers of file systems that have no hard links. */
+/** Errors of file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** A source as it was when its job read it. */
@@ -41,7 +41,7 @@ export async function moveSource(root: string, path: string, done: string, read:
   for (let count = 1; count <= MOST_NAMES; count++) {
     const target = join(done, numbered(path, count))
     const there = await fileFacts(target)
-    // Linked before a crash, and not taken away yet.
+    // It was linked before a crash, and its old name is still there.
     const isSame = there?.ino === facts.ino && there.dev === facts.dev
     if (there && !isSame) continue
     if (isSame || (await isLinked(source, target))) {
@@ -53,7 +53,7 @@ export async function moveSource(root: string, path: string, done: string, read:
   throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)
 }
 
-/** False on a file system without hard links: a rename has to do there. */
+/** False on a file system without hard links, which needs a rename. */
 async function isLinked(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target)

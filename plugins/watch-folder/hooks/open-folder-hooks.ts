@@ -8,15 +8,15 @@ import { FolderPlaces } from '../places/folder-places.js'
 import { watchedFolders } from '../watched-folders.js'
 import { folderHooks } from './folder-hooks.js'
 
-/** Hooks, and how to end what they keep. */
+/** Hooks, and how to close what they use. */
 export interface OpenFolderHooks {
   readonly hooks: readonly JobHooks[]
   close(): void
 }
 
 /**
- * The hooks that the watched folders of the configuration add to their jobs, for a worker whose files a daemon on
- * another machine took in: reports of failures, moving the source, the command to run after.
+ * Opens the hooks of the configured watched folders: failure reports, moving the source, and the command to run after.
+ * A worker needs them if a daemon on another machine queued the files.
  */
 export async function openFolderHooks(config: Config, cwd: string, logger: Logger): Promise<OpenFolderHooks> {
   const settings = settingsOfConfig(config, { segments: [], previewSec: null, force: false })

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Up to this size a file is read whole: that takes a blink. */
+/** Files up to this size are read whole, which takes a moment. */
 const WHOLE_BYTES = 16 * 1024 ** 2
-/** Of a larger one, its head, its tail, and this many places between. */
+/** Bytes read at each end of a larger file, and the number of places in between. */
 const END_BYTES = 2 * 1024 ** 2
 const PLACES = 62
 const PLACE_BYTES = 128 * 1024
 
 /**
- * What a file's content is known by: its SHA-256, or for a large file its size and the SHA-256 of its head, its tail and
- * samples evenly between. Two files of one id are the same file, renamed or copied, for every purpose but that of
- * a change of a few samples in a large file of the same size: see {@link isSampled}.
+ * Identifies a file's content: its SHA-256, or for a large file its size and the SHA-256 of its head, its tail and
+ * samples in between. Only a change of a few samples in a large file of the same size goes unnoticed: see {@link
+ * isSampled}.
  */
 export async function contentId(path: string, signal?: AbortSignal): Promise<string> {
   const file = await open(path, 'r')
@@ -24,7 +24,7 @@ export async function contentId(path: string, signal?: AbortSignal): Promise<str
   }
 }
 
-/** SHA-256 of all of a file's bytes, hex. */
+/** SHA-256 of all bytes of a file, in hex. */
 export async function wholeSha256(path: string, signal?: AbortSignal): Promise<string> {
   const file = await open(path, 'r')
   try {

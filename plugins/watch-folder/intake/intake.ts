@@ -12,18 +12,21 @@ import type { SeenFile, SeenFiles } from './seen-files.js'
 import { takenData } from './taken-file.js'
 
 /**
- * What became of a whole file. `later`: it changed meanwhile, or its job is in hand under another name, or that of its
- * version before: ask again. `output`: it is no source, see `isOwnOutput`.
+ * The result for a whole file.
+ *
+ * `later`: it changed, or a worker runs its job or that of its older version. Ask again.
+ *
+ * `output`: it is an output of voxmux, see `isOwnOutput`.
  */
 export type Taken =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
   | { readonly outcome: 'later' }
   | { readonly outcome: 'output' }
 
-/** Faults of a job that only say that its file was elsewhere, or another, at that moment. */
+/** Faults that only mean that the file was elsewhere or different at that moment. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
-/** Makes jobs of the whole files of one folder, each version of each file once. */
+/** Queues the whole files of one folder, each version of each file once. */
 export class Intake {
   readonly #folder: WatchedFolder
   readonly #context: PipelineContext
@@ -36,8 +39,8 @@ export class Intake {
   }
 
   /**
-   * Takes a file that is whole. A renamed or touched one is the job that it was; a newer version is a new one, and the
-   * job of the version before is forgotten where nobody has begun it.
+   * Takes a whole file. A renamed or touched file keeps its job. A newer version is a new job, and the older version's
+   * job is forgotten if no worker has begun it.
    *
    * @param path within the folder
    */
@@ -70,7 +73,7 @@ export class Intake {
       this.#context,
     )
     if (job.input !== input && !isEnded(job.status)) return { outcome: 'later' }
-    // An older version that came back, or a file that was away: its job is done once more.
+    // An older version came back, or a file was away: its job runs again.
     if (!created && isEnded(job.status) && (isNewer || isPassing(job))) await this.#context.jobs.requeue(job.id)
     return created ? this.#remember('queued', path, facts, id, job) : this.#known(path, facts, id, job)
   }
@@ -80,7 +83,7 @@ export class Intake {
     return this.#remember('known', path, facts, id, job)
   }
 
-  /** A file that was done and moved, and is dropped again: nothing is left to do with it but that. */
+  /** Moves a file that was done and moved before, and was dropped again. Nothing else is left to do. */
   async #putAway(path: string, facts: FileFacts, { status, output }: Job): Promise<void> {
     const { source, path: root, done } = this.#folder
     if (source !== 'move' || status !== 'done' || output === null || !(await fileFacts(output))) return
@@ -95,8 +98,8 @@ export class Intake {
   }
 
   /**
-   * What the content is known by. Of a large file only samples are read, as a rule; where it stands under a name whose
-   * version of before was done, all of it, so that a change of a few samples in the middle is not taken for a touch.
+   * Id of a file's content. A large file that replaces one that was done is read whole. Samples could miss a small
+   * change and take it for a touch.
    */
   async #contentIdOf(
     absolute: string,
@@ -113,7 +116,7 @@ export class Intake {
     return sha256 === receipt.input.sha256 ? before.contentId : sha256
   }
 
-  /** The file of the same content that lies where it lay no longer: this one is it, under another name. */
+  /** The known file of the same content whose old path is gone: this is the same file under another name. */
   async #movedFrom(path: string, id: string): Promise<SeenFile | undefined> {
     const { group, path: root } = this.#folder
     for (const other of this.#seen.withContent(group, id)) {
@@ -125,10 +128,10 @@ export class Intake {
   }
 
   /**
-   * Frees a renamed file from its old name. A job that waits follows it within its folder by itself; in another folder
-   * its output has another place, and so it is another job.
+   * Frees a renamed file from its old name. A waiting job follows it within its folder by itself. In another folder its
+   * output has another path, so it is another job.
    *
-   * @returns false while a worker has that job in hand
+   * @returns false while a worker runs that job
    */
   async #letGo(moved: SeenFile, path: string): Promise<boolean> {
     const job = await this.#context.jobs.get(moved.jobId)
@@ -141,9 +144,9 @@ export class Intake {
   }
 
   /**
-   * The version before is not there any more: its job could only fail.
+   * Forgets the job of the older version, which could only fail.
    *
-   * @returns false while a worker has it in hand: the newer version is one of two that would publish under one name
+   * @returns false while a worker runs it, because both versions would publish under one name
    */
   async #forgetQueued(before: SeenFile): Promise<boolean> {
     const { jobs } = this.#context

@@ -13,16 +13,16 @@ export interface KnownFilesOptions {
   readonly logger: Logger
 }
 
-/** A file is gone once so many complete scans have missed it. */
+/** Number of complete scans that must miss a file before it counts as gone. */
 const MISSES = 2
-/** Jobs looked up a scan, to hear of those that a person made forgotten. */
+/** Jobs looked up per scan, to notice those that a person has forgotten. */
 const LOOKUPS = 200
 
-/** The files of a folder that were taken and are still there. */
+/** The files of a folder that were taken and still exist. */
 export class KnownFiles {
   readonly #options: KnownFilesOptions
   readonly #files = new Map<string, SeenFile>()
-  /** Files that are no sources, as they were found to be. */
+  /** Files that are outputs of voxmux, with their facts. */
   readonly #outputs = new Map<string, FileFacts>()
   readonly #misses = new Map<string, number>()
   #lookups: IterableIterator<SeenFile> | undefined
@@ -31,7 +31,10 @@ export class KnownFiles {
     this.#options = options
   }
 
-  /** True for a file that was taken, or found to be no source, in this very version. An inode says nothing on a share, where it may change. */
+  /**
+   * True for a file that was taken, or recognised as an output, in this very version. The inode does not count, because
+   * it can change on a share.
+   */
   has(path: string, facts: FileFacts): boolean {
     const { folder, seen } = this.#options
     const output = this.#outputs.get(path)
@@ -51,7 +54,7 @@ export class KnownFiles {
     this.#outputs.set(path, facts)
   }
 
-  /** After a complete scan: what it missed twice is gone, and so is what is left to do about it. */
+  /** After a complete scan: a file that two scans missed is gone, and its waiting job with it. */
   async compare(present: ReadonlySet<string>): Promise<void> {
     for (const path of this.#outputs.keys()) if (!present.has(path)) this.#outputs.delete(path)
     for (const file of this.#files.values()) {
@@ -71,7 +74,7 @@ export class KnownFiles {
     this.#files.delete(file.path)
     this.#misses.delete(file.path)
     const job = await jobs.get(file.jobId)
-    // Under another name by now, and so not gone.
+    // The job has another name now, so its file is not gone.
     if (!job || job.input !== join(folder.path, file.path)) return
     if (isEnded(job.status)) {
       if (job.status === 'failed' || job.status === 'rejected')
@@ -82,7 +85,7 @@ export class KnownFiles {
     }
   }
 
-  /** A job that a person made forgotten is to be made anew: its file counts as new. */
+  /** A person forgot the job, so its file counts as new. */
   async #findForgotten(): Promise<void> {
     const { folder, jobs, seen } = this.#options
     for (let count = 0; count < LOOKUPS; count++) {

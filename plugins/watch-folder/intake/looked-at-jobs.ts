@@ -2,21 +2,21 @@ import { TransientError } from '../../../src/core/errors.js'
 import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
 
-/** What people ask of the store. */
+/** The requests of people to the store. */
 type Questions = Pick<JobStore, 'list' | 'get' | 'counts' | 'pauses'>
 
-/** How long a person who looks waits for the store. */
+/** Time that a person waits for the store. */
 const PATIENCE_MS = 2000
 
 const AWAY = 'The job store does not respond.'
 
 /**
- * The store as the page, the health answers and the metrics look at it. Work waits for minutes where a store on Redis
- * is away; a page and a scrape do not: they are told so soon, and that it is a reason for which nothing new is taken.
+ * The store for the page, the health checks and the metrics. A job waits for minutes while a store on Redis is away. A
+ * page and a scrape learn soon that it is away, which is also a reason why no file is taken.
  */
 export class LookedAtJobs implements Questions {
   readonly #jobs: Questions
-  /** Asked once at a time: whoever looks meanwhile hears the same answer, and nothing piles up. */
+  /** One request at a time. Others that come meanwhile share its response, so nothing piles up. */
   #counts: Promise<JobCount[]> | undefined
   #pauses: Promise<Pause[]> | undefined
   #awaySinceMs: number | undefined
@@ -56,7 +56,7 @@ export class LookedAtJobs implements Questions {
   }
 }
 
-/** An answer of the store, if it comes soon. @throws TransientError `ERR_STORE_UNREACHABLE` */
+/** A response of the store, if it comes soon. @throws {TransientError} `ERR_STORE_UNREACHABLE` */
 export function soon<T>(answer: Promise<T>): Promise<T> {
   return withDeadline(answer, PATIENCE_MS, () => {
     throw new TransientError('ERR_STORE_UNREACHABLE', AWAY)

@@ -1,6 +1,6 @@
 import { openDatabase, type Row } from '../../../src/ledger/database/database.js'
 
-/** A file of a group that was queued, as it stood then. */
+/** A queued file of a group, as it was then. */
 export interface SeenFile {
   readonly group: string
   /** Within the group's folder. */
@@ -8,28 +8,28 @@ export interface SeenFile {
   readonly sizeBytes: number
   readonly mtimeNs: bigint
   readonly ino: bigint
-  /** What its content is known by. */
+  /** See `contentId`. */
   readonly contentId: string
   readonly jobId: string
 }
 
-/** Where the folders of groups were mounted when they were last there. */
+/** The mount points of the folders when they were last present. */
 export interface SeenMounts {
-  /** Mount point that a folder lay on; '' where that was not noted, null where it was never seen. */
+  /** Mount point of a folder; '' if it was not recorded, null if the folder was never seen. */
   mountOf(group: string, folder: string): string | null
   putMount(group: string, folder: string, mount: string): void
 }
 
 /**
- * Which files of which folders were queued already. It spares reading them again and tells a rename from a new file;
- * the job store decides what is done twice, so that this file may be lost, or be older than the truth.
+ * The files that were queued already. It saves reading them again and tells a rename from a new file. The job store
+ * decides what runs twice, so this file may be lost or outdated.
  */
 export interface SeenFiles extends SeenMounts {
   get(group: string, path: string): SeenFile | null
   put(files: readonly SeenFile[]): void
   remove(group: string, paths: readonly string[]): void
   withContent(group: string, contentId: string): readonly SeenFile[]
-  /** Takes the folders of a group to be new ones, wherever they are mounted now. */
+  /** Treats the folders of a group as new ones, wherever they are mounted now. */
   removeMounts(group: string): void
   close(): void
 }
@@ -64,9 +64,9 @@ const MIGRATIONS = [
 
 const SELECT_FILE = 'SELECT grp, path, size_bytes, mtime_ns, ino, content_id, job_id FROM files WHERE grp = ?'
 
-/** Opens (or makes) the index in a SQLite file. @throws as `openDatabase` does */
+/** Opens or creates the index in a SQLite file. @throws as `openDatabase` */
 export function openSeenFiles(file: string): SeenFiles {
-  // Written for every file, in the loop that does all else: what is lost is read again.
+  // This is written for every file, in the daemon's main loop. Entries lost in a crash are read again.
   const database = openDatabase(file, MIGRATIONS, 'crash')
   return {
     get(group, path) {

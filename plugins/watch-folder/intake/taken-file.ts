@@ -4,12 +4,12 @@ import type { FileFacts } from '../candidates/file-facts.js'
 const takenFileSchema = z.object({
   path: z.string(),
   sizeBytes: z.number(),
-  /** Decimal: JSON has no such integers. */
+  /** Decimal, because JSON has no integers of this size. */
   mtimeNs: z.string(),
   contentId: z.string(),
 })
 
-/** What a job remembers of the file that it was made for. */
+/** The file that a job was made for. */
 export interface TakenFile {
   /** Within the watched folder. */
   readonly path: string
@@ -18,18 +18,18 @@ export interface TakenFile {
   readonly contentId: string
 }
 
-/** As plain JSON, for the `data` of a queued file. */
+/** Plain JSON for the `data` of a queued file. */
 export function takenData({ path, sizeBytes, mtimeNs, contentId }: TakenFile): Readonly<Record<string, unknown>> {
   return { path, sizeBytes, mtimeNs: String(mtimeNs), contentId }
 }
 
-/** The same, read back; null for a job that no watch folder made. */
+/** Reads it back; null for a job that no watch folder queued. */
 export function takenFileOf(data: Readonly<Record<string, unknown>>): TakenFile | null {
   const read = takenFileSchema.safeParse(data)
   return read.success ? { ...read.data, mtimeNs: BigInt(read.data.mtimeNs) } : null
 }
 
-/** True while the file is the one that was taken, as far as the file system tells. */
+/** True while the file is the one that was taken, by the facts of the file system. */
 export function isStill(taken: TakenFile, facts: FileFacts): boolean {
   return taken.sizeBytes === facts.sizeBytes && taken.mtimeNs === facts.mtimeNs
 }

@@ -3,15 +3,14 @@ import type { DaemonView } from '../daemon-view.js'
 import type { LookedAtJobs } from '../intake/looked-at-jobs.js'
 
 export interface DaemonGaugesOptions {
-  /** Version of voxmux. */
   readonly version: string
   readonly jobs: Pick<LookedAtJobs, 'counts' | 'pauses'>
   readonly daemon: DaemonView
 }
 
 /**
- * What stands still while it is looked at: jobs, folders, pauses; asked for at every scrape. Where the store does not
- * answer, nothing is said of its jobs.
+ * Adds the gauges of jobs, folders and pauses, which are read at every scrape. Jobs are left out while the store does
+ * not respond.
  */
 export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: DaemonGaugesOptions): void {
   const registers = [registry]

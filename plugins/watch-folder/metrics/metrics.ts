@@ -4,14 +4,14 @@ import type { TrafficMeter } from '../../../src/client/index.js'
 import type { JobEvent, Stage } from '../../../src/pipeline/events.js'
 import { addDaemonGauges, type DaemonGaugesOptions } from './daemon-gauges.js'
 
-/** From a blink to a night: a two-hour film over a slow line is in the upper half. */
+/** A two-hour film over a slow line falls into the upper half. */
 const STAGE_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1800, 7200]
 const POLL_OPERATION = 'getFilesStatus'
 
-/** Everything that is measured, in a registry of its own: what else runs in the process is not ours to show. */
+/** All metrics, in a registry of their own, without what else runs in the process. */
 export class Metrics {
   readonly registry = new Registry()
-  /** To be given to the client: counts requests, repeats and bytes. */
+  /** Give it to the client: it counts requests, retries and bytes. */
   readonly meter: TrafficMeter
   readonly #stageSeconds: Histogram<'stage'>
   readonly #ended: Counter<'status'>
@@ -43,7 +43,7 @@ export class Metrics {
     this.meter = this.#trafficMeter()
   }
 
-  /** Begins to follow a daemon. */
+  /** Starts to follow a daemon. */
   follow(options: DaemonGaugesOptions): void {
     addDaemonGauges(this.registry, options)
     this.#clock = new StageClock((stage, sec) => this.#stageSeconds.observe({ stage }, sec))
@@ -52,7 +52,7 @@ export class Metrics {
     })
   }
 
-  /** Ends all following. */
+  /** Stops following. */
   close(): void {
     this.#leave?.()
     this.registry.clear()
@@ -110,15 +110,15 @@ interface RunningJob {
 }
 
 /**
- * Measures the stages of jobs by what the jobs tell. Many a stage says nothing before it is done: so a stage lasts from
- * the last word before its first to its own last. Stages of parts that overlap are each measured over all parts.
+ * Measures the stages of jobs by their events. Many stages report only their end, so a stage lasts from the last event
+ * before its first one to its own last one. Overlapping stages of several parts are measured over all parts.
  */
 export class StageClock {
   readonly #onStage: (stage: Stage, sec: number) => void
   readonly #nowMs: () => number
   readonly #jobs = new Map<string, RunningJob>()
 
-  /** @param onStage told of every stage of a job, when the job ends or is put off */
+  /** @param onStage called for every stage of a job, when the job ends or is deferred */
   constructor(onStage: (stage: Stage, sec: number) => void, nowMs: () => number = () => performance.now()) {
     this.#onStage = onStage
     this.#nowMs = nowMs

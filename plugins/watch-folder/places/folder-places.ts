@@ -6,17 +6,17 @@ import type { WatchedFolder } from '../watched-folder.js'
 import { prepareFolder } from './prepare-folder.js'
 import { linkOut } from './require-inside.js'
 
-/** A dead share answers after minutes, if at all. */
+/** A dead share responds after minutes or never. */
 const ANSWER_MS = 15_000
 
-/** The places of a watched folder: itself, and those that it fills. Any of them may be on a share of its own. */
+/** The places of a watched folder: itself and those that it fills. Each may be on a share of its own. */
 export class FolderPlaces {
   readonly folder: WatchedFolder
   readonly #mounts: SeenMounts
   readonly #all: readonly string[]
   #looking: Promise<string | null> | undefined
 
-  /** @param mounts where each place was mounted when it was last there; written to as well */
+  /** @param mounts the mount points of the places when they were last present; updated here */
   constructor(folder: WatchedFolder, mounts: SeenMounts) {
     const { path, out, failed, done, source } = folder
     this.folder = folder
@@ -25,18 +25,18 @@ export class FolderPlaces {
   }
 
   /**
-   * Why files cannot be worked on now, for people: a place is not there, does not answer, or is the bare place where a
-   * share was mounted before. Null where all is well.
+   * Why files cannot be processed now, for people: a place is missing, does not respond, or is the bare mount point of
+   * a share. Null if all is well.
    *
-   * @param make whether places that the folder fills are made: not on the bare place of a share
-   * @throws UsageError `ERR_WATCH_FOLDER` where they cannot be what they are configured to be
+   * @param make creates the places that the folder fills, but never on a bare mount point
+   * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async absence({ make }: { readonly make: boolean }): Promise<string | null> {
-    // Of a share that hangs nobody asks a second time: each question would hold a thread of the process.
+    // Only one request goes to a share that hangs, because each holds a thread of the process.
     this.#looking ??= this.#look(make).finally(() => {
       this.#looking = undefined
     })
-    return withDeadline(this.#looking, ANSWER_MS, () => `${this.folder.path} does not answer.`)
+    return withDeadline(this.#looking, ANSWER_MS, () => `${this.folder.path} does not respond.`)
   }
 
   async #look(make: boolean): Promise<string | null> {
@@ -48,7 +48,7 @@ export class FolderPlaces {
       const mount = await mountPointOf(place).catch((error) => error as NodeJS.ErrnoException)
       if (mount instanceof Error) return reasonOf(place, mount)
       const before = this.#mounts.mountOf(group, place)
-      // Both are folders of one path: the shorter is the one further up.
+      // Both are folders of one path: the shorter one is further up.
       if (before !== null && mount.length < before.length)
         return (
           `The share of ${place} is not mounted on ${before} any more; ` +
@@ -58,7 +58,7 @@ export class FolderPlaces {
     }
     if (make) await prepareFolder(this.folder)
     for (const place of this.#all) {
-      // A job makes again what is in the folder itself, but never behind a link that was put there meanwhile.
+      // A job creates missing folders within the watched folder, but never behind a link.
       const missing = place.startsWith(path + sep) ? await linkOut(path, place) : await absenceOf(place)
       if (missing !== null) return missing
     }
@@ -89,19 +89,18 @@ function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): strin
     case 'ESTALE':
     case 'ETIMEDOUT':
     case 'EIO':
-      return `${path} is on a share that does not answer (${code}).`
+      return `${path} is on a share that does not respond (${code}).`
     default:
       return `${path} cannot be read: ${message}.`
   }
 }
 
 /**
- * The mount point that a path lies on, or would lie on where it is not there: the highest of its folders on its own
- * device. Unlike a device's number it is the same after a restart of the machine, and a share that is gone leaves
- * a path on one further up.
+ * The mount point of a path, which need not exist: the highest of its folders on its own device. Unlike a device number
+ * it survives a restart of the machine, and a missing share leaves a mount point further up.
  *
  * @param path absolute
- * @throws what the file system says of a folder that is there and does not answer
+ * @throws the file system's error if an existing folder does not respond
  */
 async function mountPointOf(path: string): Promise<string> {
   let place = path
@@ -117,10 +116,10 @@ async function mountPointOf(path: string): Promise<string> {
   return place
 }
 
-/** Null for what is not there. */
+/** Null if it does not exist. */
 async function deviceOf(folder: string): Promise<bigint | null> {
   try {
-    // Of what is in the folder: asked for by its own name, a share that mounts itself when it is needed would not.
+    // Asks for its content, because an automounted share ignores a request for its name alone.
     return (await stat(`${folder}/.`, { bigint: true })).dev
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

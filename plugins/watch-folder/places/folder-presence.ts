@@ -6,18 +6,18 @@ export interface FolderPresenceOptions {
   readonly places: FolderPlaces
   readonly jobs: JobStore
   readonly logger: Logger
-  /** It went offline, or came back. */
+  /** Called when it went offline or came back. */
   readonly onChange: () => void
 }
 
-/** Says whose pause it is: one that a person or an account-wide fault made is not ours to end. */
+/** Marks our own pauses. One of a person or of an account-wide fault is not ours to end. */
 const PAUSE_PREFIX = 'offline: '
-/** A pause that another left behind is looked for so often. */
+/** Pause between two searches for a pause that another process left behind. */
 const LEFT_BEHIND_MS = 60_000
 
 /**
- * Whether all places of a folder are there. While they are not, its jobs are paused: nothing is forgotten, nothing
- * fails, and nothing is written where no share is mounted.
+ * Watches whether all places of a folder are present. While they are not, its jobs are paused: nothing is forgotten,
+ * nothing fails, and nothing is written to a bare mount point.
  */
 export class FolderPresence {
   readonly #options: FolderPresenceOptions
@@ -29,15 +29,15 @@ export class FolderPresence {
     this.#options = options
   }
 
-  /** Why it is offline; null while it is there. */
+  /** Why it is offline; null while it is present. */
   get reason(): string | null {
     return this.#reason
   }
 
   /**
-   * Looks, and tells whether it is there; the first time that it is, the folders that it fills are made.
+   * Checks whether it is present. The first time that it is, creates the folders that it fills.
    *
-   * @throws UsageError `ERR_WATCH_FOLDER` where they cannot be what they are configured to be
+   * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async look(): Promise<boolean> {
     const reason = await this.#options.places.absence({ make: !this.#isPrepared })

@@ -1,14 +1,14 @@
 import { opendir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Watches that the kernel lets one user have. */
+/** The kernel's limit of watches per user. */
 export interface InotifyWatches {
   readonly most: number
-  /** By all processes that may be looked into. */
+  /** By all processes that this user may inspect. */
   readonly used: number
 }
 
-/** How many watches there are and how many are in use; null elsewhere than on Linux. */
+/** The limit and the use of watches; null outside Linux. */
 export async function inotifyWatches(): Promise<InotifyWatches | null> {
   const limit = await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8').catch(() => null)
   if (limit === null) return null
@@ -18,7 +18,7 @@ export async function inotifyWatches(): Promise<InotifyWatches | null> {
   return { most: Number(limit), used }
 }
 
-/** Folders of other users, and processes that have just ended, cannot be looked into: they count as none. */
+/** Processes of other users, and those that just ended, cannot be inspected and count as none. */
 async function watchesOf(process: string): Promise<number> {
   const descriptors = await readdir(join(process, 'fd'), { withFileTypes: true }).catch(() => [])
   let watches = 0
@@ -29,7 +29,7 @@ async function watchesOf(process: string): Promise<number> {
   return watches
 }
 
-/** How many folders there are in a folder, itself included, counted up to a limit; links are not followed. */
+/** Number of folders in a folder, itself included, up to a limit. Links are not followed. */
 export async function countFolders(path: string, most: number): Promise<number> {
   let count = 1
   const left = [path]

@@ -1,28 +1,28 @@
 import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { UsageError } from '../../../src/core/errors.js'
 
-/** Where an output goes. */
+/** The place of an output. */
 export interface OutputPlace {
   /** Absolute folder. */
   readonly folder: string
-  /** Name in it, without extension: that follows from the container. */
+  /** Name without extension, which follows from the container. */
   readonly stem: string
 }
 
-/** What a template may name. */
+/** The values of a template. */
 export interface NameParts {
   /** Path of the source within its folder. */
   readonly path: string
   readonly preset: string
-  /** When the source was taken, Unix milliseconds. */
+  /** Time at which the source was taken, in Unix milliseconds. */
   readonly takenMs: number
 }
 
 /**
  * Fills a template: `{folder}`, `{name}`, `{ext}`, `{preset}`, `{date}` (YYYY-MM-DD, UTC). The result stays below `out`
- * whatever the template and the names say: each part of it is one plain name.
+ * whatever the template and the names contain: each part is one plain name.
  *
- * @throws UsageError `ERR_OUTPUT_NAME` where nothing is left of the name
+ * @throws {UsageError} `ERR_OUTPUT_NAME` if nothing is left of the name
  */
 export function placeByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts): OutputPlace {
   const ext = extname(path)

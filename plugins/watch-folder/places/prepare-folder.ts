@@ -7,8 +7,8 @@ import { requireInside } from './require-inside.js'
 /**
  * Makes the folders of outputs, reports and moved sources of a root that exists.
  *
- * @throws {UsageError} `ERR_WATCH_FOLDER` if sources would be overwritten or could not be moved, or if a folder in the
- * root is a link that leads out of it
+ * @throws {UsageError} `ERR_WATCH_FOLDER` if sources would be overwritten, could not be moved, or a link in the root
+ * leads out of it
  */
 export async function prepareFolder(folder: WatchedFolder): Promise<void> {
   const { path, out, failed, done, source } = folder
@@ -24,9 +24,9 @@ export async function prepareFolder(folder: WatchedFolder): Promise<void> {
 }
 
 /**
- * Refuses folders none of which is there or ever was: more likely a slip of the finger than a share that is away.
+ * Refuses folders if none of them exists or ever did: a typo is likelier than a share that is away.
  *
- * @throws UsageError `ERR_INPUT_MISSING`
+ * @throws {UsageError} `ERR_INPUT_MISSING`
  */
 export async function refuseUnknown(
   folders: readonly WatchedFolder[],
@@ -52,7 +52,7 @@ async function make(folder: WatchedFolder, place: string): Promise<void> {
     await makeDurableFolder(place)
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    // A folder that cannot be written now may be mended while the daemon runs: its jobs wait for that.
+    // A folder that is not writable now may be repaired while the daemon runs. Its jobs wait for that.
     if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC') return
     throw wrongFolder(folder, `${place} cannot be made (${message})`, cause)
   }

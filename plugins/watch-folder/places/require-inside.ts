@@ -3,9 +3,8 @@ import { dirname, sep } from 'node:path'
 import { UsageError } from '../../../src/core/errors.js'
 
 /**
- * The reason, in one sentence, why a folder must not be written to: a symlink between it and the folder that was named
- * leads out of the named one. Null if none does. The named folder may be a link itself. A place that is not below it by
- * its path was named by a person too.
+ * Says in one sentence why a folder must not be written to: a symlink below the named folder leads out of it. Null if
+ * none does. The named folder may be a link itself. A place that is not below it by its path was named by a person too.
  *
  * @param named absolute path of the watched folder, or of its folder for outputs, reports or moved sources
  * @param place absolute path; it need not exist

@@ -11,9 +11,8 @@ const SAMPLED_STRETCH_SEC = 4
 const MOST_STRETCHES = 20
 
 /**
- * Plans which stretches of a cut of `sampleCount` samples are compared: all of a short cut; for a long cut evenly
- * spread stretches, with its first and last seconds. Each starts on a whole second, where seeking is exact at every
- * rate.
+ * Plans which stretches of a cut of `sampleCount` samples are compared. A short cut is compared whole, a long one in
+ * evenly spread stretches with its first and last seconds. Each starts on a whole second, because seeking is exact there at every rate.
  */
 export function planStretches(sampleCount: number, sampleRate: number): readonly SampleRange[] {
   const lengthSec = sampleCount / sampleRate

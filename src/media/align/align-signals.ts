@@ -15,8 +15,7 @@ export function coarseFactor(sampleRate: number): number {
 }
 
 /**
- * Mixes several channels to mono: their mean, or the loudest one if they cancel each other out. `channel` is the choice
- * for the other signal, so that both are treated alike. Writes into `out` if it is long enough.
+ * Mixes several channels to mono: their mean, or the loudest one if they cancel each other out. The other signal's choice comes in `channel`, so that both are treated alike. Writes into `out` if it is long enough.
  */
 export function monoOf(
   bytes: Buffer,

@@ -25,9 +25,9 @@ const JITTER_SEC = 0.0012
 const RUN_UP_SEC = 1
 
 /**
- * The audio filters that place a decoded track on its file's own clock: a player shows sample N at N / rate seconds
- * after the file's zero. Cut and decode share them, so that a voice returns to its exact place. Bit-exact for every
- * sample type (`all` and `one`).
+ * The audio filters that place a decoded track on its file's own clock: sample N plays N
+ * rate seconds after the file's zero. Cut and decode share them, so that a voice returns to its exact place. They are
+ * bit-exact for every sample type (`all` and `one`).
  *
  * @param range in samples at the track's own rate; the whole track by default
  */

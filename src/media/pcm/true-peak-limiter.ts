@@ -117,8 +117,8 @@ export class TruePeakLimiter {
 
 /**
  * The greatest absolute value of one interleaved channel from sample `frame` up to the next, including positions
- * between them. `values` must reach {@link PEAK_REACH} frames to both sides. If both samples are below half of `floor`,
- * only they count, which skips most of a file.
+ * between them. The `values` must reach {@link PEAK_REACH} frames to both sides. If both samples are below half of
+ * `floor`, only they count, which skips most of a file.
  */
 export function peakAround(
   values: Float64Array,

@@ -36,7 +36,7 @@ export function donorCommand(
   }
 }
 
-/** Whether a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
+/** True if a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
 function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
   return `pcm_${muxer}` === codec
 }

@@ -9,8 +9,8 @@ import { readReceipt } from './receipt.js'
 const NO_JOBS = { get: async () => null }
 
 /**
- * Requires that a run could publish under the output's name, or would find its work done there. For a dry run: it opens
- * no ledger, so an output that was published right before a crash and has no receipt yet counts as another file.
+ * Requires that a run could publish under the output's name, or would find its job done there. A dry run uses it, which
+ * opens no ledger. An output that was published right before a crash and has no receipt yet counts as another file.
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings
  */

@@ -26,7 +26,7 @@ const NO_POWER = 1e-18
 export interface FrameGain {
   /** How many voices it is found from. */
   readonly voiceCount: number
-  /** Whether it takes out all that lies below every voice, whatever the models say. */
+  /** True if it removes all sound below every voice, whatever the models find. */
   readonly takesRumble: boolean
   /** Fills `gain` (pairs of real and imaginary part) and says what it stands on. */
   find(sums: FrameSums, gain: Float64Array): FrameEvidence

@@ -11,13 +11,13 @@ const RUMBLE_SETTINGS: EvidenceSettings = { cleanDb: -14, noisyDb: -10 }
 
 /** The rumble of one channel, and how strongly to take it out. */
 export interface Rumble {
-  /** What to add to the channel so that the rumble is gone: the channel's length, full scale 1. */
+  /** The change to add to the channel so that the rumble is gone: the channel's length, full scale 1. */
   readonly change: Float32Array<ArrayBuffer>
-  /** 0 (leave alone) … 1, frame by frame, as the strength of the mending. */
+  /** Strength of the correction, frame by frame: 0 leaves the sound alone, 1 is full. */
   readonly strength: Float64Array
 }
 
-/** Finds what lies below every voice. A constant offset is no rumble and stays. */
+/** Finds the sound below every voice. A constant offset stays. */
 export function findRumble(channel: Float32Array): Rumble {
   const mean = channel.reduce((sum, value) => sum + value, 0) / Math.max(1, channel.length)
   const low = Float64Array.from(channel, (value) => value - mean)

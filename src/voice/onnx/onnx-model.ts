@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The order of a tensor's values: numbers are fixed dimensions (1, or a constant's); names are those that carry sound.
- * `bins`: frequency, `parts`: real and imaginary, `samples`: time inside a frame. Every named one at most once.
+ * The order of a tensor's values. Numbers are fixed dimensions (1, or a constant's). Names are dimensions that carry
+ * sound, each at most once: `bins` is frequency, `parts` real and imaginary, `samples` time inside a frame.
  */
 const shape = z.array(z.union([z.literal(1), z.enum(['bins', 'parts', 'samples'])])).min(1)
 

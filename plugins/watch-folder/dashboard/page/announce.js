@@ -3,7 +3,7 @@ import { byId, setText } from './elements.js'
 const QUIET_MS = 3000
 let waiting = []
 
-/** Says something to a screen reader; what comes in quick succession is said together. */
+/** Announces a text to a screen reader. Texts in quick succession are announced together. */
 export function announce(text) {
   waiting.push(text)
   if (waiting.length > 1) return
@@ -15,7 +15,7 @@ export function announce(text) {
 
 let toastTimer
 
-/** Shows (and says at once) what became of something the person did. */
+/** Shows and announces the result of a person's action. */
 export function toast(text, tone = 'good') {
   const box = byId('toast')
   box.dataset.tone = tone

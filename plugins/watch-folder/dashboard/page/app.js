@@ -32,7 +32,7 @@ follow({
     showLive([...live.values()], overview)
   },
 })
-// `3 min. ago` grows old by itself.
+// Keeps texts such as `3 min. ago` current.
 setInterval(() => {
   if (!document.hidden) void refreshList()
 }, 30_000)

@@ -1,6 +1,6 @@
 const token = document.querySelector('meta[name=voxmux-token]').content
 
-/** Asks the server; throws an Error with its words. */
+/** Sends a request. Throws an Error with the server's message. */
 export async function ask(path, options = {}) {
   const response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } })
   const answer = await response.json().catch(() => null)
@@ -8,7 +8,7 @@ export async function ask(path, options = {}) {
   throw new Error(answer?.error?.message ?? `The server responded with status ${response.status}. Reload the page.`)
 }
 
-/** Asks for a change: only with the token of this page. */
+/** Requests a change, which needs the token of this page. */
 export function change(path) {
   return ask(path, { method: 'POST', headers: { 'x-voxmux-token': token } })
 }

@@ -27,7 +27,7 @@ export function byId(id) {
   return document.getElementById(id)
 }
 
-/** Writes a text only if it differs, so that nothing is announced or painted without need. */
+/** Sets a text only if it differs, so that nothing is announced or painted without need. */
 export function setText(element, text) {
   const shown = visibleText(text)
   if (element.textContent !== shown) element.textContent = shown

@@ -19,7 +19,7 @@ export function stageName(stage) {
   return STAGE_NAMES[stage] ?? stage
 }
 
-/** How far a whole job is, 0 to 100, from its stage and how far that is. */
+/** Progress of a whole job, 0 to 100, from its stage and the progress of that. */
 export function overallPercent(stage, percent) {
   const index = STAGES.indexOf(stage)
   return index < 0 ? 0 : ((index + percent / 100) / STAGES.length) * 100

@@ -9,7 +9,7 @@ const dialog = byId('detail')
 const body = byId('detail-body')
 let shownId
 
-/** Wires the dialog up with the address, so that the browser's back button closes it and a link opens it. */
+/** Connects the dialog with the address, so that the back button closes it and a link opens it. */
 export function startDetail() {
   window.addEventListener('hashchange', followAddress)
   byId('detail-close').addEventListener('click', () => dialog.close())

@@ -14,12 +14,12 @@ const EMPTY = {
 
 const tabs = [...byId('tabs').querySelectorAll('[role=tab]')]
 let list = 'done'
-/** The last id of each page before the one that is shown; empty on the first. */
+/** The last id of each page before the current one; empty on the first. */
 let pages = []
 let shown = { jobs: [], hasMore: false }
 let asked = 0
 
-/** Wires the tabs and the paging up. */
+/** Connects the tabs and the paging. */
 export function startLists() {
   for (const tab of tabs) {
     tab.addEventListener('click', () => choose(tab.dataset.list))
@@ -30,7 +30,7 @@ export function startLists() {
   choose(list)
 }
 
-/** The arrow keys go from tab to tab, as everywhere. */
+/** The arrow keys move between tabs. */
 function moveAlong(event) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
   if (step === undefined) return
@@ -56,7 +56,7 @@ async function turn(to) {
   if (byId('panel').getBoundingClientRect().top < 0) byId('jobs').scrollIntoView()
 }
 
-/** Asks for the shown page again; an answer that was overtaken is dropped. */
+/** Requests the current page again. An outdated response is dropped. */
 export async function refreshList() {
   const turnOf = ++asked
   const query = new URLSearchParams({ list, limit: PAGE_LENGTH })
@@ -71,7 +71,7 @@ export async function refreshList() {
   }
 }
 
-/** The figures on the tabs. */
+/** The numbers on the tabs. */
 export function showTabCounts({ counts }) {
   for (const tab of tabs) {
     const count = countOf(counts, STATUSES[tab.dataset.list])

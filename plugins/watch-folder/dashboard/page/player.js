@@ -5,8 +5,8 @@ const SIDES = ['before', 'after']
 let players = 0
 
 /**
- * One switch for two players: the other goes on where the one was. The pictures are those of the side that is heard,
- * and a place in them is a place in time.
+ * One switch for two players: the second continues at the position of the first. The pictures belong to the side that
+ * plays, and a position in them is a position in time.
  */
 export function player(track, isOneOfSeveral) {
   const { audioIndex, startSec, lengthSec, isWhole } = track
