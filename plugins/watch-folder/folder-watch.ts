@@ -74,7 +74,7 @@ export class FolderWatch {
     this.presence = new FolderPresence({ places: this.places, jobs, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#judge = new CandidateJudge({
-      ...{ folder, filter: this.#filter, intake, judging, writers, logger, signal: this.#stop.signal },
+      ...{ folder, intake, judging, writers, logger, signal: this.#stop.signal },
       onTaken: (candidate, taken) => {
         if (taken.outcome === 'output') this.#skip(candidate)
         else if (taken.outcome !== 'later') {
@@ -156,7 +156,7 @@ export class FolderWatch {
     }
     const { closed } = this.#options
     const { signal } = this.#stop
-    const options = { closed, takes: this.#filter.takes, onPassedOver, onFolder: folders.add.bind(folders), signal }
+    const options = { closed, takes: this.#filter, onPassedOver, onFolder: folders.add.bind(folders), signal }
     for await (const { path, facts } of scanFolder(this.folder.path, options)) {
       present.add(path)
       if (!this.#known.has(path, facts)) this.#candidates.see(path, facts, performance.now())
@@ -207,7 +207,7 @@ export class FolderWatch {
   }
 
   #hint(path: string): void {
-    if (this.#filter.takes(path)) this.#hints.add(path)
+    if (this.#filter(path)) this.#hints.add(path)
     // Perhaps a folder: what is in it, a scan finds.
     else if (!/\.\w{1,9}$/.test(path)) this.#scanWakeUp.now()
     this.#lookWakeUp.now()

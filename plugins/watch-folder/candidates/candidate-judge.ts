@@ -10,7 +10,6 @@ import { WAITS } from '../reasons.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import type { Candidate } from './candidates.js'
 import { hasChanged } from './file-facts.js'
-import type { FileFilter } from './file-filter.js'
 import { fileKey } from './open-writers.js'
 import type { Settling } from './settling.js'
 import { judgeWholeness, type Wholeness } from './wholeness.js'
@@ -18,7 +17,6 @@ import type { WriterWatch } from './writer-watch.js'
 
 export interface CandidateJudgeOptions {
   readonly folder: WatchedFolder
-  readonly filter: FileFilter
   readonly intake: Intake
   /** Shared by all folders. It limits how many files are judged at once. */
   readonly judging: PQueue
@@ -80,15 +78,14 @@ export class CandidateJudge {
 
   /** @returns undefined for a file that waits */
   async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
-    const { folder, filter, writers, intake, signal } = this.#options
+    const { folder, writers, intake, signal } = this.#options
     const { path, settling } = candidate
     signal.throwIfAborted()
     if (await isOwnOutput(join(folder.path, path), settling.facts.sizeBytes)) return { outcome: 'output' }
-    const marker = filter.markerOf(path)
     const wholeness = await judgeWholeness({
       ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
       unchangedMs: performance.now() - settling.unchangedSinceMs,
-      marker: marker === null ? null : join(folder.path, marker),
+      marker: folder.filter.marker,
       writerOf: (key) => writers.writerOf(key),
     })
     if (wholeness.state === 'waits') return this.#wait(candidate, settling, wholeness)

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename } from 'node:path'
 import { isMediaName } from '../../../src/pipeline/plan/expand-inputs.js'
 import { isTemporaryName } from './temporary-names.js'
 
@@ -13,36 +13,23 @@ export interface FileFilterOptions {
   readonly renamedFrom: string | null
 }
 
-/** Decides by name which files of a folder are taken. */
-export interface FileFilter {
-  /** @param path within the folder, `/` between folders */
-  readonly takes: (path: string) => boolean
-  /** Path of the marker that must lie beside a file; null if none is required. */
-  readonly markerOf: (path: string) => string | null
-}
+/** True for a file that is taken, by its path within the folder, with `/` between folders. */
+export type FileFilter = (path: string) => boolean
 
+/** Creates the filter that decides by name which files of a folder are taken. */
 export function createFileFilter({ include, exclude, marker, renamedFrom }: FileFilterOptions): FileFilter {
   const wanted = include.map(globPattern)
   const unwanted = exclude.map(globPattern)
   const templates = [marker, renamedFrom].filter((template) => template !== null)
-  return {
-    takes(path) {
-      const name = basename(path)
-      if (isTemporaryName(name) || templates.some((template) => isMadeFrom(template, name))) return false
-      if (unwanted.some((pattern) => pattern.test(path))) return false
-      return wanted.length === 0 ? isMediaName(name) : wanted.some((pattern) => pattern.test(path))
-    },
-    markerOf: (path) =>
-      marker === null
-        ? null
-        : join(
-            dirname(path),
-            marker.replaceAll('{name}', () => basename(path)),
-          ),
+  return (path) => {
+    const name = basename(path)
+    if (isTemporaryName(name) || templates.some((template) => fitsTemplate(template, name))) return false
+    if (unwanted.some((pattern) => pattern.test(path))) return false
+    return wanted.length === 0 ? isMediaName(name) : wanted.some((pattern) => pattern.test(path))
   }
 }
 
-function isMadeFrom(template: string, name: string): boolean {
+function fitsTemplate(template: string, name: string): boolean {
   const [before = '', after = ''] = template.split('{name}')
   return name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after)
 }

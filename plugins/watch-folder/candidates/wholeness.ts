@@ -1,8 +1,9 @@
-import { access, type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { toVoxmuxError } from '../../../src/core/errors.js'
 import { probe } from '../../../src/media/index.js'
 import type { FileFacts } from './file-facts.js'
+import { hasMarker } from './marker-file.js'
 import { fileKey, type OpenWriter } from './open-writers.js'
 
 /** Bytes read at each place: a page, the smallest unit that a file system fills. */
@@ -34,7 +35,7 @@ export interface WholenessQuestion {
   /** How long it has not changed. */
   readonly unchangedMs: number
   readonly patienceMs: number
-  /** Absolute path of the marker that must lie beside it; null if none is required. */
+  /** Name of the marker that must lie beside it, with `{name}`; null if none is required. */
   readonly marker: string | null
   readonly writerOf: (key: string) => Promise<OpenWriter | undefined>
   readonly signal?: AbortSignal
@@ -50,7 +51,7 @@ export interface WholenessQuestion {
 export async function judgeWholeness(question: WholenessQuestion): Promise<Wholeness> {
   const { path, facts, unchangedMs, patienceMs, marker, writerOf } = question
   const isPatienceOver = unchangedMs >= patienceMs
-  if (marker !== null && !(await exists(marker))) return { state: 'waits', why: 'marker' }
+  if (!(await hasMarker(marker, path))) return { state: 'waits', why: 'marker' }
   const writer = await writerOf(fileKey(facts))
   if (writer) return { state: 'waits', why: 'open', writer }
   if (!isPatienceOver && (await looksHollow(path, facts))) return { state: 'waits', why: 'hollow' }
@@ -69,13 +70,6 @@ async function isReadable({ path, signal }: WholenessQuestion): Promise<boolean>
     if (error.exitCode === 4 || error.exitCode === 130) throw error
     return error.exitCode === 5 && error.code !== 'ERR_UNREADABLE'
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 /**

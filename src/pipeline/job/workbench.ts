@@ -2,7 +2,8 @@ import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { PipelineContext } from '../context.js'
-import { partPath, receiptPartPath, reportPartPath, requireFreeSpace } from '../output/part-file.js'
+import { requireFreeSpace } from '../output/free-space.js'
+import { partPath, receiptPartPath, reportPartPath } from '../output/part-file.js'
 import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
 
 /** The files that one attempt at a job works on. */

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, open, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { access, open, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { TransientError, UsageError } from '../../core/errors.js'
+import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder } from '../../core/make-folder.js'
+import { noSpace } from './free-space.js'
 
 /** Names of parts, without the random part in those of earlier versions. They are short, because paths may be long. */
 const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
@@ -36,7 +37,7 @@ export function probePath(folder: string): string {
 }
 
 /**
- * Makes sure that a file can be written into a folder, making the folder where its parent exists.
+ * Makes sure that a file can be written into a folder, creating the folder if its parent exists.
  *
  * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
  */
@@ -56,37 +57,6 @@ export async function requireWritableFolder(folder: string): Promise<void> {
       remedies: ['Choose another place with --output, or correct the permissions of this one.'],
     })
   }
-}
-
-/**
- * Checks free space before anything is paid for.
- *
- * @param neededBytes by folder; folders on one disk are added up
- * @throws {TransientError} `ERR_DISK_FULL`
- */
-export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
-  const byDisk = new Map<number, { folder: string; needed: number }>()
-  for (const [folder, needed] of neededBytes) {
-    const { dev } = await stat(folder)
-    byDisk.set(dev, { folder, needed: (byDisk.get(dev)?.needed ?? 0) + needed })
-  }
-  for (const { folder, needed } of byDisk.values()) {
-    const { bavail, bsize } = await statfs(folder)
-    const free = bavail * bsize
-    if (free < needed) throw noSpace(folder, undefined, `${megabytes(needed)} needed, ${megabytes(free)} free`)
-  }
-}
-
-function noSpace(folder: string, cause: unknown, detail?: string): TransientError {
-  return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
-    cause,
-    input: folder,
-    remedies: ['Free some space on that disk, or choose another with --output; then run again.'],
-  })
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`
 }
 
 /**

@@ -7,7 +7,8 @@ import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.
 import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
-import { firstSamples, type OpenRange, planSegments, withHandles } from './segments.js'
+import { previewRanges } from './preview.js'
+import { type OpenRange, planSegments, withHandles } from './segments.js'
 
 /** One voice file to send. */
 export interface PiecePlan {
@@ -41,7 +42,7 @@ export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limi
     const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
     requireSound(media, stream, wanted)
-    const ranges = previewSec === null ? wanted : firstSamples(wanted, Math.round(previewSec * sampleRate))
+    const ranges = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate))
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
       ranges.map((range) => ({

@@ -162,19 +162,6 @@ export function mergeRanges(ranges: readonly OpenRange[]): OpenRange[] {
   return merged
 }
 
-/** Keeps the first `sampleCount` samples of the ranges together, as a preview regenerates them. */
-export function firstSamples(ranges: readonly OpenRange[], sampleCount: number): OpenRange[] {
-  const kept: OpenRange[] = []
-  let left = sampleCount
-  for (const { startSample, endSample } of ranges) {
-    if (left <= 0) break
-    const length = endSample === null ? left : Math.min(left, endSample - startSample)
-    kept.push({ startSample, endSample: startSample + length })
-    left -= length
-  }
-  return kept
-}
-
 /** Extends a range by `handleSamples` on either side, as far as the file reaches. */
 export function withHandles(range: OpenRange, handleSamples: number): OpenRange {
   return {

@@ -3,12 +3,9 @@ import type { TransferProgress } from '../../client/index.js'
 import { TransientError, VerificationError, VoxmuxError } from '../../core/errors.js'
 import { lateAbort } from '../../core/linked-abort.js'
 import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
-import { UnusableDownloads } from './unusable-downloads.js'
+import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { stillRunning, waitForVoice } from './wait-for-voice.js'
-
-/** SystemError and TimeOut are retried once: the interface calls them transient. */
-const WORTH_ANOTHER_TRY = new Set([-1, -12])
 
 /** Time for which an interrupted job still waits for the answer to a start, so that it knows what it paid. */
 const START_GRACE_MS = 5000
@@ -24,9 +21,7 @@ export class VoiceSteps<Judged> {
   readonly #held: HeldVoice
   readonly #timesMs: Record<string, number> = {}
   #paidSec = 0
-  /** Failures of this run. Earlier ones do not count, because they are why the person runs again. */
-  #failures = 0
-  #unusable = new UnusableDownloads()
+  readonly #retries = new VoiceRetries()
   #lostUploads = 0
   #judged: { readonly value: Judged } | undefined
   readonly #notes: string[] = []
@@ -177,8 +172,7 @@ export class VoiceSteps<Judged> {
       if (!isEndOfFile(error)) throw error
       if (!(await this.#isConfirmed(fileId, error))) return
       await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
-      this.#failures += 1
-      if (this.#failures > 1 || !WORTH_ANOTHER_TRY.has(error.errorCode)) throw error
+      if (!this.#retries.afterFailure(error.errorCode)) throw error
       return
     }
     this.#mark('ended')
@@ -234,7 +228,7 @@ export class VoiceSteps<Judged> {
    */
   async #reject(error: VerificationError): Promise<void> {
     const { voice, signal } = this.#held
-    const next = await this.#unusable.add(this.#request.answerPath, signal)
+    const next = await this.#retries.afterUnusable(this.#request.answerPath, signal)
     if (next === 'download-again') {
       this.#note(`The regenerated audio is unusable (${error.message}) It is downloaded again, at no cost.`)
       return this.#discard()
@@ -253,7 +247,7 @@ export class VoiceSteps<Judged> {
     }
     this.#note('The service returned the same unusable audio twice. voxmux requests it again, which is paid for again.')
     await this.#discard()
-    this.#unusable = new UnusableDownloads()
+    this.#retries.forgetDownloads()
     await this.#held.advance({ status: 'failed', errorCode: USELESS_ANSWER })
   }
 

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { existingOutput } from '../../../src/pipeline/output/existing-output.js'
-import {
-  clearStaleParts,
-  partPath,
-  requireFreeSpace,
-  requireWritableFolder,
-} from '../../../src/pipeline/output/part-file.js'
+import { requireFreeSpace } from '../../../src/pipeline/output/free-space.js'
+import { clearStaleParts, partPath, requireWritableFolder } from '../../../src/pipeline/output/part-file.js'
 import { publish } from '../../../src/pipeline/output/publish.js'
 import { fittingName, outputPath, receiptPath } from '../../../src/pipeline/plan/output-path.js'
 import { planJob } from '../../../src/pipeline/plan/plan-job.js'

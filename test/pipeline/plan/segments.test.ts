@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MediaInfo } from '../../../src/media/media-info.js'
-import {
-  firstSamples,
-  mergeRanges,
-  parseSegment,
-  planSegments,
-  withHandles,
-} from '../../../src/pipeline/plan/segments.js'
+import { previewRanges } from '../../../src/pipeline/plan/preview.js'
+import { mergeRanges, parseSegment, planSegments, withHandles } from '../../../src/pipeline/plan/segments.js'
 import fc from '../../helpers/properties.js'
 
 const RATE = 48_000
@@ -120,8 +115,8 @@ describe('ranges', () => {
       { startSample: 10, endSample: 20 },
       { startSample: 40, endSample: null },
     ]
-    expect(firstSamples(ranges, 5)).toEqual([{ startSample: 10, endSample: 15 }])
-    expect(firstSamples(ranges, 25)).toEqual([
+    expect(previewRanges(ranges, 5)).toEqual([{ startSample: 10, endSample: 15 }])
+    expect(previewRanges(ranges, 25)).toEqual([
       { startSample: 10, endSample: 20 },
       { startSample: 40, endSample: 55 },
     ])

@@ -4,6 +4,7 @@ import {
   type FileFilterOptions,
   globPattern,
 } from '../../../plugins/watch-folder/candidates/file-filter.js'
+import { markerPath } from '../../../plugins/watch-folder/candidates/marker-file.js'
 
 describe('globPattern', () => {
   it.each([
@@ -37,15 +38,15 @@ describe('createFileFilter', () => {
     [{ renamedFrom: 'uploading-{name}' }, ['a.mov'], ['uploading-a.mov']],
     [{ include: ['**'], marker: '{name}.ok' }, ['a.mov'], ['a.mov.ok']],
   ])('%j', (options, taken, passedOver) => {
-    const { takes } = filter(options)
+    const takes = filter(options)
     expect(taken.filter((path) => !takes(path))).toEqual([])
     expect(passedOver.filter(takes)).toEqual([])
   })
+})
 
+describe('markerPath', () => {
   it('names the marker beside a file, whatever its name holds', () => {
-    const { markerOf } = filter({ marker: '{name}.done' })
-    expect(markerOf('sub/clip.mov')).toBe('sub/clip.mov.done')
-    expect(markerOf('$&.mov')).toBe('$&.mov.done')
-    expect(filter().markerOf('clip.mov')).toBeNull()
+    expect(markerPath('{name}.done', 'sub/clip.mov')).toBe('sub/clip.mov.done')
+    expect(markerPath('{name}.done', '$&.mov')).toBe('$&.mov.done')
   })
 })

@@ -1,0 +1,34 @@
+import { stat, statfs } from 'node:fs/promises'
+import { TransientError } from '../../core/errors.js'
+
+/**
+ * Checks free space before anything is paid for.
+ *
+ * @param neededBytes by folder; folders on one disk are added up
+ * @throws {TransientError} `ERR_DISK_FULL`
+ */
+export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
+  const byDisk = new Map<number, { folder: string; needed: number }>()
+  for (const [folder, needed] of neededBytes) {
+    const { dev } = await stat(folder)
+    byDisk.set(dev, { folder, needed: (byDisk.get(dev)?.needed ?? 0) + needed })
+  }
+  for (const { folder, needed } of byDisk.values()) {
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    if (free < needed) throw noSpace(folder, undefined, `${megabytes(needed)} needed, ${megabytes(free)} free`)
+  }
+}
+
+/** The fault of a full disk. */
+export function noSpace(folder: string, cause: unknown, detail?: string): TransientError {
+  return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
+    cause,
+    input: folder,
+    remedies: ['Free some space on that disk, or choose another with --output; then run again.'],
+  })
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`
+}
