@@ -6,24 +6,45 @@ export type BytePiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   /** A range of a side file that holds newly encoded packets. `donor` is its place in the list of donors. */
   | { readonly kind: 'donor'; readonly donor: number; readonly start: number; readonly length: number }
+  /** The checksum of the `covers` bytes that follow it, in little-endian order. No other piece of its kind is among them. */
+  | { readonly kind: 'crc32'; readonly covers: number }
 
-/** An output as a list of pieces. Neighbours that continue each other are one piece. */
+/** An output as a list of pieces, which may be made while they are read. Each reading gives the same pieces. */
 export interface BytePlan {
+  readonly pieces: Iterable<BytePiece>
+}
+
+/** A plan that is held in memory. */
+export interface BytePlanList extends BytePlan {
   readonly pieces: readonly BytePiece[]
 }
 
+const CRC32_BYTES = 4
+
 /** Length of a piece in bytes. */
 export function pieceLength(piece: BytePiece): number {
-  return piece.kind === 'bytes' ? piece.bytes.length : piece.length
+  switch (piece.kind) {
+    case 'bytes':
+      return piece.bytes.length
+    case 'crc32':
+      return CRC32_BYTES
+    case 'input':
+    case 'donor':
+      return piece.length
+    default:
+      return piece satisfies never
+  }
 }
 
 /** Size of the output in bytes. */
 export function planSize({ pieces }: BytePlan): number {
-  return pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
+  let size = 0
+  for (const piece of pieces) size += pieceLength(piece)
+  return size
 }
 
 /** Builds a plan: drops empty pieces and joins neighbours that continue each other. */
-export function bytePlan(pieces: Iterable<BytePiece>): BytePlan {
+export function bytePlan(pieces: Iterable<BytePiece>): BytePlanList {
   const joined: BytePiece[] = []
   let fresh: Uint8Array[] = []
   const endFresh = () => {
@@ -38,11 +59,27 @@ export function bytePlan(pieces: Iterable<BytePiece>): BytePlan {
     }
     endFresh()
     const last = joined.at(-1)
-    if (last && continues(last, piece)) joined[joined.length - 1] = { ...last, length: last.length + piece.length }
-    else joined.push(piece)
+    if (last && continues(last, piece)) {
+      joined[joined.length - 1] = { ...last, length: last.length + pieceLength(piece) }
+    } else joined.push(piece)
   }
   endFresh()
   return { pieces: joined }
+}
+
+/** Joins ranges of the input that continue each other, and drops empty pieces, without a list of them all. */
+export function* joinInput(pieces: Iterable<BytePiece>): Generator<BytePiece> {
+  let waiting: BytePiece | null = null as BytePiece | null
+  for (const piece of pieces) {
+    if (pieceLength(piece) === 0) continue
+    if (waiting?.kind === 'input' && continues(waiting, piece)) {
+      waiting = { kind: 'input', start: waiting.start, length: waiting.length + pieceLength(piece) }
+      continue
+    }
+    if (waiting) yield waiting
+    waiting = piece
+  }
+  if (waiting) yield waiting
 }
 
 /** Maps bytes of the input to their places in an output. */
@@ -58,39 +95,60 @@ export interface OffsetMap {
 
 /** Reads the ranges of the input out of a plan. A byte that is in the output twice maps to its first place. */
 export function offsetMap({ pieces }: BytePlan): OffsetMap {
-  const ranges: { readonly start: number; readonly end: number; readonly output: number }[] = []
-  let output = 0
-  for (const piece of pieces) {
-    if (piece.kind === 'input') ranges.push({ start: piece.start, end: piece.start + piece.length, output })
-    output += pieceLength(piece)
-  }
-  ranges.sort((one, other) => one.start - other.start || other.output - one.output)
-  const rangeOf = (offset: number) => ranges[lastStartingBy(ranges, offset)]
+  const { starts, ends, outputs } = inputRanges(pieces)
+  const placeOf = (offset: number) => lastStartingBy(starts, offset)
   return {
     outputOffset: (inputOffset) => {
-      const range = rangeOf(inputOffset)
-      return range && inputOffset <= range.end ? range.output + inputOffset - range.start : undefined
+      const place = placeOf(inputOffset)
+      const [start, end, output] = [starts[place], ends[place], outputs[place]]
+      if (start === undefined || end === undefined || output === undefined || inputOffset > end) return undefined
+      return output + inputOffset - start
     },
-    keeps: (start, length) => start + length <= (rangeOf(start)?.end ?? -1),
+    keeps: (start, length) => start + length <= (ends[placeOf(start)] ?? -1),
   }
 }
 
-function continues(last: BytePiece, next: BytePiece): last is Exclude<BytePiece, { readonly kind: 'bytes' }> {
-  if (last.kind === 'bytes' || next.kind === 'bytes' || last.start + last.length !== next.start) return false
-  if (last.kind === 'donor') return next.kind === 'donor' && last.donor === next.donor
-  return next.kind === 'input'
+/** The ranges of the input by their start. Columns, because a film has a range for each packet. */
+function inputRanges(pieces: Iterable<BytePiece>) {
+  const starts: number[] = []
+  const ends: number[] = []
+  const outputs: number[] = []
+  let output = 0
+  let isSorted = true
+  for (const piece of pieces) {
+    if (piece.kind === 'input' && piece.length > 0) {
+      isSorted &&= piece.start > (starts.at(-1) ?? -1)
+      starts.push(piece.start)
+      ends.push(piece.start + piece.length)
+      outputs.push(output)
+    }
+    output += pieceLength(piece)
+  }
+  if (isSorted) return { starts, ends, outputs }
+  const order = starts.map((_, place) => place)
+  const by = (column: readonly number[], place: number) => column[place] as number
+  order.sort((one, other) => by(starts, one) - by(starts, other) || by(outputs, other) - by(outputs, one))
+  const sorted = (column: readonly number[]) => order.map((place) => by(column, place))
+  return { starts: sorted(starts), ends: sorted(ends), outputs: sorted(outputs) }
+}
+
+function continues(last: BytePiece, next: BytePiece): last is Extract<BytePiece, { readonly length: number }> {
+  if (last.kind === 'donor' && next.kind === 'donor') {
+    return last.donor === next.donor && last.start + last.length === next.start
+  }
+  return last.kind === 'input' && next.kind === 'input' && last.start + last.length === next.start
 }
 
 function one<T>(list: readonly T[]): T {
   return list[0] as T
 }
 
-function lastStartingBy(ranges: readonly { readonly start: number }[], offset: number): number {
+function lastStartingBy(starts: readonly number[], offset: number): number {
   let low = 0
-  let high = ranges.length
+  let high = starts.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((ranges[middle]?.start ?? 0) <= offset) low = middle + 1
+    if ((starts[middle] as number) <= offset) low = middle + 1
     else high = middle
   }
   return low - 1

@@ -1,7 +1,8 @@
 import { chmod, constants, copyFile, type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
-import { JobFailedError } from '../../core/errors.js'
 import { type BytePiece, type BytePlan, pieceLength, planSize } from './byte-plan.js'
+import { OutputBlocks } from './copy/output-blocks.js'
+import { SourceWindow } from './copy/source-window.js'
 
 export interface CopyPlanOptions {
   readonly input: string
@@ -11,9 +12,6 @@ export interface CopyPlanOptions {
   /** Bytes written so far, out of {@link planSize}. */
   readonly onProgress?: ((writtenBytes: number) => void) | undefined
 }
-
-/** Size of one read or write. A copy needs memory for two. */
-const BLOCK_BYTES = 4 * 1024 ** 2
 
 /**
  * Writes the output of a plan to `target`, which must not exist. A file system with reflinks shares the blocks that
@@ -31,96 +29,52 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
     files.push(file)
     return file
   }
+  let output: OutputBlocks | undefined
   try {
-    const output = await opened(target, sharesInput ? 'r+' : 'wx')
-    const input = await opened(options.input, 'r')
-    const donors: FileHandle[] = []
-    for (const donor of options.donors) donors.push(await opened(donor, 'r'))
-    const copy = new Copy(output, options)
-    let at = 0
+    const file = await opened(target, sharesInput ? 'r+' : 'wx')
+    const source = async (path: string) => new SourceWindow(await opened(path, 'r'), options.input)
+    const input = await source(options.input)
+    const donors: SourceWindow[] = []
+    for (const donor of options.donors) donors.push(await source(donor))
+    output = new OutputBlocks(file, options)
     for (const piece of plan.pieces) {
-      if (!(sharesInput && isInPlace(piece, at))) await copy.write(piece, sourceOf(piece, input, donors), at)
-      at += pieceLength(piece)
+      const isShared = sharesInput && piece.kind === 'input' && piece.start === output.at
+      // Waits only if it has to: a film has a million pieces.
+      const pending = write(piece, output, { input, donors, isShared })
+      if (pending) await pending
     }
-    if (sharesInput) await output.truncate(planSize(plan))
+    await output.flush()
+    if (sharesInput) await file.truncate(planSize(plan))
   } finally {
+    await output?.settle()
     await Promise.all(files.map((file) => file.close()))
   }
 }
 
-/** Copies pieces through two blocks: it writes one while it reads the other. */
-class Copy {
-  readonly #output: FileHandle
-  readonly #options: CopyPlanOptions
-  readonly #blocks = [Buffer.allocUnsafeSlow(BLOCK_BYTES), Buffer.allocUnsafeSlow(BLOCK_BYTES)]
-  #written = 0
-
-  constructor(output: FileHandle, options: CopyPlanOptions) {
-    this.#output = output
-    this.#options = options
-  }
-
-  async write(piece: BytePiece, source: FileHandle | undefined, at: number): Promise<void> {
-    if (piece.kind === 'bytes' || !source) {
-      await this.#put(piece.kind === 'bytes' ? piece.bytes : new Uint8Array(), at)
-      return
-    }
-    let writing: Promise<void> = Promise.resolve()
-    try {
-      for (let done = 0, turn = 0; done < piece.length; turn++) {
-        throwIfAborted(this.#options.signal)
-        const block = this.#blocks[turn % 2] as Buffer
-        const length = Math.min(BLOCK_BYTES, piece.length - done)
-        await readFully(source, block.subarray(0, length), piece.start + done, this.#options.input)
-        await writing
-        writing = this.#put(block.subarray(0, length), at + done)
-        // Awaited in the next turn. The catch avoids an unhandled rejection until then.
-        writing.catch(() => {})
-        done += length
-      }
-    } finally {
-      await writing
-    }
-  }
-
-  async #put(bytes: Uint8Array, at: number): Promise<void> {
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await this.#output.write(bytes, done, bytes.length - done, at + done)
-      done += bytesWritten
-    }
-    this.#written += bytes.length
-    this.#options.onProgress?.(this.#written)
-  }
+interface Sources {
+  readonly input: SourceWindow
+  readonly donors: readonly SourceWindow[]
+  /** True if the output has the bytes of the piece already. */
+  readonly isShared: boolean
 }
 
-async function readFully(source: FileHandle, into: Buffer, at: number, input: string): Promise<void> {
-  for (let done = 0; done < into.length; ) {
-    const { bytesRead } = await source.read(into, done, into.length - done, at + done)
-    if (bytesRead === 0) {
-      throw new JobFailedError('ERR_INPUT_CHANGED', `${input} became shorter while it was copied.`, {
-        input,
-        remedies: ['Wait until no program writes to the file, then run again. Everything that was paid is kept.'],
-      })
-    }
-    done += bytesRead
-  }
-}
-
-function sourceOf(piece: BytePiece, input: FileHandle, donors: readonly FileHandle[]): FileHandle | undefined {
+function write(
+  piece: BytePiece,
+  output: OutputBlocks,
+  { input, donors, isShared }: Sources,
+): Promise<void> | undefined {
   switch (piece.kind) {
-    case 'input':
-      return input
-    case 'donor':
-      return donors[piece.donor]
     case 'bytes':
-      return undefined
+      return output.put(piece.bytes)
+    case 'crc32':
+      return output.putChecksum(piece.covers)
+    case 'input':
+      return isShared ? output.skip(input, piece.start, piece.length) : output.copy(input, piece.start, piece.length)
+    case 'donor':
+      return output.copy(donors[piece.donor] as SourceWindow, piece.start, piece.length)
     default:
       return piece satisfies never
   }
-}
-
-function isInPlace(piece: BytePiece, at: number): boolean {
-  return piece.kind === 'input' && piece.start === at
 }
 
 /** True if more than half of the output has the same place in the input. */
@@ -128,7 +82,7 @@ function staysInPlace(plan: BytePlan): boolean {
   let at = 0
   let inPlace = 0
   for (const piece of plan.pieces) {
-    if (isInPlace(piece, at)) inPlace += pieceLength(piece)
+    if (piece.kind === 'input' && piece.start === at) inPlace += piece.length
     at += pieceLength(piece)
   }
   return 2 * inPlace > at

@@ -9,6 +9,7 @@ import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
 import { oggFrames } from './frames/ogg.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
+import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { replacedStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile } from './remux/mux-plan.js'
@@ -30,6 +31,7 @@ type AskWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<Ta
 const WRITERS: readonly AskWriter[] = [
   asking(pcmInPlace),
   asking(isoBmff),
+  asking(matroska),
   asking(elementaryFrames),
   asking(flacFrames),
   asking(oggFrames),

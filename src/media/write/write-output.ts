@@ -95,7 +95,7 @@ async function withoutLeadIn(
 ): Promise<DonorFormat> {
   if (donor.leadIn !== 'trimmed') return donor
   const primingSamples = await encoderPriming(encoding, format, signal)
-  return { ...donor, skipSamples: Math.max(donor.skipSamples, primingSamples) }
+  return { ...donor, skipSamples: donor.skipSamples + primingSamples }
 }
 
 /** Hashes and times of the kept packets, read from the input by ffmpeg. Verification compares the output with them. */

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BytePiece, bytePlan, offsetMap, pieceLength, planSize } from '../../../src/media/write/byte-plan.js'
 import { type CensusEntry, censusFaults, countCensus, kept, lost, rewritten } from '../../../src/media/write/census.js'
@@ -14,21 +15,36 @@ const range = (size: number) =>
   fc
     .tuple(fc.nat(size), fc.nat(size))
     .map(([one, other]) => ({ start: Math.min(one, other), length: Math.abs(one - other) }))
-const piece: fc.Arbitrary<BytePiece> = fc.oneof(
+type CopiedPiece = Exclude<BytePiece, { readonly kind: 'crc32' }>
+const piece: fc.Arbitrary<CopiedPiece> = fc.oneof(
   range(INPUT.length).map((part) => ({ kind: 'input' as const, ...part })),
   fc.uint8Array({ maxLength: 9 }).map((bytes) => ({ kind: 'bytes' as const, bytes })),
   fc.nat(1).chain((donor) => range(25).map((part) => ({ kind: 'donor' as const, donor, ...part }))),
 )
 
 function bytesOf(pieces: readonly BytePiece[]): Buffer {
-  return Buffer.concat(
-    pieces.map((part) => {
-      if (part.kind === 'bytes') return part.bytes
-      const source = part.kind === 'input' ? INPUT : (DONORS[part.donor] as Buffer)
-      return source.subarray(part.start, part.start + part.length)
-    }),
-  )
+  const parts = pieces.map((part) => {
+    if (part.kind === 'bytes') return part.bytes
+    if (part.kind === 'crc32') return Buffer.alloc(4)
+    const source = part.kind === 'input' ? INPUT : (DONORS[part.donor] as Buffer)
+    return source.subarray(part.start, part.start + part.length)
+  })
+  const whole = Buffer.concat(parts)
+  let at = 0
+  for (const part of pieces) {
+    if (part.kind === 'crc32') whole.writeUInt32LE(crc32(whole.subarray(at + 4, at + 4 + part.covers)), at)
+    at += pieceLength(part)
+  }
+  return whole
 }
+
+/** Pieces with a checksum before some of them. */
+const summed: fc.Arbitrary<BytePiece[]> = fc.array(fc.array(piece, { maxLength: 4 }), { maxLength: 4 }).map((runs) =>
+  runs.flatMap((run): BytePiece[] => {
+    const covers = run.reduce((sum, part) => sum + pieceLength(part), 0)
+    return [{ kind: 'crc32', covers }, ...run]
+  }),
+)
 
 let folder: string
 let paths: { input: string; donors: string[] }
@@ -44,7 +60,7 @@ describe('a byte plan', () => {
   it('joins neighbours without changing what is written, and maps each byte of the input to its place', async () => {
     let files = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
+      fc.asyncProperty(fc.oneof(fc.array(piece, { maxLength: 12 }), summed), async (pieces) => {
         const plan = bytePlan(pieces)
         const wanted = bytesOf(pieces)
         expect(planSize(plan)).toBe(wanted.length)
@@ -73,6 +89,35 @@ describe('a byte plan', () => {
     expect(plan.pieces).toEqual([{ kind: 'input', start: 0, length: 300 }])
     expect(pieceLength(plan.pieces[0] as BytePiece)).toBe(300)
     expect(offsetMap(plan).keeps(0, 300)).toBe(true)
+  })
+
+  it('writes and sums what is longer than its blocks', async () => {
+    const long = Buffer.alloc(9 * 1024 ** 2 + 5)
+    for (let at = 0; at < long.length; at += 4093) long[at] = at & 255
+    const [path, target] = [join(folder, 'long'), join(folder, 'long-output')]
+    await writeFile(path, long)
+    const body = 4 * 1024 ** 2 + 77
+    const plan = bytePlan([
+      { kind: 'bytes', bytes: long.subarray(0, 4 * 1024 ** 2 - 2) },
+      // Its four bytes lie across the end of the first block.
+      { kind: 'crc32', covers: body + 9 },
+      { kind: 'input', start: 100, length: body },
+      { kind: 'donor', donor: 0, start: 1, length: 9 },
+      { kind: 'crc32', covers: 10 },
+      { kind: 'input', start: 5_000_000, length: 4_000_000 },
+    ])
+    await copyPlan(plan, target, { input: path, donors: paths.donors })
+    const covered = Buffer.concat([long.subarray(100, 100 + body), (DONORS[0] as Buffer).subarray(1, 10)])
+    const sum = (bytes: Uint8Array) => {
+      const four = Buffer.alloc(4)
+      four.writeUInt32LE(crc32(bytes))
+      return four
+    }
+    const rest = long.subarray(5_000_000, 9_000_000)
+    const head = long.subarray(0, 4 * 1024 ** 2 - 2)
+    const wanted = Buffer.concat([head, sum(covered), covered, sum(rest.subarray(0, 10)), rest])
+    expect((await readFile(target)).equals(wanted)).toBe(true)
+    expect(planSize(plan)).toBe(wanted.length)
   })
 
   it('stops when it is aborted, and refuses an input that became shorter', async () => {

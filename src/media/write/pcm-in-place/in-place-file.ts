@@ -1,7 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { MalformedElement } from '../matroska/read/element.js'
+import { nameOfId } from '../matroska/read/ids.js'
+import { readMatroska } from '../matroska/read/matroska-file.js'
 import { type ChunkFile, type ChunkForm, chunkFile, chunkStructures } from '../structure/chunks.js'
-import { ebmlElements } from '../structure/ebml.js'
 import { isoBoxes } from '../structure/iso-boxes.js'
 import { klvs } from '../structure/klv.js'
 import type { Structure } from '../structure/structure.js'
@@ -19,16 +21,21 @@ export interface InPlaceFile {
   /** By place among the audio streams. */
   readonly places: ReadonlyMap<number, SamplePlaces>
   readonly stale: readonly StaleChunk[]
-  /** Offsets of checksums over samples; they become empty elements. */
-  readonly voids: readonly number[]
+  readonly checksums: readonly Checksum[]
   /** Null for a file that does not consist of chunks. */
   readonly chunkForm: ChunkForm | null
+}
+
+/** A CRC-32 of four bytes, and the bytes behind it that it covers. */
+export interface Checksum {
+  readonly start: number
+  readonly covers: number
 }
 
 interface Outline {
   readonly structures: readonly Structure[]
   readonly chunks: ChunkFile | null
-  readonly voids: readonly number[]
+  readonly checksums: readonly Checksum[]
 }
 
 /** Reads structures and places of samples; null for a container of another family. */
@@ -56,14 +63,14 @@ export async function parseInPlace(
     structures,
     places,
     stale: outline.chunks ? await staleChunks(file, outline.chunks) : [],
-    voids: outline.voids,
+    checksums: outline.checksums,
     chunkForm: outline.chunks?.form ?? null,
   }
 }
 
 async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Outline | null> {
   const plain = (structures: readonly Structure[] | undefined) =>
-    structures ? { structures, chunks: null, voids: [] } : null
+    structures ? { structures, chunks: null, checksums: [] } : null
   switch (media.container) {
     case 'mp4':
     case 'mov':
@@ -74,20 +81,41 @@ async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Outline | 
       return plain(await isoBoxes(file, media.sizeBytes))
     case 'mxf':
       return plain(await klvs(file, media.sizeBytes))
-    case 'mkv': {
-      const elements = await ebmlElements(file, media.sizeBytes)
-      return elements ? { structures: elements.structures, chunks: null, voids: elements.clusterChecksums } : null
-    }
+    case 'mkv':
+      return matroskaOutline(media)
     case 'avi':
     case 'wav':
     case 'w64':
     case 'aiff':
     case 'caf': {
       const chunks = await chunkFile(file, media.sizeBytes)
-      return chunks ? { structures: chunkStructures(chunks), chunks, voids: [] } : null
+      return chunks ? { structures: chunkStructures(chunks), chunks, checksums: [] } : null
     }
     default:
       return null
+  }
+}
+
+async function matroskaOutline({ path, sizeBytes }: MediaInfo): Promise<Outline | null> {
+  try {
+    const { segment, parts, clusters } = await readMatroska(path, sizeBytes)
+    const structures = [
+      { path: 'EBML', start: 0, length: segment.start },
+      { path: 'Segment', start: segment.start, length: segment.head.headBytes },
+      ...parts.map((part) => {
+        const name = part.kind === 'cluster' ? 'Cluster' : nameOfId(part.id)
+        return { path: `Segment/${name}`, start: part.start, length: part.end - part.start }
+      }),
+      { path: 'bytes after the segment', start: segment.end, length: sizeBytes - segment.end },
+    ]
+    const checksums = clusters.flatMap(({ dataStart, checksumBytes, end }) => {
+      const start = dataStart + checksumBytes
+      return checksumBytes > 0 ? [{ start: start - 4, covers: end - start }] : []
+    })
+    return { structures: structures.filter(({ length }) => length > 0), chunks: null, checksums }
+  } catch (error) {
+    if (error instanceof MalformedElement) return null
+    throw error
   }
 }
 
@@ -101,7 +129,10 @@ function liesInSound(places: SamplePlaces, structures: readonly Structure[]): bo
 }
 
 /** True if a structure holds a byte of one of the runs, which are in file order. */
-function holdsOneOf({ start, length }: Structure, runs: readonly SampleRun[]): boolean {
+export function holdsOneOf(
+  { start, length }: Pick<Structure, 'start' | 'length'>,
+  runs: readonly SampleRun[],
+): boolean {
   let low = 0
   let high = runs.length
   while (low < high) {

@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { audioStreams } from '../../media-info.js'
-import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
-import { type InPlaceFile, parseInPlace } from './in-place-file.js'
+import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
 import { loudnessFields, loudnessStart } from './stale-chunks.js'
@@ -64,14 +64,22 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
   }
 }
 
-function censusOf({ structures, stale, voids }: InPlaceFile, tracks: readonly WantedTrack[]): readonly CensusEntry[] {
+function censusOf(
+  { structures, stale, checksums }: InPlaceFile,
+  tracks: readonly WantedTrack[],
+): readonly CensusEntry[] {
   const names = tracks.map(({ input }) => input.audioIndex).join(', ')
   const samples = `the samples of audio track ${names} are overwritten where they are`
+  const summedEnds = new Set(checksums.map(({ start, covers }) => start + 4 + covers))
   const staleAt = new Map(stale.map((each) => [each.chunk.start, each]))
   return structures.map(({ path, start, length, holdsSamplesOf }) => {
     if (holdsSamplesOf.some((place) => tracks.some(({ input }) => input.audioIndex === place))) {
-      const checksum = voids.some((at) => at >= start && at < start + length)
-      return rewritten(path, start, length, checksum ? `${samples}; its CRC-32 becomes a Void` : samples)
+      return rewritten(
+        path,
+        start,
+        length,
+        summedEnds.has(start + length) ? `${samples}; its CRC-32 is that of the new bytes` : samples,
+      )
     }
     const fact = staleAt.get(start)
     if (!fact) return kept(path, start, length)
@@ -97,14 +105,13 @@ function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly
   const changes = [
     ...tracks.flatMap(({ input }, donor) => sampleChanges(runsOf(parsed, input), donor)),
     ...staleChanges(parsed, donors),
-    // A CRC-32 element and a Void element have the same form: only the id differs.
-    ...parsed.voids.map((start) => ({ start, pieces: [bytes(Buffer.from([0xec]))] })),
+    ...checksumChanges(parsed, tracks),
   ].sort((one, other) => one.start - other.start)
   const pieces: BytePiece[] = []
   let at = 0
   for (const { start, pieces: fresh } of changes) {
     pieces.push({ kind: 'input', start: at, length: start - at }, ...fresh)
-    at = start + fresh.reduce((sum, piece) => sum + (piece.kind === 'bytes' ? piece.bytes.length : piece.length), 0)
+    at = start + fresh.reduce((sum, piece) => sum + pieceLength(piece), 0)
   }
   pieces.push({ kind: 'input', start: at, length: media.sizeBytes - at })
   return bytePlan(pieces)
@@ -121,6 +128,15 @@ function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Chan
     const piece: BytePiece = { kind: 'donor', donor, start: taken, length }
     taken += length
     return { start, pieces: [piece] }
+  })
+}
+
+/** Checksums over samples of the replaced tracks. */
+function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): readonly Change[] {
+  const runs = tracks.map(({ input }) => runsOf(parsed, input))
+  return parsed.checksums.flatMap(({ start, covers }) => {
+    const isChanged = runs.some((own) => holdsOneOf({ start, length: covers }, own))
+    return isChanged ? [{ start, pieces: [{ kind: 'crc32', covers }] }] : []
   })
 }
 

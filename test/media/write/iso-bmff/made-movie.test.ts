@@ -42,8 +42,9 @@ async function written(movie: MadeMovie, donor: MadeMovie, voice: number) {
   const plan = layOutFile(iso, [voice], [await readDonorTrack(side)])
   const packets = await readFile(side)
   const after = Buffer.concat(
-    plan.pieces.map((piece) => {
+    Array.from(plan.pieces, (piece) => {
       if (piece.kind === 'bytes') return piece.bytes
+      if (piece.kind === 'crc32') throw new Error('these files have no checksums')
       return (piece.kind === 'input' ? bytes : packets).subarray(piece.start, piece.start + piece.length)
     }),
   )

@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises'
+import { JobFailedError } from '../../../core/errors.js'
+
+const WINDOW_BYTES = 1024 ** 2
+
+/** A source of a copy: serves small ranges from one larger read, because packets are read one by one. */
+export class SourceWindow {
+  readonly #file: FileHandle
+  readonly #input: string
+  readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES)
+  #start = 0
+  #length = 0
+
+  /** @param input name of the job's input, for errors */
+  constructor(file: FileHandle, input: string) {
+    this.#file = file
+    this.#input = input
+  }
+
+  /**
+   * Fills `into` with the bytes from an offset on.
+   *
+   * @returns undefined if they were in memory
+   * @throws {JobFailedError} ERR_INPUT_CHANGED if there are fewer
+   */
+  read(into: Buffer, at: number): Promise<void> | undefined {
+    if (this.#take(into, at)) return undefined
+    return into.length > WINDOW_BYTES / 4 ? this.#readFully(into, at) : this.#refill(into, at)
+  }
+
+  #take(into: Buffer, at: number): boolean {
+    const from = at - this.#start
+    if (from < 0 || from + into.length > this.#length) return false
+    this.#window.copy(into, 0, from, from + into.length)
+    return true
+  }
+
+  async #refill(into: Buffer, at: number): Promise<void> {
+    this.#start = at
+    this.#length = 0
+    while (this.#length < into.length) {
+      const { bytesRead } = await this.#file.read(
+        this.#window,
+        this.#length,
+        WINDOW_BYTES - this.#length,
+        at + this.#length,
+      )
+      if (bytesRead === 0) throw this.#shorter()
+      this.#length += bytesRead
+    }
+    this.#take(into, at)
+  }
+
+  async #readFully(into: Buffer, at: number): Promise<void> {
+    for (let done = 0; done < into.length; ) {
+      const { bytesRead } = await this.#file.read(into, done, into.length - done, at + done)
+      if (bytesRead === 0) throw this.#shorter()
+      done += bytesRead
+    }
+  }
+
+  #shorter(): JobFailedError {
+    return new JobFailedError('ERR_INPUT_CHANGED', `${this.#input} became shorter while it was copied.`, {
+      input: this.#input,
+      remedies: ['Wait until no program writes to the file, then run again. Everything that was paid is kept.'],
+    })
+  }
+}

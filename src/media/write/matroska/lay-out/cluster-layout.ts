@@ -1,0 +1,207 @@
+import type { BytePiece } from '../../byte-plan.js'
+import type { Cluster, StatedNumber } from '../read/cluster.js'
+import { makeHead, makeUint, uintBytes } from '../read/ebml.js'
+import { ID } from '../read/ids.js'
+import type { NewTrack } from './new-track.js'
+
+/** Old bytes of a cluster that give way to new ones. */
+interface Edit {
+  readonly start: number
+  readonly end: number
+  /** Number of the new bytes. */
+  readonly length: number
+  readonly pieces: () => Iterable<BytePiece>
+  /** The packets of a track that it puts there; null for a number. */
+  readonly packets: { readonly track: NewTrack; readonly from: number; readonly to: number } | null
+  /** Place of the block that it takes away, from 1; 0 if it takes none. */
+  readonly ordinal: number
+}
+
+/** A number that a cluster states of its place, with its new value. */
+interface NewNumber {
+  readonly id: number
+  readonly old: StatedNumber
+  value: number
+  /** Its bytes; they never become fewer, so that places settle. */
+  bytes: number
+}
+
+/** Place of a block: offset in the body of its cluster, and place among its blocks, from 1. */
+export interface BlockPlace {
+  readonly relative: number
+  readonly ordinal: number
+}
+
+/** A cluster of an output. */
+export class ClusterLayout {
+  readonly old: Cluster
+  readonly #place: number
+  readonly #tracks: readonly NewTrack[]
+  readonly #blockDelta: number
+  readonly #numbers: NewNumber[] = []
+
+  /**
+   * @param place of the cluster in the file
+   * @param states numbers that are true of the input, so that they must be true of the output
+   */
+  constructor(
+    old: Cluster,
+    place: number,
+    tracks: readonly NewTrack[],
+    states: { position: boolean; previousSize: boolean },
+  ) {
+    this.old = old
+    this.#place = place
+    this.#tracks = tracks
+    this.#blockDelta = delta(this.#packetEdits())
+    const { position, previousSize } = old
+    if (position && states.position) this.#numbers.push(newNumber(ID.Position, position))
+    if (previousSize && states.previousSize) this.#numbers.push(newNumber(ID.PrevSize, previousSize))
+  }
+
+  /** Bytes of the whole cluster. */
+  get length(): number {
+    return this.#headBytes() + this.old.end - this.old.dataStart + this.#delta()
+  }
+
+  /** States its place, and the size of the cluster before it. */
+  state(id: number, value: number): void {
+    const number = this.#numbers.find((each) => each.id === id)
+    if (!number) return
+    number.value = value
+    number.bytes = uintBytes(value, number.bytes).length
+  }
+
+  /** Place of an old block that stays. */
+  placeOfOld(relative: number, ordinal: number): BlockPlace {
+    const before = this.#edits().filter(({ end }) => end <= this.old.dataStart + relative)
+    const taken = this.#packetEdits().filter((edit) => edit.ordinal > 0 && edit.ordinal < ordinal).length
+    const put = sum(before, ({ packets }) => (packets ? packets.to - packets.from : 0))
+    return { relative: relative + delta(before), ordinal: ordinal - taken + put }
+  }
+
+  /** Place of a new block. */
+  placeOfNew(track: NewTrack, packet: number): BlockPlace {
+    const edits = this.#edits()
+    const at = edits.findIndex(({ packets }) => {
+      return packets?.track === track && packet >= packets.from && packet < packets.to
+    })
+    const edit = edits[at] as Edit
+    const before = edits.slice(0, at)
+    const from = edit.packets?.from ?? packet
+    const inside = sum(range(from, packet), track.blockBytes)
+    // Blocks that stay are counted by those that are taken away: the next one of those has its old place.
+    const put = sum(before, ({ packets }) => (packets ? packets.to - packets.from : 0)) + packet - from
+    const taken = before.filter(({ ordinal }) => ordinal > 0).length
+    const oldOrdinal = edit.ordinal > 0 ? edit.ordinal : 1
+    return {
+      relative: edit.start - this.old.dataStart + delta(before) + inside,
+      ordinal: oldOrdinal - taken + put,
+    }
+  }
+
+  /** The pieces of the cluster, in order. */
+  *pieces(): Generator<BytePiece> {
+    const { start, dataStart, end, checksumBytes } = this.old
+    const edits = this.#edits()
+    if (edits.length === 0) {
+      yield input(start, end)
+      return
+    }
+    yield* this.#head()
+    let at = dataStart
+    if (checksumBytes > 0) {
+      at += checksumBytes
+      yield input(dataStart, at - 4)
+      yield { kind: 'crc32', covers: end - at + this.#delta() }
+    }
+    for (const edit of edits) {
+      yield input(at, edit.start)
+      yield* edit.pieces()
+      at = edit.end
+    }
+    yield input(at, end)
+  }
+
+  #delta(): number {
+    return this.#blockDelta + sum(this.#numbers, numberDelta)
+  }
+
+  #statedLength(): number {
+    return (this.old.statedLength ?? 0) + this.#delta()
+  }
+
+  #headBytes(): number {
+    const { statedLength, headBytes, sizeWidth } = this.old
+    return statedLength === null ? headBytes : makeHead(ID.Cluster, this.#statedLength(), sizeWidth).length
+  }
+
+  *#head(): Generator<BytePiece> {
+    const { start, dataStart, statedLength, sizeWidth } = this.old
+    if (statedLength === null) yield input(start, dataStart)
+    else yield { kind: 'bytes', bytes: makeHead(ID.Cluster, this.#statedLength(), sizeWidth) }
+  }
+
+  /** In the order of the file. */
+  #edits(): readonly Edit[] {
+    const edits = this.#packetEdits()
+    for (const { id, old, value, bytes } of this.#numbers) {
+      const made = makeUint(id, value, bytes)
+      if (made.length === old.length && value === old.value) continue
+      const pieces = () => [{ kind: 'bytes', bytes: made } as const]
+      edits.push({
+        start: old.start,
+        end: old.start + old.length,
+        length: made.length,
+        pieces,
+        packets: null,
+        ordinal: 0,
+      })
+    }
+    return edits.sort((one, other) => one.start - other.start || one.end - other.end)
+  }
+
+  #packetEdits(): Edit[] {
+    return this.#tracks.flatMap((track) => {
+      const { slots } = track
+      return range(slots.firstIn(this.#place), slots.firstIn(this.#place + 1)).flatMap((slot): readonly Edit[] => {
+        const [from, to] = [track.firstIn(slot), track.endIn(slot)]
+        const [start, end] = [slots.start(slot), slots.end(slot)]
+        if (from === to && start === end) return []
+        return [
+          {
+            ...{ start, end, ordinal: slots.ordinal(slot), packets: { track, from, to } },
+            length: sum(range(from, to), track.blockBytes),
+            pieces: () => range(from, to).flatMap((packet) => track.blockPieces(packet, this.old.tick)),
+          },
+        ]
+      })
+    })
+  }
+}
+
+function newNumber(id: number, old: StatedNumber): NewNumber {
+  return { id, old, value: old.value, bytes: old.bodyBytes }
+}
+
+function numberDelta({ id, old, value, bytes }: NewNumber): number {
+  return makeUint(id, value, bytes).length - old.length
+}
+
+function input(start: number, end: number): BytePiece {
+  return { kind: 'input', start, length: end - start }
+}
+
+function delta(edits: readonly Edit[]): number {
+  return sum(edits, ({ start, end, length }) => length - (end - start))
+}
+
+/** The integers from the first up to the last, which is left out. */
+export function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, place) => from + place)
+}
+
+/** Adds up what each of them has. */
+export function sum<T>(list: readonly T[], numberOf: (each: T) => number): number {
+  return list.reduce((total, each) => total + numberOf(each), 0)
+}

@@ -1,0 +1,54 @@
+import type { BytePiece } from '../../byte-plan.js'
+import { makeHead, makeUint } from '../read/ebml.js'
+import { ID } from '../read/ids.js'
+import { range, sum } from './cluster-layout.js'
+import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'
+
+/** A new cluster for packets that are too late for the cluster before it, inside a long gap of the old sound. */
+export interface ExtraCluster {
+  readonly track: NewTrack
+  readonly from: number
+  readonly to: number
+  readonly tick: number
+  readonly headBytes: number
+  /** Bytes of its head and its time. */
+  readonly leadBytes: number
+  readonly length: number
+}
+
+/** As long as the clusters that ffmpeg writes. */
+const MAX_TICKS_SEC = 5
+
+/** The clusters that follow a cluster of the input, for the packets that do not fit into it. */
+export function extraClusters(tracks: readonly NewTrack[], cluster: number, tickNs: number): readonly ExtraCluster[] {
+  const maxTicks = Math.min(MAX_BLOCK_TICK, Math.floor((MAX_TICKS_SEC * 1e9) / tickNs))
+  return tracks.flatMap((track) => {
+    const { slots } = track
+    const made: ExtraCluster[] = []
+    for (const slot of range(slots.firstIn(cluster), slots.firstIn(cluster + 1))) {
+      for (let from = track.endIn(slot); from < track.firstIn(slot + 1); ) {
+        let to = from + 1
+        while (to < track.firstIn(slot + 1) && track.tickOf(to) - track.tickOf(from) <= maxTicks) to += 1
+        made.push(extraCluster(track, from, to))
+        from = to
+      }
+    }
+    return made
+  })
+}
+
+function extraCluster(track: NewTrack, from: number, to: number): ExtraCluster {
+  const tick = track.tickOf(from)
+  const time = makeUint(ID.Timestamp, tick).length
+  const body = time + sum(range(from, to), track.blockBytes)
+  const head = makeHead(ID.Cluster, body).length
+  return { track, from, to, tick, headBytes: head, leadBytes: head + time, length: head + body }
+}
+
+/** The pieces of a new cluster, in order. */
+export function* extraClusterPieces({ track, from, to, tick }: ExtraCluster): Generator<BytePiece> {
+  const time = makeUint(ID.Timestamp, tick)
+  const body = time.length + sum(range(from, to), track.blockBytes)
+  yield { kind: 'bytes', bytes: Buffer.concat([makeHead(ID.Cluster, body), time]) }
+  for (const packet of range(from, to)) yield* track.blockPieces(packet, tick)
+}

@@ -1,0 +1,171 @@
+import { type BytePiece, type BytePlan, joinInput } from '../../byte-plan.js'
+import type { MatroskaDonor } from '../read/donor.js'
+import { makeHead } from '../read/ebml.js'
+import { ID } from '../read/ids.js'
+import type { MatroskaFile, Part } from '../read/matroska-file.js'
+import type { Voice } from '../voice.js'
+import { ClusterLayout } from './cluster-layout.js'
+import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
+import { rewriteEntry } from './new-entry.js'
+import { type NewTrack, newTrack } from './new-track.js'
+import { type Places, PlaceWriter } from './places.js'
+import { Rewrite } from './rewrite.js'
+import { replaceStaleTags, staleTags } from './statistics.js'
+
+/**
+ * Lays out a file in which donors supply the packets of some tracks.
+ *
+ * @param voices by donor
+ */
+export function layOutMatroska(
+  file: MatroskaFile,
+  voices: readonly Voice[],
+  donors: readonly MatroskaDonor[],
+): BytePlan {
+  const tracks = voices.map((voice, place) => newTrack(file, voice, place, donors[place] as MatroskaDonor))
+  const layout = new SegmentLayout(file, tracks)
+  layout.settle()
+  return { pieces: { [Symbol.iterator]: () => joinInput(layout.pieces()) } }
+}
+
+/** The children of the segment in an output. */
+class SegmentLayout {
+  readonly #file: MatroskaFile
+  readonly #rewrite = new Rewrite()
+  readonly #clusters: readonly ClusterLayout[]
+  /** By the cluster that they follow. */
+  readonly #extras = new Map<number, readonly ExtraCluster[]>()
+  readonly #writer: PlaceWriter
+  readonly #partAt: ReadonlyMap<number, number>
+  /** Position of each part, counted from the first byte in the segment. */
+  readonly #positions: Float64Array
+  /** Part of each cluster. */
+  readonly #partOf: Uint32Array
+  #length = 0
+
+  constructor(file: MatroskaFile, tracks: readonly NewTrack[]) {
+    const { clusters, parts, segment, tickNs } = file
+    this.#file = file
+    this.#writer = new PlaceWriter(file, tracks)
+    this.#positions = new Float64Array(parts.length)
+    this.#partOf = new Uint32Array(clusters.length)
+    this.#partAt = new Map(parts.map(({ start }, place) => [start - segment.dataStart, place]))
+    for (const [place, part] of parts.entries()) if (part.kind === 'cluster') this.#partOf[part.cluster] = place
+    this.#clusters = clusters.map((cluster, place) => {
+      const before = clusters[place - 1]
+      return new ClusterLayout(cluster, place, tracks, {
+        position: cluster.position?.value === cluster.start - segment.dataStart,
+        previousSize: before !== undefined && cluster.previousSize?.value === before.end - before.start,
+      })
+    })
+    for (const place of clusters.keys()) {
+      const extras = extraClusters(tracks, place, tickNs)
+      if (extras.length > 0) this.#extras.set(place, extras)
+    }
+    for (const { voice, donor, codecDelayNs } of tracks) rewriteEntry(voice.track, donor, codecDelayNs, this.#rewrite)
+    const voices = tracks.map(({ voice }) => voice)
+    replaceStaleTags(staleTags(file, voices), tracks, tickNs, this.#rewrite)
+  }
+
+  /** Writes places until none of them moves any more. A number that needs more bytes moves everything behind it. */
+  settle(): void {
+    this.#measure()
+    for (let length = -1; length !== this.#length; ) {
+      length = this.#length
+      this.#writer.write(this.#places(), this.#rewrite)
+      this.#stateClusters()
+      this.#measure()
+    }
+  }
+
+  *pieces(): Generator<BytePiece> {
+    const { segment, parts, sizeBytes } = this.#file
+    yield { kind: 'input', start: 0, length: segment.start }
+    const isSame = segment.head.length === null || segment.head.length === this.#length
+    if (isSame) yield { kind: 'input', start: segment.start, length: segment.head.headBytes }
+    else yield { kind: 'bytes', bytes: makeHead(ID.Segment, this.#length, segment.head.sizeWidth) }
+    for (const part of parts) yield* this.#partPieces(part)
+    yield { kind: 'input', start: segment.end, length: sizeBytes - segment.end }
+  }
+
+  *#partPieces(part: Part): Generator<BytePiece> {
+    const { start, end } = part
+    if (part.kind === 'cluster') {
+      yield* (this.#clusters[part.cluster] as ClusterLayout).pieces()
+      for (const extra of this.#extras.get(part.cluster) ?? []) yield* extraClusterPieces(extra)
+      return
+    }
+    if (part.element) yield* this.#rewrite.pieces(part.element)
+    else yield { kind: 'input', start, length: end - start }
+  }
+
+  #measure(): void {
+    let at = 0
+    for (const [place, part] of this.#file.parts.entries()) {
+      this.#positions[place] = at
+      at += this.#lengthOf(part)
+    }
+    this.#length = at
+  }
+
+  #lengthOf(part: Part): number {
+    if (part.kind === 'element') {
+      return part.element ? this.#rewrite.lengthOf(part.element) : part.end - part.start
+    }
+    return this.#clusterLength(part.cluster)
+  }
+
+  /** Bytes of a cluster and of those that follow it without a place in the input. */
+  #clusterLength(cluster: number): number {
+    const extras = this.#extras.get(cluster) ?? []
+    return extras.reduce((sum, { length }) => sum + length, (this.#clusters[cluster] as ClusterLayout).length)
+  }
+
+  #stateClusters(): void {
+    for (const [place, cluster] of this.#clusters.entries()) {
+      cluster.state(ID.Position, this.#positionOfCluster(place))
+      const before = this.#clusters[place - 1]
+      const lastExtra = this.#extras.get(place - 1)?.at(-1)
+      cluster.state(ID.PrevSize, lastExtra?.length ?? before?.length ?? 0)
+    }
+  }
+
+  #positionOfCluster(cluster: number): number {
+    return this.#positions[this.#partOf[cluster] as number] as number
+  }
+
+  #places(): Places {
+    return {
+      partAt: (position) => {
+        const place = this.#partAt.get(position)
+        return place === undefined ? undefined : this.#positions[place]
+      },
+      clusterAt: (position) => {
+        const part = this.#file.parts[this.#partAt.get(position) ?? -1]
+        return part?.kind === 'cluster' ? part.cluster : undefined
+      },
+      positionOfCluster: (cluster) => this.#positionOfCluster(cluster),
+      placeOfOld: (cluster, relative, ordinal) =>
+        (this.#clusters[cluster] as ClusterLayout).placeOfOld(relative, ordinal),
+      placeOfPacket: (track, packet) => this.#placeOfPacket(track, packet),
+    }
+  }
+
+  #placeOfPacket(track: NewTrack, packet: number) {
+    const slot = track.slotOf(packet)
+    const cluster = track.slots.cluster(slot)
+    const position = this.#positionOfCluster(cluster)
+    const layout = this.#clusters[cluster] as ClusterLayout
+    if (packet < track.endIn(slot)) return { position, ...layout.placeOfNew(track, packet) }
+    let at = position + layout.length
+    for (const extra of this.#extras.get(cluster) ?? []) {
+      if (extra.track === track && packet >= extra.from && packet < extra.to) {
+        let relative = extra.leadBytes - extra.headBytes
+        for (let before = extra.from; before < packet; before++) relative += track.blockBytes(before)
+        return { position: at, relative, ordinal: packet - extra.from + 1 }
+      }
+      at += extra.length
+    }
+    throw new RangeError(`Packet ${packet} is in no cluster.`)
+  }
+}

@@ -1,0 +1,129 @@
+import type { BytePiece } from '../../byte-plan.js'
+import type { MatroskaDonor } from '../read/donor.js'
+import { makeElement, makeHead, makeVint, vintWidthOf } from '../read/ebml.js'
+import { ID } from '../read/ids.js'
+import type { MatroskaFile } from '../read/matroska-file.js'
+import type { Voice } from '../voice.js'
+import { type Slots, slotsOf } from './slots.js'
+
+/** Latest time of a block in its cluster, in ticks: a signed integer of 16 bits. */
+export const MAX_BLOCK_TICK = 0x7fff
+const KEYFRAME = 0x80
+
+/** New packets on the clock of the file. */
+export interface NewTrack {
+  readonly voice: Voice
+  /** Place among the donors. */
+  readonly place: number
+  readonly donor: MatroskaDonor
+  /** Lead-in that its entry states; 0 if none. */
+  readonly codecDelayNs: number
+  readonly slots: Slots
+  readonly count: number
+  /** Time of a block, in ticks of the segment. */
+  readonly tickOf: (packet: number) => number
+  /** First packet in a slot. The place after the last slot gives the number of packets. */
+  readonly firstIn: (slot: number) => number
+  /** End of the packets of a slot whose times fit into its cluster. */
+  readonly endIn: (slot: number) => number
+  /** The slot of a packet. */
+  readonly slotOf: (packet: number) => number
+  /** The packet that is shown at a tick: the last that begins by then. */
+  readonly packetAt: (tick: number) => number
+  /** Bytes of a block. */
+  readonly blockBytes: (packet: number) => number
+  /** The pieces of a block in a cluster that begins at a tick. */
+  readonly blockPieces: (packet: number, clusterTick: number) => readonly BytePiece[]
+}
+
+/** Puts the packets of a donor in the places of the old blocks. The first block keeps its time. */
+export function newTrack(file: MatroskaFile, voice: Voice, place: number, donor: MatroskaDonor): NewTrack {
+  const { packets, entry } = donor
+  const delaySamples = voice.isLeadInSignalled ? donor.primingSamples : 0
+  const codecDelayNs = Math.round((delaySamples * 1e9) / entry.sampleRate)
+  const slots = slotsOf(file, voice.blocks)
+  const tickOf = (packet: number) =>
+    Math.max(0, Math.round(voice.shownTick + (donor.startSec(packet) * 1e9) / file.tickNs))
+  const firstFrom = (tick: number) => firstAtLeast(packets.count, tickOf, tick)
+  const firsts = deal(slots, packets.count, firstFrom)
+  const endIn = (slot: number) => {
+    const end = firsts[slot + 1] as number
+    const latest = (file.clusters[slots.cluster(slot)]?.tick ?? 0) + MAX_BLOCK_TICK
+    return end === 0 || tickOf(end - 1) <= latest ? end : Math.max(firsts[slot] as number, firstFrom(latest + 1))
+  }
+  const { blockBytes, blockPieces } = blockMaker(file, voice, place, donor, tickOf)
+  return {
+    ...{ voice, place, donor, slots, tickOf, blockBytes, blockPieces, endIn, count: packets.count },
+    codecDelayNs,
+    packetAt: (tick) => Math.max(0, firstFrom(tick + 1) - 1),
+    firstIn: (slot) => firsts[slot] as number,
+    slotOf: (packet) => firstAtLeast(slots.count, (slot) => firsts[slot + 1] as number, packet + 1),
+  }
+}
+
+/** Assigns packets to slots by time, so that they stay beside the same pictures. Early packets go to the first slot. */
+function deal({ count, tick }: Slots, packets: number, firstFrom: (tick: number) => number): Uint32Array {
+  const firsts = new Uint32Array(count + 1)
+  firsts[count] = packets
+  let earliest = Number.POSITIVE_INFINITY
+  for (let slot = count - 1; slot > 0; slot--) {
+    // A slot whose successor is earlier gets nothing.
+    earliest = Math.min(earliest, tick(slot))
+    firsts[slot] = firstFrom(earliest)
+  }
+  return firsts
+}
+
+function firstAtLeast(count: number, numberAt: (place: number) => number, wanted: number): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (numberAt(middle) < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function blockMaker(
+  { mayUseSimpleBlocks }: MatroskaFile,
+  { track }: Voice,
+  donor: number,
+  { packets }: MatroskaDonor,
+  tickOf: (packet: number) => number,
+) {
+  const trackNumber = makeVint(track.number)
+  const leadBytes = trackNumber.length + 3
+  const paddingOf = (packet: number) => {
+    const padding = packets.discardPaddings.get(packet)
+    return padding ? makeElement(ID.DiscardPadding, padding) : Buffer.alloc(0)
+  }
+  const isSimple = (packet: number) => mayUseSimpleBlocks && !packets.discardPaddings.has(packet)
+  const blockLength = (packet: number) => leadBytes + packets.dataLength(packet)
+  const elementBytes = (length: number) => 1 + vintWidthOf(length) + length
+  return {
+    blockBytes: (packet: number): number => {
+      const block = elementBytes(blockLength(packet))
+      return isSimple(packet) ? block : elementBytes(block + paddingOf(packet).length)
+    },
+    blockPieces: (packet: number, clusterTick: number): readonly BytePiece[] => {
+      const length = blockLength(packet)
+      const lead = Buffer.alloc(3)
+      lead.writeInt16BE(tickOf(packet) - clusterTick)
+      const flags = packets.flags(packet) & KEYFRAME
+      const [start, dataLength] = [packets.dataStart(packet), packets.dataLength(packet)]
+      const data: BytePiece = { kind: 'donor', donor, start, length: dataLength }
+      if (isSimple(packet)) {
+        lead[2] = flags
+        return [fresh(makeHead(ID.SimpleBlock, length), trackNumber, lead), data]
+      }
+      const padding = paddingOf(packet)
+      const group = makeHead(ID.BlockGroup, elementBytes(length) + padding.length)
+      return [fresh(group, makeHead(ID.Block, length), trackNumber, lead), data, fresh(padding)]
+    },
+  }
+}
+
+function fresh(...parts: readonly Buffer[]): BytePiece {
+  return { kind: 'bytes', bytes: Buffer.concat(parts) }
+}

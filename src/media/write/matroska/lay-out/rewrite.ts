@@ -1,0 +1,90 @@
+import { crc32 } from 'node:zlib'
+import type { BytePiece } from '../../byte-plan.js'
+import { makeHead } from '../read/ebml.js'
+import type { Element } from '../read/element.js'
+import { ID } from '../read/ids.js'
+
+/** New bytes for elements that were read into memory. */
+export class Rewrite {
+  /** An empty buffer leaves the element out. */
+  readonly #replaced = new Map<Element, Buffer>()
+  /** At the end of masters. */
+  readonly #added = new Map<Element, Buffer>()
+
+  replace(element: Element, bytes: Buffer): void {
+    this.#replaced.set(element, bytes)
+  }
+
+  keep(element: Element): void {
+    this.#replaced.delete(element)
+  }
+
+  add(parent: Element, bytes: Buffer): void {
+    if (bytes.length > 0) this.#added.set(parent, Buffer.concat([this.#added.get(parent) ?? Buffer.alloc(0), bytes]))
+  }
+
+  /** Bytes of an element in the output. */
+  lengthOf(element: Element): number {
+    const made = this.#replaced.get(element)
+    if (made) return made.length
+    if (!this.#isChanged(element)) return element.bytes.length
+    const length = this.#bodyLength(element)
+    return makeHead(element.id, length, element.sizeWidth).length + length
+  }
+
+  /** The pieces of an element: new bytes, and ranges of the input for its children that stay. */
+  *pieces(element: Element): Generator<BytePiece> {
+    const made = this.#replaced.get(element)
+    if (made || !this.#isChanged(element)) {
+      yield made ? fresh(made) : { kind: 'input', start: element.start, length: element.bytes.length }
+      return
+    }
+    yield fresh(makeHead(element.id, this.#bodyLength(element), element.sizeWidth))
+    const [first, ...rest] = element.children
+    if (first) {
+      if (isChecksum(first)) yield fresh(this.#checksum(first, element))
+      else yield* this.pieces(first)
+    }
+    for (const child of rest) yield* this.pieces(child)
+    yield fresh(this.#added.get(element) ?? Buffer.alloc(0))
+  }
+
+  #isChanged(element: Element): boolean {
+    return (
+      this.#replaced.has(element) ||
+      this.#added.has(element) ||
+      element.children.some((child) => this.#isChanged(child))
+    )
+  }
+
+  #bodyLength(element: Element): number {
+    const added = this.#added.get(element)?.length ?? 0
+    return element.children.reduce((sum, child) => sum + this.lengthOf(child), added)
+  }
+
+  /** A checksum element of the same form, over everything behind it. */
+  #checksum(old: Element, parent: Element): Buffer {
+    const made = Buffer.from(old.bytes)
+    const rest = [...parent.children.slice(1).map((child) => this.#bytesOf(child)), this.#added.get(parent)]
+    made.writeUInt32LE(crc32(Buffer.concat(rest.flatMap((bytes) => bytes ?? []))), made.length - 4)
+    return made
+  }
+
+  #bytesOf(element: Element): Buffer {
+    const made = this.#replaced.get(element)
+    if (made || !this.#isChanged(element)) return made ?? element.bytes
+    const [first, ...rest] = element.children
+    const children = rest.map((child) => this.#bytesOf(child))
+    const head = makeHead(element.id, this.#bodyLength(element), element.sizeWidth)
+    const begin = first && (isChecksum(first) ? this.#checksum(first, element) : this.#bytesOf(first))
+    return Buffer.concat([head, ...(begin ? [begin] : []), ...children, this.#added.get(element) ?? Buffer.alloc(0)])
+  }
+}
+
+function isChecksum({ id, body }: Element): boolean {
+  return id === ID.Crc32 && body.length === 4
+}
+
+function fresh(bytes: Buffer): BytePiece {
+  return { kind: 'bytes', bytes }
+}

@@ -1,0 +1,54 @@
+import type { Survey, Wanted, Writer } from '../writer.js'
+import { takeCensus } from './census-of-file.js'
+import { layOutMatroska } from './lay-out/lay-out.js'
+import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
+import { MalformedElement } from './read/element.js'
+import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
+import { unfitReason } from './survey.js'
+import { voicesOf } from './voice.js'
+
+/** Result of reading a file: its structure, or the reason why voxmux cannot read it. */
+export type ParsedMatroska =
+  | { readonly kind: 'read'; readonly file: MatroskaFile }
+  | { readonly kind: 'malformed'; readonly why: string }
+
+/** Writes new audio into Matroska and WebM files, live recordings included. */
+export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
+  name: 'matroska',
+  parse: async (media) => {
+    if (!media.formatName.startsWith('matroska')) return null
+    try {
+      return { kind: 'read', file: await readMatroska(media.path, media.sizeBytes) }
+    } catch (error) {
+      if (error instanceof MalformedElement) return { kind: 'malformed', why: error.message }
+      throw error
+    }
+  },
+  survey,
+  readDonor: readMatroskaDonor,
+  layOut: (parsed, wanted, donors) => {
+    if (parsed.kind !== 'read') throw new RangeError(parsed.why)
+    return layOutMatroska(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)
+  },
+}
+
+function survey(parsed: ParsedMatroska, wanted: Wanted): Survey {
+  if (parsed.kind === 'malformed') return { kind: 'declines', reason: parsed.why }
+  const { file } = parsed
+  const voices = voicesOf(file, wanted)
+  if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
+  const reason = unfitReason(file, voices)
+  if (reason !== undefined) return { kind: 'declines', reason }
+  return {
+    kind: 'takes',
+    census: takeCensus(file, voices),
+    donors: voices.map(({ skipSamples, isLeadInSignalled }) => ({
+      muxer: 'matroska',
+      // Times begin at a second, so that none of them is negative, which would move and round all others.
+      options: ['-output_ts_offset', '1'],
+      skipSamples,
+      sampleCount: null,
+      leadIn: isLeadInSignalled ? 'signalled' : 'trimmed',
+    })),
+  }
+}

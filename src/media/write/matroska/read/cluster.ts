@@ -1,0 +1,209 @@
+import { BlockList } from './block-list.js'
+import { type Head, readUint, readVint } from './ebml.js'
+import { MalformedElement } from './element.js'
+import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
+import type { Scanner } from './scanner.js'
+
+/** An unsigned integer that states a place or a size. */
+export interface StatedNumber {
+  /** First byte of the element. */
+  readonly start: number
+  readonly length: number
+  readonly bodyBytes: number
+  readonly value: number
+}
+
+/** A cluster. Offsets in the file. */
+export interface Cluster {
+  readonly start: number
+  readonly headBytes: number
+  readonly sizeWidth: number
+  /** Body length by its head; null if unknown. */
+  readonly statedLength: number | null
+  readonly dataStart: number
+  readonly end: number
+  /** In ticks of the segment. */
+  readonly tick: number
+  /** Bytes of the CRC-32 element at its beginning; 0 without one. */
+  readonly checksumBytes: number
+  readonly position: StatedNumber | null
+  readonly previousSize: StatedNumber | null
+  /** First byte of the first block; its end if it has none. */
+  readonly firstBlockStart: number
+  /** Elements other than blocks, by name. */
+  readonly others: readonly { readonly id: number; readonly start: number; readonly length: number }[]
+  /** Numbers of tracks that it declares silent. */
+  readonly silentTracks: readonly number[]
+}
+
+/** The reader of clusters: collects their blocks by track. */
+export class ClusterReader {
+  readonly #scanner: Scanner
+  /** By track number. */
+  readonly blocks = new Map<number, BlockList>()
+  readonly clusters: Cluster[] = []
+  hasSimpleBlocks = false
+  /** Numbers of the tracks whose blocks are collected; null for all, if the clusters precede the list of tracks. */
+  collected: ReadonlySet<number> | null = null
+
+  constructor(scanner: Scanner) {
+    this.#scanner = scanner
+  }
+
+  /**
+   * Reads a cluster with all heads in it.
+   *
+   * @param limit end of the segment
+   * @returns its end
+   * @throws MalformedElement
+   */
+  async read(start: number, head: Head, limit: number): Promise<number> {
+    const dataStart = start + head.headBytes
+    const statedEnd = head.length === null ? limit : dataStart + head.length
+    // A recording that was stopped by force ends inside its last cluster.
+    const stop = Math.min(statedEnd, limit)
+    const draft = new ClusterDraft()
+    let at = dataStart
+    while (at < stop) {
+      const pending = this.#scanner.bring(at)
+      if (pending) await pending
+      const child = this.#scanner.head(at)
+      if (child && head.length === null && ENDS_CLUSTER.has(child.id)) break
+      const end = child && child.length !== null ? at + child.headBytes + child.length : Number.POSITIVE_INFINITY
+      if (!child || child.length === null || end > stop) {
+        if (stop !== this.#scanner.sizeBytes) throw new MalformedElement(`no element of a cluster fits at byte ${at}`)
+        draft.others.push({ id: child?.id ?? 0, start: at, length: stop - at })
+        at = stop
+        break
+      }
+      const reading = this.#readChild(draft, child, at, end)
+      if (reading) await reading
+      draft.isEmpty = false
+      at = end
+    }
+    if (draft.tick === null && draft.ordinal > 0) throw new MalformedElement(`the cluster at byte ${start} has no time`)
+    this.clusters.push({
+      ...{ start, headBytes: head.headBytes, sizeWidth: head.sizeWidth, statedLength: head.length, dataStart, end: at },
+      ...{ tick: draft.tick ?? 0, checksumBytes: draft.checksumBytes, firstBlockStart: draft.firstBlockStart ?? at },
+      ...{ position: draft.position, previousSize: draft.previousSize, others: draft.others },
+      silentTracks: draft.silentTracks,
+    })
+    return at
+  }
+
+  #readChild(draft: ClusterDraft, child: Head, at: number, end: number): Promise<void> | undefined {
+    const bodyAt = at + child.headBytes
+    switch (child.id) {
+      case ID.Timestamp:
+        draft.tick = readUint(this.#scanner.peek(bodyAt, end - bodyAt))
+        return undefined
+      case ID.SimpleBlock:
+        this.hasSimpleBlocks = true
+        // Its head is in the scanned bytes.
+        this.#takeBlock(draft, { at: bodyAt, end }, { start: at, length: end - at })
+        return undefined
+      case ID.BlockGroup:
+        return this.#readGroup(draft, at, bodyAt, end)
+      default:
+        return this.#readOther(draft, child, at, end)
+    }
+  }
+
+  async #readOther(draft: ClusterDraft, child: Head, at: number, end: number): Promise<void> {
+    const bodyAt = at + child.headBytes
+    const number = () => {
+      const value = readUint(this.#scanner.peek(bodyAt, end - bodyAt))
+      return { start: at, length: end - at, bodyBytes: end - bodyAt, value }
+    }
+    if (child.id === ID.Position) draft.position = number()
+    else if (child.id === ID.PrevSize) draft.previousSize = number()
+    else if (child.id === ID.Crc32 && child.length === 4 && draft.isEmpty) draft.checksumBytes = end - at
+    else draft.others.push({ id: child.id, start: at, length: end - at })
+    if (child.id === ID.EncryptedBlock) draft.takeOrdinal(at)
+    if (child.id === ID.SilentTracks) {
+      for (let inside = bodyAt; inside < end; ) {
+        await this.#scanner.bring(inside)
+        const head = this.#scanner.head(inside)
+        if (!head || head.length === null) throw new MalformedElement(`no silent track fits at byte ${inside}`)
+        draft.silentTracks.push(readUint(this.#scanner.peek(inside + head.headBytes, head.length)))
+        inside += head.headBytes + head.length
+      }
+    }
+  }
+
+  async #readGroup(draft: ClusterDraft, start: number, bodyAt: number, end: number): Promise<void> {
+    let list: BlockList | null = null
+    const found = new Map<number, { readonly start: number; readonly length: number }>()
+    for (let at = bodyAt; at < end; ) {
+      const pending = this.#scanner.bring(at)
+      if (pending) await pending
+      const child = this.#scanner.head(at)
+      if (!child || child.length === null || at + child.headBytes + child.length > end) {
+        throw new MalformedElement(`no element of a block fits at byte ${at}`)
+      }
+      const childEnd = at + child.headBytes + child.length
+      if (child.id === ID.Block) {
+        list = this.#takeBlock(draft, { at: at + child.headBytes, end: childEnd }, { start, length: end - start })
+        if (!list) return
+      } else found.set(child.id, { start: at + child.headBytes, length: child.length })
+      at = childEnd
+    }
+    if (!list) {
+      draft.takeOrdinal(start)
+      return
+    }
+    if (found.has(ID.BlockAdditions)) list.unfit = 'its blocks have additions'
+    if (found.has(ID.CodecState)) list.unfit = 'its codec settings change in the middle'
+    const padding = found.get(ID.DiscardPadding)
+    if (!padding) return
+    await this.#scanner.bring(padding.start)
+    list.discardPaddings.set(list.count - 1, Buffer.from(this.#scanner.peek(padding.start, padding.length)))
+  }
+
+  /** Null for a block of a track that is not collected. */
+  #takeBlock(
+    draft: ClusterDraft,
+    body: { readonly at: number; readonly end: number },
+    whole: { readonly start: number; readonly length: number },
+  ): BlockList | null {
+    const bytes = this.#scanner.peek(body.at, Math.min(12, body.end - body.at))
+    const track = readVint(bytes, 0)
+    if (!track || bytes.length < track.width + 3) throw new MalformedElement(`the block at byte ${body.at} is empty`)
+    if (draft.tick === null) throw new MalformedElement(`the block at byte ${body.at} has no time`)
+    const ordinal = draft.takeOrdinal(whole.start)
+    if (this.collected && !this.collected.has(track.value)) return null
+    const list = this.blocks.get(track.value) ?? new BlockList()
+    this.blocks.set(track.value, list)
+    const dataStart = body.at + track.width + 3
+    list.push({
+      ...{ ...whole, dataStart, dataLength: body.end - dataStart, cluster: this.clusters.length },
+      tick: draft.tick + bytes.readInt16BE(track.width),
+      ordinal,
+      flags: bytes[track.width + 2] as number,
+    })
+    return list
+  }
+}
+
+class ClusterDraft {
+  tick: number | null = null
+  isEmpty = true
+  checksumBytes = 0
+  position: StatedNumber | null = null
+  previousSize: StatedNumber | null = null
+  firstBlockStart: number | null = null
+  ordinal = 0
+  readonly others: { id: number; start: number; length: number }[] = []
+  readonly silentTracks: number[] = []
+
+  takeOrdinal(start: number): number {
+    this.firstBlockStart ??= start
+    this.ordinal += 1
+    return this.ordinal
+  }
+}
+
+/** Name of a cluster's child in a census. */
+export function clusterChildName(id: number): string {
+  return id === 0 ? 'incomplete element' : nameOfId(id)
+}

@@ -1,0 +1,83 @@
+import { stat } from 'node:fs/promises'
+import { JobFailedError } from '../../../../core/errors.js'
+import { encoderPriming } from '../../encode/encoder-priming.js'
+import type { WantedTrack } from '../../writer.js'
+import type { BlockList } from './block-list.js'
+import { MalformedElement } from './element.js'
+import { type MatroskaFile, readMatroska } from './matroska-file.js'
+import type { TrackEntry } from './track-entry.js'
+
+/** The packets of a newly encoded voice, in a side file of the same format. */
+export interface MatroskaDonor {
+  readonly entry: TrackEntry
+  readonly packets: BlockList
+  readonly bytes: number
+  /** Samples that the encoder adds before the voice. */
+  readonly primingSamples: number
+  /** Samples in a packet; null if they differ. */
+  readonly packetSamples: number | null
+  /** Start of a packet in seconds from the first; the place after the last gives the end. */
+  readonly startSec: (packet: number) => number
+  /** ffmpeg's encoder. */
+  readonly encoder: string
+}
+
+/** Samples in a packet of common codecs. */
+const USUAL_SAMPLES = [960, 1024, 1152, 1536, 2048, 576, 480, 240, 120, 1920, 2880, 4096, 4608]
+/** Times in the side file are rounded to ms: two of them differ from the truth by less than this. */
+const ROUNDING_SEC = 0.001_01
+
+/**
+ * Reads a side file that ffmpeg wrote.
+ *
+ * @throws {JobFailedError} ERR_ENCODER_OUTPUT if it has another structure
+ */
+export async function readMatroskaDonor(
+  path: string,
+  { encoding, input, channels }: WantedTrack,
+  signal: AbortSignal | undefined,
+): Promise<MatroskaDonor> {
+  const file = await structureOf(path)
+  const [entry] = file.tracks
+  const packets = entry && file.blocks.get(entry.number)
+  if (!entry || !packets) throw unfit('it has no packets')
+  const tickSec = file.tickNs / 1e9
+  const rate = entry.sampleRate
+  const offsetSec = (packet: number) => (packets.tick(packet) - packets.tick(0)) * tickSec
+  const packetSamples = samplesInPackets(packets, offsetSec, rate)
+  const exactSec = packetSamples === null ? offsetSec : (packet: number) => (packet * packetSamples) / rate
+  const last = packets.count - 1
+  let bytes = 0
+  for (let packet = 0; packet <= last; packet++) bytes += packets.dataLength(packet)
+  const lastSec = packetSamples === null ? 0 : packetSamples / rate
+  return {
+    ...{ entry, packets, packetSamples, bytes, encoder: encoding.encoder },
+    startSec: (packet) => (packet > last ? exactSec(last) + lastSec : exactSec(packet)),
+    primingSamples: await encoderPriming(encoding, { sampleRate: input.sampleRate, channels }, signal),
+  }
+}
+
+async function structureOf(path: string): Promise<MatroskaFile> {
+  try {
+    return await readMatroska(path, (await stat(path)).size)
+  } catch (error) {
+    throw error instanceof MalformedElement ? unfit(error.message) : error
+  }
+}
+
+/** The number of samples in every packet that agrees with their rounded times. */
+function samplesInPackets({ count }: BlockList, offsetSec: (packet: number) => number, rate: number): number | null {
+  if (count < 2) return null
+  const mean = Math.round((offsetSec(count - 1) / (count - 1)) * rate)
+  const fits = (samples: number) => {
+    for (let packet = 1; packet < count; packet++) {
+      if (Math.abs((packet * samples) / rate - offsetSec(packet)) > ROUNDING_SEC) return false
+    }
+    return true
+  }
+  return [...USUAL_SAMPLES, mean].find(fits) ?? null
+}
+
+function unfit(why: string): JobFailedError {
+  return new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${why}.`)
+}

@@ -1,0 +1,75 @@
+import { makeHead, readHead, readUint } from './ebml.js'
+import { ID, MASTERS, nameOfId } from './ids.js'
+
+/** An element that was read into memory. */
+export interface Element {
+  readonly id: number
+  /** First byte in the file. */
+  readonly start: number
+  /** Bytes of the size in its head. */
+  readonly sizeWidth: number
+  /** Head and body. */
+  readonly bytes: Buffer
+  readonly body: Buffer
+  /** Empty for an element that is not a master, and for masters whose children voxmux does not read. */
+  readonly children: readonly Element[]
+}
+
+/** A structure that breaks the standard, described for the plan. */
+export class MalformedElement extends Error {}
+
+/**
+ * Parses elements that were read into memory.
+ *
+ * @param start offset of `bytes` in the file
+ * @throws MalformedElement if an element does not fit into its parent
+ */
+export function parseElements(bytes: Buffer, start: number): readonly Element[] {
+  const elements: Element[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const head = readHead(bytes, at)
+    if (!head || head.length === null || at + head.headBytes + head.length > bytes.length) {
+      throw new MalformedElement(`no element fits at byte ${start + at}`)
+    }
+    const { id, headBytes, length, sizeWidth } = head
+    const own = bytes.subarray(at, at + headBytes + length)
+    const body = own.subarray(headBytes)
+    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes) : []
+    elements.push({ id, start: start + at, sizeWidth, bytes: own, body, children })
+    at += own.length
+  }
+  return elements
+}
+
+/** The first child with an id. */
+export function childOf(element: Element | undefined, id: number): Element | undefined {
+  return element?.children.find((child) => child.id === id)
+}
+
+/** All children with an id. */
+export function childrenOf(element: Element | undefined, id: number): readonly Element[] {
+  return element?.children.filter((child) => child.id === id) ?? []
+}
+
+/** The unsigned integer in a child; undefined without one. */
+export function uintIn(element: Element | undefined, id: number): number | undefined {
+  const child = childOf(element, id)
+  return child && readUint(child.body)
+}
+
+/** The text in a child, up to its first zero byte; empty without one. */
+export function textIn(element: Element | undefined, id: number): string {
+  return childOf(element, id)?.body.toString('utf8').replace(/\0.*$/s, '') ?? ''
+}
+
+/** Empty space of the size of an element. */
+export function voidLike({ bytes }: Element): Buffer {
+  // One byte for the id, then a size that is as wide as it must be for the rest to come out.
+  const width = bytes.length - 2 < 127 ? 1 : Math.min(8, bytes.length - 1)
+  return Buffer.concat([makeHead(ID.Void, bytes.length - 1 - width, width), Buffer.alloc(bytes.length - 1 - width)])
+}
+
+/** Name of an element for people. */
+export function nameOf({ id }: Element): string {
+  return nameOfId(id)
+}

@@ -1,0 +1,163 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { BlockList } from './block-list.js'
+import { type Cluster, ClusterReader } from './cluster.js'
+import type { Head } from './ebml.js'
+import { type Element, MalformedElement, parseElements, uintIn } from './element.js'
+import { ID, nameOfId } from './ids.js'
+import { Scanner } from './scanner.js'
+import { readTracks, type TrackEntry } from './track-entry.js'
+
+/** A child of the segment. Offsets in the file. */
+export type Part =
+  | { readonly kind: 'cluster'; readonly start: number; readonly end: number; readonly cluster: number }
+  | {
+      readonly kind: 'element'
+      readonly id: number
+      readonly start: number
+      readonly end: number
+      /** Null for an element that voxmux does not read, as attachments. */
+      readonly element: Element | null
+    }
+
+/** A parsed Matroska or WebM file: one segment. */
+export interface MatroskaFile {
+  readonly sizeBytes: number
+  /** Nanoseconds in a tick. */
+  readonly tickNs: number
+  readonly segment: { readonly start: number; readonly head: Head; readonly dataStart: number; readonly end: number }
+  /** Everything in the segment, in file order. */
+  readonly parts: readonly Part[]
+  readonly clusters: readonly Cluster[]
+  readonly tracks: readonly TrackEntry[]
+  /** By track number; of the audio tracks. */
+  readonly blocks: ReadonlyMap<number, BlockList>
+  /** True if the file may have blocks without a group, which version 1 of the format does not know. */
+  readonly mayUseSimpleBlocks: boolean
+}
+
+/** Elements that are read into memory; all others stay on disk. */
+const READ: ReadonlySet<number> = new Set([ID.SeekHead, ID.Info, ID.Tracks, ID.Cues, ID.Tags])
+/** 100 hours of film have cues of about 20 MB. */
+const MAX_ELEMENT_BYTES = 64 * 1024 ** 2
+/** Bytes behind the segment that are looked through for another cluster. */
+const MAX_REST_BYTES = 1024 ** 2
+const DEFAULT_TICK_NS = 1_000_000
+
+/**
+ * Reads the structure of a file with positional reads.
+ *
+ * @throws MalformedElement if it breaks the standard, or has a form that voxmux does not write
+ */
+export async function readMatroska(path: string, sizeBytes: number): Promise<MatroskaFile> {
+  const file = await open(path, 'r')
+  try {
+    return await new SegmentReader(file, sizeBytes).read()
+  } finally {
+    await file.close()
+  }
+}
+
+class SegmentReader {
+  readonly #file: FileHandle
+  readonly #scanner: Scanner
+  readonly #clusters: ClusterReader
+  readonly #parts: Part[] = []
+  #tracks: readonly TrackEntry[] | null = null
+
+  constructor(file: FileHandle, sizeBytes: number) {
+    this.#file = file
+    this.#scanner = new Scanner(file, sizeBytes)
+    this.#clusters = new ClusterReader(this.#scanner)
+  }
+
+  async read(): Promise<MatroskaFile> {
+    const { sizeBytes } = this.#scanner
+    const top = await this.#headAt(0)
+    if (top?.id !== ID.EBML || top.length === null) throw new MalformedElement('it does not begin with an EBML head')
+    const [ebml] = await this.#elementsAt(0, top.headBytes + top.length)
+    const start = top.headBytes + top.length
+    const head = await this.#headAt(start)
+    if (head?.id !== ID.Segment) throw new MalformedElement('no segment follows its head')
+    const dataStart = start + head.headBytes
+    if (head.length !== null && dataStart + head.length > sizeBytes) throw new MalformedElement('it is truncated')
+    const stop = head.length === null ? sizeBytes : dataStart + head.length
+    const end = await this.#readParts(dataStart, stop, head.length === null)
+    await this.#refuseMore(end, sizeBytes)
+    if (!this.#tracks) throw new MalformedElement('it lists no tracks')
+    const info = this.#parts.find((part) => part.kind === 'element' && part.id === ID.Info)
+    const tickNs = info?.kind === 'element' ? uintIn(info.element ?? undefined, ID.TimestampScale) : undefined
+    return {
+      ...{ sizeBytes, tickNs: tickNs ?? DEFAULT_TICK_NS, segment: { start, head, dataStart, end } },
+      ...{ parts: this.#parts, clusters: this.#clusters.clusters, tracks: this.#tracks, blocks: this.#clusters.blocks },
+      mayUseSimpleBlocks: this.#clusters.hasSimpleBlocks || (uintIn(ebml, ID.DocTypeVersion) ?? 1) > 1,
+    }
+  }
+
+  /** Reads the children of the segment; returns the end of the last one. */
+  async #readParts(from: number, stop: number, isOpen: boolean): Promise<number> {
+    for (let at = from; at < stop; ) {
+      const head = await this.#headAt(at)
+      // A live recording ends anywhere, and other bytes may follow.
+      if (isOpen && (!head || !(await this.#fits(head, at, stop)))) return at
+      if (!head) throw new MalformedElement(`no element begins at byte ${at}`)
+      if (head.id === ID.EBML || head.id === ID.Segment) throw new MalformedElement('it has several segments')
+      at = head.id === ID.Cluster ? await this.#readCluster(at, head, stop) : await this.#readElement(at, head, stop)
+    }
+    return stop
+  }
+
+  async #fits(head: Head, at: number, stop: number): Promise<boolean> {
+    return head.id === ID.Cluster || (head.length !== null && at + head.headBytes + head.length <= stop)
+  }
+
+  async #readCluster(start: number, head: Head, stop: number): Promise<number> {
+    const cluster = this.#clusters.clusters.length
+    const end = await this.#clusters.read(start, head, stop)
+    this.#parts.push({ kind: 'cluster', start, end, cluster })
+    return end
+  }
+
+  async #readElement(start: number, { id, headBytes, length }: Head, stop: number): Promise<number> {
+    const end = length === null ? Number.POSITIVE_INFINITY : start + headBytes + length
+    if (end > stop) throw new MalformedElement(`${nameOfId(id)} at byte ${start} does not fit into the segment`)
+    const [element = null] = READ.has(id) ? await this.#elementsAt(start, end) : []
+    if (id === ID.Tracks && element) {
+      if (this.#tracks) throw new MalformedElement('it lists its tracks twice')
+      this.#tracks = readTracks(element)
+      this.#clusters.collected = new Set(this.#tracks.flatMap(({ isAudio, number }) => (isAudio ? number : [])))
+    }
+    this.#parts.push({ kind: 'element', id, start, end, element })
+    return end
+  }
+
+  /** A player may go on reading behind the segment. */
+  async #refuseMore(end: number, sizeBytes: number): Promise<void> {
+    const rest = Buffer.alloc(Math.min(MAX_REST_BYTES + 1, sizeBytes - end))
+    const { bytesRead } = rest.length > 0 ? await this.#file.read(rest, 0, rest.length, end) : { bytesRead: 0 }
+    const hasMore = [ID.Cluster, ID.Segment].some((id) => rest.includes(Buffer.from(id.toString(16), 'hex')))
+    if (hasMore || bytesRead > MAX_REST_BYTES) throw new MalformedElement(`unknown bytes follow at byte ${end}`)
+  }
+
+  async #headAt(at: number): Promise<Head | undefined> {
+    await this.#scanner.bring(at)
+    return this.#scanner.head(at)
+  }
+
+  async #elementsAt(start: number, end: number): Promise<readonly Element[]> {
+    if (end - start > MAX_ELEMENT_BYTES) throw new MalformedElement(`the element at byte ${start} is very long`)
+    const bytes = Buffer.alloc(end - start)
+    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start)
+    if (bytesRead < bytes.length) throw new MalformedElement(`the file ends inside the element at byte ${start}`)
+    return parseElements(bytes, start)
+  }
+}
+
+/** The element of a part, if voxmux read it. */
+export function elementIn(part: Part): Element | null {
+  return part.kind === 'element' ? part.element : null
+}
+
+/** True if the segment has a checksum of its own. */
+export function hasChecksum({ parts }: MatroskaFile): boolean {
+  return parts.some((part) => part.kind === 'element' && part.id === ID.Crc32)
+}

@@ -1,0 +1,44 @@
+import type { FileHandle } from 'node:fs/promises'
+import { type Head, LONGEST_HEAD_BYTES, readHead } from './ebml.js'
+
+/** Enough for the heads of many small blocks, and little beside a picture. */
+const WINDOW_BYTES = 64 * 1024
+/** Bytes that {@link Scanner.bring} makes available: a head, and the first bytes of a block or a number behind it. */
+export const SCANNED_BYTES = 32
+
+/** Reads the heads of elements, which lie anywhere between bodies that are not read. */
+export class Scanner {
+  readonly #file: FileHandle
+  readonly #window = Buffer.alloc(WINDOW_BYTES)
+  readonly sizeBytes: number
+  #start = 0
+  #length = 0
+
+  constructor(file: FileHandle, sizeBytes: number) {
+    this.#file = file
+    this.sizeBytes = sizeBytes
+  }
+
+  /** Makes {@link SCANNED_BYTES} from an offset on available; undefined if they are. */
+  bring(at: number): Promise<void> | undefined {
+    const end = Math.min(at + SCANNED_BYTES, this.sizeBytes)
+    return at >= this.#start && end <= this.#start + this.#length ? undefined : this.#load(at)
+  }
+
+  /** The head of the element at an offset that was brought; undefined if no element begins there. */
+  head(at: number): Head | undefined {
+    return readHead(this.peek(at, LONGEST_HEAD_BYTES), 0)
+  }
+
+  /** Bytes at an offset that was brought; fewer at the end of the file. */
+  peek(at: number, length: number): Buffer {
+    const from = at - this.#start
+    return this.#window.subarray(from, Math.min(from + length, this.#length))
+  }
+
+  async #load(at: number): Promise<void> {
+    const { bytesRead } = await this.#file.read(this.#window, 0, WINDOW_BYTES, at)
+    this.#start = at
+    this.#length = bytesRead
+  }
+}

@@ -1,0 +1,57 @@
+import { audioStreams } from '../../media-info.js'
+import type { Wanted, WantedTrack } from '../writer.js'
+import type { BlockList } from './read/block-list.js'
+import type { MatroskaFile } from './read/matroska-file.js'
+import type { TrackEntry } from './read/track-entry.js'
+
+/** A track of a file whose blocks are replaced. */
+export interface Voice {
+  readonly track: TrackEntry
+  readonly blocks: BlockList
+  /** Time of its first sample that is shown, in ticks of the segment. */
+  readonly shownTick: number
+  /** Samples of the new voice before that one. */
+  readonly skipSamples: number
+  /** True if the entry states the lead-in of the encoder, so that players skip it. */
+  readonly isLeadInSignalled: boolean
+}
+
+/** Tracks of a request in its order; undefined if one of them cannot be identified, or has no packets. */
+export function voicesOf(file: MatroskaFile, { media, tracks }: Wanted): readonly Voice[] | undefined {
+  const audio = file.tracks.filter(({ isAudio }) => isAudio)
+  // ffmpeg leaves out tracks that it cannot read. The others would then be counted wrongly.
+  if (audio.length !== audioStreams(media).length) return undefined
+  const voices = tracks.flatMap((wanted) => {
+    const track = audio[wanted.input.audioIndex]
+    const blocks = track && file.blocks.get(track.number)
+    return track && blocks ? [voiceOf(file, track, blocks, wanted, media.startSec)] : []
+  })
+  return voices.length === tracks.length ? voices : undefined
+}
+
+function voiceOf(
+  file: MatroskaFile,
+  track: TrackEntry,
+  blocks: BlockList,
+  { input, encoding }: WantedTrack,
+  fileStartSec: number,
+): Voice {
+  const delaySec = track.codecDelayNs / 1e9
+  const tickSec = file.tickNs / 1e9
+  const shownSec = blocks.tick(0) * tickSec - delaySec + (preSkipSec(track) ?? delaySec)
+  return {
+    ...{ track, blocks },
+    shownTick: shownSec / tickSec,
+    skipSamples: Math.max(0, Math.round((shownSec - fileStartSec) * input.sampleRate)),
+    isLeadInSignalled: encoding.codec === 'opus' || (track.codecDelayNs > 0 && !encoding.lossless),
+  }
+}
+
+const PRE_SKIP_AT = 10
+const OPUS_RATE = 48_000
+
+/** Lead-in that a decoder of Opus skips; null for another codec. */
+function preSkipSec({ codecId, codecPrivate }: TrackEntry): number | null {
+  if (codecId !== 'A_OPUS' || !codecPrivate || codecPrivate.length < PRE_SKIP_AT + 2) return null
+  return codecPrivate.readUInt16LE(PRE_SKIP_AT) / OPUS_RATE
+}
