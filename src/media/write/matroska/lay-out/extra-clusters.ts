@@ -19,7 +19,7 @@ export interface ExtraCluster {
 /** As long as the clusters that ffmpeg writes. */
 const MAX_TICKS_SEC = 5
 
-/** The clusters that follow a cluster of the input, for the packets that do not fit into it. */
+/** The clusters that follow a cluster of the input. They hold the packets that do not fit into it. */
 export function extraClusters(tracks: readonly NewTrack[], cluster: number, tickNs: number): readonly ExtraCluster[] {
   const maxTicks = Math.min(MAX_BLOCK_TICK, Math.floor((MAX_TICKS_SEC * 1e9) / tickNs))
   return tracks.flatMap((track) => {

@@ -1,13 +1,10 @@
 import type { MatroskaDonor } from '../read/donor.js'
 import { makeElement, makeFloat, makeUint, readFloat, readUint } from '../read/ebml.js'
-import { childOf, type Element, uintIn } from '../read/element.js'
+import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import type { TrackEntry } from '../read/track-entry.js'
 import { newCodecPrivate } from './codec-private.js'
 import type { Rewrite } from './rewrite.js'
-
-/** New bytes for the children of an entry, by id; null leaves a child out. */
-type Wanted = ReadonlyMap<number, ((old: Element | undefined) => Buffer) | null>
 
 /** Fields of an entry that state the coding of its packets. */
 export const CODING: ReadonlySet<number> = new Set([
@@ -26,74 +23,87 @@ export function rewriteEntry(old: TrackEntry, donor: MatroskaDonor, codecDelayNs
   const isSameCodec = old.codecId === entry.codecId
   const codecPrivate = newCodecPrivate(old, entry)
   const preRoll = uintIn(entry.element, ID.SeekPreRoll)
-  const packetNs = packetSamples === null ? null : Math.round((packetSamples * 1e9) / entry.sampleRate)
-  const wanted: Wanted = new Map([
-    [ID.CodecID, text(ID.CodecID, entry.codecId)],
-    [ID.CodecPrivate, codecPrivate && ((was) => makeElement(ID.CodecPrivate, codecPrivate, was?.sizeWidth))],
-    [ID.CodecDelay, codecDelayNs > 0 ? uint(ID.CodecDelay, codecDelayNs) : null],
-    ...(isSameCodec && preRoll === undefined
-      ? []
-      : ([[ID.SeekPreRoll, preRoll === undefined ? null : uint(ID.SeekPreRoll, preRoll)]] as const)),
-    ...(childOf(old.element, ID.DefaultDuration)
-      ? ([[ID.DefaultDuration, packetNs === null ? null : uint(ID.DefaultDuration, packetNs)]] as const)
-      : []),
-    [ID.DefaultDecodedFieldDuration, null],
-    // New packets are written whole.
-    [ID.ContentEncodings, null],
-    ...(isSameCodec ? [] : ([[ID.CodecName, null]] as const)),
-  ])
-  edit(old.element, wanted, into)
-  const audio = childOf(old.element, ID.Audio)
-  const made = childOf(entry.element, ID.Audio)
-  if (audio && made) rewriteAudio(audio, made, donor, isSameCodec, into)
+  const edit = new MasterEdit(old.element, into)
+  edit.set(ID.CodecID, text(ID.CodecID, entry.codecId))
+  if (codecPrivate) edit.set(ID.CodecPrivate, (was) => makeElement(ID.CodecPrivate, codecPrivate, was?.sizeWidth))
+  else edit.drop(ID.CodecPrivate)
+  if (codecDelayNs > 0) edit.set(ID.CodecDelay, uint(ID.CodecDelay, codecDelayNs))
+  else edit.drop(ID.CodecDelay)
+  if (preRoll !== undefined) edit.set(ID.SeekPreRoll, uint(ID.SeekPreRoll, preRoll))
+  else if (!isSameCodec) edit.drop(ID.SeekPreRoll)
+  if (packetSamples === null) edit.drop(ID.DefaultDuration)
+  else edit.change(ID.DefaultDuration, Math.round((packetSamples * 1e9) / entry.sampleRate))
+  edit.drop(ID.DefaultDecodedFieldDuration)
+  // New packets are written whole.
+  edit.drop(ID.ContentEncodings)
+  if (!isSameCodec) edit.drop(ID.CodecName)
+  const [audio, made] = [childOf(old.element, ID.Audio), childOf(entry.element, ID.Audio)]
+  if (audio && made) rewriteAudio(new MasterEdit(audio, into), { audio, made, donor, isSameCodec })
   else if (made) into.add(old.element, made.bytes)
 }
 
-function rewriteAudio(old: Element, made: Element, { entry }: MatroskaDonor, isSameCodec: boolean, into: Rewrite) {
-  const count = uintIn(made, ID.Channels) ?? 1
-  const isSameCount = (uintIn(old, ID.Channels) ?? 1) === count
-  const depth = uintIn(made, ID.BitDepth)
-  const isExact = LOSSLESS.test(entry.codecId)
-  edit(
-    old,
-    new Map([
-      [ID.SamplingFrequency, float(ID.SamplingFrequency, entry.sampleRate)],
-      // Of a codec that doubles its rate when it is played; the new one does not.
-      [ID.OutputSamplingFrequency, null],
-      [ID.Channels, uint(ID.Channels, count)],
-      ...(isSameCount ? [] : ([[ID.ChannelPositions, null]] as const)),
-      ...(isExact || !isSameCodec
-        ? ([[ID.BitDepth, isExact && depth !== undefined ? uint(ID.BitDepth, depth) : null]] as const)
-        : []),
-    ]),
-    into,
-  )
+interface AudioChange {
+  readonly audio: Element
+  readonly made: Element
+  readonly donor: MatroskaDonor
+  readonly isSameCodec: boolean
 }
 
+const DEFAULT_SAMPLE_RATE = 8000
+const DEFAULT_CHANNELS = 1
 /** Codecs whose bit depth is a fact about the sound. */
 const LOSSLESS = /^A_(PCM|FLAC|ALAC|TTA1|WAVPACK4)/
 
-/** Replaces children of a master in their places; further ones follow at its end. */
-function edit(old: Element, wanted: Wanted, into: Rewrite): void {
-  const left = new Map(wanted)
-  for (const child of old.children) {
-    const make = wanted.get(child.id)
-    if (make === undefined) continue
-    const made = left.delete(child.id) && make ? make(child) : Buffer.alloc(0)
-    if (made !== child.bytes) into.replace(child, made)
+function rewriteAudio(edit: MasterEdit, { audio, made, donor, isSameCodec }: AudioChange): void {
+  const { sampleRate, codecId } = donor.entry
+  const rate = childOf(audio, ID.SamplingFrequency)
+  if ((rate ? readFloat(rate.body) : DEFAULT_SAMPLE_RATE) !== sampleRate) {
+    edit.set(ID.SamplingFrequency, (was) => makeFloat(ID.SamplingFrequency, sampleRate, was?.body.length))
   }
-  for (const make of left.values()) if (make) into.add(old, make(undefined))
+  // A codec that doubles its rate when it is played has it; ffmpeg encodes no such codec.
+  edit.drop(ID.OutputSamplingFrequency)
+  const channels = uintIn(made, ID.Channels) ?? DEFAULT_CHANNELS
+  if ((uintIn(audio, ID.Channels) ?? DEFAULT_CHANNELS) !== channels) {
+    edit.set(ID.Channels, uint(ID.Channels, channels))
+    edit.drop(ID.ChannelPositions)
+  }
+  // A lossy codec has no depth of its own: what the old entry says of it stays.
+  const depth = LOSSLESS.test(codecId) ? uintIn(made, ID.BitDepth) : undefined
+  if (depth !== undefined) edit.change(ID.BitDepth, depth)
+  else if (!isSameCodec) edit.drop(ID.BitDepth)
+}
+
+/** Changes the children of a master in their places. */
+class MasterEdit {
+  readonly #old: Element
+  readonly #into: Rewrite
+
+  constructor(old: Element, into: Rewrite) {
+    this.#old = old
+    this.#into = into
+  }
+
+  /** Makes a child again; at the end of the master if it has none. */
+  set(id: number, make: (old: Element | undefined) => Buffer): void {
+    const [first] = childrenOf(this.#old, id)
+    if (!first) this.#into.add(this.#old, make(undefined))
+    else this.#into.replace(first, make(first))
+  }
+
+  /** Changes a number that the master has. */
+  change(id: number, value: number): void {
+    if (childOf(this.#old, id)) this.set(id, uint(id, value))
+  }
+
+  drop(id: number): void {
+    for (const child of childrenOf(this.#old, id)) this.#into.replace(child, Buffer.alloc(0))
+  }
 }
 
 /** An unsigned integer; the same bytes if it has the value already. */
 function uint(id: number, value: number) {
   return (old: Element | undefined) =>
     old && readUint(old.body) === value ? old.bytes : makeUint(id, value, old?.body.length ?? 1)
-}
-
-function float(id: number, value: number) {
-  return (old: Element | undefined) =>
-    old && readFloat(old.body) === value ? old.bytes : makeFloat(id, value, old?.body.length ?? 4)
 }
 
 function text(id: number, value: string) {

@@ -12,7 +12,7 @@ export class Rewrite {
   readonly #added = new Map<Element, Buffer>()
 
   replace(element: Element, bytes: Buffer): void {
-    this.#replaced.set(element, bytes)
+    if (bytes !== element.bytes) this.#replaced.set(element, bytes)
   }
 
   keep(element: Element): void {

@@ -55,7 +55,7 @@ export class BlockList {
   #count = 0
   /** Bodies of the DiscardPadding elements, by place. */
   readonly discardPaddings = new Map<number, Buffer>()
-  /** What its blocks have that new ones could not have; null if nothing. */
+  /** Reason why new blocks cannot replace its blocks; null if they can. */
   unfit: string | null = null
 
   get count(): number {
