@@ -1,5 +1,9 @@
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { Job, JobStore } from '../../ledger/index.js'
+import { quickIdentity } from '../file-identity.js'
+import { isWebAddress } from '../plan/expand-inputs.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { queuedRecordOf } from './queued-file.js'
 
@@ -13,9 +17,10 @@ export interface RetryJobOptions {
 /**
  * Queues a job again. An ended job runs again, and a waiting one is ready at once.
  *
- * @throws UsageError `ERR_JOB_WITHOUT_ORDER`, `ERR_JOB_UNKNOWN`; TransientError `ERR_JOB_HELD`
+ * @throws UsageError `ERR_INPUT_MISSING`, `ERR_JOB_WITHOUT_ORDER`, `ERR_JOB_UNKNOWN`; TransientError `ERR_JOB_HELD`
  */
 export async function retryJob(jobs: JobStore, job: Job, { force, settings }: RetryJobOptions): Promise<Job> {
+  await requireInput(job)
   const ready = await jobs.requeue(job.id)
   if (!ready) throw new UsageError('ERR_JOB_UNKNOWN', `The ledger no longer has the job ${job.id}.`)
   const isUnfinished = job.status === 'failed' || job.status === 'rejected'
@@ -36,6 +41,35 @@ export async function retryJob(jobs: JobStore, job: Job, { force, settings }: Re
     state: { order: { ...record, settings: { ...wanted, force: force || wanted.force } } },
   })
   return jobs.release(claim.lease, { status: 'queued' })
+}
+
+/** Refuses a job whose file was renamed or removed. The job keeps the old name, under which it could only fail. */
+async function requireInput(job: Job): Promise<void> {
+  const { id, input } = job
+  if (isWebAddress(input) || (await stat(input).catch(() => null))) return
+  const names = await readdir(dirname(input)).catch(() => null)
+  // A share that is away, or that only the workers have.
+  if (names === null) return
+  const renamed = await newNameOf(job, names)
+  const what =
+    renamed === undefined
+      ? `${input} does not exist any more`
+      : `${input} has another name now, ${renamed}, and its job has the old one`
+  throw new UsageError('ERR_INPUT_MISSING', `${what}, so the job cannot be retried.`, {
+    input,
+    remedies: [
+      `Run: voxmux jobs forget ${id}. A watch folder then takes the file under its new name; otherwise run it again.`,
+      'Or give the file its old name back.',
+    ],
+  })
+}
+
+async function newNameOf({ input, inputIdentity }: Job, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const found = await quickIdentity(join(dirname(input), name)).catch(() => null)
+    if (found && found.sizeBytes === inputIdentity?.sizeBytes && found.mtimeMs === inputIdentity.mtimeMs) return name
+  }
+  return undefined
 }
 
 /** The next step for a person whose queued job failed. */
