@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { errorReport, TransientError } from '../../../src/core/errors.js'
+import { errorReport, TransientError, UsageError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { fileFacts } from '../candidates/file-facts.js'
@@ -49,6 +49,17 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
     await callAfter(place.folder.after, facts, signal)
     logger.info({ job: facts.job, source: facts.source, status: facts.status }, 'ran the after-command')
   }
+  /** Goes on without a part of the aftercare that a symlink forbids. A retry would meet the same link. */
+  const unlessLinked = async <T>({ id, input }: JobFacts, what: string, part: () => Promise<T>) => {
+    try {
+      return await part()
+    } catch (error) {
+      if (!(error instanceof UsageError) || error.code !== 'ERR_WATCH_FOLDER') throw error
+      const { message, remedies } = error
+      logger.warn({ job: id, input, remedies }, `${what}: ${message}`)
+      return undefined
+    }
+  }
 
   return {
     name: 'watch folder',
@@ -79,8 +90,10 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
     async afterPublish(job) {
       const place = placeOf(job)
       if (!place) return
-      await new FailureReports(place.folder.failed).remove(place.taken.path)
-      const source = await settledSource(place, job)
+      const { failed, path } = place.folder
+      await unlessLinked(job, 'The report was not removed', () => new FailureReports(failed).remove(place.taken.path))
+      const moved = await unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
+      const source = moved ?? join(path, place.taken.path)
       if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
       await after(place, factsOf(job, job.output, source), job.signal)
     },
@@ -90,7 +103,10 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
       if (!place || PASSED_CODES.has(job.error.code)) return
       const { id, input, preset, status, error } = job
       const report = { source: input, status, error: errorReport(error), job: id, preset }
-      await new FailureReports(place.folder.failed).write(place.taken.path, { ...report, at: new Date().toISOString() })
+      const reports = new FailureReports(place.folder.failed)
+      await unlessLinked(job, 'The failure was not reported', () =>
+        reports.write(place.taken.path, { ...report, at: new Date().toISOString() }),
+      )
       await after(place, factsOf(job, null, input), job.signal)
     },
   }

@@ -3,8 +3,9 @@ import { dirname, sep } from 'node:path'
 import { UsageError } from '../../../src/core/errors.js'
 
 /**
- * Says in one sentence why a folder must not be written to: a symlink below the named folder leads out of it. Null if
- * none does. The named folder may be a link itself. A place that is not below it by its path was named by a person too.
+ * Says in one sentence why a folder must not be written to: a symlink below the named folder leads out of it or nowhere.
+ * Null if none does. The named folder may be a link itself. A place that is not below it by its path was named by a
+ * person too.
  *
  * @param named absolute path of the watched folder, or of its folder for outputs, reports or moved sources
  * @param place absolute path; it need not exist
@@ -15,7 +16,8 @@ export async function linkOut(named: string, place: string): Promise<string | nu
   // Nothing exists below a folder that does not exist, so there is no link either.
   if (root === null) return null
   const target = await targetOf(place)
-  if (target !== null && (target === root || isBelow(root, target))) return null
+  if (target === null) return `${place} is or lies behind a symlink that leads nowhere.`
+  if (target === root || isBelow(root, target)) return null
   return `${place} leads out of ${named} through a symlink.`
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, relative } from 'node:path'
@@ -8,7 +8,7 @@ import type { WatchFolderSettings } from '../../../src/config/watch-schema.js'
 import { tinyWave } from '../../helpers/tiny-wave.js'
 import { until } from '../../helpers/until.js'
 import type { RunningCli } from '../../helpers/voxmux-cli.js'
-import { sha256Of, watchBench } from './watch-bench.js'
+import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
 const MANY = 50
@@ -158,6 +158,29 @@ describe('voxmux watch, as it is configured', () => {
       hooks.closeAllConnections()
       hooks.close()
     }
+  })
+
+  it('calls the command also where a symlink forbids a report or a move, and says so', async () => {
+    const told = bench.workshop.path('told')
+    const command = ['/bin/sh', '-c', `echo "$1 $3" >> '${told}'`, 'sh']
+    mkdirSync(bench.workshop.path('elsewhere'))
+    for (const name of ['failed', 'done', 'lost', 'out-of-it']) mkdirSync(bench.file(`in/${name}`), { recursive: true })
+    for (const link of ['failed/lost', 'done/lost']) symlinkSync('nowhere', bench.file(`in/${link}`))
+    symlinkSync('../../../elsewhere', bench.file('in/failed/out-of-it'))
+    const daemon = await watch({ in: { source: 'move', after: { command } } })
+    writeFileSync(bench.file('in/lost/a.wav'), tinyWave(1))
+    for (const name of ['lost/bad.wav', 'out-of-it/bad.wav']) writeFileSync(bench.file(`in/${name}`), 'no sound')
+    const lines = () => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').filter(Boolean).sort() : [])
+    await until(() => lines().length === 3)
+    expect(lines()).toEqual([
+      `done ${bench.file('in/lost/a.wav')}`,
+      ...['lost', 'out-of-it'].map((name) => `rejected ${bench.file(`in/${name}/bad.wav`)}`),
+    ])
+    expect(daemon.said()).toMatch(
+      /The source was not moved: \S+done\/lost is or lies behind a symlink that leads nowhere/,
+    )
+    expect(daemon.said()).toMatch(/The failure was not reported: \S+failed\/out-of-it leads out of/)
+    expect(filesBelow(bench.workshop.path('elsewhere'))).toEqual([])
   })
 
   it(`looks after ${MANY} folders in turn, the urgent one first, each with its own outputs`, {
