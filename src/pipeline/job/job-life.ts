@@ -118,7 +118,7 @@ export async function liveJob(
         tell: teller.progress,
         onPaid: teller.paid,
       })
-      await bench.requireSameDisk()
+      await bench.requireSamePlace()
       const made = await obtained.assemble()
       const replace = planned.replaces || existing.kind === 'older'
       finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(

@@ -37,7 +37,7 @@ export async function publishOutput(
   const method = await publish(bench.part, output, {
     replace,
     mayPublish: async () => {
-      await bench.requireSameDisk()
+      await bench.requireSamePlace()
       const publishedSha256 = receipt.output.sha256
       await checkpoint({ output, publishedSha256, state: { receipt }, ...(inputIdentity && { inputIdentity }) })
     },
@@ -45,7 +45,7 @@ export async function publishOutput(
   if (receipt.report !== null) await publishReport(bench.reportPart, output)
   const published = { ...receipt, publish: method }
   await writeReceipt(receiptPath(output), published, bench.receiptPart)
-  await bench.requireSameDisk()
+  await bench.requireSamePlace()
   await checkpoint({ state: { outputMtimeMs: Math.round((await stat(output)).mtimeMs) } })
   return published
 }

@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises'
+import { realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { PipelineContext } from '../context.js'
@@ -16,8 +16,8 @@ export interface Workbench {
   readonly workFolder: string
   /** Clears what killed processes left, and makes the work folder. @throws {TransientError} `ERR_DISK_FULL` */
   prepare(): Promise<void>
-  /** @throws {TransientError} `ERR_STORAGE_AWAY` if another disk is now mounted at the output's folder */
-  requireSameDisk(): Promise<void>
+  /** @throws {TransientError} `ERR_STORAGE_AWAY` if the output's folder is another one now */
+  requireSamePlace(): Promise<void>
   /** Moves the work folder to where a person can look at it. */
   keepForInspection(): Promise<void>
   /** Removes everything that was not published. */
@@ -30,14 +30,14 @@ interface Wanted {
   readonly workBytes: number
 }
 
-/** Opens the workbench of a job. Notes the output's disk first: a hook that finds the folder has found this disk. */
+/** Opens the workbench of a job. Notes the output's folder first: a hook that looks at the folder looks at this one. */
 export async function openWorkbench(
   { output, outputBytes, workBytes }: Wanted,
   jobId: string,
   context: PipelineContext,
 ): Promise<Workbench> {
   const { stateDir } = context
-  const disk = await diskOf(dirname(output))
+  const place = await placeOf(dirname(output))
   const part = partPath(output, jobId)
   const receiptPart = receiptPartPath(output, jobId)
   const reportPart = reportPartPath(output, jobId)
@@ -58,7 +58,7 @@ export async function openWorkbench(
         ]),
       )
     },
-    requireSameDisk: () => requireOnDisk(dirname(output), disk),
+    requireSamePlace: () => requirePlace(dirname(output), place),
     async keepForInspection() {
       if (workFolder) await keepForInspection(stateDir, jobId, workFolder)
     },
@@ -69,26 +69,35 @@ export async function openWorkbench(
   }
 }
 
-/** Device number of the disk or share that a folder is on. Another mount in its place has another number. */
-async function diskOf(folder: string): Promise<number> {
-  const found = await stat(folder).catch((cause: NodeJS.ErrnoException) => {
-    throw cause.code === 'ENOENT' ? folderGone(folder, cause) : cause
-  })
-  return found.dev
+/** The place of a folder: another mount has another device, and a symlink another path. */
+interface Place {
+  readonly device: number
+  readonly path: string
+}
+
+async function placeOf(folder: string): Promise<Place> {
+  try {
+    const path = await realpath(folder)
+    return { path, device: (await stat(path)).dev }
+  } catch (cause) {
+    throw (cause as NodeJS.ErrnoException).code === 'ENOENT' ? folderGone(folder, cause) : cause
+  }
 }
 
 /**
- * Requires that a folder is still on the disk on which its job began. A job can wait for hours at the service. If the
+ * Requires that a folder is still where it was when its job began. A job can wait for hours at the service. If the
  * output's share is unmounted meanwhile, its mount point is an ordinary folder. A file published there would be hidden
- * as soon as the share returns.
+ * as soon as the share returns. If the folder has become a symlink, the file would land where nobody wanted it.
  *
  * @throws {TransientError} `ERR_STORAGE_AWAY`
  */
-async function requireOnDisk(folder: string, disk: number): Promise<void> {
-  if ((await diskOf(folder)) === disk) return
-  throw new TransientError('ERR_STORAGE_AWAY', `${folder} is on a different disk than when the job began.`, {
+async function requirePlace(folder: string, before: Place): Promise<void> {
+  const { device, path } = await placeOf(folder)
+  if (device === before.device && path === before.path) return
+  const what = device === before.device ? `leads to ${path}, and led to ${before.path}` : 'is on a different disk than'
+  throw new TransientError('ERR_STORAGE_AWAY', `${folder} ${what} when the job began.`, {
     input: folder,
-    remedies: ['Mount the share again, then run again. You do not pay twice.'],
+    remedies: ['Mount the share again, or put the folder back, then run again. You do not pay twice.'],
   })
 }
 

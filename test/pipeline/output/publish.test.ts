@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { link, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -43,6 +43,20 @@ describe('publish', () => {
     await writeFile(part, 'new')
     expect(await publish(part, output, { replace: true })).toBe('replace')
     expect(await readFile(output, 'utf8')).toBe('new')
+  })
+
+  it('never writes through a link that lies in the place of the output by now', async () => {
+    const [output, victim] = [join(folder, 'out.mov'), join(folder, 'victim')]
+    await writeFile(victim, 'of another')
+    await symlink(victim, output)
+    for (const replace of [false, true]) {
+      const part = partPath(output, 'job1')
+      await writeFile(part, 'new')
+      const end = await publish(part, output, { replace }).catch(({ code }) => code)
+      expect(end).toBe(replace ? 'replace' : 'ERR_OUTPUT_EXISTS')
+      expect(await readFile(victim, 'utf8')).toBe('of another')
+    }
+    expect((await lstat(output)).isFile()).toBe(true)
   })
 
   it('gives no name, by link or by replacing, to the part of a job that is another’s by now', async () => {
