@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { VOICE_SAMPLE_RATE, VoicePool } from '../../src/voice/index.js'
 import { regenerate } from '../../src/voice/regenerate.js'
 import { Rnnoise } from '../../src/voice/rnnoise.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
 import { timedSec } from './measure.js'
 
 /** How fast the engine is, as ratios: of medians over rounds in which all take their turn, so that load cancels out. */

@@ -1,9 +1,9 @@
 /** `npm run bench:voice`: quality over pairs of speech, speed against bare RNNoise, one worker against several. */
 import { VoicePool } from '../../src/voice/index.js'
-import { loadBareModels } from './bare-models.js'
-import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './judge-voice.js'
-import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
-import { NO_SPEECH, readSpeechPairs } from './speech-pairs.js'
+import { loadBareModels } from './voice-quality/bare-models.js'
+import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
+import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
+import { NO_SPEECH, readSpeechPairs } from './voice-quality/speech-pairs.js'
 import { measureVoiceSpeed } from './voice-speed.js'
 
 const say = (text: string): void => {

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FaultServer } from '../helpers/fault-server.js'
+import { WAVE_HEADER_BYTES, waveHeader } from '../helpers/sound/wave-header.js'
 import { startWatch } from '../helpers/watch-cli.js'
-import { WAVE_HEADER_BYTES, waveHeader } from '../helpers/wave-header.js'
 import { median } from './measure.js'
 
 const ROUNDS = 5

@@ -5,7 +5,7 @@ import { isEnded, openLedger } from '../../src/ledger/index.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'
-import { reached } from '../helpers/reached.js'
+import { reached } from '../helpers/system/reached.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { type FarmWorker, startWorker } from './farm.js'
 

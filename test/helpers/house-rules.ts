@@ -88,7 +88,7 @@ const ONE_IMPORTER: Readonly<Record<string, string>> = {
 /** Longest file that reads in one sitting. */
 export const MAX_LINES = 300
 
-/** Most files of a folder in src/ and plugins/: what a person can look over. */
+/** Most files of a folder: as many as a person can look over. */
 export const MAX_FILES = 25
 
 /** A sentence for every breach of the rules, empty where the house is in order. */
@@ -161,7 +161,7 @@ function breachesOfWidth(files: SourceFiles): readonly string[] {
   const counts = new Map<string, number>()
   for (const path of files.keys()) {
     const folder = path.slice(0, path.lastIndexOf('/'))
-    if (/^(src|plugins)\//.test(path)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   return [...counts].flatMap(([folder, count]) =>
     count <= MAX_FILES ? [] : [`${folder} holds ${count} files: give it folders (${MAX_FILES} at most).`],

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort } from './free-port.js'
+import { freePort } from './system/free-port.js'
 import { eventsOf, type RunningCli, runCli, startCli } from './voxmux-cli.js'
 
 /** `voxmux serve` as a process of its own, which can die and come back at the same address with all that it kept. */

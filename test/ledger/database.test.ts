@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSy
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Database, openDatabase, type SqlValue } from '../../src/ledger/index.js'
-import { LISTS_LOCKS, locksOn } from '../helpers/file-locks.js'
+import { LISTS_LOCKS, locksOn } from '../helpers/system/file-locks.js'
 import { runScript } from './run-script.js'
 import { tempFolder } from './temp-folder.js'
 

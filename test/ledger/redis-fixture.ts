@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { freePort } from '../helpers/free-port.js'
+import { freePort } from '../helpers/system/free-port.js'
 
 /** Why tests on a real Redis cannot run here; null where they can. */
 function redisMissing(): string | null {

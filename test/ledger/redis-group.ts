@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort } from '../helpers/free-port.js'
+import { freePort } from '../helpers/system/free-port.js'
 import { until } from '../helpers/until.js'
 import { type OwnRedis, startRedis } from './redis-fixture.js'
 

@@ -6,9 +6,9 @@ import { resolveConfig } from '../../src/config/index.js'
 import { openPipeline } from '../../src/pipeline/job/open-pipeline.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { type FileEngine, openPortal, type RunningService, startService } from '../../src/service/index.js'
-import { freePort } from '../helpers/free-port.js'
 import { fixture } from '../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
+import { freePort } from '../helpers/system/free-port.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 /** Questions an hour apart: whoever hears of the end of a file did not hear it by asking. */

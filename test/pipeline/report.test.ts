@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
 import { compareTracks } from '../../src/pipeline/report/comparison.js'
-import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../helpers/chromium.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffprobeJson } from '../helpers/media-factory.js'
+import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../helpers/system/chromium.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()

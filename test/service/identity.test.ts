@@ -19,7 +19,7 @@ import {
 import * as openid from 'openid-client'
 import { describe, expect, it } from 'vitest'
 import { openPortal } from '../../src/service/index.js'
-import { freePort } from '../helpers/free-port.js'
+import { freePort } from '../helpers/system/free-port.js'
 import { apiClient } from './support/api-client.js'
 import { freshToken, requestToken, withService } from './support/with-service.js'
 

@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService } from '../../src/service/index.js'
-import { LISTS_LOCKS, locksOn } from '../helpers/file-locks.js'
+import { LISTS_LOCKS, locksOn } from '../helpers/system/file-locks.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { frameFft } from '../../src/voice/any-size-fft.js'
-import { randomSource } from '../helpers/made-speech.js'
+import { randomSource } from '../helpers/sound/made-speech.js'
 
 test.each([2, 6, 64, 320, 960])('a frame of %i samples is transformed as the definition says, and back', (size) => {
   const random = randomSource(size)

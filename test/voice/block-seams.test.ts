@@ -3,8 +3,8 @@ import { type BlockPlan, cutBlocks, SAMPLE_RATE } from '../../src/voice/block-pl
 import { createEmbeddedEngine, EMBEDDED_PLAN } from '../../src/voice/embedded-engine.js'
 import { evidenceSettings } from '../../src/voice/mend/evidence-settings.js'
 import { HOP_SAMPLES } from '../../src/voice/mend/spectral-change.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { inChunks } from '../helpers/pcm-chunks.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { inChunks } from '../helpers/sound/pcm-chunks.js'
 
 async function throughBlocks(samples: Float32Array, plan: BlockPlan): Promise<Float32Array> {
   const engine = await createEmbeddedEngine(evidenceSettings.parse({}))

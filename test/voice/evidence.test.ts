@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { strengthOf } from '../../src/voice/mend/evidence.js'
 import { evidenceSettings } from '../../src/voice/mend/evidence-settings.js'
 import { likenessOf } from '../../src/voice/mend/likeness.js'
-import { randomSource } from '../helpers/made-speech.js'
+import { randomSource } from '../helpers/sound/made-speech.js'
 
 const HOP_SEC = 0.01
 const settings = evidenceSettings.parse({})

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Gtcrn } from '../../src/voice/gtcrn.js'
 import { decimate, interpolate } from '../../src/voice/resample-by-factor.js'
-import { siSdr } from '../bench/si-sdr.js'
-import { noisySpeech, randomSource } from '../helpers/made-speech.js'
+import { siSdr } from '../bench/voice-quality/si-sdr.js'
+import { noisySpeech, randomSource } from '../helpers/sound/made-speech.js'
 
 const { clean, noisy } = noisySpeech(48_000 + 31, { noiseGain: 0.1, seed: 5 })
 

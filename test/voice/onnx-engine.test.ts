@@ -7,9 +7,9 @@ import { regenerate, VoicePool } from '../../src/voice/index.js'
 import { wholeModel } from '../../src/voice/onnx/onnx-engine.js'
 import type { OnnxModel } from '../../src/voice/onnx/onnx-model.js'
 import { loadOnnxRuntime, type OnnxSession } from '../../src/voice/onnx/onnx-session.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
-import { type TinyGraph, tinyOnnx } from '../helpers/tiny-onnx.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
+import { type TinyGraph, tinyOnnx } from '../helpers/sound/tiny-onnx.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-onnx-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { correct, regenerate, VoicePool, VoiceTally } from '../../src/voice/index.js'
-import { siSdr } from '../bench/si-sdr.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { channelOf, floatsOf, inChunks, interleaved } from '../helpers/pcm-chunks.js'
+import { siSdr } from '../bench/voice-quality/si-sdr.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { channelOf, floatsOf, inChunks, interleaved } from '../helpers/sound/pcm-chunks.js'
 
 const pool = new VoicePool({ workers: 1 })
 afterAll(() => pool.close())

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
 import { findRumble } from '../../src/voice/mend/rumble.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const RUMBLE_HZ = 25
 const { clean } = noisySpeech(6 * SAMPLE_RATE, { noiseGain: 0, seed: 2 })

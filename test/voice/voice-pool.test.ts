@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Block, SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
-import { noisySpeech } from '../helpers/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const { noisy } = noisySpeech(SAMPLE_RATE, { noiseGain: 0.1, seed: 5 })
 const block = (): Block => ({ channels: [Float32Array.from(noisy)], innerStart: 0, innerEnd: noisy.length })

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePort } from '../../helpers/free-port.js'
+import { freePort } from '../../helpers/system/free-port.js'
 
 const NGINX = '/usr/sbin/nginx'
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so'

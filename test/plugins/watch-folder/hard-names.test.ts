@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
-import { tinyWave } from '../../helpers/tiny-wave.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
 import { eventsOf } from '../../helpers/voxmux-cli.js'
 import { watchBench } from './watch-bench.js'

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../helpers/job-bench.js'
-import { tinyWave } from '../../helpers/tiny-wave.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
 import { watchBench } from './watch-bench.js'
 

@@ -4,7 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../../src/contract/index.js'
 import type { Receipt } from '../../../src/pipeline/output/receipt.js'
 import { FaultServer } from '../../helpers/fault-server.js'
-import { NO_STRACE, type SystemCall, type SystemCallTrace, traceSystemCalls } from '../../helpers/system-calls.js'
+import {
+  NO_STRACE,
+  type SystemCall,
+  type SystemCallTrace,
+  traceSystemCalls,
+} from '../../helpers/system/system-calls.js'
 import { runCli } from '../../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
-import { NO_SAMBA, SambaServer } from '../../helpers/samba-server.js'
+import { NO_SAMBA, SambaServer } from '../../helpers/system/samba-server.js'
 import { until } from '../../helpers/until.js'
 import { sha256Of, watchBench } from './watch-bench.js'
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { peakMemoryMb } from '../../bench/measure.js'
 import { FaultServer } from '../../helpers/fault-server.js'
-import { tinyWave } from '../../helpers/tiny-wave.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { startWatch } from '../../helpers/watch-cli.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ServiceManager } from '../../../plugins/watch-folder/service-manager.js'
 import { silentLogger } from '../../../src/core/logger.js'
-import { listenAsSystemd, NO_SYSTEMD_NOTIFY, type SystemdListener } from '../../helpers/systemd-listener.js'
+import { listenAsSystemd, NO_SYSTEMD_NOTIFY, type SystemdListener } from '../../helpers/system/systemd-listener.js'
 import { watchBench } from './watch-bench.js'
 
 describe.skipIf(NO_SYSTEMD_NOTIFY)(

@@ -7,10 +7,10 @@ import { outputTypeSchema } from '../../../src/contract/index.js'
 import { audioStreams, probe } from '../../../src/media/index.js'
 import { processFile } from '../../../src/service/engine/process-file.js'
 import { VoicePool } from '../../../src/voice/index.js'
-import { siSdr } from '../../bench/si-sdr.js'
-import { bestLag, decoded, makeWav } from '../../helpers/engine-fixtures.js'
-import { noisySpeech } from '../../helpers/made-speech.js'
-import { channelOf } from '../../helpers/pcm-chunks.js'
+import { siSdr } from '../../bench/voice-quality/si-sdr.js'
+import { bestLag, decoded, makeWav } from '../../helpers/sound/engine-fixtures.js'
+import { noisySpeech } from '../../helpers/sound/made-speech.js'
+import { channelOf } from '../../helpers/sound/pcm-chunks.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-'))
 const pool = new VoicePool({ workers: 2 })

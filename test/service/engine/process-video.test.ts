@@ -6,8 +6,8 @@ import { afterAll, expect, test } from 'vitest'
 import { audioStreams, probe } from '../../../src/media/index.js'
 import { processFile } from '../../../src/service/engine/process-file.js'
 import { VoicePool } from '../../../src/voice/index.js'
-import { bestLag, decoded, makeWav } from '../../helpers/engine-fixtures.js'
-import { noisySpeech } from '../../helpers/made-speech.js'
+import { bestLag, decoded, makeWav } from '../../helpers/sound/engine-fixtures.js'
+import { noisySpeech } from '../../helpers/sound/made-speech.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-video-'))
 const pool = new VoicePool({ workers: 2 })

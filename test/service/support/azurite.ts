@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { freePort } from '../../helpers/free-port.js'
+import { freePort } from '../../helpers/system/free-port.js'
 
 /** Where the emulator is; undefined where it is not installed, which {@link AZURITE_MISSING} explains. */
 export const AZURITE = process.env.VOXMUX_AZURITE

@@ -2,9 +2,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { NO_CHROMIUM, openChromium } from '../../../helpers/chromium.js'
 import { FaultServer } from '../../../helpers/fault-server.js'
 import { fixture } from '../../../helpers/job-bench.js'
+import { NO_CHROMIUM, openChromium } from '../../../helpers/system/chromium.js'
 import { startWatch } from '../../../helpers/watch-cli.js'
 
 it.skipIf(NO_CHROMIUM)(

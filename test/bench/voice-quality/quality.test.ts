@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { VOICE_SAMPLE_RATE, VoicePool } from '../../src/voice/index.js'
-import { noisySpeech, randomSource } from '../helpers/made-speech.js'
+import { VOICE_SAMPLE_RATE, VoicePool } from '../../../src/voice/index.js'
+import { noisySpeech, randomSource } from '../../helpers/sound/made-speech.js'
 import { judgeVoice, meanOf } from './judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
 import { resample } from './resample.js'

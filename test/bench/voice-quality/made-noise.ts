@@ -1,4 +1,4 @@
-import { randomSource } from '../helpers/made-speech.js'
+import { randomSource } from '../../helpers/sound/made-speech.js'
 
 /** Kinds of noise that can be made anywhere; babble is made of other people's speech. */
 export const NOISE_KINDS = ['white', 'pink', 'brown', 'hum', 'babble', 'clicks'] as const

@@ -1,5 +1,5 @@
-import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../src/voice/index.js'
-import { floatsOf, inChunks } from '../helpers/pcm-chunks.js'
+import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
+import { floatsOf, inChunks } from '../../helpers/sound/pcm-chunks.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
 import { spectralDistance } from './spectral-distance.js'

@@ -5,7 +5,7 @@
  * `[{"operation":"startProcess","fault":{"kind":"status","status":503},"times":2}]`; more are added, and what happened
  * is read, at `<VOXMUX_BASE_URL>/__fault`.
  */
-import { type Fault, type FaultOperation, FaultServer } from './fault-server.js'
+import { type Fault, type FaultOperation, FaultServer } from '../fault-server.js'
 
 const server = await FaultServer.start()
 const faults: { operation: FaultOperation; fault: Fault; times?: number }[] = JSON.parse(process.argv[2] ?? '[]')

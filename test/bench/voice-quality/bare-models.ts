@@ -1,6 +1,6 @@
-import { GTCRN_RATE, Gtcrn } from '../../src/voice/gtcrn.js'
-import { VOICE_SAMPLE_RATE } from '../../src/voice/index.js'
-import { Rnnoise } from '../../src/voice/rnnoise.js'
+import { GTCRN_RATE, Gtcrn } from '../../../src/voice/gtcrn.js'
+import { VOICE_SAMPLE_RATE } from '../../../src/voice/index.js'
+import { Rnnoise } from '../../../src/voice/rnnoise.js'
 import { resample } from './resample.js'
 
 /** Runs a model over a sound at its own rate and gives it back as long and in place. */

@@ -12,7 +12,7 @@ export interface SpeechPair {
 
 /** Folder of `<name>_noisy.wav` and `<name>_clean.wav`; `VOXMUX_SPEECH_DIR`, or `../shared/speech` beside the repository. */
 export const SPEECH_DIR = resolve(
-  process.env.VOXMUX_SPEECH_DIR ?? fileURLToPath(new URL('../../../shared/speech', import.meta.url)),
+  process.env.VOXMUX_SPEECH_DIR ?? fileURLToPath(new URL('../../../../shared/speech', import.meta.url)),
 )
 
 /** Why there is nothing to measure on, or undefined where there is. */

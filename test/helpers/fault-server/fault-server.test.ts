@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished } from 'vitest'
-import { VoxmuxClient } from '../../src/client/index.js'
-import { errorOf, test } from '../client/harness.js'
-import { FaultServer } from './fault-server.js'
+import { VoxmuxClient } from '../../../src/client/index.js'
+import { errorOf, test } from '../../client/harness.js'
+import { FaultServer } from '../fault-server.js'
 
 describe('the fault server', () => {
   test('regenerates as it is told', async ({ server, client, file, dir }) => {

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from './until.js'
+import { until } from '../until.js'
 
 const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'] as const
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { until } from './until.js'
+import { until } from '../until.js'
 
 const missing = ['systemd-notify', 'python3'].find((program) => spawnSync(program, ['--version']).status !== 0)
 
