@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-table.js'
 import { resultEventSchema } from '../../src/pipeline/events.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const TSX = import.meta.resolve('tsx')
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 
 let folder: string
@@ -27,7 +26,7 @@ interface Ended {
 function voxmux(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { cwd: folder, env: { VOXMUX_STATE_DIR: join(folder, 'state'), ...env } }
-    const child = execFile(process.execPath, ['--import', TSX, MAIN, ...args], options, (_, stdout, stderr) => {
+    const child = execFile(process.execPath, [CLI_PATH, ...args], options, (_, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, stdout, stderr })
     })
   })

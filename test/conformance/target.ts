@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 import { freshFolder } from './folder.js'
 
 /** A service under test, and how to speak to it: nothing but fetch and the interface's text. */
@@ -70,8 +70,7 @@ export async function serveProcess(
   key: Readonly<Record<string, string>> = {},
   added: NodeJS.ProcessEnv = {},
 ): Promise<Target & { readonly listening: Readonly<Record<string, string>> }> {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-  const command = ['--import', 'tsx', main, 'serve', '--json', ...flags]
+  const command = [CLI_PATH, 'serve', '--json', ...flags]
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...added },

@@ -1,28 +1,39 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../client/harness.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Writes one of the page's programs as it stands there, by the name in its first line. */
+/** Writes one of the page's programs, by the name in its first line, as the compiler makes it of what stands there. */
 async function writeProgram(name: string, dir: string): Promise<string> {
   const page = await readFile(join(root, 'docs/sdk.md'), 'utf8')
   const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
   const block = blocks.find((text) => text.startsWith(`// ${name}`))
   if (!block) throw new Error(`docs/sdk.md has no program ${name}`)
-  const path = join(dir, name.replace(/\.ts$/, '.mts'))
-  await writeFile(path, block)
+  const path = join(dir, name.replace(/\.ts$/, '.mjs'))
+  const { outputText } = ts.transpileModule(block, { compilerOptions: { target: ts.ScriptTarget.ES2022 } })
+  await writeFile(path, outputText)
   return path
+}
+
+/** Lets the programs of a folder import voxmux as if it were installed there. */
+async function installed(dir: string): Promise<void> {
+  await mkdir(join(dir, 'node_modules'), { recursive: true })
+  await symlink(root, join(dir, 'node_modules/voxmux')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 /** Starts one of the page's programs. */
 async function program(name: string, dir: string, args: string[], env: Record<string, string>): Promise<ChildProcess> {
   const path = await writeProgram(name, dir)
-  const options = { env: { PATH: process.env.PATH, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env }, cwd: root }
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { ...options, stdio: 'pipe' })
+  await installed(dir)
+  const options = { env: { PATH: process.env.PATH, ...env }, cwd: root }
+  const child = spawn(process.execPath, [path, ...args], { ...options, stdio: 'pipe' })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }
@@ -75,7 +86,7 @@ describe('docs/sdk.md', () => {
     await copyFile(join(root, 'fixtures/speech.wav'), input)
     await writeProgram('extension.ts', dir)
     const config = join(dir, 'config.json')
-    await writeFile(config, JSON.stringify({ extensions: ['./extension.mts'] }))
+    await writeFile(config, JSON.stringify({ extensions: ['./extension.mjs'] }))
     const env = { ...machine(dir), VOXMUX_CONFIG: config }
     const { code, stdout, stderr } = await ended(await program('jobs.ts', dir, [input, `${dir}/finished/`], env))
     expect(stderr).toContain(`listed ${dir}/finished/take.regen.wav`)

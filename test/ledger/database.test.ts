@@ -184,7 +184,7 @@ it.runIf(LISTS_LOCKS)('keeps its locks when the file is opened and closed again 
   // Another process that comes and goes must not take itself for the last one and delete the WAL.
   const wal = statSync(`${file}-wal`).ino
   const seen = await runScript(`
-    import { openDatabase } from 'src/ledger/index.ts'
+    import { openDatabase } from 'src/ledger/index.js'
     const database = openDatabase(${JSON.stringify(file)}, ${JSON.stringify(SCHEMA)})
     process.stdout.write(JSON.stringify(database.all('SELECT a FROM t')))
     database.close()

@@ -14,7 +14,7 @@ async function opened(file: string) {
 /** Opens the ledger, waits for a word, does `code` with `ledger`, prints its answer as JSON and stays alive. */
 const worker = (file: string, code: string) =>
   startScript(`
-    import { openLedger } from 'src/ledger/index.ts'
+    import { openLedger } from 'src/ledger/index.js'
     const ledger = await openLedger(${JSON.stringify(file)})
     const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n')
     process.stdin.once('data', async () => say(await (async () => { ${code} })()))

@@ -88,7 +88,7 @@ describeOnRedis('the way to a Redis', (redis) => {
     // What this process trusts was settled at its start.
     const { line } = startScript(
       `
-      import { openSharedLedger } from 'src/ledger/index.ts'
+      import { openSharedLedger } from 'src/ledger/index.js'
       const ends = []
       for (const user of ['voxmux:s3same@', 'voxmux:wrong@', 'nobody:s3same@'])
         ends.push(await openSharedLedger('rediss://' + user + '127.0.0.1:${tlsPort}/1?farm=tls').then(

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService, StorePlace } from '../../src/service/index.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { startScript } from '../ledger/run-script.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 /** Services that two nodes start at the same instant. */
 const STARTS = process.env.VOXMUX_SOAK ? 25 : 1
 /** Users of whom two processes want the first key at once. */
@@ -17,7 +16,7 @@ const USERS = process.env.VOXMUX_SOAK ? 2000 : 50
 /** A process that makes sure of the first keys of all users, once it is told to. */
 const keyMaker = (place: StorePlace) =>
   startScript(`
-    import { openPortal } from 'src/service/index.ts'
+    import { openPortal } from 'src/service/index.js'
     const portal = await openPortal(${JSON.stringify(place)})
     process.stdin.once('data', async () => {
       const users = Array.from({ length: ${USERS} }, (_, n) => 'user ' + n)
@@ -45,7 +44,7 @@ async function oneKeyEach(place: StorePlace): Promise<void> {
 
 /** What `voxmux serve` says when it listens. */
 async function listening(store: string, data: string): Promise<Record<string, string | null>> {
-  const args = ['--import', 'tsx', MAIN, 'serve', '--json', '--store', store, '--data', data]
+  const args = [CLI_PATH, 'serve', '--json', '--store', store, '--data', data]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface(child.stdout)) return JSON.parse(line)

@@ -4,10 +4,10 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { type FileEngine, openPortal, type RunningService } from '../../src/service/index.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 import { describeOnRedis, startRedis } from '../ledger/redis-fixture.js'
 import { type ApiClient, apiClient } from './support/api-client.js'
 import { AZURITE, AZURITE_MISSING, withAzurite } from './support/azurite.js'
@@ -43,8 +43,7 @@ async function started(one: ApiClient, other: ApiClient, options: object = {}): 
 
 /** Ends with the exit code and what was said. */
 async function voxmux(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  const child = spawn(process.execPath, [CLI_PATH, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })

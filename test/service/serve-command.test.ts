@@ -3,16 +3,14 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text as textOf } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService } from '../../src/service/index.js'
 import { LISTS_LOCKS, locksOn } from '../helpers/system/file-locks.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
 function voxmux(...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [CLI_PATH, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }
