@@ -47,7 +47,7 @@ it('lets exactly one of several processes have a job, and the next at once when 
 
 it('makes the schema once when several processes open a new ledger at the same moment', async () => {
   const file = join(tempFolder(), 'new', 'ledger.db')
-  const open = `const { openLedger: open } = await import('src/ledger/index.ts'); const l = await open(${JSON.stringify(file)}); return (await l.jobs.list()).length`
+  const open = `const { openLedger: open } = await import('src/ledger/index.js'); const l = await open(${JSON.stringify(file)}); return (await l.jobs.list()).length`
   const { answers } = await race(join(tempFolder(), 'other.db'), 4, open)
   expect(answers).toEqual([0, 0, 0, 0])
 })
