@@ -2,6 +2,7 @@ import type { ColourInfo, StreamInfo, VideoStreamInfo } from '../media-info.js'
 import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { STATISTICS } from '../write/remux/mux-tags.js'
+import { staleTags } from './stale-tags.js'
 
 /** Containers in which ffmpeg writes every tag of a stream. */
 const WITH_STREAM_TAGS = new Set(['mkv', 'mka', 'webm'])
@@ -31,12 +32,14 @@ function titleDifferences(stream: PlannedStream, made: StreamInfo): string[] {
   return wanted === null || made.title === null || made.title === wanted ? [] : ['the title']
 }
 
-function tagDifferences({ container }: MuxPlan, stream: PlannedStream, made: StreamInfo): readonly string[] {
-  if (!WITH_STREAM_TAGS.has(container)) return []
+function tagDifferences(plan: MuxPlan, stream: PlannedStream, made: StreamInfo): readonly string[] {
+  if (!WITH_STREAM_TAGS.has(plan.container)) return []
+  const stale = stream.fate === 'replaced' ? staleTags(plan) : new Set()
   const lower = new Map(Object.entries(made.tags).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.entries(stream.input.tags).flatMap(([name, value]) => {
     const key = name.toLowerCase()
-    const isOwn = WRAPPING_TAGS.has(key) || STATISTICS.test(name) || key === 'language' || key === 'title'
+    const isOwn =
+      WRAPPING_TAGS.has(key) || STATISTICS.test(name) || stale.has(key) || key === 'language' || key === 'title'
     return isOwn || lower.get(key) === value ? [] : [`the tag ${name}`]
   })
 }

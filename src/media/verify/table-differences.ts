@@ -4,6 +4,7 @@ import { writtenStreams } from '../write/remux/mux-command.js'
 import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
+import { staleTags } from './stale-tags.js'
 import { streamFactDifferences } from './stream-facts.js'
 
 /** Containers that count in ms round timestamps; two of them can differ by two ticks. */
@@ -96,12 +97,6 @@ function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
     ([name, value]) => !WRAPPING_TAGS.has(name) && !stale.has(name) && made.get(name) !== value,
   )
   return lost.length === 0 ? [] : [`the tags ${lost.map(([name]) => name).join(', ')}`]
-}
-
-/** Tags that state facts about the old audio, by the name behind the colon of their path in the census. */
-function staleTags({ writing }: MuxPlan): ReadonlySet<string> {
-  const changed = writing.kind === 'bytes' ? writing.census.filter(({ fate }) => fate !== 'kept') : []
-  return new Set(changed.flatMap(({ path }) => path.split(':').slice(1)).map((name) => name.toLowerCase()))
 }
 
 /** Headers can be wrong: the output may be as long as its input claims, or as long as its audio is. */

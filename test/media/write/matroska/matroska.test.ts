@@ -1,6 +1,11 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
+
+const run = promisify(execFile)
+const HAS_MKVMERGE = spawnSync('mkvmerge', ['--version']).status === 0
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -44,4 +49,54 @@ describe('Matroska', () => {
     ]
     expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
   })
+
+  it('counts the statistics of the track again, and drops what it states of the old loudness', async () => {
+    const path = folder.file('tagged.mkv')
+    const facts = [
+      'REPLAYGAIN_GAIN=-3.00 dB',
+      'NUMBER_OF_FRAMES=7',
+      'BPS=1',
+      'COMPOSER=Someone',
+      'ENCODER_SETTINGS=fast',
+    ]
+    const tags = facts.flatMap((fact) => ['-metadata:s:a', fact])
+    await ffmpeg(...picture(3), ...sweep, ...film, ...tags, '-c:a', 'aac', path)
+    const { plan, part } = await writtenFile(path)
+    const lost = plan.losses.map(({ what }) => what.split(':')[1]).sort()
+    expect(lost).toEqual(['ENCODER_SETTINGS', 'REPLAYGAIN_GAIN'])
+    const { packets, streams } = await ffprobeJson(part, '-select_streams', 'a', '-show_packets', '-show_streams')
+    const sizes = (packets as { size: string }[]).map(({ size }) => Number(size))
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    const { tags: made } = (streams as { tags: Record<string, string> }[])[0] ?? { tags: {} }
+    expect(made).toMatchObject({ NUMBER_OF_FRAMES: String(sizes.length), COMPOSER: 'Someone', ENCODER: 'Lavc aac' })
+    expect(Number(made.BPS)).toBe(Math.round((8 * bytes * 48_000) / (1024 * sizes.length)))
+    expect(made.DURATION).toMatch(/^00:00:03\.0\d\d000000$/)
+    expect(Object.keys(made)).not.toContain('REPLAYGAIN_GAIN')
+  })
+
+  it.skipIf(!HAS_MKVMERGE)(
+    `replaces laced and compressed blocks of mkvmerge${HAS_MKVMERGE ? '' : ' (mkvtoolnix is not installed)'}`,
+    async () => {
+      const [plain, path] = [folder.file('plain.mkv'), folder.file('laced.mkv')]
+      await ffmpeg(...picture(3), ...sweep, ...film, '-c:a', 'libmp3lame', plain)
+      const forms = ['--compression', '1:zlib', '--engage', 'no_simpleblocks', '--timestamp-scale', '100000']
+      await run('mkvmerge', ['-q', ...forms, '--clusters-in-meta-seek', '-o', path, plain])
+      const { plan, part, verified } = await writtenFile(path)
+      expect(bytesWriting(plan).writer).toBe('matroska')
+      expect(plan.losses).toEqual([])
+      for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+        expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(3)
+      const identified = async (file: string) => {
+        const { stdout } = await run('mkvmerge', ['-J', file])
+        const { tracks, errors, warnings } = JSON.parse(stdout) as Record<'tracks' | 'errors' | 'warnings', unknown[]>
+        return { errors, warnings, tracks: tracks.map((track) => (track as { codec: string }).codec) }
+      }
+      expect(await identified(part)).toEqual(await identified(path))
+      // mkvinfo names every element; only those of the voice and of places differ.
+      const lines = async (file: string) => (await run('mkvinfo', [file])).stdout.split('\n')
+      const [was, is] = await Promise.all([lines(path), lines(part)])
+      const gone = was.filter((line) => !is.includes(line))
+      expect(gone.filter((line) => !/Segment: size|Content (encoding|compression)/.test(line))).toEqual([])
+    },
+  )
 })

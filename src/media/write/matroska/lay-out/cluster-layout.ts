@@ -10,9 +10,12 @@ interface Edit {
   readonly end: number
   /** Number of the new bytes. */
   readonly length: number
-  readonly pieces: () => Iterable<BytePiece>
-  /** The packets of a track that it puts there; null for a number. */
-  readonly packets: { readonly track: NewTrack; readonly from: number; readonly to: number } | null
+  /** The new number; null for packets. */
+  readonly bytes: Buffer | null
+  /** The track of the packets `from` to `to`; null for a number. */
+  readonly track: NewTrack | null
+  readonly from: number
+  readonly to: number
   /** Place of the block that it takes away, from 1; 0 if it takes none. */
   readonly ordinal: number
 }
@@ -76,27 +79,22 @@ export class ClusterLayout {
   placeOfOld(relative: number, ordinal: number): BlockPlace {
     const before = this.#edits().filter(({ end }) => end <= this.old.dataStart + relative)
     const taken = this.#packetEdits().filter((edit) => edit.ordinal > 0 && edit.ordinal < ordinal).length
-    const put = sum(before, ({ packets }) => (packets ? packets.to - packets.from : 0))
+    const put = sum(before, ({ from, to }) => to - from)
     return { relative: relative + delta(before), ordinal: ordinal - taken + put }
   }
 
   /** Place of a new block. */
   placeOfNew(track: NewTrack, packet: number): BlockPlace {
     const edits = this.#edits()
-    const at = edits.findIndex(({ packets }) => {
-      return packets?.track === track && packet >= packets.from && packet < packets.to
-    })
-    const edit = edits[at] as Edit
+    const at = edits.findIndex((edit) => edit.track === track && packet >= edit.from && packet < edit.to)
+    const { start, from, ordinal } = edits[at] as Edit
     const before = edits.slice(0, at)
-    const from = edit.packets?.from ?? packet
-    const inside = sum(range(from, packet), track.blockBytes)
-    // Blocks that stay are counted by those that are taken away: the next one of those has its old place.
-    const put = sum(before, ({ packets }) => (packets ? packets.to - packets.from : 0)) + packet - from
-    const taken = before.filter(({ ordinal }) => ordinal > 0).length
-    const oldOrdinal = edit.ordinal > 0 ? edit.ordinal : 1
+    const put = sum(before, (edit) => edit.to - edit.from) + packet - from
+    const taken = before.filter((edit) => edit.ordinal > 0).length
     return {
-      relative: edit.start - this.old.dataStart + delta(before) + inside,
-      ordinal: oldOrdinal - taken + put,
+      relative: start - this.old.dataStart + delta(before) + blockBytesOf(track, from, packet),
+      // A gap is filled before the first block.
+      ordinal: Math.max(1, ordinal) - taken + put,
     }
   }
 
@@ -117,7 +115,10 @@ export class ClusterLayout {
     }
     for (const edit of edits) {
       yield input(at, edit.start)
-      yield* edit.pieces()
+      if (edit.bytes) yield { kind: 'bytes', bytes: edit.bytes }
+      for (let packet = edit.from; packet < edit.to; packet++) {
+        for (const piece of edit.track?.blockPieces(packet, this.old.tick) ?? []) yield piece
+      }
       at = edit.end
     }
     yield input(at, end)
@@ -148,36 +149,36 @@ export class ClusterLayout {
     for (const { id, old, value, bytes } of this.#numbers) {
       const made = makeUint(id, value, bytes)
       if (made.length === old.length && value === old.value) continue
-      const pieces = () => [{ kind: 'bytes', bytes: made } as const]
-      edits.push({
-        start: old.start,
-        end: old.start + old.length,
-        length: made.length,
-        pieces,
-        packets: null,
-        ordinal: 0,
-      })
+      const end = old.start + old.length
+      const none = { track: null, from: 0, to: 0, ordinal: 0 }
+      edits.push({ start: old.start, end, length: made.length, bytes: made, ...none })
     }
-    return edits.sort((one, other) => one.start - other.start || one.end - other.end)
+    const isSorted = this.#tracks.length === 1 && edits.every(({ bytes }) => bytes === null)
+    return isSorted ? edits : edits.sort((one, other) => one.start - other.start || one.end - other.end)
   }
 
   #packetEdits(): Edit[] {
-    return this.#tracks.flatMap((track) => {
+    const edits: Edit[] = []
+    for (const track of this.#tracks) {
       const { slots } = track
-      return range(slots.firstIn(this.#place), slots.firstIn(this.#place + 1)).flatMap((slot): readonly Edit[] => {
+      const last = slots.firstIn(this.#place + 1)
+      for (let slot = slots.firstIn(this.#place); slot < last; slot++) {
         const [from, to] = [track.firstIn(slot), track.endIn(slot)]
         const [start, end] = [slots.start(slot), slots.end(slot)]
-        if (from === to && start === end) return []
-        return [
-          {
-            ...{ start, end, ordinal: slots.ordinal(slot), packets: { track, from, to } },
-            length: sum(range(from, to), track.blockBytes),
-            pieces: () => range(from, to).flatMap((packet) => track.blockPieces(packet, this.old.tick)),
-          },
-        ]
-      })
-    })
+        if (from === to && start === end) continue
+        const length = blockBytesOf(track, from, to)
+        edits.push({ start, end, length, bytes: null, track, from, to, ordinal: slots.ordinal(slot) })
+      }
+    }
+    return edits
   }
+}
+
+/** Bytes of the blocks of some packets. */
+export function blockBytesOf(track: NewTrack, from: number, to: number): number {
+  let length = 0
+  for (let packet = from; packet < to; packet++) length += track.blockBytes(packet)
+  return length
 }
 
 function newNumber(id: number, old: StatedNumber): NewNumber {
@@ -196,12 +197,6 @@ function delta(edits: readonly Edit[]): number {
   return sum(edits, ({ start, end, length }) => length - (end - start))
 }
 
-/** The integers from the first up to the last, which is left out. */
-export function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, place) => from + place)
-}
-
-/** Adds up what each of them has. */
-export function sum<T>(list: readonly T[], numberOf: (each: T) => number): number {
+function sum<T>(list: readonly T[], numberOf: (each: T) => number): number {
   return list.reduce((total, each) => total + numberOf(each), 0)
 }

@@ -1,7 +1,7 @@
 import type { BytePiece } from '../../byte-plan.js'
 import { makeHead, makeUint } from '../read/ebml.js'
 import { ID } from '../read/ids.js'
-import { range, sum } from './cluster-layout.js'
+import { blockBytesOf } from './cluster-layout.js'
 import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'
 
 /** A new cluster for packets that are too late for the cluster before it, inside a long gap of the old sound. */
@@ -25,7 +25,8 @@ export function extraClusters(tracks: readonly NewTrack[], cluster: number, tick
   return tracks.flatMap((track) => {
     const { slots } = track
     const made: ExtraCluster[] = []
-    for (const slot of range(slots.firstIn(cluster), slots.firstIn(cluster + 1))) {
+    const last = slots.firstIn(cluster + 1)
+    for (let slot = slots.firstIn(cluster); slot < last; slot++) {
       for (let from = track.endIn(slot); from < track.firstIn(slot + 1); ) {
         let to = from + 1
         while (to < track.firstIn(slot + 1) && track.tickOf(to) - track.tickOf(from) <= maxTicks) to += 1
@@ -40,7 +41,7 @@ export function extraClusters(tracks: readonly NewTrack[], cluster: number, tick
 function extraCluster(track: NewTrack, from: number, to: number): ExtraCluster {
   const tick = track.tickOf(from)
   const time = makeUint(ID.Timestamp, tick).length
-  const body = time + sum(range(from, to), track.blockBytes)
+  const body = time + blockBytesOf(track, from, to)
   const head = makeHead(ID.Cluster, body).length
   return { track, from, to, tick, headBytes: head, leadBytes: head + time, length: head + body }
 }
@@ -48,7 +49,7 @@ function extraCluster(track: NewTrack, from: number, to: number): ExtraCluster {
 /** The pieces of a new cluster, in order. */
 export function* extraClusterPieces({ track, from, to, tick }: ExtraCluster): Generator<BytePiece> {
   const time = makeUint(ID.Timestamp, tick)
-  const body = time.length + sum(range(from, to), track.blockBytes)
+  const body = time.length + blockBytesOf(track, from, to)
   yield { kind: 'bytes', bytes: Buffer.concat([makeHead(ID.Cluster, body), time]) }
-  for (const packet of range(from, to)) yield* track.blockPieces(packet, tick)
+  for (let packet = from; packet < to; packet++) yield* track.blockPieces(packet, tick)
 }

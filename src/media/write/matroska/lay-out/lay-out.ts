@@ -4,7 +4,7 @@ import { makeHead } from '../read/ebml.js'
 import { ID } from '../read/ids.js'
 import type { MatroskaFile, Part } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'
-import { ClusterLayout } from './cluster-layout.js'
+import { blockBytesOf, ClusterLayout } from './cluster-layout.js'
 import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
 import { rewriteEntry } from './new-entry.js'
 import { type NewTrack, newTrack } from './new-track.js'
@@ -160,8 +160,7 @@ class SegmentLayout {
     let at = position + layout.length
     for (const extra of this.#extras.get(cluster) ?? []) {
       if (extra.track === track && packet >= extra.from && packet < extra.to) {
-        let relative = extra.leadBytes - extra.headBytes
-        for (let before = extra.from; before < packet; before++) relative += track.blockBytes(before)
+        const relative = extra.leadBytes - extra.headBytes + blockBytesOf(track, extra.from, packet)
         return { position: at, relative, ordinal: packet - extra.from + 1 }
       }
       at += extra.length

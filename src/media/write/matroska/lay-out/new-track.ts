@@ -108,22 +108,34 @@ function blockMaker(
     },
     blockPieces: (packet: number, clusterTick: number): readonly BytePiece[] => {
       const length = blockLength(packet)
-      const lead = Buffer.alloc(3)
-      lead.writeInt16BE(tickOf(packet) - clusterTick)
-      const flags = packets.flags(packet) & KEYFRAME
       const [start, dataLength] = [packets.dataStart(packet), packets.dataLength(packet)]
       const data: BytePiece = { kind: 'donor', donor, start, length: dataLength }
+      const [tick, flags] = [tickOf(packet) - clusterTick, packets.flags(packet) & KEYFRAME]
       if (isSimple(packet)) {
-        lead[2] = flags
-        return [fresh(makeHead(ID.SimpleBlock, length), trackNumber, lead), data]
+        return [{ kind: 'bytes', bytes: blockHead(ID.SimpleBlock, length, trackNumber, { tick, flags }) }, data]
       }
       const padding = paddingOf(packet)
       const group = makeHead(ID.BlockGroup, elementBytes(length) + padding.length)
-      return [fresh(group, makeHead(ID.Block, length), trackNumber, lead), data, fresh(padding)]
+      const block = blockHead(ID.Block, length, trackNumber, { tick, flags: 0 })
+      return [{ kind: 'bytes', bytes: Buffer.concat([group, block]) }, data, { kind: 'bytes', bytes: padding }]
     },
   }
 }
 
-function fresh(...parts: readonly Buffer[]): BytePiece {
-  return { kind: 'bytes', bytes: Buffer.concat(parts) }
+/** Everything before the packet in a block. */
+function blockHead(
+  id: number,
+  length: number,
+  trackNumber: Buffer,
+  { tick, flags }: { readonly tick: number; readonly flags: number },
+): Buffer {
+  const width = vintWidthOf(length)
+  const bytes = Buffer.allocUnsafe(1 + width + trackNumber.length + 3)
+  bytes[0] = id
+  bytes.writeUIntBE(length + 2 ** (7 * width), 1, width)
+  bytes.set(trackNumber, 1 + width)
+  const at = 1 + width + trackNumber.length
+  bytes.writeInt16BE(tick, at)
+  bytes[at + 2] = flags
+  return bytes
 }

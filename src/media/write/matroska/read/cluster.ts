@@ -166,9 +166,10 @@ export class ClusterReader {
     body: { readonly at: number; readonly end: number },
     whole: { readonly start: number; readonly length: number },
   ): BlockList | null {
-    const bytes = this.#scanner.peek(body.at, Math.min(12, body.end - body.at))
-    const track = readVint(bytes, 0)
-    if (!track || bytes.length < track.width + 3) throw new MalformedElement(`the block at byte ${body.at} is empty`)
+    const { window } = this.#scanner
+    const place = this.#scanner.placeOf(body.at)
+    const track = readVint(window, place)
+    if (!track || body.end - body.at < track.width + 3) throw new MalformedElement(`the block at ${body.at} is empty`)
     if (draft.tick === null) throw new MalformedElement(`the block at byte ${body.at} has no time`)
     const ordinal = draft.takeOrdinal(whole.start)
     if (this.collected && !this.collected.has(track.value)) return null
@@ -176,10 +177,14 @@ export class ClusterReader {
     this.blocks.set(track.value, list)
     const dataStart = body.at + track.width + 3
     list.push({
-      ...{ ...whole, dataStart, dataLength: body.end - dataStart, cluster: this.clusters.length },
-      tick: draft.tick + bytes.readInt16BE(track.width),
+      start: whole.start,
+      length: whole.length,
+      tick: draft.tick + window.readInt16BE(place + track.width),
+      cluster: this.clusters.length,
       ordinal,
-      flags: bytes[track.width + 2] as number,
+      dataStart,
+      dataLength: body.end - dataStart,
+      flags: window[place + track.width + 2] as number,
     })
     return list
   }

@@ -9,18 +9,13 @@ export interface Head {
   readonly length: number | null
 }
 
-/** The longest head: an id of four bytes and a size of eight. */
-export const LONGEST_HEAD_BYTES = 12
-/** The widest size. */
-export const MAX_SIZE_WIDTH = 8
-
 /** Reads the head of an element; undefined if no element begins there. */
 export function readHead(bytes: Buffer, at: number): Head | undefined {
   const idWidth = vintWidth(bytes[at])
   if (idWidth === 0 || idWidth > 4) return undefined
   const size = readVint(bytes, at + idWidth)
   if (!size) return undefined
-  const isUnknown = size.value === unknownSize(size.width)
+  const isUnknown = size.value === UNKNOWN_SIZES[size.width]
   return {
     id: bytes.readUIntBE(at, idWidth),
     headBytes: idWidth + size.width,
@@ -42,15 +37,13 @@ function vintWidth(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23
 }
 
-/** The reserved value of a width, with all bits set. Rounded for eight bytes, as is what {@link readVint} returns. */
-function unknownSize(width: number): number {
-  return 2 ** (7 * width) - 1
-}
+/** The reserved values by width: all bits set. Rounded for eight bytes, as is the result of {@link readVint}. */
+const UNKNOWN_SIZES = Array.from({ length: 9 }, (_, width) => 2 ** (7 * width) - 1)
 
 /** The least width of a number that states its own width. */
 export function vintWidthOf(value: number): number {
   let width = 1
-  while (value >= unknownSize(width)) width += 1
+  while (value >= (UNKNOWN_SIZES[width] as number)) width += 1
   return width
 }
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { type Head, LONGEST_HEAD_BYTES, readHead } from './ebml.js'
+import { type Head, readHead } from './ebml.js'
 
 /** Enough for the heads of many small blocks, and little beside a picture. */
 const WINDOW_BYTES = 64 * 1024
@@ -9,7 +9,8 @@ export const SCANNED_BYTES = 32
 /** Reads the heads of elements, which lie anywhere between bodies that are not read. */
 export class Scanner {
   readonly #file: FileHandle
-  readonly #window = Buffer.alloc(WINDOW_BYTES)
+  /** Bytes of the file; zeros behind its end. */
+  readonly window = Buffer.alloc(WINDOW_BYTES)
   readonly sizeBytes: number
   #start = 0
   #length = 0
@@ -27,18 +28,24 @@ export class Scanner {
 
   /** The head of the element at an offset that was brought; undefined if no element begins there. */
   head(at: number): Head | undefined {
-    return readHead(this.peek(at, LONGEST_HEAD_BYTES), 0)
+    return readHead(this.window, this.placeOf(at))
+  }
+
+  /** Place in the window of an offset that was brought. */
+  placeOf(at: number): number {
+    return at - this.#start
   }
 
   /** Bytes at an offset that was brought; fewer at the end of the file. */
   peek(at: number, length: number): Buffer {
-    const from = at - this.#start
-    return this.#window.subarray(from, Math.min(from + length, this.#length))
+    const from = this.placeOf(at)
+    return this.window.subarray(from, Math.min(from + length, this.#length))
   }
 
   async #load(at: number): Promise<void> {
-    const { bytesRead } = await this.#file.read(this.#window, 0, WINDOW_BYTES, at)
+    const { bytesRead } = await this.#file.read(this.window, 0, WINDOW_BYTES, at)
     this.#start = at
     this.#length = bytesRead
+    this.window.fill(0, bytesRead)
   }
 }
