@@ -11,8 +11,11 @@ export type EarlierRanges =
   | { readonly kind: 'none' }
   /** Same settings: each part is exactly as it was sent, so its voice is in the cache. */
   | { readonly kind: 'kept'; readonly ranges: readonly UsedRange[] }
-  /** Other settings and `--force`: the parts are regenerated again, and paid for again. */
-  | { readonly kind: 'again'; readonly ranges: readonly UsedRange[] }
+  /**
+   * Other settings and `--force`: the parts are regenerated again, and paid for again. `lost` names the tracks and
+   * channels in which they become the original again.
+   */
+  | { readonly kind: 'again'; readonly ranges: readonly UsedRange[]; readonly lost: readonly string[] }
 
 /** Reads what an earlier cut regenerated, so that no new cut takes it away. */
 export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleRate: number): Promise<EarlierRanges> {
@@ -26,8 +29,9 @@ export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleR
     .sort((a, b) => a.startSample - b.startSample)
   if (ranges.length === 0) return { kind: 'none' }
   const isSame = receipt.preset === settings.preset && receipt.service.model === settings.recipe.voice.model
-  if (isSame && holdsLess(receipt, job)) return { kind: 'kept', ranges }
-  return settings.force ? { kind: 'again', ranges } : { kind: 'none' }
+  const lost = lostVoices(receipt, job)
+  if (isSame && lost.length === 0) return { kind: 'kept', ranges }
+  return settings.force ? { kind: 'again', ranges, lost } : { kind: 'none' }
 }
 
 /** Makes cheap comparisons only: the output is hashed before it is replaced. */
@@ -39,13 +43,19 @@ async function isOfThisInput({ input, output }: Receipt, job: JobPlan): Promise<
   return isSame && input.path === job.media.path && output.sizeBytes === made.size
 }
 
-/** True if every track and channel that was regenerated then is regenerated now. */
-function holdsLess({ voices }: Receipt, { tracks }: JobPlan): boolean {
+/** The tracks and channels that were regenerated then and are not regenerated now. */
+function lostVoices({ voices }: Receipt, { tracks }: JobPlan): readonly string[] {
   const pieces = tracks.flatMap((track) => track.pieces)
-  return voices.every(({ audioIndex, channel }) =>
-    pieces.some(
-      (piece) =>
-        piece.audioIndex === audioIndex && (piece.channels.kind === 'one' ? piece.channels.channel : null) === channel,
-    ),
+  const lost = voices.filter(
+    ({ audioIndex, channel }) =>
+      !pieces.some(
+        (piece) =>
+          piece.audioIndex === audioIndex &&
+          (piece.channels.kind === 'one' ? piece.channels.channel : null) === channel,
+      ),
   )
+  const names = lost.map(({ audioIndex, channel }) =>
+    channel === null ? `audio track ${audioIndex}` : `channel ${channel} of audio track ${audioIndex}`,
+  )
+  return [...new Set(names)]
 }

@@ -74,6 +74,8 @@ export async function planSource(
   if (earlier.kind === 'kept') notes.add('kept', name, `keeps ${earlierSec} that are regenerated already`)
   if (earlier.kind === 'again')
     notes.add('again', name, `regenerates ${earlierSec} of an earlier cut again, with these settings`)
+  if (earlier.kind === 'again' && earlier.lost.length > 0)
+    notes.add('undone', name, `loses what an earlier cut regenerated in ${earlier.lost.join(' and ')}`)
   const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
   const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
   const price = sent.length === 0 ? NOTHING_SENT : sent === regenerated ? whole.job : (await planOf(sent, false)).job

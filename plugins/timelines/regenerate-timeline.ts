@@ -3,11 +3,13 @@ import type { PipelineContext } from '../../src/pipeline/context.js'
 import type { FileEvent, JobEvent } from '../../src/pipeline/events.js'
 import type { JobOutcome } from '../../src/pipeline/job/job-outcome.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
+import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { relocateAddresses } from './relocate-addresses.js'
 import type { RelinkedMedia } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
+import { writeTimelineReceipt } from './timeline-receipt.js'
 import { verifyRelinked } from './verify-relinked.js'
-import { type NewTimeline, relocationOf, standsAlready, writeTimeline } from './write-timeline.js'
+import { type NewTimeline, relocationOf, timelinePlace, writeTimeline } from './write-timeline.js'
 
 export interface RegenerateTimelineOptions {
   /** Files that are worked on at the same time. */
@@ -38,7 +40,7 @@ export async function regenerateTimeline(
 ): Promise<TimelineOutcome> {
   const media = relinkedMedia(plan)
   const made = newTimeline(plan, media)
-  const isThere = await standsAlready(made)
+  const place = await timelinePlace(made)
   const requests = plan.sources.map(({ request }) => request)
   const files = await runJobs(requests, context, { concurrency, signal, onEvent })
   const left = files.find(({ event }) => event.status !== 'done' && event.status !== 'skipped')
@@ -46,15 +48,16 @@ export async function regenerateTimeline(
     const output = status === 'done' || status === 'skipped' ? plan.output : null
     const id = requests[0]?.provisionalId ?? plan.output
     const report = error && errorReport(error)
-    const event = { event: 'file', id, input: plan.file.path, status, output, receipt: null, error: report } as const
+    const receipt = output === null ? null : receiptPath(output)
+    const event = { event: 'file', id, input: plan.file.path, status, output, receipt, error: report } as const
     onEvent?.(event)
     return { event, files }
   }
   if (left) return end(left.event.status, left.error)
   await verifyRelinked(plan, made, media)
-  if (isThere) return end('skipped', null)
-  await writeTimeline(made)
-  return end('done', null)
+  if (place !== 'same') await writeTimeline(made)
+  await writeTimelineReceipt(plan.file.path, plan.output)
+  return end(place === 'same' ? 'skipped' : 'done', null)
 }
 
 /**
@@ -63,7 +66,7 @@ export async function regenerateTimeline(
  * @throws {UsageError} `ERR_OUTPUT_EXISTS`
  */
 export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
-  await standsAlready(newTimeline(plan, relinkedMedia(plan)))
+  await timelinePlace(newTimeline(plan, relinkedMedia(plan)))
 }
 
 function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): NewTimeline {

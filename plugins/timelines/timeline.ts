@@ -54,6 +54,7 @@ export const NOTE_KINDS = [
   'frame-rate',
   'kept',
   'again',
+  'undone',
 ] as const
 
 export interface TimelineNote {

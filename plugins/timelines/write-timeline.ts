@@ -5,6 +5,7 @@ import { UsageError } from '../../src/core/errors.js'
 import { publish } from '../../src/pipeline/output/publish.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Relocation } from './relocate-addresses.js'
+import { isEarlierTimeline } from './timeline-receipt.js'
 import { encodeText } from './timeline-text.js'
 
 /** A timeline that is about to be written. */
@@ -17,28 +18,37 @@ export interface NewTimeline {
   readonly replace: boolean
 }
 
+/** The state of the new timeline's place: nothing is there, the same timeline, or one that may be replaced. */
+export type TimelinePlace = 'free' | 'same' | 'replaceable'
+
 /**
- * Checks whether the same timeline is already at that path.
+ * Examines the place of a new timeline. It may replace what voxmux made of an earlier state of the same cut, if nobody
+ * has changed that since.
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there and may not be replaced
  */
-export async function standsAlready({ file, output, text, replace }: NewTimeline): Promise<boolean> {
-  if ((await stat(output).catch(() => undefined)) === undefined) return false
+export async function timelinePlace({ file, output, text, replace }: NewTimeline): Promise<TimelinePlace> {
+  if ((await stat(output).catch(() => undefined)) === undefined) return 'free'
   const standing = await readFile(textPathOf(file, output)).catch(() => undefined)
-  if (standing?.equals(encodeText(text, file.encoding))) return true
-  if (replace) return false
+  if (standing?.equals(encodeText(text, file.encoding))) return 'same'
+  if (replace || (await isEarlierTimeline(file.path, output))) return 'replaceable'
   throw new UsageError('ERR_OUTPUT_EXISTS', `${output} exists already and is not replaced.`, {
     input: output,
     remedies: ['Choose another folder with --output, or replace it with --force.'],
   })
 }
 
-/** Writes a timeline whole or not at all: into a hidden file beside it first. Copies the rest of a bundle. */
+/**
+ * Writes a timeline whole or not at all: into a hidden file beside it first. Copies the rest of a bundle.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another has taken its place since the plan
+ */
 export async function writeTimeline(made: NewTimeline): Promise<void> {
-  const { file, output, text, replace } = made
+  const { file, output, text } = made
   await mkdir(dirname(output), { recursive: true })
+  const replace = (await timelinePlace(made)) !== 'free'
   if (isBundle(file)) {
-    await writeBundle(made)
+    await writeBundle({ ...made, replace })
     return
   }
   const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { syncFolder } from '../../src/core/sync-folder.js'
+import { voxmuxVersion } from '../../src/core/version.js'
+import { fileSha256, valueSha256 } from '../../src/pipeline/file-identity.js'
+import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+
+/** `<timeline>.voxmux.json`: the cut that a timeline was made of, and its content. */
+const timelineReceiptSchema = z.object({
+  schemaVersion: z.literal(1),
+  kind: z.literal('timeline'),
+  voxmux: z.string(),
+  input: z.object({ path: z.string() }),
+  output: z.object({ path: z.string(), sha256: z.string() }),
+})
+
+/**
+ * Writes the receipt of a new timeline atomically.
+ *
+ * @returns its path
+ */
+export async function writeTimelineReceipt(cut: string, timeline: string): Promise<string> {
+  const path = receiptPath(timeline)
+  const part = join(dirname(path), `.voxmux-${randomUUID()}.part`)
+  const receipt: z.infer<typeof timelineReceiptSchema> = {
+    ...{ schemaVersion: 1, kind: 'timeline', voxmux: voxmuxVersion(), input: { path: cut } },
+    output: { path: timeline, sha256: await contentSha256(timeline) },
+  }
+  try {
+    await writeFile(part, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx', flush: true })
+    await rename(part, path)
+    await syncFolder(dirname(path))
+    return path
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** True if a timeline was made of an earlier state of this cut, and nobody has changed it since. */
+export async function isEarlierTimeline(cut: string, timeline: string): Promise<boolean> {
+  const text = await readFile(receiptPath(timeline), 'utf8').catch(() => '')
+  const read = timelineReceiptSchema.safeParse(parsed(text))
+  return read.success && read.data.input.path === cut && read.data.output.sha256 === (await contentSha256(timeline))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** SHA-256 of a file, or of all files of a bundle with their names. */
+async function contentSha256(path: string): Promise<string> {
+  if ((await stat(path)).isFile()) return fileSha256(path)
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))
+  const hashes = await Promise.all(files.sort().map(async (file) => [file.slice(path.length), await fileSha256(file)]))
+  return valueSha256(hashes)
+}
