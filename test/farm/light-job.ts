@@ -7,8 +7,8 @@ import { partPath } from '../../src/pipeline/output/part-file.js'
 import { publish } from '../../src/pipeline/output/publish.js'
 import { regenerateVoice } from '../../src/pipeline/voice/regenerate-voice.js'
 
-/** What the voice of a job is: some bytes that no other has. */
-export const voiceOf = (key: string) => `the voice of ${key}\n`.repeat(20)
+/** What the voice of a job is: some bytes that no other has, and as in every sound one that no text has. */
+export const voiceOf = (key: string) => `\0the voice of ${key}\n`.repeat(20)
 
 /**
  * A job without ffmpeg, so that a laptop does ten thousand: the voice is regenerated, paid for and cached, the lease
