@@ -33,6 +33,18 @@ export function describeSpendingLog(name: string, make: () => Promise<Shared<Spe
       expect(await one.spent()).toMatchObject({ committedSec: 90, reservedSec: 0 })
     })
 
+    it('lists what is reserved for some days, until it is committed or released', async () => {
+      const { one, other } = fixture
+      for (const id of ['f1', 'f2', 'f3']) await one.reserve(id, 10, limit)
+      await one.commit('f1')
+      await one.release('f2')
+      fixture.advance(1000)
+      await other.reserve('f4', 10, limit)
+      expect((await other.reserved()).toSorted()).toEqual(['f3', 'f4'])
+      fixture.advance(3 * 24 * 3600 * 1000)
+      expect(await one.reserved()).toEqual(['f4'])
+    })
+
     it('begins anew at midnight UTC', async () => {
       const { one } = fixture
       await one.reserve('f1', 100, limit)

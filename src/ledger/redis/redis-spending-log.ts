@@ -1,4 +1,12 @@
-import { type DaySpending, overLimit, type SpendingLimit, type SpendingLog } from '../spending/spending-log.js'
+import {
+  DAY_MS,
+  type DaySpending,
+  dayOf,
+  OPEN_DAYS,
+  overLimit,
+  type SpendingLimit,
+  type SpendingLog,
+} from '../spending/spending-log.js'
 import type { RedisScripts, StoreScript } from './redis-scripts.js'
 
 /**
@@ -61,13 +69,22 @@ add(day, 'reserved', '-' .. sec)
 return 1`,
   },
 
+  /** A[2] as above. */
+  reserved: {
+    lua: `${ENTRY}
+local ids = {}
+for _, day in ipairs(days) do
+  local entries = redis.call('HGETALL', own .. 'spending:' .. day)
+  for at = 1, #entries, 2 do
+    if string.sub(entries[at + 1], 1, 1) == 'r' then ids[#ids + 1] = entries[at] end
+  end
+end
+return ids`,
+  },
+
   /** A[1] the day. */
   spent: { lua: `return redis.call('HMGET', own .. 'spent:' .. A[1], 'committed', 'reserved')` },
 } as const satisfies Record<string, StoreScript>
-
-/** Number of days in which an id is looked up. */
-const DAYS = 4
-const DAY_MS = 24 * 3600 * 1000
 
 /** {@link SpendingLog} on Redis: one limit for all machines. */
 export class RedisSpendingLog implements SpendingLog {
@@ -90,6 +107,10 @@ export class RedisSpendingLog implements SpendingLog {
     await this.#run('release', [id, this.#days()])
   }
 
+  async reserved(): Promise<readonly string[]> {
+    return (await this.#run('reserved', ['', this.#days()])) as string[]
+  }
+
   async spent(day: string = this.#day(0)): Promise<DaySpending> {
     const [committed, reserved] = (await this.#run('spent', [day])) as (string | null)[]
     return { day, committedSec: Number(committed ?? 0), reservedSec: Number(reserved ?? 0) }
@@ -100,10 +121,10 @@ export class RedisSpendingLog implements SpendingLog {
   }
 
   #days(): string {
-    return Array.from({ length: DAYS }, (_, ago) => this.#day(ago)).join(',')
+    return Array.from({ length: OPEN_DAYS }, (_, ago) => this.#day(ago)).join(',')
   }
 
   #day(ago: number): string {
-    return new Date(this.#scripts.now() - ago * DAY_MS).toISOString().slice(0, 10)
+    return dayOf(this.#scripts.now() - ago * DAY_MS)
   }
 }

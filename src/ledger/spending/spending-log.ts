@@ -30,9 +30,15 @@ export interface SpendingLog {
   commit(id: string): Promise<void>
   /** Cancels a reservation. Committed seconds stay. */
   release(id: string): Promise<void>
+  /** Ids of the last days that are reserved, and neither committed nor released. */
+  reserved(): Promise<readonly string[]>
   /** @param day default today */
   spent(day?: string): Promise<DaySpending>
 }
+
+/** Number of days in which a reservation is committed or released. */
+export const OPEN_DAYS = 4
+export const DAY_MS = 24 * 3600 * 1000
 
 /** {@link SpendingLog} in SQLite. */
 export class SqliteSpendingLog implements SpendingLog {
@@ -71,6 +77,12 @@ export class SqliteSpendingLog implements SpendingLog {
     this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
   }
 
+  async reserved(): Promise<readonly string[]> {
+    const since = dayOf(this.#now() - (OPEN_DAYS - 1) * DAY_MS)
+    const rows = this.#database.all('SELECT id FROM spending WHERE committed = 0 AND day >= ?', [since])
+    return rows.map(({ id }) => String(id))
+  }
+
   async spent(day: string = this.#today()): Promise<DaySpending> {
     return this.#spent(day)
   }
@@ -85,8 +97,13 @@ export class SqliteSpendingLog implements SpendingLog {
   }
 
   #today(): string {
-    return new Date(this.#now()).toISOString().slice(0, 10)
+    return dayOf(this.#now())
   }
+}
+
+/** The day of a time in Unix milliseconds, as `YYYY-MM-DD` in UTC. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
 }
 
 /**

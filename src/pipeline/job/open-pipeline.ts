@@ -13,6 +13,7 @@ import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
 import { valueSha256 } from '../file-identity.js'
 import { openStageSlots } from '../stage-slots.js'
+import { settleSpending } from '../voice/settle-spending.js'
 import { openWebhookIntake, type WebhookIntake } from '../voice/webhook-intake.js'
 import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
@@ -57,8 +58,14 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
   const service = new LazyService(target, join(stateDir, 'service'), options, { ...config, news: ledger.news })
   const roots = new PathRoots(config.paths)
+  const stop = new AbortController()
+  let settling: Promise<void> | undefined
   const context: PipelineContext = {
-    client: async () => (await service.opened()).client,
+    client: async () => {
+      const { client } = await service.opened()
+      settling ??= settleSpending(client, { ...ledger, logger }, stop.signal)
+      return client
+    },
     webhooks: async () => (await service.opened()).intake?.start ?? null,
     serviceIdentity: await identityOf(target, stateDir),
     isEmbedded: target.kind === 'embedded',
@@ -79,6 +86,8 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   return {
     context,
     close: async () => {
+      stop.abort()
+      await settling
       await service.close()
       await ledger.close()
     },

@@ -1,0 +1,48 @@
+import type { VoxmuxClient } from '../../client/index.js'
+import type { VoiceServiceContext } from './voice-service.js'
+
+type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
+
+/**
+ * Settles the reservations of processes that stopped before they learned whether a start had been accepted. A file that
+ * the service has started is committed, and one that was certainly never started is released. Any other reservation
+ * stays, because a start may still be on its way, or the file belongs to another service.
+ *
+ * Never rejects: a reservation that cannot be settled now is settled by a later process.
+ */
+export async function settleSpending(client: VoxmuxClient, context: SettleContext, signal: AbortSignal): Promise<void> {
+  const { spending, logger } = context
+  try {
+    for (const fileId of await spending.reserved()) {
+      if (signal.aborted) return
+      await settleOne(fileId, client, context, signal)
+    }
+  } catch (cause) {
+    logger.debug({ cause }, 'Reserved spending was not settled')
+  }
+}
+
+async function settleOne(
+  fileId: string,
+  client: VoxmuxClient,
+  { spending, voices }: SettleContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = await voices.getByFileId(fileId)
+  if (!known) return
+  const claim = await voices.claim(known.key)
+  // A process that works on the voice settles it itself.
+  if (claim.outcome === 'held') return
+  const { voice, lease } = claim
+  try {
+    const isCurrent = voice.fileId === fileId
+    if (isCurrent && (voice.status === 'registered' || voice.status === 'uploaded'))
+      return await spending.release(fileId)
+    const [entry] = await client.getFilesStatus([fileId], { signal })
+    if (!entry || entry.status === 'NotFound' || entry.status === 'Pending') return
+    await spending.commit(fileId)
+    if (isCurrent && voice.status === 'starting') await voices.advance(lease, { status: 'started' })
+  } finally {
+    await voices.release(lease)
+  }
+}

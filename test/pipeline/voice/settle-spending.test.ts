@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { resolveConfig } from '../../../src/config/index.js'
+import { openLedger, type VoiceStep } from '../../../src/ledger/index.js'
+import { openPipeline } from '../../../src/pipeline/job/open-pipeline.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { until } from '../../helpers/until.js'
+
+const bench = jobBench()
+const NO_LIMIT = { maxSecondsPerDay: null }
+
+it('the next process settles what an interrupted one reserved, as far as the service tells', async () => {
+  const { server, folder, pipeline } = bench
+  const stateDir = folder.file('left')
+  const ledger = await openLedger(join(stateDir, 'ledger.sqlite'))
+  const client = await pipeline.context.client()
+  const input = await bench.take('speech.wav')
+  const leave = async (key: string, fileId: string, ...steps: readonly VoiceStep[]) => {
+    await ledger.spending.reserve(fileId, 3, NO_LIMIT)
+    const claim = await ledger.voices.claim(key)
+    if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+    for (const step of [{ status: 'registering' }, { status: 'registered', fileId }, ...steps] as const)
+      await ledger.voices.advance(claim.lease, step)
+    return claim.lease
+  }
+  const starting = [{ status: 'uploaded' }, { status: 'starting', paidSec: 3 }] as const
+  const uploaded = async () => (await client.registerAndUpload({ clientFileId: 'a' }, input)).file_id
+
+  const [started, waiting, held] = [await uploaded(), await uploaded(), await uploaded()]
+  await client.startOnce(started)
+  // Its status is Pending: the start may still be on its way.
+  await ledger.voices.release(await leave('waiting', waiting, ...starting))
+  await ledger.voices.release(await leave('started', started, ...starting))
+  await ledger.voices.release(await leave('begun', 'file-begun', { status: 'uploaded' }))
+  await ledger.voices.release(await leave('elsewhere', 'file-of-another-service', ...starting))
+  const lease = await leave('held', held, ...starting)
+  server.behaviour.states = ({ id }) =>
+    id === started
+      ? [{ status: 'InProgress', errorCode: 0, progress: 1 }]
+      : [{ status: 'Pending', errorCode: 0, progress: 0 }]
+
+  const config = await resolveConfig({ cwd: folder.path, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
+  const next = await openPipeline(config, { startEmbedded: async () => expect.unreachable('the service is remote') })
+  await next.context.client()
+  await until(async () => (await ledger.spending.reserved()).length === 3)
+  await next.close()
+  const left = ['file-of-another-service', waiting, held].toSorted()
+  expect((await ledger.spending.reserved()).toSorted()).toEqual(left)
+  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 9 })
+  expect((await ledger.voices.get('started'))?.status).toBe('started')
+  expect((await ledger.voices.get('begun'))?.status).toBe('uploaded')
+  await ledger.voices.release(lease)
+  await ledger.close()
+})
