@@ -22,7 +22,7 @@ export async function keepForInspection(stateDir: string, jobId: string, workFol
 }
 
 /** Removes the work folders that killed processes left. */
-export async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promise<boolean | undefined>) {
+async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promise<boolean | undefined>) {
   const folder = join(stateDir, 'work')
   for (const jobId of await readdir(folder).catch(() => [])) {
     if ((await isLive(jobId)) !== true) await rm(join(folder, jobId), { recursive: true, force: true })

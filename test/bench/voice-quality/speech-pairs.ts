@@ -11,7 +11,7 @@ export interface SpeechPair {
 }
 
 /** Folder of `<name>_noisy.wav` and `<name>_clean.wav`; `VOXMUX_SPEECH_DIR`, or `../shared/speech` beside the repository. */
-export const SPEECH_DIR = resolve(
+const SPEECH_DIR = resolve(
   process.env.VOXMUX_SPEECH_DIR ?? fileURLToPath(new URL('../../../../shared/speech', import.meta.url)),
 )
 
@@ -36,7 +36,7 @@ export async function readSpeechPairs(): Promise<SpeechPair[]> {
 }
 
 /** A 16-bit mono WAV, full scale ±1. */
-export async function readMonoWav(path: string): Promise<{ sampleRate: number; samples: Float32Array }> {
+async function readMonoWav(path: string): Promise<{ sampleRate: number; samples: Float32Array }> {
   const bytes = await readFile(path)
   let sampleRate = 0
   for (let at = 12; at + 8 <= bytes.length; ) {
