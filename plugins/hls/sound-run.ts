@@ -3,6 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError } from '../../src/core/errors.js'
+import { readAt } from '../../src/core/read-at.js'
 import { AAC_FRAME_SAMPLES, type AdtsFormat, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
@@ -101,8 +102,7 @@ export async function readResource(folder: PackageFolder, rendition: Rendition, 
         },
       )
     }
-    const { buffer } = await file.read(Buffer.alloc(length), 0, length, offset)
-    return buffer
+    return await readAt(file, offset, length)
   } finally {
     await file.close()
   }

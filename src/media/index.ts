@@ -23,6 +23,7 @@ export {
   type AudioStreamInfo,
   audioStreams,
   type MediaInfo,
+  pictureOf,
   type VideoStreamInfo,
 } from './media-info.js'
 export { blockSizeOptions } from './pcm/block-size.js'

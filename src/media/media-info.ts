@@ -117,3 +117,8 @@ export interface ChapterInfo {
 export function audioStreams(media: MediaInfo): readonly AudioStreamInfo[] {
   return media.streams.filter((stream) => stream.kind === 'audio')
 }
+
+/** The first moving picture; undefined for sound alone. A cover does not count. */
+export function pictureOf(media: MediaInfo): VideoStreamInfo | undefined {
+  return media.streams.find((stream): stream is VideoStreamInfo => stream.kind === 'video' && !stream.isCover)
+}

@@ -1,12 +1,11 @@
-import { audioStreams, type MediaInfo, type VideoStreamInfo } from '../../../src/media/index.js'
+import { audioStreams, type MediaInfo, pictureOf } from '../../../src/media/index.js'
 import { startTimecodeOf, timecodeFrames } from '../../../src/pipeline/plan/timecode.js'
 import { ratio } from './frame-rate.js'
 import { divide, type Rational, rational, ZERO } from './rational.js'
 
 /** The exact frame rate of a file's picture; undefined for one without. */
 export function exactFrameRate(media: MediaInfo): Rational | undefined {
-  const picture = media.streams.find((stream): stream is VideoStreamInfo => stream.kind === 'video' && !stream.isCover)
-  return ratio(picture?.frameRate ?? '')
+  return ratio(pictureOf(media)?.frameRate ?? '')
 }
 
 /**

@@ -10,7 +10,7 @@ import { measureLoudness } from '../pcm/loudness.js'
 import type { Loudness } from '../pcm/loudness-meter.js'
 import { frameBytes } from '../pcm/pcm.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
-import { waveSampleCount } from '../probe/wave-length.js'
+import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { cutCommand, heardCutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
 

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { PrecheckError } from '../../core/errors.js'
+import { readAt } from '../../core/read-at.js'
 import {
   type ClockReading,
   clockReadings,
@@ -141,9 +142,4 @@ function jumpOf(from: ClockReading, to: ClockReading): ClockJump | undefined {
   const bySec = secondsBetween(from, to)
   if (bySec < -MOST_BACK_SEC) return { kind: 'back' }
   return bySec > MOST_AHEAD_SEC ? { kind: 'ahead', bySec } : undefined
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
 import { missingFlacSec } from './flac-end.js'
 import { missingMp3Sec } from './mp3-end.js'
 
@@ -102,9 +103,4 @@ function readVint(bytes: Buffer, at: number): { value: number; length: number; u
   let value = BigInt(first & (0xff >> length))
   for (let place = 1; place < length; place++) value = (value << 8n) | BigInt(bytes[at + place] ?? 0)
   return { value: Number(value), length, unknown: value === (1n << BigInt(7 * length)) - 1n }
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
 import { afterId3 } from './id3-length.js'
 
 /** Largest frame that is looked for where STREAMINFO does not state one. */
@@ -106,9 +107,4 @@ function crc8(bytes: Buffer): number {
     for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x80 ? 0x07 : 0)) & 0xff
   }
   return crc
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
 
 /** A box of an mp4 or mov, with the position of its content. */
 export interface MovieBox {
@@ -50,19 +51,17 @@ async function* tables(
 }
 
 async function boxAt(file: FileHandle, at: number, limit: number): Promise<MovieBox | undefined> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, at)
-  if (bytesRead < 8) return undefined
-  const short = buffer.readUInt32BE(0)
+  const head = await readAt(file, at, 16)
+  if (head.length < 8) return undefined
+  const short = head.readUInt32BE(0)
   // 0: up to the end of its parent; 1: the size follows as 64 bits.
-  const size = short === 0 ? limit - at : short === 1 && bytesRead === 16 ? Number(buffer.readBigUInt64BE(8)) : short
+  const size = short === 0 ? limit - at : short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short
   const headBytes = short === 1 ? 16 : 8
   if (size < headBytes) return undefined
-  return { type: buffer.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
+  return { type: head.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
 }
 
 /** The content of a table. */
-export async function tableBody(file: FileHandle, { bodyAt, endAt }: MovieBox): Promise<Buffer> {
-  const length = Math.min(endAt - bodyAt, MAX_TABLE_BYTES)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, bodyAt)
-  return buffer.subarray(0, bytesRead)
+export function tableBody(file: FileHandle, { bodyAt, endAt }: MovieBox): Promise<Buffer> {
+  return readAt(file, bodyAt, Math.min(endAt - bodyAt, MAX_TABLE_BYTES))
 }

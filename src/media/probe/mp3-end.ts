@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { z } from 'zod'
+import { readAt } from '../../core/read-at.js'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
 import { afterId3 } from './id3-length.js'
 
@@ -45,9 +46,4 @@ function statedLength(head: Buffer): { readonly frames: number | null; readonly 
 /** MPEG-1 has two granules in a frame; MPEG-2 and 2.5, with their low rates, have one. */
 function samplesPerFrame(sampleRate: number): number {
   return sampleRate >= 32_000 ? 1152 : 576
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
-import type { MediaInfo } from '../media-info.js'
+import { type MediaInfo, pictureOf } from '../media-info.js'
 
 const packetsSchema = z.object({ packets: z.array(z.object({ pts_time: z.string().optional() })).default([]) })
 
@@ -15,7 +15,7 @@ const REORDER_SEC = 2
  * @throws as `ffprobe`
  */
 export async function pictureStart(media: MediaInfo, atSec: number, signal?: AbortSignal): Promise<number> {
-  const picture = media.streams.find((stream) => stream.kind === 'video' && !stream.isCover)
+  const picture = pictureOf(media)
   if (!picture) return atSec
   const wantedSec = media.startSec + atSec
   // Starts at the key frame before the position, to which ffprobe seeks.

@@ -1,6 +1,7 @@
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../core/errors.js'
+import { readAt } from '../../core/read-at.js'
 import { shellName, undecodableName } from '../../core/undecodable-name.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
@@ -34,7 +35,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
   if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
   const file = await open(absolute, 'r')
   try {
-    const head = await readHead(file)
+    const head = await readAt(file, 0, HEAD_BYTES)
     const movie = await movieTracks(file, sizeBytes)
     const edits = editLists(movie)
     const readOptions = edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []
@@ -105,11 +106,6 @@ function complexEdits(path: string, why: string): PrecheckError {
   })
 }
 
-async function readHead(file: FileHandle): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-  return buffer.subarray(0, bytesRead)
-}
-
 function unsupported(path: string, formatName: string): PrecheckError {
   return new PrecheckError(
     'ERR_UNSUPPORTED_CONTAINER',
@@ -131,6 +127,5 @@ function unsupported(path: string, formatName: string): PrecheckError {
 async function statesLoudness(file: FileHandle): Promise<boolean> {
   const bext = (await waveChunks(file)).find(({ id }) => id === 'bext')
   if (!bext || bext.size < BEXT_LOUDNESS_END) return false
-  const { buffer } = await file.read(Buffer.alloc(BEXT_LOUDNESS_END), 0, BEXT_LOUDNESS_END, bext.at + 8)
-  return hasLoudness(buffer)
+  return hasLoudness(await readAt(file, bext.at + 8, BEXT_LOUDNESS_END))
 }

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
 
 /** Offset of the version in the content of a bext chunk, and of its five loudness figures (EBU Tech 3285, version 2). */
 const VERSION_AT = 346
@@ -75,11 +76,11 @@ export async function waveChunks(file: FileHandle): Promise<readonly WaveChunk[]
   const chunks: WaveChunk[] = []
   let longData = 0
   for (let at = 12; at + 8 <= fileSize; ) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(24), 0, 24, at)
-    if (bytesRead < 8) break
-    const id = buffer.toString('latin1', 0, 4)
-    const short = buffer.readUInt32LE(4)
-    if (id === 'ds64' && bytesRead >= 24) longData = Number(buffer.readBigUInt64LE(16))
+    const head = await readAt(file, at, 24)
+    if (head.length < 8) break
+    const id = head.toString('latin1', 0, 4)
+    const short = head.readUInt32LE(4)
+    if (id === 'ds64' && head.length >= 24) longData = Number(head.readBigUInt64LE(16))
     const size = id === 'data' && short === 0xffff_ffff ? longData : short
     if (at + 8 + size > fileSize) break
     chunks.push({ id, at, size })
@@ -92,13 +93,12 @@ async function isWanted(file: FileHandle, { id, at, size }: WaveChunk): Promise<
   if (NOT_COPIED.has(id) || size > MAX_CHUNK_BYTES) return false
   if (id !== 'LIST') return true
   // An INFO list contains tags, which the muxer writes. An adtl list labels the cue points.
-  const { buffer } = await file.read(Buffer.alloc(4), 0, 4, at + 8)
-  return buffer.toString('latin1') !== 'INFO'
+  return (await readAt(file, at + 8, 4)).toString('latin1') !== 'INFO'
 }
 
 async function writeRiffSize(file: FileHandle, size: number): Promise<void> {
-  const { buffer } = await file.read(Buffer.alloc(28), 0, 28, 0)
-  const long = buffer.toString('latin1', 0, 4) === 'RF64' && buffer.toString('latin1', 12, 16) === 'ds64'
+  const head = await readAt(file, 0, 28)
+  const long = head.toString('latin1', 0, 4) === 'RF64' && head.toString('latin1', 12, 16) === 'ds64'
   const bytes = Buffer.alloc(long ? 8 : 4)
   if (long) bytes.writeBigUInt64LE(BigInt(size))
   else bytes.writeUInt32LE(Math.min(size, MAX_RIFF_BYTES))
@@ -119,4 +119,27 @@ function clearLoudness(bext: Buffer): void {
 
 function places(): readonly number[] {
   return Array.from({ length: FIGURES }, (_, place) => LOUDNESS_AT + 2 * place)
+}
+
+/**
+ * Number of samples of a FLAC or WAV/RF64 file, from its header.
+ *
+ * @returns null for other files and if the header does not contain it
+ */
+export async function waveSampleCount(file: FileHandle): Promise<number | null> {
+  const head = await readAt(file, 0, 26)
+  const magic = head.toString('latin1', 0, 4)
+  if (magic === 'fLaC') return flacSampleCount(head)
+  if (magic !== 'RIFF' && magic !== 'RF64') return null
+  const chunks = await waveChunks(file)
+  const [format, data] = ['fmt ', 'data'].map((wanted) => chunks.find(({ id }) => id === wanted))
+  if (!format || !data || format.size < 14) return null
+  const blockAlign = (await readAt(file, format.at + 20, 2)).readUInt16LE(0)
+  return blockAlign > 0 ? Math.floor(data.size / blockAlign) : null
+}
+
+/** STREAMINFO (RFC 9639, section 8.2): the 36 bits before the MD5. */
+function flacSampleCount(head: Buffer): number | null {
+  if (head.length < 26) return null
+  return (head.readUInt8(21) & 0x0f) * 2 ** 32 + head.readUInt32BE(22) || null
 }

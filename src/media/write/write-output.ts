@@ -1,5 +1,6 @@
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { syncFile } from '../../core/sync-folder.js'
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
@@ -82,7 +83,7 @@ async function writeBytes(
     signal,
     onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
   })
-  await sync(partPath)
+  await syncFile(partPath)
   return { runs, voices: written, ...(await facts) }
 }
 
@@ -120,13 +121,4 @@ async function packetFacts(plan: MuxPlan, signal: AbortSignal | undefined) {
     )
   }
   return { packetHashes: hashes.byInputIndex(plan), packetTimes: times.byInputIndex(plan) }
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { OutputType } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
 import { containerProfile } from '../../media/index.js'
-import type { MediaInfo } from '../../media/media-info.js'
+import { type MediaInfo, pictureOf } from '../../media/media-info.js'
 import { isMediaName } from './expand-inputs.js'
 
 /** Container and codec of each output type. wav and aiff keep the voice's kind of PCM. */
@@ -57,7 +57,7 @@ function refuseOtherName({ path }: MediaInfo, outputType: OutputType, outputFile
 }
 
 function refuseVideo(media: MediaInfo): void {
-  if (media.streams.some((stream) => stream.kind === 'video' && !stream.isCover)) {
+  if (pictureOf(media)) {
     throw new UsageError(
       'ERR_OUTPUT_TYPE_VIDEO',
       `${media.path} is a video, and --output-type is only for audio files.`,

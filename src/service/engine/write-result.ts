@@ -6,6 +6,7 @@ import {
   type MediaInfo,
   mux,
   type PcmStream,
+  pictureOf,
   planMux,
   probe,
 } from '../../media/index.js'
@@ -54,7 +55,7 @@ async function writeLikeInput(options: ResultOptions): Promise<string> {
   const { audioIndex } = onlyTrack(media)
   const plan = planMux(media, { replaced: [audioIndex] })
   await mux(plan, new Map([[audioIndex, voiceOf(options)]]), output, { signal })
-  return plan.container === 'mkv' && !hasFilm(media) ? 'mka' : plan.container
+  return plan.container === 'mkv' && !pictureOf(media) ? 'mka' : plan.container
 }
 
 /** Writes a part of a film. Cuts the packets by stream copy first; the cut is then an ordinary file. */
@@ -82,7 +83,7 @@ function onlyTrack(media: MediaInfo): AudioStreamInfo {
 
 /** The interface's type that matches the file; undefined for films and for other kinds of sound. */
 function soundType(media: MediaInfo): OutputType | undefined {
-  if (hasFilm(media)) return undefined
+  if (pictureOf(media)) return undefined
   switch (media.container) {
     case 'wav':
     case 'flac':
@@ -97,9 +98,4 @@ function soundType(media: MediaInfo): OutputType | undefined {
     default:
       return undefined
   }
-}
-
-/** True if the file has moving pictures. A cover does not count. */
-function hasFilm({ streams }: MediaInfo): boolean {
-  return streams.some((stream) => stream.kind === 'video' && !stream.isCover)
 }

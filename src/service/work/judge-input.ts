@@ -1,6 +1,6 @@
 import { blamingFile } from '../../media/ffmpeg/blaming-file.js'
 import { unreadable } from '../../media/ffmpeg/ffmpeg-failure.js'
-import { audioStreams, type MediaInfo, probe } from '../../media/index.js'
+import { audioStreams, type MediaInfo, pictureOf, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
 import { filePart } from '../engine/file-part.js'
 import { measureSound } from '../engine/measure-sound.js'
@@ -39,7 +39,7 @@ export async function judgeInput(input: string, file: FileRecord, options: Judge
     measureSound(media, { audioIndex, mostSec: Math.min(file.endSec ?? mostSec, mostSec), signal }),
   )
   if (track && soundSec === 0) throw unreadable(`No audio sample of ${input} can be decoded`, { input })
-  const lengthSec = file.outputType === null && hasFilm(media) ? Math.max(media.durationSec ?? 0, soundSec) : soundSec
+  const lengthSec = file.outputType === null && pictureOf(media) ? Math.max(media.durationSec ?? 0, soundSec) : soundSec
   const part = filePart({ ...media, durationSec: lengthSec }, startSec, file.endSec ?? undefined)
   requireTaken(media, part ? part.durationSec : lengthSec, limits)
   const endSec = part?.endSec ?? undefined
@@ -51,8 +51,4 @@ export async function judgeInput(input: string, file: FileRecord, options: Judge
 function requireTaken(media: MediaInfo, durationSec: number | null, limits: Limits): void {
   const error = refusalError(media.path, runRules({ ...subjectOfMedia(media), durationSec }, limits))
   if (error) throw error
-}
-
-function hasFilm({ streams }: MediaInfo): boolean {
-  return streams.some((stream) => stream.kind === 'video' && !stream.isCover)
 }

@@ -1,9 +1,9 @@
 import { open, stat } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
-import { readAt } from '../structure/structure.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { tagBlocks } from './tag-blocks.js'
 

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../structure/structure.js'
+import { readAt } from '../../../core/read-at.js'
 
 /** The range from the first frame to the end of the last. */
 export interface FrameRange {

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../structure/structure.js'
+import { readAt } from '../../../core/read-at.js'
 
 /** A page of an Ogg file (RFC 3533). Offsets in bytes. */
 export interface OggPage {

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { kept, rewritten } from '../census.js'
-import { readAt } from '../structure/structure.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { type OggPage, oggPageAt, oggPageHead, packetsOf, pagesOfPackets } from './ogg-pages.js'
 

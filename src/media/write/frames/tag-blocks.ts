@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
-import { readAt, type Structure } from '../structure/structure.js'
+import type { Structure } from '../structure/structure.js'
 
 /** The tags around the audio of an MP3, AAC, AC-3 or FLAC file. */
 export interface TagBlocks {

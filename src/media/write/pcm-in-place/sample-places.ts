@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { klvHead } from '../structure/klv.js'
-import { readAt } from '../structure/structure.js'
 
 /** A run of samples in the input, in playing order. Bytes. */
 export interface SampleRun {

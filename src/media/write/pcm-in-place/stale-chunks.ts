@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import type { Loudness } from '../../pcm/loudness-meter.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
-import { readAt } from '../structure/structure.js'
 
 /** A chunk with facts about the old samples. */
 export interface StaleChunk {

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 
 /** ISO base media and QuickTime, as {@link MediaInfo.container} names them. */
@@ -10,13 +11,13 @@ export async function hasIndexFirst({ path, container, sizeBytes }: MediaInfo): 
   const file = await open(path, 'r')
   try {
     for (let at = 0; at + 8 <= sizeBytes; ) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, at)
-      if (bytesRead < 16) return false
-      const name = buffer.toString('latin1', 4, 8)
+      const head = await readAt(file, at, 16)
+      if (head.length < 16) return false
+      const name = head.toString('latin1', 4, 8)
       if (name === 'moov') return true
       if (name === 'mdat') return false
-      const short = buffer.readUInt32BE(0)
-      const size = short === 1 ? Number(buffer.readBigUInt64BE(8)) : short
+      const short = head.readUInt32BE(0)
+      const size = short === 1 ? Number(head.readBigUInt64BE(8)) : short
       if (size < 8) return false
       at += size
     }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo, type StreamInfo } from '../../media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
 import { type AudioEncoding, type AudioWishes, audioEncoding } from '../encode/audio-encoding.js'
 import type { Writing } from '../writing.js'
@@ -133,7 +133,7 @@ export function planOwnFile(
 /** Throws if the output would lose the main picture, unless the container holds only audio. */
 function requirePicture(media: MediaInfo, container: string, streams: readonly PlannedStream[]): void {
   if (isSoundContainer(container)) return
-  const picture = media.streams.find((stream) => stream.kind === 'video' && !stream.isCover)
+  const picture = pictureOf(media)
   const lost = streams.find(({ fate, input }) => fate === 'dropped' && input === picture)
   if (!lost) return
   throw new UsageError('ERR_PICTURE_LOST', `${media.path} would lose its picture: ${lost.reason}.`, {

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { MAX_STRUCTURES, readAt, type Structure } from './structure.js'
+import { readAt } from '../../../core/read-at.js'
+import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** The families of chunk files, by how a chunk's head is written. */
 export type ChunkForm = 'riff' | 'rf64' | 'w64' | 'aiff' | 'caf'

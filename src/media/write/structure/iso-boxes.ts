@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { MAX_STRUCTURES, readAt, type Structure } from './structure.js'
+import { readAt } from '../../../core/read-at.js'
+import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** Boxes whose content is boxes and nothing else. */
 const CONTAINERS = new Set([

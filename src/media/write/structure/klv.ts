@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { joinNeighbours, MAX_STRUCTURES, readAt, type Structure } from './structure.js'
+import { readAt } from '../../../core/read-at.js'
+import { joinNeighbours, MAX_STRUCTURES, type Structure } from './structure.js'
 
 const KEY = '060e2b34'
 /** Key and the longest length field. */

@@ -1,5 +1,3 @@
-import type { FileHandle } from 'node:fs/promises'
-
 /** A named part of a file. Offsets and lengths in bytes. */
 export interface Structure {
   /** Names from the outside in, e.g. `moov/trak/tkhd`. */
@@ -11,12 +9,6 @@ export interface Structure {
 
 /** Limit for one table; no sane file has more. */
 export const MAX_STRUCTURES = 500_000
-
-/** Reads bytes at an offset; fewer at the end of the file. */
-export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
-  return buffer.subarray(0, bytesRead)
-}
 
 /** Joins neighbours of the same name: a hundred thousand frames become one essence. */
 export function joinNeighbours(structures: Iterable<Structure>): readonly Structure[] {
