@@ -3,8 +3,10 @@ import { JobFailedError } from '../../../../core/errors.js'
 import { encoderPriming } from '../../encode/encoder-priming.js'
 import type { WantedTrack } from '../../writer.js'
 import type { BlockList } from './block-list.js'
-import { MalformedElement } from './element.js'
-import { type MatroskaFile, readMatroska } from './matroska-file.js'
+import { readFloat } from './ebml.js'
+import { childOf, MalformedElement } from './element.js'
+import { ID } from './ids.js'
+import { elementIn, type MatroskaFile, readMatroska } from './matroska-file.js'
 import type { TrackEntry } from './track-entry.js'
 
 /** The packets of a newly encoded voice, in a side file of the same format. */
@@ -47,14 +49,24 @@ export async function readMatroskaDonor(
   const packetSamples = samplesInPackets(packets, offsetSec, rate)
   const exactSec = packetSamples === null ? offsetSec : (packet: number) => (packet * packetSamples) / rate
   const last = packets.count - 1
+  const statedSec = statedLengthSec(file) - packets.tick(0) * tickSec
   let bytes = 0
   for (let packet = 0; packet <= last; packet++) bytes += packets.dataLength(packet)
-  const lastSec = packetSamples === null ? 0 : packetSamples / rate
+  const wholeSec = exactSec(last) + (packetSamples ?? 0) / rate
+  // The last packet may be shorter than the others.
+  const endSec = statedSec > exactSec(last) && (packetSamples === null || statedSec < wholeSec) ? statedSec : wholeSec
   return {
     ...{ entry, packets, packetSamples, bytes, encoder: encoding.encoder },
-    startSec: (packet) => (packet > last ? exactSec(last) + lastSec : exactSec(packet)),
+    startSec: (packet) => (packet > last ? endSec : exactSec(packet)),
     primingSamples: await encoderPriming(encoding, { sampleRate: input.sampleRate, channels }, signal),
   }
+}
+
+/** End of the last packet by the head of the file; 0 if it does not say. */
+function statedLengthSec({ parts, tickNs }: MatroskaFile): number {
+  const info = parts.map(elementIn).find((element) => element?.id === ID.Info)
+  const duration = childOf(info ?? undefined, ID.Duration)
+  return duration ? (readFloat(duration.body) * tickNs) / 1e9 : 0
 }
 
 async function structureOf(path: string): Promise<MatroskaFile> {

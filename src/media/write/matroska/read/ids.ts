@@ -10,6 +10,7 @@ export const ID = {
   SeekPosition: 0x53ac,
   Info: 0x1549a966,
   TimestampScale: 0x2ad7b1,
+  Duration: 0x4489,
   Cluster: 0x1f43b675,
   Timestamp: 0xe7,
   SilentTracks: 0x5854,
