@@ -59,11 +59,6 @@ export function subjectOfMedia(
   }
 }
 
-/** A file that could not be probed. `reason` is a clause for users. */
-export function unreadableSubject(reason: string): Subject {
-  return { ...UNKNOWN, unreadable: reason }
-}
-
 /** A file that the service downloads: only its link is known. `linkValidSec` null: the link states no expiry. */
 export function subjectOfLink(linkValidSec: number | null): Subject {
   return { ...UNKNOWN, linkValidSec }

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
-import { countCensus } from '../../src/media/write/census.js'
+import { countCensus } from '../helpers/count-census.js'
 import { writtenFile } from '../helpers/written-file.js'
 
 const COLUMNS = ['file', 'end', 'writer', 'kept', 'rewritten', 'lost', 'packets', 'sound (ms)', 'notes'] as const

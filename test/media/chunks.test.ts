@@ -3,7 +3,7 @@ import { joinChunks } from '../../src/media/align/join-chunks.js'
 import { findSilences, planChunkCuts } from '../../src/media/cut/chunk-plan.js'
 import type { PcmFormat, PcmStream } from '../../src/media/pcm/pcm.js'
 import { readSamples } from '../../src/media/pcm/pcm-samples.js'
-import { collectPcm, pcmFromBuffer } from '../../src/media/pcm/pcm-streams.js'
+import { collectPcm, pcmFromBuffer } from '../helpers/sound/pcm-buffers.js'
 
 const RATE = 8000
 const format: PcmFormat = { sampleRate: RATE, channels: 1, channelLayout: 'mono', sample: 'f64' }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
-import { pcmFromBuffer, probe, splice } from '../../src/media/index.js'
-import { collectPcm } from '../../src/media/pcm/pcm-streams.js'
+import { probe, splice } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
 import { closeRange } from '../../src/pipeline/plan/segments.js'
 import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import fc from '../helpers/properties.js'
+import { collectPcm, pcmFromBuffer } from '../helpers/sound/pcm-buffers.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SERVICE_LIMITS, type Limits } from '../../src/precheck/limits.js'
 import { RULES, runRules } from '../../src/precheck/run-rules.js'
-import { type Subject, type SubjectTrack, subjectOfVoice, unreadableSubject } from '../../src/precheck/subject.js'
+import { type Subject, type SubjectTrack, subjectOfVoice } from '../../src/precheck/subject.js'
 import { refusalError } from '../../src/precheck/verdict.js'
 
 const track: SubjectTrack = {
@@ -30,7 +30,7 @@ const withTrack = (changes: Partial<SubjectTrack>): Subject => ({ ...good, track
 
 /** [code, subject, limits, message] */
 const CASES: readonly [number, Subject, Limits, string][] = [
-  [-2, unreadableSubject('its index is missing'), {}, 'The file cannot be read: its index is missing.'],
+  [-2, { ...good, unreadable: 'its index is missing' }, {}, 'The file cannot be read: its index is missing.'],
   [-3, { ...good, voicedSec: 0 }, {}, 'No voice was found.'],
   [-3, { ...good, voicedSec: 0.1 }, { minVoiceSec: 1 }, 'Only 100 ms of 60 s seem to contain a voice.'],
   [-4, withTrack({ channels: 6, channelLayout: '5.1(side)' }), {}, '6 channels (5.1), at most 2 are accepted.'],

@@ -3,21 +3,6 @@ import { frameBytes, type PcmFormat, type PcmStream } from './pcm.js'
 /** Frames per chunk: half a second at 48 kHz would delay, and a pipe's 64 KiB would mean many small calls. */
 export const CHUNK_FRAMES = 8192
 
-/** A stream of samples that are already in memory. */
-export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CHUNK_FRAMES): PcmStream {
-  const frame = frameBytes(format)
-  const sampleCount = Math.floor(bytes.length / frame)
-  return {
-    format,
-    sampleCount,
-    async *chunks() {
-      for (let at = 0; at < sampleCount; at += chunkFrames) {
-        yield bytes.subarray(at * frame, Math.min(at + chunkFrames, sampleCount) * frame)
-      }
-    },
-  }
-}
-
 /** A stream of digital silence. */
 export function silentPcm(format: PcmFormat, sampleCount: number): PcmStream {
   const zeros = Buffer.alloc(CHUNK_FRAMES * frameBytes(format))
@@ -75,11 +60,4 @@ export function slicePcm(source: PcmStream, startSample: number, sampleCount: nu
       yield* silentPcm(format, left).chunks()
     },
   }
-}
-
-/** Collects a stream in memory: for windows and tests, never for a whole file. */
-export async function collectPcm(stream: PcmStream): Promise<Buffer> {
-  const parts: Buffer[] = []
-  for await (const chunk of stream.chunks()) parts.push(chunk)
-  return Buffer.concat(parts)
 }

@@ -57,20 +57,3 @@ export function censusFaults(census: Census, sizeBytes: number): readonly Census
   }
   return faults
 }
-
-/** Number of structures and bytes of each fate. */
-export interface CensusCount {
-  readonly structures: Readonly<Record<StructureFate, number>>
-  readonly bytes: Readonly<Record<StructureFate, number>>
-}
-
-/** Counts a census for plans, receipts and reports. */
-export function countCensus(census: Census): CensusCount {
-  const structures = { kept: 0, rewritten: 0, lost: 0 }
-  const bytes = { kept: 0, rewritten: 0, lost: 0 }
-  for (const { fate, length } of census) {
-    structures[fate] += 1
-    bytes[fate] += length
-  }
-  return { structures, bytes }
-}

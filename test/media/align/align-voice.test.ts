@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { alignVoice } from '../../../src/media/align/align-voice.js'
 import { alignedVoice } from '../../../src/media/align/aligned-voice.js'
-import { collectPcm } from '../../../src/media/pcm/pcm-streams.js'
 import type { VoiceCut } from '../../../src/media/voice-cut.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 
 const SPEECH = fileURLToPath(new URL('../../../fixtures/speech.wav', import.meta.url))
 const RATE = 48_000

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { type SplicePiece, splice } from '../../../src/media/align/splice.js'
 import { frameBytes, type PcmFormat, type PcmStream, type SampleType } from '../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
-import { collectPcm, pcmFromBuffer, slicePcm } from '../../../src/media/pcm/pcm-streams.js'
+import { slicePcm } from '../../../src/media/pcm/pcm-streams.js'
 import fc from '../../helpers/properties.js'
+import { collectPcm, pcmFromBuffer } from '../../helpers/sound/pcm-buffers.js'
 
 const SAMPLES: readonly SampleType[] = ['s16', 's32', 'f32', 'f64']
 const LENGTH = 600

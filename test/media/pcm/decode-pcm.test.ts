@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { pcmCodecName, rawFormatName, type SampleType } from '../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
-import { collectPcm } from '../../../src/media/pcm/pcm-streams.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')

@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { applyGain, loudnessGain, measureLoudness, meteredPcm } from '../../../src/media/pcm/loudness.js'
-import { collectPcm, silentPcm } from '../../../src/media/pcm/pcm-streams.js'
+import { silentPcm } from '../../../src/media/pcm/pcm-streams.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { ebur128, ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 
 const SPEECH = fileURLToPath(new URL('../../../fixtures/speech.wav', import.meta.url))
 

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BytePiece, bytePlan, offsetMap, pieceLength, planSize } from '../../../src/media/write/byte-plan.js'
-import { type CensusEntry, censusFaults, countCensus, kept, lost, rewritten } from '../../../src/media/write/census.js'
+import { type CensusEntry, censusFaults, kept, lost, rewritten } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
+import { countCensus } from '../../helpers/count-census.js'
 import fc from '../../helpers/properties.js'
 
 const INPUT = Buffer.from(Array.from({ length: 300 }, (_, place) => place % 251))

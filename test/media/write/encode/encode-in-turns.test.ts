@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import type { PcmFormat, PcmStream } from '../../../../src/media/pcm/pcm.js'
-import { pcmFromBuffer, slicePcm } from '../../../../src/media/pcm/pcm-streams.js'
+import { slicePcm } from '../../../../src/media/pcm/pcm-streams.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { verifyMux } from '../../../../src/media/verify/verify-mux.js'
 import { adtsFrames } from '../../../../src/media/write/encode/adts-frames.js'
@@ -13,6 +13,7 @@ import { TURN_FRAMES } from '../../../../src/media/write/encode/encoder-turns.js
 import { mux } from '../../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
 import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { pcmFromBuffer } from '../../../helpers/sound/pcm-buffers.js'
 import { until } from '../../../helpers/until.js'
 
 const FRAME = 1024
