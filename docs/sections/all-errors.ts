@@ -13,7 +13,7 @@ export function allErrorsTable(): string {
 
 function exitCodeOf(name: ErrorClass): string {
   switch (name) {
-    case 'Answer':
+    case 'Response':
       return 'none'
     case 'InterruptedError':
       return String(new errors.InterruptedError().exitCode)

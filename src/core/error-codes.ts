@@ -1,4 +1,4 @@
-/** Classes of an error with a code. `Answer` is an HTTP response of the service, which has no exit code. */
+/** Classes of an error with a code. `Response` is an HTTP response of the service, which has no exit code. */
 export type ErrorClass =
   | 'UsageError'
   | 'PrecheckError'
@@ -8,7 +8,7 @@ export type ErrorClass =
   | 'AccessError'
   | 'VerificationError'
   | 'InterruptedError'
-  | 'Answer'
+  | 'Response'
 
 type Row = readonly [classes: ErrorClass | readonly ErrorClass[], when: string, remedy: string]
 
@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   ERR_AZURE_ACCOUNT: ['UsageError', 'Azure storage is chosen without an account.', 'Set AZURE_STORAGE_CONNECTION_STRING.'],
   ERR_AZURE_MISSING: ['UsageError', 'The package for Azure storage is not installed.', 'Install @azure/storage-blob.'],
   ERR_BAD_ADDRESS: ['UsageError', 'A configured address is not an http or https address.', 'Correct the address.'],
-  ERR_BAD_ANSWER: ['TransientError', 'The service answers with something that the interface does not allow.', 'Try again later; check the address.'],
+  ERR_BAD_ANSWER: ['TransientError', 'The service responds with something that the interface does not allow.', 'Try again later; check the address.'],
   ERR_BAD_OPTION: ['UsageError', 'An option of the client is wrong.', 'Correct the option that the message names.'],
   ERR_CANNOT_LISTEN: ['UsageError', 'The service cannot listen at the host and port.', 'Choose another --host or --port.'],
   ERR_CENSUS_BROKEN: ['JobFailedError', 'The planned layout of the output loses a structure of the input.', 'Report it: this is a defect of voxmux.'],
@@ -72,7 +72,7 @@ export const ERROR_CODES = {
   ERR_FFMPEG_TOO_OLD: ['UsageError', 'The ffmpeg is too old.', 'Install a newer one.'],
   ERR_FFPROBE_ANSWER: ['JobFailedError', 'ffprobe printed something unreadable.', 'Install another build of ffprobe.'],
   ERR_FILE_FAILED: ['JobFailedError', 'The service ended the file with an error code of the interface.', 'Follow the remedies of that code.'],
-  ERR_FILE_NOT_FOUND: ['Answer', 'The storage of the service has no such file.', 'Check the link.'],
+  ERR_FILE_NOT_FOUND: ['Response', 'The storage of the service has no such file.', 'Check the link.'],
   ERR_FILE_TOO_LARGE: ['PrecheckError', 'The file is larger than the service accepts.', 'Send a part with --segment, or use --chunk.'],
   ERR_FOLDER_OFFLINE: ['TransientError', 'A watched folder is not mounted at the moment.', 'Mount the share again; the daemon continues by itself.'],
   ERR_FOLDER_WITHOUT_MEDIA: ['UsageError', 'A named folder holds no media.', 'Name the files, or another folder.'],
@@ -94,7 +94,7 @@ export const ERROR_CODES = {
   ERR_INPUT_UNREADABLE: ['JobFailedError', 'The file cannot be read to its end.', 'Check the disk.'],
   ERR_INSECURE_ADDRESS: ['UsageError', 'A connection would not be encrypted, or its certificate is not trusted.', 'Use https with a valid certificate.'],
   ERR_INSTALL_FAILED: ['JobFailedError', 'The package manager failed.', 'Read its output, and install ffmpeg by hand.'],
-  ERR_INTERNAL: [['JobFailedError', 'Answer'], 'An unforeseen fault.', 'Report it with the output of `voxmux doctor`.'],
+  ERR_INTERNAL: [['JobFailedError', 'Response'], 'An unforeseen fault.', 'Report it with the output of `voxmux doctor`.'],
   ERR_INTERRUPTED: ['InterruptedError', 'Ctrl-C or an AbortSignal ended the job.', 'Run the same command again to continue.'],
   ERR_JOB_HELD: ['TransientError', 'Another process runs the job now.', 'Try again when it has ended.'],
   ERR_JOB_REQUEST: ['UsageError', 'A written job is wrong.', 'Compare it with `voxmux step --schema`.'],
@@ -118,7 +118,7 @@ export const ERROR_CODES = {
   ERR_NO_ENCODER: ['UsageError', 'No codec that voxmux writes fits the container.', 'Choose another extension for the output.'],
   ERR_NO_PACKAGE_MANAGER: ['UsageError', 'No known package manager exists.', 'Install ffmpeg by hand.'],
   ERR_NO_SUCH_CHANNEL: ['UsageError', 'The track has no such channel.', 'Choose another channel.'],
-  ERR_NO_SUCH_OPERATION: ['Answer', 'The service has no such operation.', 'Check the address.'],
+  ERR_NO_SUCH_OPERATION: ['Response', 'The service has no such operation.', 'Check the address.'],
   ERR_NO_SUCH_TRACK: ['UsageError', 'The file has no such audio track.', 'Choose another track.'],
   ERR_OFFSETS: ['JobFailedError', 'A box of an MP4 or MOV file has no room for the new offsets.', 'Choose another container with --output.'],
   ERR_ONNX_MISSING: ['UsageError', 'The package for onnx models is not installed.', 'Install onnxruntime-web.'],
@@ -148,7 +148,7 @@ export const ERROR_CODES = {
   ERR_REMOTE_LOCAL: ['UsageError', '--remote was given for a file of this machine.', 'Leave --remote out.'],
   ERR_REMOTE_WHOLE: ['UsageError', '--remote was combined with an option that needs the file here.', 'Leave one of the two out.'],
   ERR_REQUEST_REFUSED: ['JobFailedError', 'The service refuses a request.', 'Read the reason in the message.'],
-  ERR_REQUEST_TIMEOUT: ['Answer', 'A request to the service did not arrive in time.', 'Send it again.'],
+  ERR_REQUEST_TIMEOUT: ['Response', 'A request to the service did not arrive in time.', 'Send it again.'],
   ERR_SEGMENT_BACKWARDS: ['UsageError', 'A segment ends before it begins.', 'Swap its times.'],
   ERR_SEGMENT_CHAPTER: ['UsageError', 'The file has no chapter of this name.', 'Choose one of the chapters in the message.'],
   ERR_SEGMENT_FILE: ['UsageError', 'A file with segments cannot be read.', 'Correct the line that the message names.'],
@@ -197,7 +197,7 @@ export const ERROR_CODES = {
   ERR_TOO_MANY_PROCESSES: ['TransientError', 'The system starts no more processes.', 'Lower --concurrency, then try again.'],
   ERR_TOO_SHORT: ['PrecheckError', 'The audio is shorter than the service accepts.', 'Choose a longer part.'],
   ERR_TRACK_MISSING: ['UsageError', 'The file has no audio track of this choice.', 'Choose one of the tracks in the message.'],
-  ERR_UNAUTHORIZED: ['Answer', 'A request has no valid token.', 'Fetch a new token.'],
+  ERR_UNAUTHORIZED: ['Response', 'A request has no valid token.', 'Fetch a new token.'],
   ERR_UNREADABLE: ['PrecheckError', 'The file cannot be decoded.', 'Check that it is complete and plays.'],
   ERR_UNSUPPORTED_CODEC: ['PrecheckError', 'The service does not accept the codec.', 'Convert the audio.'],
   ERR_UNSUPPORTED_CONTAINER: ['PrecheckError', 'The container is not supported.', 'Remux the file.'],
@@ -215,5 +215,5 @@ export const ERROR_CODES = {
   ERR_WEBHOOK_LISTEN: ['UsageError', 'Webhooks cannot be received at the address.', 'Correct `webhook.listen`.'],
   ERR_WEBHOOK_SETTINGS: ['UsageError', 'The settings of a webhook are wrong.', 'Correct what the message names.'],
   ERR_WRONG_ADDRESS: ['UsageError', 'The address leads elsewhere.', 'Correct the address.'],
-  ERR_WRONG_SCOPE: ['Answer', 'The token has another scope.', 'Ask for the scope that the service names.'],
+  ERR_WRONG_SCOPE: ['Response', 'The token has another scope.', 'Ask for the scope that the service names.'],
 } as const satisfies Record<`ERR_${string}`, Row>

@@ -59,13 +59,10 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const hosts = allowedHosts(host, port, options.hosts ?? [])
   server.on('request', (request, response) => {
     answer(request, response, parts, hosts).catch((fault: unknown) => {
-      logger.warn(
-        { path: request.url?.split('?', 1)[0], cause: toVoxmuxError(fault).message },
-        'A request could not be answered.',
-      )
+      logger.warn({ path: request.url?.split('?', 1)[0], cause: toVoxmuxError(fault).message }, 'A request failed.')
       if (response.headersSent) response.destroy()
       else if (fault instanceof TransientError) sendError(response, 503, fault.message)
-      else sendError(response, 500, 'The request could not be answered; the log says why.')
+      else sendError(response, 500, 'The request failed. The log says why.')
     })
   })
   return {

@@ -94,7 +94,7 @@ async function service(config: Config, signal: AbortSignal): Promise<string> {
   try {
     await client.ping({ signal })
     await client.getFilesStatus([UNKNOWN_FILE_ID], { signal })
-    return `${new URL(target.baseUrl).origin} answers and accepts the credentials`
+    return `${new URL(target.baseUrl).origin} responds and accepts the credentials`
   } finally {
     client.close()
   }
