@@ -74,7 +74,7 @@ export class StatusWatcher {
    * is passed on. Polls become rarer meanwhile.
    */
   notify(fileId: string, status?: FileStatus): void {
-    this.#hookedAtMs = Date.now()
+    this.#hookedAtMs = performance.now()
     if (status?.status !== 'Pending' && status?.status !== 'InProgress') {
       this.askNow(fileId)
       return
@@ -82,7 +82,7 @@ export class StatusWatcher {
     const file = this.#files.get(fileId)
     if (!file) return
     this.#report(file, status)
-    file.nextAtMs = Math.max(file.nextAtMs, Date.now() + this.#pauseMs(file))
+    file.nextAtMs = Math.max(file.nextAtMs, performance.now() + this.#pauseMs(file))
     this.#schedule()
   }
 
@@ -102,7 +102,7 @@ export class StatusWatcher {
   #fileOf(id: string): WatchedFile {
     const known = this.#files.get(id)
     if (known) return known
-    const now = Date.now()
+    const now = performance.now()
     const file: WatchedFile = {
       id,
       sinceMs: now,
@@ -130,15 +130,15 @@ export class StatusWatcher {
     if (this.#round || this.#files.size === 0) return
     clearTimeout(this.#timer)
     const atMs = nextRoundAtMs(this.#files.values(), this.#askedAtMs + this.#polling.minMs, LIMITS.fileIdsMax)
-    this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, atMs - Date.now()))
+    this.#timer = setTimeout(() => void this.#runRound(), Math.max(0, atMs - performance.now()))
   }
 
   async #runRound(): Promise<void> {
-    const batch = dueBatch(this.#files.values(), Date.now() + BATCH_WINDOW_MS, LIMITS.fileIdsMax)
+    const batch = dueBatch(this.#files.values(), performance.now() + BATCH_WINDOW_MS, LIMITS.fileIdsMax)
     if (batch.length > 0) {
       const round = new AbortController()
       this.#round = round
-      this.#askedAtMs = Date.now()
+      this.#askedAtMs = performance.now()
       // Prevents that the response, which may be older, undoes a notification that comes during the request.
       for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
       try {
@@ -159,7 +159,7 @@ export class StatusWatcher {
   }
 
   #take(file: WatchedFile, entry: FileStatus | undefined): void {
-    const now = Date.now()
+    const now = performance.now()
     if (!entry) {
       this.#keepWaiting(file, now)
       return
@@ -193,7 +193,7 @@ export class StatusWatcher {
   }
 
   #fail(batch: readonly WatchedFile[], error: Error): void {
-    const now = Date.now()
+    const now = performance.now()
     if (error instanceof TransientError) {
       this.#failingSinceMs ??= now
       this.#logger.warn({ code: error.code, files: batch.length }, 'The status request failed')
@@ -212,7 +212,7 @@ export class StatusWatcher {
   }
 
   #postpone(file: WatchedFile): void {
-    const now = Date.now()
+    const now = performance.now()
     const isFailing = this.#failingSinceMs !== null
     const pauseMs = isFailing ? this.#polling.maxMs : this.#pauseMs(file)
     file.nextAtMs = now + pauseMs
@@ -222,7 +222,7 @@ export class StatusWatcher {
   }
 
   #pauseMs(file: WatchedFile): number {
-    const now = Date.now()
+    const now = performance.now()
     return pollPauseMs(file, this.#polling, now, this.#isHooked(now))
   }
 

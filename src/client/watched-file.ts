@@ -8,7 +8,7 @@ export interface Waiter {
   readonly onStatus: ((status: FileStatus) => void) | undefined
 }
 
-/** State of one file id in the watcher. Times are `Date.now()`. */
+/** State of one file id in the watcher. Times are `performance.now()`, because the clock may be set back. */
 export interface WatchedFile {
   readonly id: string
   readonly sinceMs: number

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { resolveClientOptions } from '../../src/client/client-options.js'
 import type { FileStatus } from '../../src/client/index.js'
 import { dueBatch, nextRoundAtMs, pollPauseMs, type WatchedFile } from '../../src/client/watched-file.js'
@@ -48,6 +48,20 @@ describe('waiting for a file', () => {
     const missing = { id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }
     server.fail('getFilesStatus', { kind: 'answer', body: [missing] }, 2)
     expect(await client.waitFor(fileId)).toMatchObject({ status: 'Succeeded' })
+  })
+
+  test('continues when the clock is set back', async ({ client, server, file }) => {
+    server.behaviour.states = [...Array.from({ length: 4 }, () => HALF), DONE]
+    const { file_id } = await client.registerAndUpload({ clientFileId: 'a' }, (await file(5)).path)
+    await client.startOnce(file_id)
+    const clock = vi.spyOn(Date, 'now')
+    const anHourAgoMs = Date.now() - 3_600_000
+    try {
+      const onStatus = () => clock.mockReturnValue(anHourAgoMs)
+      expect(await client.waitFor(file_id, { onStatus })).toMatchObject({ status: 'Succeeded' })
+    } finally {
+      clock.mockRestore()
+    }
   })
 
   test('ends at an abort, and the questions with it', async ({ server, client }) => {
