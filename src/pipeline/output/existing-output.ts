@@ -81,7 +81,7 @@ export async function ownReceipt(input: string, signal?: AbortSignal): Promise<R
 
 /**
  * True if this job published the output, perhaps right before a crash. It is recognised by the hash and the receipt in
- * the ledger. A missing receipt is written now.
+ * the ledger. Its receipt is written now if it is missing, or if it is the one of an older output.
  */
 export async function wasPublishedBy(job: Job | null, output: string, signal?: AbortSignal): Promise<boolean> {
   const published = job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
@@ -91,7 +91,9 @@ export async function wasPublishedBy(job: Job | null, output: string, signal?: A
   const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
   if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) return false
   const receipt = receiptPath(output)
-  if (!(await readReceipt(receipt))) await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+  // The receipt of an output that this one replaced may still be there.
+  if ((await readReceipt(receipt))?.output.sha256 !== published.output.sha256)
+    await writeReceipt(receipt, published, receiptPartPath(output, published.job))
   return true
 }
 
