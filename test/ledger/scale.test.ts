@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/ledger/database/connection.js'
 import { type Database, type Ledger, openLedger } from '../../src/ledger/index.js'
-import { NEXT_JOB, WAKE_DELAYED } from '../../src/ledger/jobs/job-claims.js'
+import { CLAIMABLE, NEXT_JOB, WAKE_DELAYED } from '../../src/ledger/jobs/job-claims.js'
 import { listQuery } from '../../src/ledger/jobs/job-reads.js'
-import { FREE } from '../../src/ledger/leases/leases.js'
+import { FIRST_EXPIRIES, FREE } from '../../src/ledger/leases/leases.js'
 import { request } from './store-fixture.js'
 
 describe('with 20,000 jobs in 50 folders', () => {
@@ -35,6 +35,8 @@ describe('with 20,000 jobs in 50 folders', () => {
   it.each<[string, string, (string | number | null)[], string]>([
     ['the next job', NEXT_JOB, [null, '[]'], 'jobs_ready'],
     ['the next job of some groups', NEXT_JOB, ['["g1"]', '[]'], 'jobs_ready'],
+    ['what a claim can act on', CLAIMABLE, [], 'jobs_delayed'],
+    ['the first leases to expire', FIRST_EXPIRIES, [], 'jobs_expiring'],
     ['the delayed', WAKE_DELAYED, [0], 'jobs_delayed'],
     ['expired leases', `${FREE.jobs} WHERE lease_token IS NOT NULL AND lease_expires_ms <= ?`, [0], 'jobs_expiring'],
     ['leases of a holder', `${FREE.jobs} WHERE lease_holder = ?`, [1], 'jobs_held'],

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import Libsql from 'libsql'
+import { afterAll, expect, it } from 'vitest'
 import { openLedger } from '../../src/ledger/index.js'
 import { describeJobStore } from './job-store-contract.js'
 import { describeLimitsLearned } from './limits-learned-contract.js'
@@ -24,3 +25,13 @@ describeJobStore('SQLite', () => sharedLedger('jobs', anew()))
 describeVoiceLedger('SQLite', () => sharedLedger('voices', anew()))
 describeSpendingLog('SQLite', () => sharedLedger('spending', anew(), BEFORE_MIDNIGHT_MS))
 describeLimitsLearned('SQLite', () => sharedLedger('limits', anew()))
+
+it('asks for a job that does not exist beside a process that writes', async () => {
+  const ledger = await openLedger(join(folder, 'busy.db'))
+  const writer = new Libsql(join(folder, 'busy.db'))
+  writer.exec('BEGIN IMMEDIATE')
+  expect(await ledger.jobs.claimNext()).toBeNull()
+  writer.exec('ROLLBACK')
+  writer.close()
+  await ledger.close()
+})

@@ -35,6 +35,24 @@ export const NEXT_JOB = `
     AND turns.grp NOT IN (SELECT grp FROM pauses)
   ORDER BY jobs.priority DESC, turns.served, jobs.id LIMIT 1`
 
+/** What a claim can act on: ready jobs, held ones whose process may be gone, and the time at which a delayed one is due. */
+export const CLAIMABLE = `
+  SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_ready WHERE ready = 1) AS ready,
+         EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_expiring WHERE lease_token IS NOT NULL) AS held,
+         (SELECT min(not_before_ms) FROM jobs INDEXED BY jobs_delayed WHERE not_before_ms IS NOT NULL) AS due_ms`
+
+/**
+ * True if a claim cannot find a job. A worker asks every second, and this reads three index entries without a
+ * transaction.
+ *
+ * @param wasSetBack the clock was set back since the last claim, so any delayed job may be due
+ */
+export function isIdle(database: Database, nowMs: number, wasSetBack: boolean): boolean {
+  const { ready, held, due_ms: dueMs } = database.get(CLAIMABLE) ?? {}
+  if (ready === 1 || held === 1) return false
+  return dueMs == null || (!wasSetBack && Number(dueMs) > nowMs)
+}
+
 /** Makes due jobs ready. Only a waiting job without a holder has a time. */
 export const WAKE_DELAYED = `
   UPDATE jobs INDEXED BY jobs_delayed SET not_before_ms = NULL, ready = 1

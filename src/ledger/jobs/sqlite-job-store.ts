@@ -1,8 +1,8 @@
-import type { Database, SqlValue } from '../database/database.js'
+import type { Database, Row, SqlValue } from '../database/database.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeLostLeases, leaseLost } from '../leases/leases.js'
-import { isEnded, type Job, type JobRequest } from './job.js'
-import { claimByKey, claimNext, expedite, wakeSetBack } from './job-claims.js'
+import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
+import { claimByKey, claimNext, expedite, isIdle, wakeSetBack } from './job-claims.js'
 import { countJobs, findJob, listJobs, theJob } from './job-reads.js'
 import { insertJob } from './job-row.js'
 import {
@@ -66,9 +66,11 @@ export class SqliteJobStore implements JobStore {
   }
 
   async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    const clockMs = this.#clockMs
+    this.#clockMs = this.#now()
+    if (isIdle(this.#database, this.#clockMs, this.#clockMs < clockMs)) return null
     return this.#claiming((now) => {
-      if (now < this.#clockMs) wakeSetBack(this.#database, now)
-      this.#clockMs = now
+      if (now < clockMs) wakeSetBack(this.#database, now)
       const expiresMs = now + (options.leaseMs ?? DEFAULT_LEASE_MS)
       const lease = claimNext(this.#database, this.#holder, options, now, expiresMs)
       return lease && { job: theJob(this.#database, 'jobs.id = ?', [lease.jobId]), lease }
@@ -85,14 +87,14 @@ export class SqliteJobStore implements JobStore {
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
     return this.#database.transaction(() => {
-      const before = findJob(this.#database, 'jobs.id = ?', [lease.jobId])
+      const before = this.#database.get('SELECT state FROM jobs WHERE id = ?', [lease.jobId])
       return this.#change(
         lease,
         `state = ?, status = coalesce(?, status), input = coalesce(?, input),
          input_identity = coalesce(?, input_identity), output = coalesce(?, output),
          published_sha256 = coalesce(?, published_sha256)`,
         [
-          JSON.stringify({ ...before?.state, ...checkpoint.state }),
+          mergedState(before?.state, checkpoint.state),
           checkpoint.status ?? null,
           checkpoint.input ?? null,
           checkpoint.inputIdentity ? JSON.stringify(checkpoint.inputIdentity) : null,
@@ -232,6 +234,12 @@ export class SqliteJobStore implements JobStore {
     const free = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
     return this.#database.transaction(() => this.#change(lease, `${assignments}, ${free}`, values))
   }
+}
+
+/** @param before as stored */
+function mergedState(before: Row[string] | undefined, more: JobState | undefined): string {
+  if (typeof before !== 'string') return JSON.stringify(more ?? {})
+  return more === undefined ? before : JSON.stringify({ ...JSON.parse(before), ...more })
 }
 
 const ENDED = "'done', 'skipped', 'rejected', 'failed'"

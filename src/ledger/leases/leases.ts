@@ -20,8 +20,11 @@ export function newLease(database: Database, holder: Holder, expiresMs: number):
 
 /** Frees leases that expired or whose holder died on this host. Call inside a transaction, before reading holders. */
 export function freeLostLeases(database: Database, nowMs: number, holder: Holder): void {
-  for (const free of Object.values(FREE))
-    database.run(`${free} WHERE lease_token IS NOT NULL AND lease_expires_ms <= ?`, [nowMs])
+  // Usually nothing has expired, and a read is cheaper than two writes that change nothing.
+  const first = database.get(FIRST_EXPIRIES)
+  for (const [table, free] of Object.entries(FREE))
+    if (Number(first?.[table] ?? Number.POSITIVE_INFINITY) <= nowMs)
+      database.run(`${free} WHERE lease_token IS NOT NULL AND lease_expires_ms <= ?`, [nowMs])
   for (const row of database.all('SELECT id, host, pid, start_ticks FROM holders WHERE host = ?', [holder.host])) {
     if (!isCertainlyDead(toHolder(row))) continue
     for (const free of Object.values(FREE)) database.run(`${free} WHERE lease_holder = ?`, [Number(row.id)])
@@ -57,6 +60,11 @@ export const FREE = {
   jobs: `UPDATE jobs SET ${FREE_COLUMNS}, ready = 1, status = CASE status WHEN 'working' THEN 'queued' ELSE status END`,
   voices: `UPDATE voices SET ${FREE_COLUMNS}`,
 } as const
+
+/** When the first lease of each table expires, or null. */
+export const FIRST_EXPIRIES = `
+  SELECT (SELECT min(lease_expires_ms) FROM jobs WHERE lease_token IS NOT NULL) AS jobs,
+         (SELECT min(lease_expires_ms) FROM voices WHERE lease_token IS NOT NULL) AS voices`
 
 function toHolder(row: Row): Holder {
   return {

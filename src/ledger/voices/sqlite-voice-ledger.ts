@@ -3,7 +3,7 @@ import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sqlite-job-store.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeLostLeases, leaseLost, newLease } from '../leases/leases.js'
-import { KEEP_VOICES_MS, VOICE_MOVES, type Voice, type VoiceStep } from './voice.js'
+import { KEEP_VOICES_MS, VOICE_MOVES, type Voice, type VoiceStatus, type VoiceStep } from './voice.js'
 import type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'
 import { attemptOf, voiceOf } from './voice-row.js'
 
@@ -58,7 +58,8 @@ export class SqliteVoiceLedger implements VoiceLedger {
     return this.#database.transaction(() => {
       // First, so that a lost lease is reported before any other fault.
       this.#change(lease, 'updated_ms = ?', [this.#now()])
-      const { status } = this.#one(lease.key)
+      const before = this.#database.get('SELECT status FROM voices WHERE key = ?', [lease.key])
+      const status = before?.status as VoiceStatus
       if (!VOICE_MOVES[status].includes(step.status))
         throw new Error(`A voice cannot change from ${status} to ${step.status}.`)
       this.#write(lease.key, step)
