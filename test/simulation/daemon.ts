@@ -58,7 +58,7 @@ export class DaemonMachine {
     const logger = this.#logger()
     const pipeline = await openPipeline(logger)
     const daemon = new WatchDaemon({
-      ...{ context: pipeline.context, seenFile: `${PLACES.state}/watch.sqlite`, concurrency: 2, logger },
+      ...{ context: pipeline.context, seenFile: PLACES.seen, concurrency: 2, logger },
     })
     this.#stop = async () => {
       await daemon.stop()

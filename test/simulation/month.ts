@@ -1,3 +1,6 @@
+import { openSeenFiles } from '../../plugins/watch-folder/intake/seen-files.js'
+import { openLedger } from '../../src/ledger/index.js'
+import { runByHand } from './by-hand.js'
 import { DaemonMachine } from './daemon.js'
 import { enterWorld } from './outside/globals.js'
 import { serviceOf } from './outside/service-of.js'
@@ -6,7 +9,8 @@ import { People } from './people.js'
 import { PLACES } from './places.js'
 import { Promises } from './promises.js'
 import { retryFailed } from './retry.js'
-import { checkTheEnd, isAtRest } from './the-end.js'
+import { checkTheEnd, filmsWithout } from './the-end.js'
+import { checkWaiting, hasFailed, isAtRest, untilDueMs } from './waiting.js'
 import { newDisk } from './world/inode.js'
 import { CALM, weatherOf } from './world/weather.js'
 import { type Broken, World } from './world/world.js'
@@ -19,10 +23,12 @@ const QUIET_MS = 1100
 const LAST_QUIET_MS = 1500
 /** Longest time that the machine stays awake at a stretch. */
 const AWAKE_MS = 20_000
-/** Hours after the month in which everything that still waits comes to its end. */
-const LAST_HOURS = 60
+/** How often the machine wakes up after the month, until everything that still waits has come to its end. */
+const LAST_WAITS = 40
+/** Sleep between two of them. */
+const LAST_SLEEP_MS = 7 * HOUR_MS
 /** How often a person then tries again what has failed. */
-const LAST_RETRIES = 3
+const LAST_TRIES = 4
 
 export interface Month {
   readonly broken: Broken | null
@@ -38,7 +44,7 @@ export async function runMonth(seed: number, trace: string[] | null = null): Pro
   const leave = enterWorld(world)
   try {
     const service = serviceOf(world)
-    furnish(world)
+    await furnish(world)
     const promises = new Promises(world, service)
     const daemon = new DaemonMachine(world)
     const people = new People(world, promises, daemon)
@@ -52,18 +58,22 @@ export async function runMonth(seed: number, trace: string[] | null = null): Pro
   }
 }
 
-function furnish(world: World): void {
+async function furnish(world: World): Promise<void> {
   world.makeFolder(PLACES.state, true)
   world.makeFolder(PLACES.share, true)
   if (world.random.chance(0.7))
     world.tree.mount(PLACES.share, newDisk(world.tree.local.device + 1, world.weather.hasLinks))
   for (const folder of [PLACES.watched, PLACES.desk]) world.makeFolder(folder, true)
+  // The ledger of an earlier month, with nothing in it.
+  await (await openLedger(PLACES.ledger)).close()
+  openSeenFiles(PLACES.seen).close()
 }
 
 async function live(world: World, daemon: DaemonMachine, people: People, promises: Promises): Promise<void> {
   const { random } = world
   while (world.day < DAYS && !world.broken) {
     await stayAwake(world, daemon, promises, random.chance(0.4) ? random.between(0, 8000) : AWAKE_MS)
+    checkWaiting(world)
     people.act()
     if (random.chance(0.8)) world.suspend(random.between(0, 200) * HOUR_MS)
   }
@@ -72,21 +82,25 @@ async function live(world: World, daemon: DaemonMachine, people: People, promise
 /** All is mended, and whatever has failed is tried once more: then nothing may be left to do. */
 async function end(world: World, daemon: DaemonMachine, people: People, promises: Promises): Promise<void> {
   world.weather = { ...world.weather, ...CALM }
-  if (daemon.process) daemon.process.stepsLeft = Number.POSITIVE_INFINITY
+  for (const process of world.processes.values()) process.stepsLeft = Number.POSITIVE_INFINITY
   for (const disk of world.tree.disks) Object.assign(disk, { state: 'there', isFull: false })
   world.note('all is mended')
   people.drop(PLACES.watched)
-  // A daemon that begins looks through all there is.
-  daemon.stop()
-  let retries = 0
-  for (let hour = 0; hour < LAST_HOURS && !world.broken; hour++) {
-    await stayAwake(world, daemon, promises, AWAKE_MS, LAST_QUIET_MS)
-    if (isAtRest(world)) {
-      if (retries++ === LAST_RETRIES) break
+  let hadFailed = false
+  for (let waits = 0, tries = 0; waits < LAST_WAITS && !world.broken; waits++) {
+    if (isAtRest(world) && world.processes.size <= 1) {
+      const isFailed = hasFailed(world) || filmsWithout(world, [PLACES.desk]).length > 0
+      if (tries === LAST_TRIES || (tries > 0 && !isFailed && !hadFailed)) break
+      // What a person makes the ledger forget, the daemon takes anew when it begins.
+      hadFailed = isFailed
+      tries += 1
       retryFailed(world, daemon.model, promises)
+      runByHand(world, daemon.model)
       daemon.stop()
     }
-    world.suspend(HOUR_MS)
+    await stayAwake(world, daemon, promises, AWAKE_MS, LAST_QUIET_MS)
+    checkWaiting(world)
+    world.suspend(Math.max(LAST_SLEEP_MS, untilDueMs(world)))
   }
   if (!world.broken) checkTheEnd(world, promises)
 }

@@ -9,4 +9,5 @@ export const PLACES = {
   /** Where a person runs voxmux by hand, on every file there is. */
   desk: '/sim/share/desk',
   ledger: '/sim/state/ledger.sqlite',
+  seen: '/sim/state/watch.sqlite',
 } as const

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { databaseOf } from './outside/sqlite.js'
+import { rowsOf } from './outside/sqlite.js'
 import { PLACES } from './places.js'
 import type { Inode, Maker, SimFile } from './world/inode.js'
 import { isRegenerated, readMedia } from './world/media-bytes.js'
@@ -86,14 +86,13 @@ export class Promises {
   #onPayment(file: ServiceFile, voice: string): void {
     const world = this.#world
     world.note(`the service is paid for ${voice} as ${file.id} (${file.clientFileId})`)
-    const entry = databaseOf(world, PLACES.ledger)
-      ?.prepare('SELECT status FROM voice_attempts WHERE file_id = ?')
-      .all([file.id]) as readonly { readonly status: string }[] | undefined
-    if (entry?.[0]?.status !== 'starting')
-      world.break(
-        'no payment without a ledger entry',
-        `${file.id} is started while the ledger says ${entry?.[0]?.status}`,
-      )
+    const [attempt] = rowsOf<{ status: string }>(world, 'SELECT status FROM voice_attempts WHERE file_id = ?', [
+      file.id,
+    ])
+    if (attempt?.status !== 'starting')
+      world.break('no payment without a ledger entry', `${file.id} is started while the ledger says ${attempt?.status}`)
+    if (rowsOf(world, 'SELECT 1 FROM spending WHERE id = ?', [file.id]).length === 0)
+      world.break('no payment without a ledger entry', `${file.id} is started without a reservation of its seconds`)
     if (isRegenerated(voice))
       world.break('no output is fed back in', `${file.clientFileId} is paid for, and is an output`)
     const key = paymentKey(voice, file.options)

@@ -1,9 +1,10 @@
 import { isEnded } from '../../src/ledger/jobs/job.js'
 import { receiptSchema } from '../../src/pipeline/output/receipt.js'
-import { serviceOf } from './outside/service-of.js'
-import { databaseOf } from './outside/sqlite.js'
+import { rowsOf } from './outside/sqlite.js'
 import { PLACES } from './places.js'
 import { isOutputPath, type Promises } from './promises.js'
+import { checkSpending } from './spending.js'
+import { codeOf } from './waiting.js'
 import { readMedia, sha256 } from './world/media-bytes.js'
 import type { World } from './world/world.js'
 
@@ -16,25 +17,17 @@ interface JobRow {
   readonly error: string | null
 }
 
-/** True where no job of the watched folder waits or is in work. */
-export function isAtRest(world: World): boolean {
-  return rows<JobRow>(world, 'SELECT * FROM jobs').every(({ status, grp }) => grp === 'run' || isEnded(status))
-}
-
 /** What must be true when all is mended and has had its time. */
 export function checkTheEnd(world: World, promises: Promises): void {
-  const jobs = rows<JobRow>(world, 'SELECT * FROM jobs').filter(({ grp }) => grp === PLACES.watched)
+  const jobs = rowsOf<JobRow>(world, 'SELECT * FROM jobs').filter(({ grp }) => grp === PLACES.watched)
   for (const { status, input, error } of jobs)
     if (!isEnded(status)) world.break('every job ends', `${input} is still ${status} (${codeOf(error)})`)
-  const files = [...world.tree.allFiles()]
-  const outputs = new Map(files.flatMap(([path, file]) => (isOutputPath(path) ? [[path, readMedia(file.bytes)]] : [])))
-  const made = new Set([...outputs.values()].flatMap((media) => (media?.kind === 'output' ? [media.picture] : [])))
-  for (const [path, file] of files) {
-    const media = path.startsWith(`${PLACES.watched}/`) ? readMedia(file.bytes) : undefined
-    if (media?.kind !== 'film' || made.has(media.picture)) continue
+  for (const path of filmsWithout(world, [PLACES.watched, PLACES.desk])) {
     const job = jobs.find(({ input }) => input === path)
     world.break('no film is lost', `${path} has no output; its job: ${job?.status ?? 'none'} (${codeOf(job?.error)})`)
   }
+  const files = [...world.tree.allFiles()]
+  const outputs = new Map(files.flatMap(([path, file]) => (isOutputPath(path) ? [[path, readMedia(file.bytes)]] : [])))
   checkOutputs(world, promises, new Map(files.map(([path, file]) => [path, file.bytes])))
   checkSpending(world)
   for (const { id, status, input } of jobs) {
@@ -46,6 +39,19 @@ export function checkTheEnd(world: World, promises: Promises): void {
         `${input} was retried with ${model} and made with ${output.options}`,
       )
   }
+}
+
+/** Paths of the films below some folders that no output is made of. */
+export function filmsWithout(world: World, folders: readonly string[]): readonly string[] {
+  const media = [...world.tree.allFiles()].map(([path, file]) => [path, readMedia(file.bytes)] as const)
+  const made = new Set(
+    media.flatMap(([path, one]) => (one?.kind === 'output' && isOutputPath(path) ? [one.picture] : [])),
+  )
+  return media.flatMap(([path, one]) =>
+    one?.kind === 'film' && !made.has(one.picture) && folders.some((folder) => path.startsWith(`${folder}/`))
+      ? [path]
+      : [],
+  )
 }
 
 /** Each output is of a film that lay under its name, and its receipt proves it. */
@@ -62,21 +68,4 @@ function checkOutputs(world: World, promises: Promises, files: ReadonlyMap<strin
     if (receipt?.output.sha256 !== sha256(bytes))
       world.break('every output has its receipt', `${path} has ${receipt ? 'the receipt of another file' : 'none'}`)
   }
-}
-
-/** What was paid for stands in the log of spending: as spent, or as reserved where its job ended before it knew. */
-function checkSpending(world: World): void {
-  const known = new Set(rows<{ id: string }>(world, 'SELECT id FROM spending').map(({ id }) => id))
-  // Of a file that was lost before its start was answered, nobody can know that it was paid for.
-  for (const { id, payments, isLost } of serviceOf(world).files.values())
-    if (payments > 0 && !isLost && !known.has(id))
-      world.break('no payment without a ledger entry', `${id} is not in the log of spending`)
-}
-
-function rows<T>(world: World, sql: string): T[] {
-  return (databaseOf(world, PLACES.ledger)?.prepare(sql).all([]) ?? []) as T[]
-}
-
-function codeOf(error: string | null | undefined): string {
-  return error ? String((JSON.parse(error) as { code: string }).code) : 'no fault'
 }

@@ -24,6 +24,9 @@ class SimTimer {
 export function enterWorld(world: World): () => void {
   setCurrentWorld(world)
   const { scheduler, random } = world
+  const { stackTraceLimit } = Error
+  // Stacks cost more than all the rest of an error, and most errors only say that a file is not there.
+  if (!process.env.VOXMUX_SEED) Error.stackTraceLimit = 0
   class SimDate extends real.Date {
     constructor(...given: readonly unknown[]) {
       super(...((given.length === 0 ? [world.wallMs] : given) as [number]))
@@ -72,6 +75,7 @@ export function enterWorld(world: World): () => void {
     setCurrentWorld(null)
     const { random: realRandom, ...globals } = real
     Object.assign(globalThis, globals)
+    Error.stackTraceLimit = stackTraceLimit
     Math.random = realRandom
     performance.now = realNow
     process.kill = realKill

@@ -4,7 +4,7 @@ import type { World } from '../world/world.js'
 import { simulatedPromises } from './fs-promises.js'
 import { simulatedSync } from './fs-sync.js'
 import { simulatedMedia } from './media.js'
-import { serviceOf } from './service-of.js'
+import { networkOf, serviceOf } from './service-of.js'
 import { simulatedLibsql } from './sqlite.js'
 import { simulatedTransport } from './transport.js'
 
@@ -16,7 +16,8 @@ import { simulatedTransport } from './transport.js'
 type Functions = Record<string, (...values: never[]) => unknown>
 
 /** Simulated paths and descriptors; everything else of a test's process is real. The root is in each of them. */
-const isSimulated = (path: unknown) => /^\/+(\.?$|(sim|proc)(\/|$))/.test(String(path)) || Number(path) > 1000
+const isSimulated = (path: unknown) =>
+  typeof path === 'string' ? /^\/+(\.?$|(sim|proc)(\/|$))/.test(path) : Number(path) > 1000
 
 /** Functions that ask the running world first. */
 function inWorld(actual: object, make: (world: World) => object, isOurs: (value: unknown) => boolean): object {
@@ -101,7 +102,7 @@ vi.mock('../../../src/client/transport.js', () => ({
   createTransport: () => {
     const world = currentWorld()
     if (!world) throw new Error('The simulated transport needs a simulated world.')
-    return simulatedTransport(world, serviceOf(world))
+    return simulatedTransport(world, serviceOf(world), networkOf(world))
   },
 }))
 

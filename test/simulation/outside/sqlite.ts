@@ -1,104 +1,87 @@
 import type Libsql from 'libsql'
+import { PLACES } from '../places.js'
 import { currentWorld } from '../world/current-world.js'
 import { ProcessGone } from '../world/sim-process.js'
 import type { World } from '../world/world.js'
+import { type Connect, MemoryFile } from './memory-file.js'
 
-type Connect = new (path: string) => Libsql.Database
+/** Files of a world, by path. They live as long as it does: a kill takes no committed transaction back. */
+const files = new WeakMap<World, Map<string, MemoryFile>>()
+/** Empty files that earlier worlds left, by path. */
+const kept = new Map<string, MemoryFile>()
 
-/** Databases of a world, by path. They live as long as it does: a kill takes no committed transaction back. */
-const databases = new WeakMap<World, Map<string, Libsql.Database>>()
-
-export function databaseOf(world: World, path: string): Libsql.Database | undefined {
-  return databases.get(world)?.get(path)
+/** Rows of the ledger, read past voxmux. */
+export function rowsOf<T>(world: World, sql: string, bound: readonly string[] = []): T[] {
+  return (files.get(world)?.get(PLACES.ledger)?.all(sql, bound) ?? []) as T[]
 }
 
+/** Leaves the files of a world to the next one. */
 export function closeDatabases(world: World): void {
-  for (const database of databases.get(world)?.values() ?? []) database.close()
-  databases.delete(world)
+  for (const [path, file] of files.get(world) ?? []) {
+    file.empty()
+    kept.set(path, file)
+  }
+  files.delete(world)
 }
-
-/** What a database answered since it was changed last: most of what a process asks at rest is asked again and again. */
-const answers = new WeakMap<Libsql.Database, Map<string, unknown[]>>()
 
 /** libsql with its files in memory: a real SQLite, which a process may be killed at before or after a commit. */
 export function simulatedLibsql(Real: Connect): Connect {
   class SimulatedDatabase {
     readonly #world: World
-    readonly #database: Libsql.Database
+    readonly #file: MemoryFile
 
     constructor(path: string) {
       const world = currentWorld()
       if (!world) throw new Error('The simulated database needs a simulated world.')
-      const known = databases.get(world) ?? new Map<string, Libsql.Database>()
-      databases.set(world, known)
+      const known = files.get(world) ?? new Map<string, MemoryFile>()
+      files.set(world, known)
       this.#world = world
-      this.#database = known.get(path) ?? new Real(':memory:')
-      known.set(path, this.#database)
+      this.#file = known.get(path) ?? kept.get(path) ?? new MemoryFile(Real)
+      kept.delete(path)
+      known.set(path, this.#file)
     }
 
     get inTransaction(): boolean {
-      return this.#isAlive && this.#database.inTransaction
+      return this.#isAlive && this.#file.inTransaction
     }
 
-    exec(sql: string): unknown {
-      if (sql !== 'BEGIN IMMEDIATE' && sql !== 'COMMIT') answers.delete(this.#database)
-      if (sql !== 'COMMIT') return this.#alive(() => this.#database.exec(sql))
+    exec(sql: string): void {
+      this.#requireAlive()
       try {
-        return this.#step('commit', () => this.#database.exec(sql))
+        if (sql !== 'COMMIT') this.#file.exec(sql)
+        else this.#world.performNow('commit', () => this.#file.exec(sql))
       } catch (error) {
-        if (error instanceof ProcessGone && this.#database.inTransaction) {
-          this.#database.exec('ROLLBACK')
-          answers.delete(this.#database)
-        }
+        if (error instanceof ProcessGone && this.#file.inTransaction) this.#file.exec('ROLLBACK')
         throw error
       }
     }
 
     prepare(sql: string) {
-      const statement = this.#alive(() => this.#database.prepare(sql))
-      const wrapped = {
-        safeIntegers: (isOn: boolean) => {
-          statement.safeIntegers(isOn)
-          return wrapped
+      const statement = {
+        safeIntegers: () => statement,
+        all: (bound: never[]) => {
+          this.#requireAlive()
+          return this.#file.all(sql, bound)
         },
-        all: (bound: unknown[]) => this.#alive(() => this.#read(sql, statement, bound)),
-        get: (bound: unknown[]) => this.#alive(() => statement.get(bound)),
-        run: (bound: unknown[]) => {
-          const result = this.#alive(() => statement.run(bound))
-          if (result.changes > 0) {
-            this.#world.activity += 1
-            answers.delete(this.#database)
-          }
-          if (!this.#database.inTransaction) this.#step('the next statement', () => {})
-          return result
+        run: (bound: never[]): Pick<Libsql.RunResult, 'changes'> => {
+          this.#requireAlive()
+          const changes = this.#file.run(sql, bound)
+          if (changes > 0) this.#world.activity += 1
+          if (!this.#file.inTransaction) this.#world.performNow('the next statement', () => {})
+          return { changes }
         },
       }
-      return wrapped
+      return statement
     }
 
     close(): void {}
-
-    #read(sql: string, statement: Libsql.Statement, bound: unknown[]): unknown[] {
-      if (!sql.startsWith('SELECT')) return statement.all(bound)
-      const known = answers.get(this.#database) ?? new Map<string, unknown[]>()
-      answers.set(this.#database, known)
-      const key = `${sql} ${bound.join('\n')}`
-      const rows = known.get(key) ?? statement.all(bound)
-      known.set(key, rows)
-      return rows
-    }
 
     get #isAlive(): boolean {
       return this.#world.current?.isAlive !== false
     }
 
-    #alive<T>(work: () => T): T {
+    #requireAlive(): void {
       if (!this.#isAlive) throw new ProcessGone()
-      return work()
-    }
-
-    #step<T>(what: string, work: () => T): T {
-      return this.#world.performNow(what, work)
     }
   }
   return SimulatedDatabase as unknown as Connect

@@ -1,6 +1,7 @@
 import { HttpFault } from '../../../src/client/http-fault.js'
 import type { Exchange, TextExchange, Transport, UploadExchange } from '../../../src/client/transport.js'
 import { InterruptedError } from '../../../src/core/errors.js'
+import type { Network } from '../world/network.js'
 import { oddAnswer } from '../world/odd-answers.js'
 import type { Service, ServiceAnswer, ServiceRequest } from '../world/service.js'
 import { never } from '../world/sim-process.js'
@@ -10,8 +11,9 @@ const ANSWER_TIMEOUT_MS = 30_000
 const BUSY = [500, 502, 503, 429]
 
 /** Single exchanges with the simulated service, over a network that delays, loses and cuts. */
-export function simulatedTransport(world: World, service: Service): Transport {
+export function simulatedTransport(world: World, service: Service, network: Network): Transport {
   const { random } = world
+  const { starts } = service
 
   /** Sends a request, whose answer may never come, whatever the service did. */
   const exchange = (about: Exchange, request: ServiceRequest): Promise<ServiceAnswer> => {
@@ -20,6 +22,9 @@ export function simulatedTransport(world: World, service: Service): Transport {
     if (process?.isAlive === false) return never()
     if (signal?.aborted) throw new InterruptedError('Interrupted.', { cause: signal.reason })
     if (operation !== 'ping') world.activity += 1
+    const sentAtStep = world.scheduler.steps
+    const startedId = operation === 'startProcess' ? (request.json as { file_id: string }).file_id : null
+    if (startedId !== null) starts.send(startedId, sentAtStep)
     return new Promise((resolve, reject) => {
       const stop = () => reject(new InterruptedError('Interrupted.', { cause: signal?.reason }))
       signal?.addEventListener('abort', stop, { once: true })
@@ -30,14 +35,16 @@ export function simulatedTransport(world: World, service: Service): Transport {
           reject(new HttpFault({ operation, reason, detail: 'simulated' }))
         })
       if (random.chance(world.weather.lostRequests)) {
-        fail(10, random.pick(['unsent', 'network'] as const))
+        const reason = random.pick(['unsent', 'network'] as const)
+        if (startedId !== null && reason === 'unsent') starts.unsent(startedId)
+        fail(10, reason)
         return
       }
       world.scheduler.after(random.between(2, 300), null, () => {
         const { weather } = world
         const isBusy = random.chance(weather.busyAnswers)
         const isDone = !isBusy || random.chance(0.3)
-        const honest = isDone ? service.answer(request) : { status: 503, body: Buffer.alloc(0) }
+        const honest = isDone ? network.deliver(request) : { status: 503, body: Buffer.alloc(0) }
         const answer = isBusy
           ? { status: random.pick(BUSY), body: Buffer.alloc(0) }
           : oddAnswer(world, operation, honest)
@@ -47,7 +54,8 @@ export function simulatedTransport(world: World, service: Service): Transport {
           return
         }
         world.scheduler.after(random.between(2, 300), process, () => {
-          if (operation === 'getFilesStatus') noteStarted(service, answer)
+          if (startedId !== null) starts.answered(startedId, answer)
+          if (operation === 'getFilesStatus') starts.reported(answer, sentAtStep)
           free()
           resolve(answer)
         })
@@ -97,17 +105,4 @@ async function* pieces(world: World, body: Buffer): AsyncGenerator<Buffer> {
   yield body.subarray(0, half)
   await world.perform('receive', () => {})
   yield body.subarray(half)
-}
-
-/** From now on the client knows which files are started. */
-function noteStarted(service: Service, { status, body }: ServiceAnswer): void {
-  if (status !== 200) return
-  try {
-    for (const entry of JSON.parse(body.toString()) as { id: string; status: string; progress: unknown }[]) {
-      const file = service.files.get(entry.id)
-      if (file && ['InProgress', 'Succeeded', 'Failed'].includes(entry.status)) file.isKnownStarted = true
-    }
-  } catch {
-    // An odd answer tells nothing.
-  }
 }

@@ -17,6 +17,8 @@ export class FileTree {
   /** Called for each change of a name or of bytes in a folder. */
   readonly watchers = new Map<SimFolder, Set<(name: string) => void>>()
   readonly #mounts = new Map<SimFolder, SimFolder>()
+  /** Names in each path that was looked for. */
+  readonly #names = new Map<string, readonly string[]>()
   readonly #nowMs: () => number
   #inodes = 1
 
@@ -62,14 +64,21 @@ export class FileTree {
   /** What lies at a path, with mounts followed; undefined where nothing does. */
   find(path: string, call: string): Inode | undefined {
     let at: Inode = this.root
-    for (const name of path.split('/')) {
-      if (name === '' || name === '.') continue
+    for (const name of this.#namesIn(path)) {
       if (at.kind === 'file') throw systemError('ENOTDIR', call, path)
       const next = at.entries.get(name)
       if (next === undefined) return undefined
       at = next.kind === 'folder' ? this.#mounted(next, call, path) : next
     }
     return at
+  }
+
+  #namesIn(path: string): readonly string[] {
+    const known = this.#names.get(path)
+    if (known) return known
+    const names = path.split('/').filter((name) => name !== '' && name !== '.')
+    this.#names.set(path, names)
+    return names
   }
 
   get(path: string, call: string): Inode {

@@ -45,10 +45,10 @@ export function newDisk(device: number, hasLinks: boolean): Disk {
 
 /** An error as Node throws it. */
 export function systemError(code: string, call: string, path: string): NodeJS.ErrnoException {
-  const { stackTraceLimit } = Error
-  // A stack costs more than all the rest, and ENOENT is what a look answers most.
-  Error.stackTraceLimit = 0
   const error: NodeJS.ErrnoException = new Error(`${code}: simulated, ${call} '${path}'`)
-  Error.stackTraceLimit = stackTraceLimit
-  return Object.assign(error, { code, syscall: call, path, errno: -1 })
+  error.code = code
+  error.syscall = call
+  error.path = path
+  error.errno = -1
+  return error
 }

@@ -26,8 +26,19 @@ export function writeMedia(media: MediaBytes, fillBytes = 0): Buffer {
   return Buffer.from(`${BEGIN}${JSON.stringify(media)}\n${'.'.repeat(fillBytes)}${END}`)
 }
 
+/** Media that were read before. Nobody changes the bytes of a buffer. */
+const known = new WeakMap<Buffer, { readonly media: MediaBytes | undefined }>()
+
 /** Undefined for what is not media, or breaks off. */
 export function readMedia(bytes: Buffer): MediaBytes | undefined {
+  const before = known.get(bytes)
+  if (before) return before.media
+  const media = parse(bytes)
+  known.set(bytes, { media })
+  return media
+}
+
+function parse(bytes: Buffer): MediaBytes | undefined {
   const text = bytes.toString('latin1')
   if (!text.startsWith(BEGIN) || !text.endsWith(END)) return undefined
   try {

@@ -13,8 +13,6 @@ export interface ServiceFile {
   isLost: boolean
   options: string
   payments: number
-  /** The client was told that it is started. */
-  isKnownStarted: boolean
 }
 
 export type ServiceState = 'Pending' | 'InProgress' | 'Succeeded' | 'Failed' | 'NotFound'

@@ -1,5 +1,6 @@
 import { type MediaBytes, readMedia, sha256, writeMedia } from './media-bytes.js'
 import { type ServiceFile, stateOf } from './service-file.js'
+import { StartRequests } from './start-requests.js'
 import type { World } from './world.js'
 
 export interface ServiceRequest {
@@ -27,6 +28,7 @@ export class Service {
   readonly files = new Map<string, ServiceFile>()
   /** Good reasons to pay for a voice once more, by voice and options. */
   readonly excuses = new Map<string, number>()
+  readonly starts: StartRequests
   onPayment: OnPayment = () => {}
   readonly #world: World
   #tokens = 0
@@ -34,6 +36,7 @@ export class Service {
 
   constructor(world: World) {
     this.#world = world
+    this.starts = new StartRequests(world)
   }
 
   answer(request: ServiceRequest): ServiceAnswer {
@@ -79,7 +82,7 @@ export class Service {
     const outcome = random.chance(weather.failingFiles) ? random.pick(FAILURES) : 0
     this.files.set(id, {
       ...{ id, clientFileId, linkEndsMs: trueMs + HOUR_MS, bytes: null, startedMs: null, beginsMs: 0, endsMs: 0 },
-      ...{ outcome, isLost: false, options: '', payments: 0, isKnownStarted: false },
+      ...{ outcome, isLost: false, options: '', payments: 0 },
     })
     const link = { file_upload_link: `https://storage.sim/in/${id}`, file_upload_expiry: seconds(trueMs + HOUR_MS) }
     return answer(200, { registered_file: { file_id: id, client_file_id: clientFileId, file_name: id, ...link } })
@@ -99,14 +102,7 @@ export class Service {
     const refused = { file_id: id, error: { code: 409, message: 'conflict' } }
     const media = file.bytes && readMedia(file.bytes)
     if (!media) return answer(200, refused)
-    if (file.startedMs !== null) {
-      if (file.isKnownStarted)
-        this.#world.break(
-          'no file id is started twice',
-          `${id} is started again, although its status said it is started`,
-        )
-      return answer(200, weather.hasConflicts ? refused : { file_id: id, error: null })
-    }
+    if (file.startedMs !== null) return answer(200, weather.hasConflicts ? refused : { file_id: id, error: null })
     file.startedMs = trueMs
     file.beginsMs = trueMs + random.between(0, random.chance(0.1) ? 20_000 : 300)
     file.endsMs = file.beginsMs + random.between(200, random.chance(0.1) ? 5_000_000 : 1500)

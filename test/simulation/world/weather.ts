@@ -10,6 +10,10 @@ export interface Weather {
   readonly powerCuts: number
   readonly lostRequests: number
   readonly lostAnswers: number
+  /** The network delivers a request twice; either answer may be the one that arrives. */
+  readonly doubledRequests: number
+  /** An answer about a file that came before comes once more. */
+  readonly doubledAnswers: number
   /** The service answers 500, 503 or 429. */
   readonly busyAnswers: number
   /** The service answers something odd once. */
@@ -51,11 +55,14 @@ export function weatherOf(seed: number): Weather {
     lostShares: some(0.3),
     hasLinks: random.chance(0.7),
     lostEvents: some(1, 0.2),
+    doubledRequests: some(0.15),
+    doubledAnswers: some(0.15),
   }
 }
 
 /** Nothing goes wrong any more. */
 export const CALM: Omit<Weather, 'hasConflicts' | 'hasLinks' | 'slowCalls'> = {
-  ...{ kills: 0, powerCuts: 0, lostRequests: 0, lostAnswers: 0, busyAnswers: 0, oddAnswers: 0, badDownloads: 0 },
+  ...{ kills: 0, powerCuts: 0, lostRequests: 0, lostAnswers: 0, doubledRequests: 0, doubledAnswers: 0 },
+  ...{ busyAnswers: 0, oddAnswers: 0, badDownloads: 0 },
   ...{ failingFiles: 0, lostFiles: 0, clockJumps: 0, fullDisks: 0, lostShares: 0, lostEvents: 0 },
 }

@@ -1,0 +1,4 @@
+import './outside/replace.js'
+import { declareMonths } from './months.js'
+
+declareMonths(3)
