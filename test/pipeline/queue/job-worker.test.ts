@@ -3,10 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { TransientError } from '../../../src/core/errors.js'
 import type { Job } from '../../../src/ledger/index.js'
 import type { JobEvent } from '../../../src/pipeline/events.js'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import type { JobHooks } from '../../../src/pipeline/job-hooks.js'
-import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import type { QueuedFile } from '../../../src/pipeline/queue/queued-file.js'
@@ -143,27 +141,6 @@ describe('a worker', () => {
     const third = await queue('', { input: await bench.take('timecode.mov'), output })
     worker.wake()
     expect(await ended(third, 'failed')).toMatchObject({ error: { code: 'ERR_OUTPUT_EXISTS' } })
-  })
-
-  it('replaces the receipt of the older version when it was killed before it wrote its own', async () => {
-    const input = await bench.take('speech.wav')
-    const first = await queue('', { input, supersede: true })
-    const worker = work()
-    const older = `${(await ended(first, 'done')).receipt}`
-    await copyFile(older, bench.folder.file('older.json'))
-    await ffmpeg('-i', fixture('speech.wav'), '-af', 'volume=0.5', input)
-    const second = await queue('', { input, supersede: true })
-    worker.wake()
-    await ended(second, 'done')
-    // A process that is killed right after the output got its name leaves this.
-    await copyFile(bench.folder.file('older.json'), older)
-    await bench.pipeline.context.jobs.requeue(second.id)
-    worker.wake()
-    const { output, receipt } = await until(async () => {
-      const now = await jobOf(second)
-      return now?.status === 'done' && now.attempts === 1 && now
-    })
-    expect((await readReceipt(`${receipt}`))?.output.sha256).toBe(await fileSha256(`${output}`))
   })
 })
 

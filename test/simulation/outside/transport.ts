@@ -3,7 +3,8 @@ import type { Exchange, TextExchange, Transport, UploadExchange } from '../../..
 import { InterruptedError } from '../../../src/core/errors.js'
 import type { Network } from '../world/network.js'
 import { oddAnswer } from '../world/odd-answers.js'
-import type { Service, ServiceAnswer, ServiceRequest } from '../world/service.js'
+import type { Service } from '../world/service.js'
+import type { ServiceAnswer, ServiceRequest } from '../world/service-exchange.js'
 import { never } from '../world/sim-process.js'
 import type { World } from '../world/world.js'
 

@@ -1,4 +1,5 @@
-import type { Service, ServiceAnswer, ServiceRequest } from './service.js'
+import type { Service } from './service.js'
+import type { ServiceAnswer, ServiceRequest } from './service-exchange.js'
 import type { World } from './world.js'
 
 /** Latest arrival of a request that is delivered for the second time. */

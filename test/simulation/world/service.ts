@@ -1,20 +1,8 @@
 import { type MediaBytes, readMedia, sha256, writeMedia } from './media-bytes.js'
+import type { ServiceAnswer, ServiceRequest } from './service-exchange.js'
 import { type ServiceFile, stateOf } from './service-file.js'
 import { StartRequests } from './start-requests.js'
 import type { World } from './world.js'
-
-export interface ServiceRequest {
-  readonly operation: string
-  readonly url: string
-  readonly json?: unknown
-  readonly bytes?: Buffer
-  readonly token?: string | undefined
-}
-
-export interface ServiceAnswer {
-  readonly status: number
-  readonly body: Buffer
-}
 
 /** Told when a start is accepted: that is when money is spent. */
 export type OnPayment = (file: ServiceFile, voice: string) => void

@@ -1,4 +1,4 @@
-import type { ServiceAnswer } from './service.js'
+import type { ServiceAnswer } from './service-exchange.js'
 import type { World } from './world.js'
 
 /** What voxmux can know of its requests to start one file id. */
