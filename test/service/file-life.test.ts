@@ -47,4 +47,20 @@ describe('a file', () => {
     expect((await client.status(file.file_id))[0]?.status).toBe('Succeeded')
     expect((await client.upload(file.file_upload_link, 'late')).status).toBe(409)
   })
+
+  it('is left to the other nodes by one that only serves', async () => {
+    const worked: string[] = []
+    const engineOf = (name: string) => async () => {
+      worked.push(name)
+      return plainEngine()
+    }
+    const service = await withService({ engine: engineOf('the one that serves'), serveOnly: true })
+    const client = await apiClient(service)
+    const file = await client.register('a.wav')
+    await client.upload(file.file_upload_link, await fixtureVoice())
+    expect(await client.start(file.file_id)).toMatchObject({ error: null })
+    await withService({ dataDir: service.dataDir, engine: engineOf('the other') })
+    expect(await client.ended(file.file_id)).toMatchObject({ status: 'Succeeded' })
+    expect(worked).toEqual(['the other'])
+  })
 })

@@ -116,3 +116,15 @@ it('tries a job that failed again with the present settings of its folder', asyn
   expect(again?.status).toBe('queued')
   expect(again && queuedRecordOf(again)?.settings).toMatchObject({ preset: 'dialogue-5.1-center', force: false })
 })
+
+it('a crowd of pages that follow takes no answer from the others', async () => {
+  const crowd = new AbortController()
+  const follow = async () => (await fetch(`${side.url}events`, { signal: crowd.signal })).status
+  // More in all than the server has connections for.
+  const statuses: number[] = []
+  for (let group = 0; group < 6; group++) statuses.push(...(await Promise.all(Array.from({ length: 50 }, follow))))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(32)
+  expect(new Set(statuses)).toEqual(new Set([200, 503]))
+  expect((await fetch(`${side.url}healthz`)).status).toBe(200)
+  crowd.abort()
+})

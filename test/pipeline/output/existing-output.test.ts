@@ -1,0 +1,59 @@
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { ownReceipt } from '../../../src/pipeline/output/existing-output.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+/** Changes one bit near the end, and neither the length nor the time. */
+async function flip(path: string): Promise<void> {
+  const { atime, mtime } = await stat(path)
+  const bytes = await readFile(path)
+  const at = bytes.length - 100
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+  await writeFile(path, bytes)
+  await utimes(path, atime, mtime)
+}
+
+async function finished() {
+  const input = await bench.take('speech.wav')
+  const { event } = await runJob(requestFor(input), bench.pipeline.context)
+  return { input, output: event.output ?? '' }
+}
+
+/** A run by a process whose ledger has none of it, so that only the receipt can tell. */
+async function runWithoutLedger(input: string, more: { readonly supersede?: boolean } = {}) {
+  const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
+  const { event } = await runJob({ ...requestFor(input), ...more }, fresh.context)
+  await fresh.close()
+  return event
+}
+
+const REFUSED = { status: 'failed', error: { code: 'ERR_OUTPUT_EXISTS' } }
+
+it('an output of the same length is compared by its content, with the ledger and without', async () => {
+  const { input, output } = await finished()
+  expect(await runWithoutLedger(input)).toMatchObject({ status: 'skipped', output })
+  await flip(output)
+  expect(await runWithoutLedger(input)).toMatchObject(REFUSED)
+  expect(await runWithoutLedger(input, { supersede: true })).toMatchObject(REFUSED)
+  // The ledger knows the time of the output as well, and asks for its content if that differs.
+  await utimes(output, 1, 1)
+  expect((await runJob(requestFor(input), bench.pipeline.context)).event).toMatchObject(REFUSED)
+  expect(bench.server.charges).toBe(1)
+})
+
+it('an input of the same length and time is compared by its content', async () => {
+  const { input } = await finished()
+  await flip(input)
+  expect(await runWithoutLedger(input)).toMatchObject(REFUSED)
+})
+
+it('a changed output is no longer voxmux’s own', async () => {
+  const { output } = await finished()
+  expect((await ownReceipt(output))?.output.path).toBe(output)
+  await flip(output)
+  expect(await ownReceipt(output)).toBeUndefined()
+})

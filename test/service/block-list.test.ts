@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { silentLogger } from '../../src/core/logger.js'
+import { serviceSettingsSchema } from '../../src/service/service-settings.js'
+import { localStorage } from '../../src/service/storage/local-storage.js'
+import { freshFolder } from './support/with-service.js'
+
+const FILE_ID = '00000000-0000-4000-8000-000000000000'
+
+it('a list of blocks replaces no input of a file that was started while they were joined', async () => {
+  const dataDir = await freshFolder()
+  const { links } = serviceSettingsSchema.parse({})
+  // Asked when the list comes, and once more when its blocks are joined.
+  let answers: boolean[] = []
+  const mayUpload = async () => answers.shift() ?? true
+  const storage = localStorage({ dataDir, linkSecret: 'secret', links, mayUpload, logger: silentLogger })
+  await new Promise<void>((resolve) => storage.server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => storage.close())
+  storage.publishAt(`http://127.0.0.1:${(storage.server.address() as AddressInfo).port}`)
+  const { url } = await storage.uploadLink(FILE_ID)
+  const put = async (query: string, body: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${url}${query}`, { method: 'PUT', body, headers })).status
+  const list = '<BlockList><Latest>YQ==</Latest></BlockList>'
+
+  expect(await put('', 'first', { 'x-ms-blob-type': 'BlockBlob' })).toBe(201)
+  expect(await put('&comp=block&blockid=YQ==', 'second')).toBe(201)
+  answers = [true, false]
+  expect(await put('&comp=blocklist', list)).toBe(409)
+  const input = () => readFile(join(dataDir, 'files', FILE_ID.slice(0, 2), FILE_ID, 'input'), 'utf8')
+  expect(await input()).toBe('first')
+  expect(await put('&comp=blocklist', list)).toBe(201)
+  expect(await input()).toBe('second')
+})
