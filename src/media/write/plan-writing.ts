@@ -3,6 +3,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-inf
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
+import { soundChunks } from './chunks/chunks.js'
 import { type AudioEncoding, type AudioWishes, audioEncoding } from './encode/audio-encoding.js'
 import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
@@ -32,6 +33,7 @@ const WRITERS: readonly AskWriter[] = [
   asking(pcmInPlace),
   asking(isoBmff),
   asking(matroska),
+  asking(soundChunks),
   asking(elementaryFrames),
   asking(flacFrames),
   asking(oggFrames),

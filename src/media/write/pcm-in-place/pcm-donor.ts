@@ -7,40 +7,74 @@ import { frameBytes, type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
 import { wholeFrames } from '../../pcm/pcm-streams.js'
 import type { WantedTrack } from '../writer.js'
 import type { InPlaceFile } from './in-place-file.js'
+import type { StaleChunk } from './stale-chunks.js'
 
-/** The new samples of a track in the form of the file, with the facts that the file states about them. */
+/** The facts that a file states about its samples, for new ones. */
 export interface PcmDonor {
   readonly md5: Buffer | null
   readonly loudness: Loudness | null
 }
 
-/** Measures in a side file the facts that the input states about its samples; reads nothing if there are none. */
-export async function readPcmDonor(
+/** The samples in a side file. */
+export interface DonorSamples {
+  /** Options with which ffmpeg reads the file. */
+  readonly readOptions: readonly string[]
+  /** Bytes of the samples; all by default. */
+  readonly range?: { readonly start: number; readonly length: number }
+}
+
+/** Measures in a side file of raw samples the facts that the input states about its own. */
+export function readPcmDonor(
   path: string,
   track: WantedTrack,
   signal: AbortSignal | undefined,
   { stale }: InPlaceFile,
 ): Promise<PcmDonor> {
-  const needs = (kind: string) => stale.some((each) => each.kind === kind)
+  const { codec, sampleRate, channels } = track.input
+  const raw = ['-f', (codec ?? '').replace(/^pcm_/, ''), '-ar', String(sampleRate), '-ac', String(channels)]
+  return measureSamples(path, { track, stale, samples: { readOptions: raw }, signal })
+}
+
+/** Measures the facts of some chunks for the samples in a side file; reads nothing if there are no such chunks. */
+export async function measureSamples(
+  path: string,
+  {
+    track,
+    stale,
+    samples,
+    signal,
+  }: {
+    readonly track: WantedTrack
+    readonly stale: readonly StaleChunk[]
+    readonly samples: DonorSamples
+    readonly signal: AbortSignal | undefined
+  },
+): Promise<PcmDonor> {
+  const needs = (kind: StaleChunk['kind']) => stale.some((each) => each.kind === kind)
   return {
-    md5: needs('md5') ? await md5Of(path) : null,
-    loudness: needs('loudness') ? await loudnessOf(path, track, signal) : null,
+    md5: needs('md5') ? await md5Of(path, samples) : null,
+    loudness: needs('loudness') ? await loudnessOf(path, track, samples, signal) : null,
   }
 }
 
-async function md5Of(path: string): Promise<Buffer> {
+async function md5Of(path: string, { range }: DonorSamples): Promise<Buffer> {
   const hash = createHash('md5')
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  const part = range ? { start: range.start, end: range.start + range.length - 1 } : {}
+  for await (const chunk of createReadStream(path, part)) hash.update(chunk as Buffer)
   return hash.digest()
 }
 
-async function loudnessOf(path: string, { input }: WantedTrack, signal: AbortSignal | undefined): Promise<Loudness> {
-  const format: PcmFormat = { ...pcmFormatFor(input), sample: 'f32' }
+async function loudnessOf(
+  path: string,
+  { input, channels }: WantedTrack,
+  { readOptions }: DonorSamples,
+  signal: AbortSignal | undefined,
+): Promise<Loudness> {
+  const format: PcmFormat = { ...pcmFormatFor(input), channels, sample: 'f32' }
   const meter = new LoudnessMeter(format)
-  const raw = ['-f', (input.codec ?? '').replace(/^pcm_/, ''), '-ar', String(input.sampleRate)]
   const { stdout, done } = streamFfmpeg(
     {
-      inputs: [{ url: fileUrl(path), options: [...raw, '-ac', String(input.channels)] }],
+      inputs: [{ url: fileUrl(path), options: readOptions }],
       outputs: [{ url: 'pipe:1', options: ['-c:a', 'pcm_f32le', '-f', 'f32le'] }],
     },
     { signal, input: path },

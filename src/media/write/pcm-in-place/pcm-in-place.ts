@@ -7,7 +7,7 @@ import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { loudnessFields, loudnessStart } from './stale-chunks.js'
+import { loudnessFields, loudnessStart, md5For } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -141,15 +141,14 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
 }
 
 function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Change[] {
-  return stale.map(({ chunk, kind, md5Order }) => {
+  return stale.map((fact) => {
+    const { chunk, kind } = fact
     const { start, bodyStart, bodyLength } = chunk
     if (kind === 'loudness' && donor?.loudness) {
       return { start: loudnessStart(chunk), pieces: [bytes(loudnessFields(donor.loudness))] }
     }
-    if (kind === 'md5' && md5Order !== null && donor?.md5) {
-      const md5 = md5Order === 'forward' ? donor.md5 : Buffer.from(donor.md5).reverse()
-      return { start: bodyStart, pieces: [bytes(md5)] }
-    }
+    const md5 = kind === 'md5' && donor ? md5For(fact, donor) : null
+    if (md5) return { start: bodyStart, pieces: [bytes(md5)] }
     const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')
     const rest: BytePiece = { kind: 'input', start: start + 4, length: bodyStart - start - 4 }
     return { start, pieces: [bytes(id), rest, bytes(Buffer.alloc(bodyLength))] }

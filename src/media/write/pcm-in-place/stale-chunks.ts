@@ -45,6 +45,12 @@ export function loudnessStart({ bodyStart }: Chunk): number {
   return bodyStart + BEXT_LOUDNESS_AT
 }
 
+/** A checksum of new samples in the byte order of a chunk; null if the chunk did not match the old ones. */
+export function md5For({ md5Order }: StaleChunk, { md5 }: { readonly md5: Buffer | null }): Buffer | null {
+  if (!md5 || md5Order === null) return null
+  return md5Order === 'forward' ? md5 : Buffer.from(md5).reverse()
+}
+
 async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleChunk['kind'] | null> {
   switch (id) {
     case 'MD5 ':

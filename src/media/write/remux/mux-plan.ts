@@ -101,7 +101,11 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     ...fileLosses(media, container, profile),
   ]
   const writing: Writing = { kind: 'remux', declined: [] }
-  return { media, container, profile, streams, losses, notes: notes(media, container, streams), writing }
+  const loudness = media.statesLoudness
+    ? ['The loudness figures of its bext chunk describe the old audio and are left out.']
+    : []
+  const facts = [...notes(media, container, streams), ...loudness]
+  return { media, container, profile, streams, losses, notes: facts, writing }
 }
 
 /**
@@ -247,12 +251,8 @@ function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): Planne
 
 function notes(media: MediaInfo, container: string, streams: readonly PlannedStream[]): readonly string[] {
   const moved = media.container === container ? [] : [`The output is .${container} (the input is .${media.container}).`]
-  const loudness = media.statesLoudness
-    ? ['The loudness figures of its bext chunk describe the old audio and are left out.']
-    : []
   return [
     ...moved,
-    ...loudness,
     ...streams.flatMap((stream) => {
       if (stream.fate !== 'replaced') return []
       const where = `Audio track ${stream.input.audioIndex}`

@@ -1,0 +1,127 @@
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { JobFailedError } from '../../../core/errors.js'
+import { readAt } from '../../../core/read-at.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { measureSamples } from '../pcm-in-place/pcm-donor.js'
+import { sampleBits } from '../pcm-in-place/sample-places.js'
+import { staleChunks } from '../pcm-in-place/stale-chunks.js'
+import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
+import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { layOutChunks } from './lay-out-chunks.js'
+import { type ChunkDonor, isOfCoding, type SoundFile } from './sound-chunks.js'
+
+/** Containers by the name of ffmpeg's muxer. */
+const MUXERS: ReadonlySet<string> = new Set(['wav', 'w64', 'aiff', 'caf'])
+/** Sizes of RIFF and AIFF have 32 bits; some room for the other chunks. */
+const MOST_BYTES = 0xf000_0000
+/** Chunks that assign channels to places or objects. */
+const CHANNEL_FACTS: ReadonlySet<string> = new Set(['chna', 'chan', 'CHAN'])
+/** Places in the body of `fmt `. */
+const FORMAT = { blockAlign: 12, bytes: 16 }
+const FORM_TYPE_AT = 8
+
+/** Writes sound of another coding or length into WAV, W64, AIFF and CAF: every other chunk stays. */
+export const soundChunks: Writer<SoundFile, ChunkDonor> = {
+  name: 'chunks',
+  parse: async (media) => {
+    if (!MUXERS.has(media.container)) return null
+    const handle = await open(media.path, 'r')
+    try {
+      const file = await chunkFile(handle, media.sizeBytes)
+      return file ? { file, stale: await staleChunks(handle, file) } : null
+    } finally {
+      await handle.close()
+    }
+  },
+  survey,
+  readDonor,
+  layOut: (sound, _wanted, [donor]) => layOutChunks(sound, donor as ChunkDonor),
+}
+
+function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
+  const [track] = tracks
+  const reason = track && unfitReason(sound.file, media, track)
+  if (!track || reason !== undefined) return { kind: 'declines', reason: reason ?? 'it has no audio track' }
+  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
+  return {
+    kind: 'takes',
+    census: censusOf(sound),
+    donors: [
+      {
+        muxer: media.container,
+        options: sound.file.form === 'rf64' ? ['-rf64', 'always'] : [],
+        skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
+        sampleCount: null,
+        leadIn: track.encoding.lossless ? 'signalled' : 'trimmed',
+      },
+    ],
+  }
+}
+
+function unfitReason({ form, chunks }: ChunkFile, media: MediaInfo, track: WantedTrack): string | undefined {
+  const { input, encoding, channels } = track
+  const isShort = form === 'riff' || form === 'aiff'
+  const isPcm = encoding.codec.startsWith('pcm_')
+  if (isShort && isPcm && media.sizeBytes + pcmBytes(input, encoding.codec, media) > MOST_BYTES) {
+    return 'its sizes have 32 bits, and the new sound may need more'
+  }
+  const facts = chunks.find(({ id }) => CHANNEL_FACTS.has(id))
+  return facts && channels !== input.channels ? `its chunk ${facts.id} describes channels that are mixed` : undefined
+}
+
+function pcmBytes({ sampleRate, channels }: AudioStreamInfo, codec: string, { durationSec }: MediaInfo): number {
+  return (durationSec ?? Number.POSITIVE_INFINITY) * sampleRate * channels * (sampleBits({ codec }) / 8)
+}
+
+/** Reasons why a chunk about the old samples is left out. */
+const LOST = {
+  md5: 'it is a checksum that did not fit the old sound',
+  peaks: 'it lists the peaks of the old sound',
+  signature: 'its signature is that of the old file',
+} as const
+
+function censusOf({ file, stale }: SoundFile): readonly CensusEntry[] {
+  const { name, headLength, chunks, end, sizeBytes, form } = file
+  const staleAt = new Map(stale.map((fact) => [fact.chunk, fact]))
+  const head = form === 'caf' ? kept(name, 0, headLength) : rewritten(name, 0, headLength, 'size of its chunks')
+  const entries = chunks.map((chunk): CensusEntry => {
+    const { id, start } = chunk
+    const [path, length] = [`${name}/${id.trim()}`, chunk.end - start]
+    if (isOfCoding(form, id)) return rewritten(path, start, length, 'coding and samples of the new sound')
+    if (id === 'ds64') return rewritten(path, start, length, 'sizes of the new sound')
+    const fact = staleAt.get(chunk)
+    if (!fact) return kept(path, start, length)
+    if (fact.kind === 'loudness') return rewritten(path, start, length, 'its loudness fields are measured again')
+    if (fact.md5Order !== null) return rewritten(path, start, length, 'the checksum is that of the new sound')
+    return lost(path, start, length, LOST[fact.kind])
+  })
+  return [head, ...entries, ...(sizeBytes > end ? [kept('trailing bytes', end, sizeBytes - end)] : [])]
+}
+
+async function readDonor(
+  path: string,
+  track: WantedTrack,
+  signal: AbortSignal | undefined,
+  { stale }: SoundFile,
+): Promise<ChunkDonor> {
+  const handle = await open(path, 'r')
+  try {
+    const file = await chunkFile(handle, (await stat(path)).size)
+    const found = (id: string) => file?.chunks.find((chunk) => chunk.id === id)
+    const [format, data] = [found('fmt '), found('data')]
+    if (!file) throw new JobFailedError('ERR_ENCODER_OUTPUT', 'voxmux cannot use the encoded voice: it has no chunks.')
+    const range = data ? { range: { start: data.bodyStart, length: data.bodyLength } } : {}
+    const facts = await measureSamples(path, { track, stale, samples: { readOptions: [], ...range }, signal })
+    const sampleCount = format && data ? await samplesOf(handle, format, data) : null
+    return { file, formType: await readAt(handle, FORM_TYPE_AT, 4), sampleCount, ...facts }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function samplesOf(handle: FileHandle, format: Chunk, data: Chunk): Promise<number | null> {
+  const fields = await readAt(handle, format.bodyStart, FORMAT.bytes)
+  const align = fields.length < FORMAT.bytes ? 0 : fields.readUInt16LE(FORMAT.blockAlign)
+  return align > 0 ? data.bodyLength / align : null
+}

@@ -1,0 +1,101 @@
+import { type BytePiece, type BytePlan, bytePlan, pieceLength } from '../byte-plan.js'
+import { loudnessFields, loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
+import type { Chunk, ChunkFile, ChunkForm } from '../structure/chunks.js'
+import { type ChunkDonor, CODING_CHUNKS, holdsSamples, isOfCoding, type SoundFile } from './sound-chunks.js'
+
+/** Chunks begin at multiples of it. */
+const ALIGN: Readonly<Record<ChunkForm, number>> = { riff: 2, rf64: 2, aiff: 2, w64: 8, caf: 1 }
+/** In `ds64`: sizes of the file and of the samples, and their number. */
+const DS64_BYTES = 24
+
+/** Lays out a file of chunks with the sound of a donor. */
+export function layOutChunks(sound: SoundFile, donor: ChunkDonor): BytePlan {
+  const { form, headLength, chunks, end, sizeBytes } = sound.file
+  const missing = CODING_CHUNKS[form].filter((id) => chunks.every((chunk) => chunk.id !== id))
+  const done = new Set<string>()
+  const sizes = Buffer.alloc(DS64_BYTES)
+  const body = chunks.flatMap((chunk): readonly BytePiece[] => {
+    if (chunk.id === 'ds64') return patched(chunk, chunk.bodyStart, sizes)
+    if (!isOfCoding(form, chunk.id)) return oldChunk(sound, chunk, donor)
+    if (done.has(chunk.id)) return []
+    done.add(chunk.id)
+    const added = holdsSamples(chunk.id) ? missing.flatMap((id) => donorChunk(donor, id)) : []
+    const made = donorChunk(donor, chunk.id)
+    return [...added, ...(made.length > 0 ? made : countedChunk(chunk, donor, form))]
+  })
+  const length = headLength + body.reduce((sum, piece) => sum + pieceLength(piece), 0)
+  const data = donor.file.chunks.find(({ id }) => holdsSamples(id))
+  sizes.writeBigUInt64LE(BigInt(length - 8), 0)
+  sizes.writeBigUInt64LE(BigInt(data?.bodyLength ?? 0), 8)
+  sizes.writeBigUInt64LE(BigInt(Math.floor(donor.sampleCount ?? 0)), 16)
+  return bytePlan([...head(sound.file, length, donor), ...body, input(end, sizeBytes)])
+}
+
+/** The bytes before the first chunk, with the size of the form. */
+function head({ form, headLength }: ChunkFile, length: number, donor: ChunkDonor): readonly BytePiece[] {
+  switch (form) {
+    case 'riff':
+      return [input(0, 4), fresh(uint32(length - 8, 'LE')), input(8, headLength)]
+    case 'aiff':
+      return [input(0, 4), fresh(uint32(length - 8, 'BE')), fresh(donor.formType)]
+    case 'w64': {
+      const size = Buffer.alloc(8)
+      size.writeBigUInt64LE(BigInt(length))
+      return [input(0, 16), fresh(size), input(24, headLength)]
+    }
+    case 'rf64':
+    case 'caf':
+      return [input(0, headLength)]
+    default:
+      return form satisfies never
+  }
+}
+
+/** A chunk that is not of the coding: its own bytes, without facts about the old sound. */
+function oldChunk({ stale }: SoundFile, chunk: Chunk, donor: ChunkDonor): readonly BytePiece[] {
+  const fact = stale.find((each) => each.chunk === chunk)
+  if (!fact) return [input(chunk.start, chunk.end)]
+  if (fact.kind === 'loudness' && donor.loudness) {
+    return patched(chunk, loudnessStart(chunk), loudnessFields(donor.loudness))
+  }
+  const md5 = fact.kind === 'md5' ? md5For(fact, donor) : null
+  return md5 ? patched(chunk, chunk.bodyStart, md5) : []
+}
+
+/** The chunk of a donor, with the padding that the end of its file may lack; empty if it has none. */
+function donorChunk({ file }: ChunkDonor, id: string): readonly BytePiece[] {
+  const chunk = file.chunks.find((each) => each.id === id)
+  if (!chunk) return []
+  const align = ALIGN[file.form]
+  const padding = Math.ceil(chunk.bodyLength / align) * align - (chunk.end - chunk.bodyStart)
+  const own: BytePiece = { kind: 'donor', donor: 0, start: chunk.start, length: chunk.end - chunk.start }
+  return [own, fresh(Buffer.alloc(padding))]
+}
+
+/** `fact` of a coding that needs none states the number of samples; any other chunk without a successor is left out. */
+function countedChunk(chunk: Chunk, { sampleCount }: ChunkDonor, form: ChunkForm): readonly BytePiece[] {
+  if (chunk.id !== 'fact' || sampleCount === null || chunk.bodyLength < 4) return []
+  const count = Buffer.alloc(form === 'w64' && chunk.bodyLength >= 8 ? 8 : 4)
+  count.writeUInt32LE(Math.min(Math.floor(sampleCount), 0xffff_ffff))
+  return patched(chunk, chunk.bodyStart, count)
+}
+
+/** A chunk of the input with new bytes at an offset of the file. */
+function patched({ start, end }: Chunk, at: number, bytes: Buffer): readonly BytePiece[] {
+  return [input(start, at), fresh(bytes), input(at + bytes.length, end)]
+}
+
+function input(start: number, end: number): BytePiece {
+  return { kind: 'input', start, length: end - start }
+}
+
+function fresh(bytes: Buffer): BytePiece {
+  return { kind: 'bytes', bytes }
+}
+
+function uint32(value: number, order: 'LE' | 'BE'): Buffer {
+  const bytes = Buffer.alloc(4)
+  if (order === 'LE') bytes.writeUInt32LE(value)
+  else bytes.writeUInt32BE(value)
+  return bytes
+}
