@@ -1,5 +1,5 @@
 import { makeHead, readHead, readUint } from './ebml.js'
-import { ID, MASTERS, nameOfId } from './ids.js'
+import { ID, MASTERS } from './ids.js'
 
 /** An element that was read into memory. */
 export interface Element {
@@ -67,9 +67,4 @@ export function voidLike({ bytes }: Element): Buffer {
   // One byte for the id, then a size that is as wide as it must be for the rest to come out.
   const width = bytes.length - 2 < 127 ? 1 : Math.min(8, bytes.length - 1)
   return Buffer.concat([makeHead(ID.Void, bytes.length - 1 - width, width), Buffer.alloc(bytes.length - 1 - width)])
-}
-
-/** Name of an element for people. */
-export function nameOf({ id }: Element): string {
-  return nameOfId(id)
 }

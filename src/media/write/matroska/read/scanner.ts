@@ -4,7 +4,7 @@ import { type Head, readHead } from './ebml.js'
 /** Enough for the heads of many small blocks, and little beside a picture. */
 const WINDOW_BYTES = 64 * 1024
 /** Bytes that {@link Scanner.bring} makes available: a head, and the first bytes of a block or a number behind it. */
-export const SCANNED_BYTES = 32
+const SCANNED_BYTES = 32
 
 /** Reads the heads of elements, which lie anywhere between bodies that are not read. */
 export class Scanner {
