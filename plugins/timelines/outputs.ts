@@ -23,7 +23,7 @@ export async function outputsOf(
   if (output === undefined || wanted === undefined)
     return { timeline: join(dirname(path), name), mediaOutput: () => undefined }
   if (extname(wanted).toLowerCase() === extension && !(await namesFolder(output, cwd))) {
-    if (wanted === path || leadsTo(wanted, path)) {
+    if (wanted === path || isSamePlace(wanted, path)) {
       throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the timeline ${path}.`, {
         input: path,
         remedies: ['Name another file with --output: the timeline is only ever read.'],
@@ -53,7 +53,7 @@ function distinctFolders(folder: string): (mediaPath: string) => string {
 }
 
 /** Checks whether another path, such as a link or another mount, leads to the same timeline. */
-function leadsTo(wanted: string, path: string): boolean {
+function isSamePlace(wanted: string, path: string): boolean {
   const [one, other] = [wanted, path].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
   return !!one && one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs
 }

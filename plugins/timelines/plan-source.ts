@@ -11,7 +11,15 @@ import { mediaOrigin, rangeSampleRate } from './time/media-clock.js'
 import { type Rational, ZERO } from './time/rational.js'
 import type { ClipUse, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
-import { beyondUsed, countSamples, growUsed, type LaidOn, mergeUsed, samplesOf, type UsedRange } from './used-ranges.js'
+import {
+  beyondUsed,
+  countSamples,
+  growUsed,
+  mergeUsed,
+  type SampleGrid,
+  samplesOf,
+  type UsedRange,
+} from './used-ranges.js'
 
 /** A file that was found, and what the timeline calls it. */
 export interface SourceMedia {
@@ -48,7 +56,7 @@ export async function planSource(
     return undefined
   }
   const sampleCount = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
-  const lay = (origin: Rational): LaidOn => ({ origin, sampleRate, sampleCount })
+  const lay = (origin: Rational): SampleGrid => ({ origin, sampleRate, sampleCount })
   const used = mergeUsed(
     own.flatMap(({ source, uses }) => {
       const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]

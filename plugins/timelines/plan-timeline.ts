@@ -51,7 +51,7 @@ export async function planTimeline(
   )
   const sources = planned.filter((source) => source !== undefined)
   requireWork(file, { plays: timeline.uses.length > 0, wanted: uses.length > 0 }, sources, notes.notes)
-  if (request.settings.strict) refuseWhatIsLeft(file, notes.notes)
+  if (request.settings.strict) refuseUnusable(file, notes.notes)
   const paid = sources.map(({ paidSec }) => paidSec)
   return {
     ...{ request, file, timeline, sources },
@@ -159,7 +159,7 @@ function requireWork(
 }
 
 /** Clips that should have been regenerated and cannot be: `--strict` rejects them. */
-function refuseWhatIsLeft({ path }: TimelineFile, notes: readonly TimelineNote[]): void {
+function refuseUnusable({ path }: TimelineFile, notes: readonly TimelineNote[]): void {
   const left = notes.filter(({ kind }) => LEFT_BEHIND.has(kind))
   if (left.length === 0) return
   throw new PrecheckError('ERR_STRICT_TIMELINE', `${path}: ${left.map(sentence).join(' ')}`, {

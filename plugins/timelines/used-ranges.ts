@@ -8,7 +8,7 @@ export interface UsedRange {
 }
 
 /** The file that ranges are mapped to. */
-export interface LaidOn {
+export interface SampleGrid {
   /** Time of the ranges' clock at the first sample, in seconds. */
   readonly origin: Rational
   readonly sampleRate: number
@@ -22,7 +22,7 @@ export interface LaidOn {
  *
  * @returns undefined if no part of the range lies in the file
  */
-export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }: LaidOn): UsedRange | undefined {
+export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }: SampleGrid): UsedRange | undefined {
   const rate = rational(sampleRate)
   const first = Number(floor(multiply(subtract(range.start, origin), rate)))
   const last = Number(ceil(multiply(subtract(range.end, origin), rate)))

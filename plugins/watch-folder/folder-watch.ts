@@ -12,7 +12,7 @@ import { FolderEvents } from './candidates/folder-events.js'
 import { type PassedOver, scanFolder } from './candidates/scan-folder.js'
 import type { WriterWatch } from './candidates/writer-watch.js'
 import type { FolderView } from './daemon-view.js'
-import type { Intake, Taken } from './intake/intake.js'
+import type { Intake, IntakeResult } from './intake/intake.js'
 import { KnownFiles } from './intake/known-files.js'
 import type { SeenFiles } from './intake/seen-files.js'
 import { FolderPlaces } from './places/folder-places.js'
@@ -31,7 +31,7 @@ export interface FolderWatchOptions {
   readonly judging: PQueue
   readonly writers: WriterWatch
   readonly logger: Logger
-  readonly onTaken: (taken: Taken) => void
+  readonly onTaken: (taken: IntakeResult) => void
   /** Called when its state changed. */
   readonly onChange: () => void
 }

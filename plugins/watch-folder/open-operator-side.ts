@@ -5,8 +5,8 @@ import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import { retryJob } from '../../src/pipeline/queue/retry-job.js'
 import type { DaemonView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
+import { ShownJobs, withinPatience } from './dashboard/shown-jobs.js'
 import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
-import { LookedAtJobs, soon } from './intake/looked-at-jobs.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
@@ -44,13 +44,13 @@ export interface OperatorSide {
 /** Opens the operator's side. @throws {UsageError} `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { daemon, sourcesOf, metrics, version, stateDir, env, logger } = options
-  const jobs = new LookedAtJobs(options.jobs)
+  const jobs = new ShownJobs(options.jobs)
   const manager = new ServiceManager({ env, logger })
   let phase: DaemonPhase = 'starting'
   metrics.follow({ version, jobs, daemon })
   const retry = async (job: Job) => {
     const settings = daemon.settingsOf(job.group)
-    const ready = await soon(retryJob(options.jobs, job, { force: false, settings }))
+    const ready = await withinPatience(retryJob(options.jobs, job, { force: false, settings }))
     daemon.wake()
     return ready
   }

@@ -10,7 +10,7 @@ import { WriterWatch } from './candidates/writer-watch.js'
 import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
 import { FolderWatch } from './folder-watch.js'
 import { folderHooks } from './hooks/folder-hooks.js'
-import { Intake, type Taken } from './intake/intake.js'
+import { Intake, type IntakeResult } from './intake/intake.js'
 import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
 import { refuseUnknown } from './places/prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
@@ -97,7 +97,7 @@ export class WatchDaemon implements DaemonView {
   }
 
   /** Accepts the present mount points of folders, even if the share that they were on is gone: they moved for good. */
-  takeAsMounted(folders: readonly WatchedFolder[]): void {
+  acceptMounts(folders: readonly WatchedFolder[]): void {
     for (const { group } of folders) this.#seen.removeMounts(group)
   }
 
@@ -153,7 +153,7 @@ export class WatchDaemon implements DaemonView {
     this.#worker.start()
   }
 
-  #taken({ path, group }: WatchedFolder, taken: Taken): void {
+  #taken({ path, group }: WatchedFolder, taken: IntakeResult): void {
     if (taken.outcome === 'later' || taken.outcome === 'output') return
     const { id, input, status } = taken.job
     const { logger } = this.#options

@@ -14,7 +14,7 @@ export interface WatchOptions {
 }
 
 /** Requests the status of 1 to 100 ids, in the given order. Undefined for a file without a readable entry. */
-export type AskStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<(FileStatus | undefined)[]>
+export type PollStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<(FileStatus | undefined)[]>
 
 /** Ids due within this time are included in a request. */
 const BATCH_WINDOW_MS = 50
@@ -24,7 +24,7 @@ const BATCH_WINDOW_MS = 50
  * with up to 100 ids, and one request per shortest pause unless a hundred are due.
  */
 export class StatusWatcher {
-  readonly #ask: AskStatus
+  readonly #poll: PollStatus
   readonly #polling: PollingOptions
   readonly #logger: Logger
   readonly #files = new Map<string, WatchedFile>()
@@ -34,8 +34,8 @@ export class StatusWatcher {
   #failingSinceMs: number | null = null
   #hookedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(ask: AskStatus, polling: PollingOptions, logger: Logger) {
-    this.#ask = ask
+  constructor(ask: PollStatus, polling: PollingOptions, logger: Logger) {
+    this.#poll = ask
     this.#polling = polling
     this.#logger = logger
   }
@@ -76,7 +76,7 @@ export class StatusWatcher {
   notify(fileId: string, status?: FileStatus): void {
     this.#hookedAtMs = performance.now()
     if (status?.status !== 'Pending' && status?.status !== 'InProgress') {
-      this.askNow(fileId)
+      this.pollNow(fileId)
       return
     }
     const file = this.#files.get(fileId)
@@ -87,7 +87,7 @@ export class StatusWatcher {
   }
 
   /** Polls a file at once if there is a waiter for it. The pauses of all others stay unchanged. */
-  askNow(fileId: string): void {
+  pollNow(fileId: string): void {
     const file = this.#files.get(fileId)
     if (!file) return
     file.nextAtMs = 0
@@ -142,7 +142,7 @@ export class StatusWatcher {
       // Prevents that the response, which may be older, undoes a notification that comes during the request.
       for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
       try {
-        const entries = await this.#ask(
+        const entries = await this.#poll(
           batch.map((file) => file.id),
           round.signal,
         )

@@ -106,7 +106,7 @@ export class VoxmuxClient {
   getFilesStatus(fileIds: readonly string[], options?: CallOptions): Promise<FileStatus[]> {
     return this.#run(options, async (bound) => {
       const entries = await this.#session.api.getFilesStatus(fileIds, bound)
-      return entries.map((entry, index) => entry ?? nothingSaid(fileIds[index] as string))
+      return entries.map((entry, index) => entry ?? noEntry(fileIds[index] as string))
     })
   }
 
@@ -133,7 +133,7 @@ export class VoxmuxClient {
 
   /** Polls a file at once if there is a waiter for it, because its end is known from elsewhere. */
   askNow(fileId: string): void {
-    this.#session.watcher.askNow(fileId)
+    this.#session.watcher.pollNow(fileId)
   }
 
   /**
@@ -190,7 +190,7 @@ interface Bound {
   readonly signal: AbortSignal
 }
 
-function nothingSaid(fileId: string): never {
+function noEntry(fileId: string): never {
   throw new TransientError('ERR_BAD_ANSWER', `The service reports no readable status of file id ${fileId}.`, {
     remedies: ['Run the same command again later.'],
   })

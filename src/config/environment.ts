@@ -55,7 +55,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): ReadonlyMap<SettingPath
   for (const { name, path, kind } of SETTING_VARIABLES) {
     const text = env[name]
     if (text === undefined || text === '') continue
-    const value = kind === 'text' ? text : numberWhereItIsOne(text)
+    const value = kind === 'text' ? text : numberIfPossible(text)
     checkSchema(settingsSchema, nest([[path, value]]) satisfies Settings, name)
     settings.set(path, value)
   }
@@ -73,6 +73,6 @@ export function unknownVariables(env: NodeJS.ProcessEnv): readonly string[] {
     })
 }
 
-function numberWhereItIsOne(text: string): unknown {
+function numberIfPossible(text: string): unknown {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }

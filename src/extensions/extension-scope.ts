@@ -17,7 +17,7 @@ export function inScope<T>(scope: ExtensionScope, work: () => T): T {
   return running.run(scope, work)
 }
 
-const LISTENERS = { unhandledRejection: sayRejection, uncaughtException: sayException } as const
+const LISTENERS = { unhandledRejection: reportRejection, uncaughtException: reportException } as const
 let users = 0
 
 /**
@@ -26,7 +26,7 @@ let users = 0
  *
  * @returns a function that ends this
  */
-export function outliveLooseFaults(): () => void {
+export function catchLooseErrors(): () => void {
   users += 1
   if (users === 1) for (const [event, listener] of Object.entries(LISTENERS)) process.on(event, listener)
   let isOver = false
@@ -42,12 +42,12 @@ function stopListening(): void {
   for (const [event, listener] of Object.entries(LISTENERS)) process.off(event, listener)
 }
 
-function sayRejection(reason: unknown): void {
+function reportRejection(reason: unknown): void {
   if (isSaid(reason) || process.listenerCount('unhandledRejection') > 1) return
   leaveToNode(reason)
 }
 
-function sayException(error: unknown): void {
+function reportException(error: unknown): void {
   if (isSaid(error) || process.listenerCount('uncaughtException') > 1) return
   leaveToNode(error)
 }

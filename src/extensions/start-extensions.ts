@@ -3,7 +3,7 @@ import { errorReport, toVoxmuxError, UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import type { JobFacts, JobHooks, Veto } from '../pipeline/job-hooks.js'
 import type { ExtensionParts } from './extension.js'
-import { type ExtensionScope, inScope, outliveLooseFaults } from './extension-scope.js'
+import { catchLooseErrors, type ExtensionScope, inScope } from './extension-scope.js'
 import { type LoadedExtension, loadExtension } from './load-extension.js'
 import { requireParts } from './require-parts.js'
 import { waitForExtension } from './wait-for-extension.js'
@@ -38,7 +38,7 @@ export async function startExtensions(
   options: StartExtensionsOptions = {},
 ): Promise<RunningExtensions> {
   if (extensions.length === 0) return { hooks: [], stop: async () => {} }
-  const endWatch = outliveLooseFaults()
+  const endWatch = catchLooseErrors()
   const started: { readonly scope: ExtensionScope; readonly parts: ExtensionParts }[] = []
   const stop = async () => {
     for (const { scope, parts } of started.splice(0).reverse()) {

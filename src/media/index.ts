@@ -6,11 +6,11 @@ export { soundLag } from './align/sound-lag.js'
 export { splice } from './align/splice.js'
 export { findSilences, type LoudnessOverTime, planChunkCuts } from './cut/chunk-plan.js'
 export { cutVoice } from './cut/cut.js'
-export { cutCommand, heardFormat, type PlannedCut, planCuts } from './cut/cut-command.js'
+export { cutCommand, decodedFormat, type PlannedCut, planCuts } from './cut/cut-command.js'
 export { cutEncoding } from './cut/cut-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './ffmpeg/binaries.js'
 export { blamingFile } from './ffmpeg/blaming-file.js'
-export { letToolsYield } from './ffmpeg/child-process.js'
+export { lowerToolPriority } from './ffmpeg/child-process.js'
 export {
   type FfmpegCommand,
   ffmpegArguments,

@@ -80,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       pollMs: settings.work.pollMs,
       leaseMs: settings.work.leaseMs,
       logger,
-      work: (held) =>
+      run: (held) =>
         runFile(held, {
           files: workStore.files,
           accounts: workStore.accounts,

@@ -1,12 +1,12 @@
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
 import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
-import { EVIDENCE_REACH_SEC } from './mend/evidence.js'
-import type { EvidenceSettings } from './mend/evidence-settings.js'
-import { BlendedGain } from './mend/frame-gain.js'
-import { mendBlock } from './mend/mend-block.js'
-import { BIN_HZ } from './mend/spectral-change.js'
 import { decimate, interpolate } from './resample-by-factor.js'
+import { EVIDENCE_REACH_SEC } from './restore/evidence.js'
+import type { EvidenceSettings } from './restore/evidence-settings.js'
+import { BlendedGain } from './restore/frame-gain.js'
+import { restoreBlock } from './restore/restore-block.js'
+import { BIN_HZ } from './restore/spectral-change.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
 
 /** Mean square at which GTCRN works best, −24 dBFS: found by its figures for speech from −80 to −10 dBFS. */
@@ -41,7 +41,7 @@ export async function createEmbeddedEngine(settings: EvidenceSettings): Promise<
     plan: EMBEDDED_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
       const probabilities: Float32Array[] = []
-      const channels = await mendBlock(block, settings, gain, (channel) => {
+      const channels = await restoreBlock(block, settings, gain, (channel) => {
         const { voice, probability } = rnnoise.run(channel)
         probabilities.push(probability)
         const low = decimate(channel, factor)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { evidenceSettings } from './mend/evidence-settings.js'
+import { evidenceSettings } from './restore/evidence-settings.js'
 
 /** Which voice model works, and how: what a pool of workers is started with. */
 export const engineSpec = z.discriminatedUnion('kind', [

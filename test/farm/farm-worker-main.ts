@@ -41,7 +41,7 @@ const context: PipelineContext = {
 const common = { concurrency, pollMs: 100, retryDelay: () => 50 }
 const worker =
   kind === 'light'
-    ? new JobQueue({ ...common, store: ledger.jobs, leaseMs, work: (held) => lightJob(held, context, folder) })
+    ? new JobQueue({ ...common, store: ledger.jobs, leaseMs, run: (held) => lightJob(held, context, folder) })
     : openJobWorker(context, {
         ...common,
         onEvent: (event) =>

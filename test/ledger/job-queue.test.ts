@@ -12,7 +12,7 @@ async function store(file = join(tempFolder(), 'ledger.db')): Promise<JobStore> 
 }
 
 function queue(jobs: JobStore, work: (held: HeldJob) => Promise<void>, more: Partial<JobQueueOptions> = {}): JobQueue {
-  const made = new JobQueue({ store: jobs, work, concurrency: 2, pollMs: 20, ...more })
+  const made = new JobQueue({ store: jobs, run: work, concurrency: 2, pollMs: 20, ...more })
   onTestFinished(() => made.stop())
   made.start()
   return made
@@ -120,7 +120,7 @@ it('gives back what is in work when it stops', async () => {
   await made.enqueue(request('k'))
   await begun.opened
   await made.stop()
-  expect(made.working).toBe(0)
+  expect(made.running).toBe(0)
   expect(await jobs.getByKey('k')).toMatchObject({ status: 'queued', holder: null, error: null })
 })
 

@@ -38,7 +38,7 @@ describe('a worker', () => {
     bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 1 }]
     const { worker } = work({}, 6)
     await until(() => bench.server.calls.startProcess === 6)
-    expect(worker.working).toHaveLength(6)
+    expect(worker.running).toHaveLength(6)
     bench.server.behaviour.states = states
     await until(async () => (await done()) === 6)
     expect(bench.server.charges).toBe(6)
@@ -49,7 +49,7 @@ describe('a worker', () => {
     const { states } = bench.server.behaviour
     bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 1 }]
     const { worker } = work({ remote: 2 }, 4)
-    const atStage = (wanted: string) => worker.working.filter(({ stage }) => stage === wanted).length
+    const atStage = (wanted: string) => worker.running.filter(({ stage }) => stage === wanted).length
     await until(() => atStage('process') === 2 && atStage('cut') === 2)
     const polls = bench.server.calls.getFilesStatus
     await until(() => bench.server.calls.getFilesStatus > polls + 5)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { type BlockPlan, cutBlocks, SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { createEmbeddedEngine, EMBEDDED_PLAN } from '../../src/voice/embedded-engine.js'
-import { evidenceSettings } from '../../src/voice/mend/evidence-settings.js'
-import { HOP_SAMPLES } from '../../src/voice/mend/spectral-change.js'
+import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
+import { HOP_SAMPLES } from '../../src/voice/restore/spectral-change.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
 import { inChunks } from '../helpers/sound/pcm-chunks.js'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { strengthOf } from '../../src/voice/mend/evidence.js'
-import { evidenceSettings } from '../../src/voice/mend/evidence-settings.js'
-import { likenessOf } from '../../src/voice/mend/likeness.js'
+import { strengthOf } from '../../src/voice/restore/evidence.js'
+import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
+import { likenessOf } from '../../src/voice/restore/likeness.js'
 import { randomSource } from '../helpers/sound/made-speech.js'
 
 const HOP_SEC = 0.01

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
-import { findRumble } from '../../src/voice/mend/rumble.js'
+import { findRumble } from '../../src/voice/restore/rumble.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
 import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
 

@@ -38,8 +38,8 @@ function editsOf(text: string, clip: JsonObject, { path }: RelinkedMedia): reado
   ])
   const references = member(clip, 'media_references')
   return references?.kind === 'object' && references.members.size > 0
-    ? besideOthers(clip, references, copy)
-    : besideTheOnly(clip, reference, text.slice(reference.start, reference.end), copy)
+    ? addReference(clip, references, copy)
+    : replaceReference(clip, reference, text.slice(reference.start, reference.end), copy)
 }
 
 /** A relative path stays no promise where the new file lies elsewhere: it is written as a URL. */
@@ -47,7 +47,7 @@ function urlLike(address: string): string {
   return /^file:/i.test(address) ? address : 'file:///'
 }
 
-function besideOthers(clip: JsonObject, references: JsonObject, copy: string): readonly TextEdit[] {
+function addReference(clip: JsonObject, references: JsonObject, copy: string): readonly TextEdit[] {
   let key = KEY
   for (let number = 2; references.members.has(key); number++) key = `${KEY} ${number}`
   const last = [...references.members.values()].at(-1)?.value.end ?? references.end - 1
@@ -60,7 +60,7 @@ function besideOthers(clip: JsonObject, references: JsonObject, copy: string): r
   ]
 }
 
-function besideTheOnly(clip: JsonObject, reference: JsonNode, original: string, copy: string): readonly TextEdit[] {
+function replaceReference(clip: JsonObject, reference: JsonNode, original: string, copy: string): readonly TextEdit[] {
   const schema = clip.members.get('OTIO_SCHEMA')?.value
   const only = clip.members.get('media_reference')
   if (!schema || !only) return []

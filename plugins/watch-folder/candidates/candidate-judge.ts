@@ -5,7 +5,7 @@ import { toVoxmuxError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
-import type { Intake, Taken } from '../intake/intake.js'
+import type { Intake, IntakeResult } from '../intake/intake.js'
 import { WAITS } from '../reasons.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import type { Candidate } from './candidates.js'
@@ -24,7 +24,7 @@ export interface CandidateJudgeOptions {
   readonly logger: Logger
   /** Ends all judging. */
   readonly signal: AbortSignal
-  readonly onTaken: (candidate: Candidate, taken: Taken) => void
+  readonly onTaken: (candidate: Candidate, taken: IntakeResult) => void
   /** Called when there is room for another file. */
   readonly onFree: () => void
 }
@@ -77,7 +77,7 @@ export class CandidateJudge {
   }
 
   /** @returns undefined for a file that waits */
-  async #judgeNow(candidate: Candidate): Promise<Taken | undefined> {
+  async #judgeNow(candidate: Candidate): Promise<IntakeResult | undefined> {
     const { folder, writers, intake, signal } = this.#options
     const { path, settling } = candidate
     signal.throwIfAborted()

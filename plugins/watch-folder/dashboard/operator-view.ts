@@ -1,6 +1,6 @@
 import type { Job } from '../../../src/ledger/index.js'
 import type { DaemonView } from '../daemon-view.js'
-import type { LookedAtJobs } from '../intake/looked-at-jobs.js'
+import type { ShownJobs } from './shown-jobs.js'
 
 /** `starting`: the folders are not watched yet; `stopping`: no more files are taken. */
 export type DaemonPhase = 'starting' | 'watching' | 'stopping'
@@ -9,7 +9,7 @@ export type DaemonPhase = 'starting' | 'watching' | 'stopping'
 export interface OperatorView {
   readonly daemon: DaemonView
   phase(): DaemonPhase
-  readonly jobs: LookedAtJobs
+  readonly jobs: ShownJobs
   /** Possible paths of a finished job's input, the likeliest first: it may have been moved. */
   sourcesOf(job: Job): readonly string[]
   /** Queues a job again. A failed one gets the present settings of its folder. */

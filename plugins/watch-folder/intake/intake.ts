@@ -18,7 +18,7 @@ import { takenData } from './taken-file.js'
  *
  * `output`: it is an output of voxmux, see `isOwnOutput`.
  */
-export type Taken =
+export type IntakeResult =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
   | { readonly outcome: 'later' }
   | { readonly outcome: 'output' }
@@ -44,7 +44,7 @@ export class Intake {
    *
    * @param path within the folder
    */
-  async take(path: string, facts: FileFacts, signal: AbortSignal): Promise<Taken> {
+  async take(path: string, facts: FileFacts, signal: AbortSignal): Promise<IntakeResult> {
     const { group } = this.#folder
     const absolute = join(this.#folder.path, path)
     const before = this.#seen.get(group, path)
@@ -54,14 +54,14 @@ export class Intake {
     const same = before?.contentId === id ? await this.#context.jobs.get(before.jobId) : null
     if (same && !isPassing(same)) return this.#known(path, facts, id, same)
     const moved = await this.#movedFrom(path, id)
-    if (moved && !(await this.#letGo(moved, path))) return { outcome: 'later' }
+    if (moved && !(await this.#freeOldName(moved, path))) return { outcome: 'later' }
     const movedJob = moved && (await this.#context.jobs.get(moved.jobId))
     if (movedJob && isEnded(movedJob.status) && !isPassing(movedJob)) return this.#known(path, facts, id, movedJob)
     if (before && before.contentId !== id && !(await this.#forgetQueued(before))) return { outcome: 'later' }
     return this.#queue(path, facts, id, before !== null && before.contentId !== id)
   }
 
-  async #queue(path: string, facts: FileFacts, id: string, isNewer: boolean): Promise<Taken> {
+  async #queue(path: string, facts: FileFacts, id: string, isNewer: boolean): Promise<IntakeResult> {
     const { out, nameTemplate, settings, group, priority } = this.#folder
     const input = join(this.#folder.path, path)
     const takenMs = Date.now()
@@ -78,7 +78,7 @@ export class Intake {
     return created ? this.#remember('queued', path, facts, id, job) : this.#known(path, facts, id, job)
   }
 
-  async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<Taken> {
+  async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<IntakeResult> {
     await this.#putAway(path, facts, job)
     return this.#remember('known', path, facts, id, job)
   }
@@ -90,7 +90,7 @@ export class Intake {
     await moveSource(root, path, done, facts)
   }
 
-  #remember(outcome: 'queued' | 'known', path: string, facts: FileFacts, id: string, job: Job): Taken {
+  #remember(outcome: 'queued' | 'known', path: string, facts: FileFacts, id: string, job: Job): IntakeResult {
     const { sizeBytes, mtimeNs, ino } = facts
     const seen = { group: this.#folder.group, path, sizeBytes, mtimeNs, ino, contentId: id, jobId: job.id }
     this.#seen.put([seen])
@@ -133,7 +133,7 @@ export class Intake {
    *
    * @returns false while a worker runs that job
    */
-  async #letGo(moved: SeenFile, path: string): Promise<boolean> {
+  async #freeOldName(moved: SeenFile, path: string): Promise<boolean> {
     const job = await this.#context.jobs.get(moved.jobId)
     if (job && !isEnded(job.status)) {
       if (job.holder !== null) return false

@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { DaemonView } from '../daemon-view.js'
-import type { LookedAtJobs } from '../intake/looked-at-jobs.js'
+import type { ShownJobs } from '../dashboard/shown-jobs.js'
 
 export interface DaemonGaugesOptions {
   readonly version: string
-  readonly jobs: Pick<LookedAtJobs, 'counts' | 'pauses'>
+  readonly jobs: Pick<ShownJobs, 'counts' | 'pauses'>
   readonly daemon: DaemonView
 }
 

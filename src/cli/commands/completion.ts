@@ -46,17 +46,17 @@ interface Completable {
 function completionScript(shell: Shell, commands: readonly Completable[]): string {
   switch (shell) {
     case 'bash':
-      return bash(commands)
+      return bashScript(commands)
     case 'zsh':
-      return `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`
+      return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`
     case 'fish':
-      return fish(commands)
+      return fishScript(commands)
     default:
       return shell satisfies never
   }
 }
 
-function bash(commands: readonly Completable[]): string {
+function bashScript(commands: readonly Completable[]): string {
   const cases = commands.map(({ name, flags }) => `    ${name}) flags="${dashed(flags)}" ;;`)
   const bare = commands.find(({ name }) => name === 'run')?.flags ?? []
   return `_voxmux() {
@@ -75,7 +75,7 @@ ${cases.join('\n')}
 complete -o default -o bashdefault -F _voxmux voxmux`
 }
 
-function fish(commands: readonly Completable[]): string {
+function fishScript(commands: readonly Completable[]): string {
   return commands
     .flatMap(({ name, summary, flags }) => [
       `complete -c voxmux -n __fish_use_subcommand -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,

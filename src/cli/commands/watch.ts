@@ -3,7 +3,7 @@ import type { OperatorSide, WatchedFolder } from '../../../plugins/watch-folder/
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { voxmuxVersion } from '../../core/version.js'
 import type { Job } from '../../ledger/index.js'
-import { letToolsYield } from '../../media/index.js'
+import { lowerToolPriority } from '../../media/index.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
@@ -38,7 +38,7 @@ export const command = defineCommand({
     const reporter = createDaemonReporter(output, args.progress)
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
-    letToolsYield()
+    lowerToolPriority()
     const { Metrics, openOperatorSide, reloadOnSave, SEEN_FILE, untilDrained, WatchDaemon, WatchTally } = await import(
       '../../../plugins/watch-folder/index.js'
     )
@@ -68,7 +68,7 @@ export const command = defineCommand({
         dashboard: dashboardOf(config, args.port),
         sourcesOf: (job) => sourcesOf(job, folders),
       })
-      if (args['as-mounted']) daemon.takeAsMounted(folders)
+      if (args['as-mounted']) daemon.acceptMounts(folders)
       await daemon.watch(folders)
       const stopReloading = await reloadOnSave({
         ...{ daemon, side, started: config, onHangUp: context.onHangUp, signal, logger },

@@ -12,7 +12,7 @@ export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string
 /** Describes how an input ended, in one line, with the remedies below a failure. */
 export function fileLine({ input, status, output, error }: FileEvent, colors: Colors, cwd: string): string {
   const name = visibleText(basename(input))
-  const why = error ? visibleText(ownWords(error.message, input)) : ''
+  const why = error ? visibleText(withoutInput(error.message, input)) : ''
   const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
   switch (status) {
     case 'done':
@@ -52,7 +52,7 @@ export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): s
   if (status !== 'pending') return fileLine(event, colors, cwd)
   const name = `${colors.cyan('…')} ${visibleText(basename(input))}`
   if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`
-  return `${name} is waiting, and voxmux will retry it${error ? `: ${visibleText(ownWords(error.message, input))}` : '.'}`
+  return `${name} is waiting, and voxmux will retry it${error ? `: ${visibleText(withoutInput(error.message, input))}` : '.'}`
 }
 
 /** The same line, but null if a file is deferred again for the same reason. */
@@ -68,7 +68,7 @@ export function withoutRepeats(lineOf: FileLine): FileLine {
 }
 
 /** Drops the file's name from the message, because the line starts with it. */
-function ownWords(message: string, input: string): string {
+function withoutInput(message: string, input: string): string {
   if (message.startsWith(`${input}: `)) return message.slice(input.length + 2)
   return message.startsWith(`${input} `) ? `it${message.slice(input.length)}` : message
 }

@@ -5,12 +5,12 @@ import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
+  decodedFormat,
   donorCommand,
   type FfmpegCommand,
   ffmpegArguments,
   forecastVoice,
   hasIndexFirst,
-  heardFormat,
   type MuxPlan,
   muxCommand,
   type PlannedCut,
@@ -143,7 +143,7 @@ async function muxPreview(
 function usualSample(own: SampleType, cuts: readonly PlannedCut[], recipe: Recipe): SampleType {
   const [cut, ...more] = cuts
   if (!cut || more.length > 0 || cut.request.range.startSample > 0 || cut.request.range.endSample !== null) return own
-  return voiceSample(own, [recipe.voice.outputType === 'lossless' ? heardFormat(cut).sample : own], recipe)
+  return voiceSample(own, [recipe.voice.outputType === 'lossless' ? decodedFormat(cut).sample : own], recipe)
 }
 
 function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string {

@@ -15,7 +15,7 @@ export interface JobQueueOptions {
    * (transient fault), delays it (still running remotely), releases it (interrupted), rejects it (pre-check) or fails
    * it for good. It must end soon after `held.signal` aborts.
    */
-  readonly work: (held: HeldJob) => Promise<void>
+  readonly run: (held: HeldJob) => Promise<void>
   /** Jobs that this process runs at the same time; the rest stay queued. */
   readonly concurrency: number
   /** Only these groups; default all. */
@@ -44,7 +44,7 @@ export class JobQueue {
   }
 
   /** Number of jobs running in this process. */
-  get working(): number {
+  get running(): number {
     return this.#held.size
   }
 
@@ -65,7 +65,7 @@ export class JobQueue {
    *
    * @returns false if it cannot be claimed (held by another worker, or ended); true when it is over, however it ended
    */
-  async workOn(key: string): Promise<boolean> {
+  async runByKey(key: string): Promise<boolean> {
     const claim = await this.#store.claim(key, { leaseMs: this.#options.leaseMs })
     if (claim.outcome !== 'claimed') return false
     await this.#take(claim, this.#stop.signal)
@@ -78,7 +78,7 @@ export class JobQueue {
     this.#stop = new AbortController()
     // Every held job listens to it.
     setMaxListeners(0, this.#stop.signal)
-    this.#loop = this.#run(this.#stop.signal)
+    this.#loop = this.#claimLoop(this.#stop.signal)
   }
 
   /** Claims no more jobs, interrupts and releases the running ones, and resolves when all of that is done. */
@@ -90,7 +90,7 @@ export class JobQueue {
     this.#loop = undefined
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #claimLoop(signal: AbortSignal): Promise<void> {
     const { pollMs, logger } = this.#options
     let lastMs = Date.now()
     while (!signal.aborted) {
@@ -119,20 +119,20 @@ export class JobQueue {
 
   #take(claimed: ClaimedJob, signal: AbortSignal): Promise<void> {
     const held = holdJob(this.#store, claimed, { signal, leaseMs: this.#options.leaseMs })
-    const working = this.#work(held).finally(() => {
+    const running = this.#run(held).finally(() => {
       this.#held.delete(held)
       this.wake()
     })
-    this.#held.set(held, working)
-    return working
+    this.#held.set(held, running)
+    return running
   }
 
   /** Never rejects: one job's failure must not stop the others. */
-  async #work(held: HeldJob): Promise<void> {
-    const { work, retryDelay, logger } = this.#options
+  async #run(held: HeldJob): Promise<void> {
+    const { run, retryDelay, logger } = this.#options
     const log = { id: held.job.id, key: held.job.key }
     try {
-      await work(held)
+      await run(held)
       if (!held.over) await held.complete({ status: 'done' })
     } catch (thrown) {
       const error = toVoxmuxError(thrown, held.job.input)

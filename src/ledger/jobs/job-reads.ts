@@ -10,7 +10,7 @@ export function findJob(database: Database, where: string, values: readonly SqlV
 }
 
 /** Like {@link findJob}, inside a transaction that has just found or written the job. */
-export function theJob(database: Database, where: string, values: readonly SqlValue[]): Job {
+export function onlyJob(database: Database, where: string, values: readonly SqlValue[]): Job {
   const job = findJob(database, where, values)
   if (!job) throw new Error('A job vanished within a transaction.')
   return job

@@ -3,7 +3,7 @@ import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeLostLeases, leaseLost } from '../leases/leases.js'
 import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
 import { claimByKey, claimNext, expedite, isIdle, wakeSetBack } from './job-claims.js'
-import { countJobs, findJob, listJobs, theJob } from './job-reads.js'
+import { countJobs, findJob, listJobs, onlyJob } from './job-reads.js'
 import { insertJob } from './job-row.js'
 import {
   type ClaimedJob,
@@ -45,7 +45,7 @@ export class SqliteJobStore implements JobStore {
   async enqueue(request: JobRequest): Promise<{ job: Job; created: boolean }> {
     return this.#database.transaction(() => {
       const created = insertJob(this.#database, request, this.#now())
-      return { job: theJob(this.#database, 'jobs.key = ?', [request.key]), created }
+      return { job: onlyJob(this.#database, 'jobs.key = ?', [request.key]), created }
     })
   }
 
@@ -73,7 +73,7 @@ export class SqliteJobStore implements JobStore {
       if (now < clockMs) wakeSetBack(this.#database, now)
       const expiresMs = now + (options.leaseMs ?? DEFAULT_LEASE_MS)
       const lease = claimNext(this.#database, this.#holder, options, now, expiresMs)
-      return lease && { job: theJob(this.#database, 'jobs.id = ?', [lease.jobId]), lease }
+      return lease && { job: onlyJob(this.#database, 'jobs.id = ?', [lease.jobId]), lease }
     })
   }
 

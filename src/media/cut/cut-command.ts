@@ -50,11 +50,11 @@ export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): Ffmpe
 }
 
 /**
- * The same for a single cut, which also goes to stdout as {@link heardFormat}, so that it is measured without a second
+ * The same for a single cut, which also goes to stdout as {@link decodedFormat}, so that it is measured without a second
  * pass.
  */
-export function heardCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegCommand {
-  const { sample } = heardFormat(cut)
+export function decodedCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegCommand {
+  const { sample } = decodedFormat(cut)
   const raw = ['-map', '[heard]', '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)]
   return {
     inputs: [inputOf(media)],
@@ -64,7 +64,7 @@ export function heardCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegComman
 }
 
 /** The format of a cut's samples on the way into its file. */
-export function heardFormat({ stream, channels, channelLayout, encoding }: PlannedCut): PcmFormat {
+export function decodedFormat({ stream, channels, channelLayout, encoding }: PlannedCut): PcmFormat {
   return { sampleRate: stream.sampleRate, channels, channelLayout, sample: HEARD[encoding.sampleFormat] }
 }
 

@@ -12,7 +12,7 @@ import { frameBytes } from '../pcm/pcm.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
-import { cutCommand, heardCutCommand, heardFormat, type PlannedCut, planCuts } from './cut-command.js'
+import { cutCommand, decodedCutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
 export type CutOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
 
@@ -55,8 +55,8 @@ function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknow
 
 /** Writes a cut and measures it on the way. Decoding leaves one core idle; the encoder of the mux later leaves none. */
 async function writeAndHear(media: MediaInfo, cut: PlannedCut, options: CutOptions): Promise<Loudness> {
-  const { stdout, done } = streamFfmpeg(heardCutCommand(media, cut), { ...options, input: media.path })
-  const format = heardFormat(cut)
+  const { stdout, done } = streamFfmpeg(decodedCutCommand(media, cut), { ...options, input: media.path })
+  const format = decodedFormat(cut)
   const loudness = await measureLoudness({
     format,
     sampleCount: null,

@@ -59,7 +59,7 @@ let doToolsYield = false
  * Lowers the priority of all later tools. For a process that serves others while tools run, and whose event loop must
  * not wait.
  */
-export function letToolsYield(): void {
+export function lowerToolPriority(): void {
   doToolsYield = true
 }
 

@@ -4,7 +4,7 @@ import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
-import { type AudioEncoding, type AudioWishes, audioEncoding } from './encode/audio-encoding.js'
+import { type AudioChoices, type AudioEncoding, audioEncoding } from './encode/audio-encoding.js'
 import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
@@ -26,17 +26,17 @@ export interface PlanOutputOptions extends MuxOptions {
 type TakenWriting = Writing & { readonly kind: 'bytes' }
 
 /** Asks a writer for a plan; hides its types of structure and packets. */
-type AskWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<TakenWriting | Declined | null>
+type PlanWithWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<TakenWriting | Declined | null>
 
 /** In the order in which voxmux asks them. */
-const WRITERS: readonly AskWriter[] = [
-  asking(pcmInPlace),
-  asking(isoBmff),
-  asking(matroska),
-  asking(soundChunks),
-  asking(elementaryFrames),
-  asking(flacFrames),
-  asking(oggFrames),
+const WRITERS: readonly PlanWithWriter[] = [
+  planWith(pcmInPlace),
+  planWith(isoBmff),
+  planWith(matroska),
+  planWith(soundChunks),
+  planWith(elementaryFrames),
+  planWith(flacFrames),
+  planWith(oggFrames),
 ]
 
 /**
@@ -94,7 +94,7 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
 }
 
 /** Keeps the file's own codec, even if the remux does not support it in that container. */
-function ownEncoding(input: AudioStreamInfo, { profile, streams }: MuxPlan, wishes: AudioWishes): AudioEncoding {
+function ownEncoding(input: AudioStreamInfo, { profile, streams }: MuxPlan, wishes: AudioChoices): AudioEncoding {
   const carriesOwn = { ...profile, audioCodecs: [...(input.codec ? [input.codec] : []), ...profile.audioCodecs] }
   const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)
   const own = audioEncoding(input, carriesOwn, wishes)
@@ -103,7 +103,7 @@ function ownEncoding(input: AudioStreamInfo, { profile, streams }: MuxPlan, wish
   throw new JobFailedError('ERR_INTERNAL', `No encoding is planned for audio track ${input.audioIndex}.`)
 }
 
-function asking<Parsed, Donor>(writer: Writer<Parsed, Donor>): AskWriter {
+function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter {
   return async (wanted, signal) => {
     const parsed = await writer.parse(wanted.media, signal)
     if (parsed === null) return null

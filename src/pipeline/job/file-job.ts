@@ -53,7 +53,7 @@ async function plannedFile(
       const wanted = { input, inputIdentity: identity, output, recipeHash: recipe, replace: settings.force }
       return existingOutput({ ...wanted, supersede, signal }, job, context.jobs)
     },
-    async requireBeginnable() {
+    async requireStartable() {
       const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refused) throw refused
       await requireWritableFolder(dirname(output))
@@ -100,7 +100,7 @@ async function assemblePart(
   plan: JobPlan,
   settings: PlanRequest['settings'],
   voices: FileVoices,
-  { bench, signal, tell, job }: Attempt,
+  { bench, signal, onProgress, job }: Attempt,
   { recipeHash, context }: { readonly recipeHash: string; readonly context: PipelineContext },
 ): Promise<AssembledOutput> {
   const { part, workFolder } = bench
@@ -110,19 +110,19 @@ async function assemblePart(
       return assembleTrack(plan.media, track, own, { recipe: settings.recipe, signal })
     }),
   )
-  tell('splice', 100)
+  onProgress('splice', 100)
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
   const muxed = await writeOutput(plan.mux, streams, part, {
     signal,
     workFolder,
-    onProgressSec: (sec) => tell('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
+    onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
   })
-  tell('mux', 100)
+  onProgress('mux', 100)
   const [verification, sha256] = await Promise.all([
     verifyMux(plan.mux, muxed, part, { level: settings.recipe.verify, signal }),
     fileSha256(part, signal),
   ])
-  tell('verify', 100)
+  onProgress('verify', 100)
   const { inputSha256 } = voices
   const receipt = await receiptOf({
     ...{ plan, settings, jobId: job.id, recipeHash, context, voices, tracks, muxed, verification, inputSha256 },

@@ -38,7 +38,7 @@ export interface PlannedJob {
   /** @throws {UsageError} `ERR_OUTPUT_EXISTS` */
   existing(job: Job | null, signal: AbortSignal): Promise<ExistingOutput>
   /** @throws {PrecheckError} for a refusal of the pre-check; {UsageError} `ERR_OUTPUT_UNWRITABLE` */
-  requireBeginnable(): Promise<void>
+  requireStartable(): Promise<void>
   /** Sends what must be sent, and waits for the regenerated audio. */
   obtain(attempt: Attempt): Promise<ObtainedAudio>
 }
@@ -56,7 +56,7 @@ export interface Attempt {
   readonly signal: AbortSignal
   /** See `JobRunOptions`. */
   readonly waitUntilMs: number | undefined
-  readonly tell: StageProgress
+  readonly onProgress: StageProgress
   /** Called when the service has accepted a start. @param sec charged seconds */
   readonly onPaid: (sec: number) => void
 }
@@ -64,7 +64,7 @@ export interface Attempt {
 /** The parts of a job's life that differ between front ends. */
 export interface JobLifeOptions {
   readonly context: PipelineContext
-  readonly teller: JobReporter
+  readonly reporter: JobReporter
   readonly waitUntilMs?: number | undefined
   /** Takes the lease of a planned job. Null if another process finished the job meanwhile. */
   readonly claim: (planned: PlannedJob) => Promise<HeldJob | null>
@@ -85,38 +85,38 @@ export interface FinishedJob {
  * @throws {VoxmuxError} of every kind, with the lease still held and nothing left behind. If `held.signal` has fired,
  *   its reason says why.
  */
-export async function liveJob(
+export async function runJobLife(
   kind: JobKind,
-  { context, teller, claim, waitUntilMs }: JobLifeOptions,
+  { context, reporter, claim, waitUntilMs }: JobLifeOptions,
 ): Promise<FinishedJob> {
   let bench: Workbench | undefined
   try {
-    await teller.beforePlan()
-    const planned = await kind.plan(teller.facts.signal)
+    await reporter.beforePlan()
+    const planned = await kind.plan(reporter.facts.signal)
     const { output } = planned
-    teller.learn({ output })
+    reporter.learn({ output })
 
     const held = await claim(planned)
     if (held === null) return { status: 'skipped', output, receipt: null }
     const { job, signal, checkpoint } = held
-    teller.learn({ id: job.id, signal })
+    reporter.learn({ id: job.id, signal })
     // Reported only now: before the claim, the job had no id that the later events share.
-    for (const stage of ['probe', 'precheck', 'plan'] as const) teller.progress(stage, 100)
+    for (const stage of ['probe', 'precheck', 'plan'] as const) reporter.progress(stage, 100)
 
     const existing = await planned.existing(job, signal)
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
-      await planned.requireBeginnable()
+      await planned.requireStartable()
       bench = await openWorkbench(planned, job.id, context)
-      if (planned.filePlan) await teller.afterPlan(planned.filePlan)
+      if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()
       const obtained = await planned.obtain({
         job,
         bench,
         signal,
         waitUntilMs,
-        tell: teller.progress,
-        onPaid: teller.paid,
+        onProgress: reporter.progress,
+        onPaid: reporter.paid,
       })
       await bench.requireSamePlace()
       const made = await obtained.assemble()
@@ -126,10 +126,10 @@ export async function liveJob(
         (error) => adoptTaken(error, planned, held, context),
       )
       await bench.close()
-      if (finished.status === 'done') teller.progress('publish', 100)
+      if (finished.status === 'done') reporter.progress('publish', 100)
     }
 
-    await teller.published({ ...finished, receiptPath: receiptPath(output) })
+    await reporter.published({ ...finished, receiptPath: receiptPath(output) })
     const isOwn = finished.status === 'done' || held.job.publishedSha256 !== null
     await held.complete({ status: isOwn ? 'done' : 'skipped', receipt: receiptPath(output) })
     return finished

@@ -59,12 +59,12 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
       if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt: receiptPath(output) }
       throw outputExists(output)
     },
-    requireBeginnable: () => requireWritableFolder(dirname(output)),
+    requireStartable: () => requireWritableFolder(dirname(output)),
     async obtain(attempt) {
-      const { bench, signal, waitUntilMs, tell } = attempt
+      const { bench, signal, waitUntilMs, onProgress } = attempt
       const fetched = join(bench.workFolder, `answer${extname(pathname)}`)
       const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, answerPath: fetched })
-      const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress: tell })
+      const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress })
       return {
         async assemble() {
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)

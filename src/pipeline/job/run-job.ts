@@ -8,7 +8,7 @@ import type { PlanRequest } from '../plan/plan-job.js'
 import { reportLate } from '../report/late-report.js'
 import { stillRunning } from '../voice/wait-for-voice.js'
 import { jobKindOf } from './job-kind.js'
-import { liveJob, type PlannedJob } from './job-life.js'
+import { type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
 import { ownOutput } from './own-output.js'
@@ -32,12 +32,12 @@ export async function runJob(
   try {
     const finished =
       (await ownOutput(request, options.signal)) ??
-      (await liveJob(jobKindOf(request, context), {
-        ...{ context, teller: run.teller, waitUntilMs: options.waitUntilMs },
+      (await runJobLife(jobKindOf(request, context), {
+        ...{ context, reporter: run.reporter, waitUntilMs: options.waitUntilMs },
         claim: (planned) => run.claim(planned),
       }))
     if (finished.status === 'skipped' && request.settings.report) await run.reportLate()
-    outcome = outcomeOfFinished(run.teller.facts, finished)
+    outcome = outcomeOfFinished(run.reporter.facts, finished)
   } catch (thrown) {
     outcome = await run.failed(thrown)
   }
@@ -47,7 +47,7 @@ export async function runJob(
 
 /** How a job is claimed and ended by the process that was asked for it. */
 class JobRun {
-  readonly teller: JobReporter
+  readonly reporter: JobReporter
   readonly #request: PlanRequest
   readonly #context: PipelineContext
   readonly #signal: AbortSignal
@@ -62,7 +62,7 @@ class JobRun {
     this.#waitUntilMs = options.waitUntilMs
     const { provisionalId: id, group, settings } = request
     const input = isWebAddress(request.input) ? redactUrl(request.input) : request.input
-    this.teller = new JobReporter({
+    this.reporter = new JobReporter({
       facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
       hooks: [...(context.hooks ?? []), ...(options.hooks ?? [])],
       onEvent: options.onEvent,
@@ -79,15 +79,15 @@ class JobRun {
     const existing = await planned.existing(known, this.#signal)
     // Claims an output whose process died before the ledger had its end, and ends that job properly.
     if (existing.kind === 'done' && (known === null || isEnded(known.status))) {
-      if (known) this.teller.learn({ id: known.id })
+      if (known) this.reporter.learn({ id: known.id })
       return null
     }
     // Checked before the ledger has the job, so that a refused file leaves no entry.
-    if (existing.kind !== 'done') await planned.requireBeginnable()
+    if (existing.kind !== 'done') await planned.requireStartable()
     const { group, settings } = this.#request
     const { preset } = settings
     const { job } = await jobs.enqueue({ key, group, input, output, recipeHash, preset, inputIdentity })
-    this.teller.learn({ id: job.id })
+    this.reporter.learn({ id: job.id })
     const claimed = await this.#claimEnqueued(planned)
     if (claimed) this.#held = holdJob(jobs, claimed, { signal: this.#signal })
     return this.#held ?? null
@@ -133,7 +133,7 @@ class JobRun {
   /** The outcome of a job that stopped with a fault, once hooks and store know of it. */
   async failed(thrown: unknown): Promise<JobOutcome> {
     const error = this.#errorOf(thrown)
-    const { id, input } = this.teller.facts
+    const { id, input } = this.reporter.facts
     this.#context.logger.debug({ job: id, error: error.code, cause: error.cause }, 'job ended')
     await this.#end(error)
     return outcomeOfError({ id, input }, this.#withPayment(error))
@@ -141,7 +141,7 @@ class JobRun {
 
   /** An interrupted job says what it paid. The embedded service costs nothing. */
   #withPayment(error: VoxmuxError): VoxmuxError {
-    const { paidSec } = this.teller
+    const { paidSec } = this.reporter
     if (!(error instanceof InterruptedError) || paidSec === 0 || this.#context.isEmbedded) return error
     const message = `This run paid for ${formatTime(paidSec)} of voice.`
     return new InterruptedError(message, { cause: error.cause, input: error.input })
@@ -150,7 +150,7 @@ class JobRun {
   /** Reports the end of the attempt to the hooks and the store. After a lost lease, the new holder does that. */
   async #end(error: VoxmuxError): Promise<void> {
     const status = statusOf(error)
-    if (status === 'failed' || status === 'rejected') await this.teller.failed({ status, error }).catch(() => {})
+    if (status === 'failed' || status === 'rejected') await this.reporter.failed({ status, error }).catch(() => {})
     const held = this.#held
     if (held === undefined || held.over) return
     try {
@@ -168,7 +168,7 @@ class JobRun {
     const plan = this.#planned?.filePlan
     if (!plan) return
     const { stateDir, logger } = this.#context
-    const { id } = this.teller.facts
+    const { id } = this.reporter.facts
     try {
       await reportLate(plan.output, plan.media, { jobId: id, stateDir, signal: this.#signal })
     } catch (error) {

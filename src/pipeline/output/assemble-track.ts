@@ -45,7 +45,10 @@ export async function assembleTrack(
   options: AssembleOptions,
 ): Promise<AssembledTrack> {
   const original = meteredPcm(originalTrack(media, track, pieces, options))
-  const spliced = splice({ original: original.stream, pieces: pieces.map((piece) => laid(track, piece, options)) })
+  const spliced = splice({
+    original: original.stream,
+    pieces: pieces.map((piece) => splicedPiece(track, piece, options)),
+  })
   const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness))
   // Runs beside the encoder, which limits the mux. A fault shows in the receipt.
   const sent = pieces[0]?.sentLoudness()
@@ -76,7 +79,7 @@ function originalTrack(
   })
 }
 
-function laid({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
+function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
   const { plan, range } = piece
   const answers = piece.chunks.map(({ alignment }) => alignment.answer.sample)
   const sample = voiceSample(pcmFormatFor(stream).sample, answers, recipe)

@@ -65,7 +65,7 @@ export function readEdlEvents(text: string): EdlEvent[] {
     const last = events.at(-1)
     if (event || !last || line === '' || mode) continue
     const [own, other] = [withLine(last, line, isDropFrame, index), events.at(-2)]
-    if (other && own.speed !== last.speed && isAbout(line, other, last)) {
+    if (other && own.speed !== last.speed && belongsTo(line, other, last)) {
       events[events.length - 2] = { ...other, speed: own.speed }
       events[events.length - 1] = { ...last, lastLine: index }
     } else events[events.length - 1] = own
@@ -82,7 +82,7 @@ export function unreadEdlLines(text: string): readonly number[] {
 }
 
 /** True if a motion effect below a transition names the reel of the outgoing side. */
-function isAbout(line: string, outgoing: EdlEvent, { number, reel }: EdlEvent): boolean {
+function belongsTo(line: string, outgoing: EdlEvent, { number, reel }: EdlEvent): boolean {
   const named = SPEED.exec(line)?.[1]
   return outgoing.number === number && named === outgoing.reel && named !== reel
 }

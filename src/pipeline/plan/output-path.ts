@@ -7,7 +7,7 @@ import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
 /** Suffix of the receipt's name after the output's. */
 const RECEIPT_SUFFIX = '.voxmux.json'
 
-export interface OutputWish {
+export interface OutputPathOptions {
   /** Absolute path of the input. */
   readonly input: string
   /** `-o` as typed: a file, an existing folder, or a path with a trailing separator (a folder to create). */
@@ -28,7 +28,7 @@ export interface OutputWish {
  * @returns absolute path
  * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`
  */
-export async function outputPath(wish: OutputWish): Promise<string> {
+export async function outputPath(wish: OutputPathOptions): Promise<string> {
   const path = await outputPlace(wish)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
   if (path === wish.input || (await isSameFile(path, wish.input))) {
@@ -65,7 +65,7 @@ export async function namesFolder(output: string, cwd: string): Promise<boolean>
 }
 
 /** The path of {@link outputPath}, even if the input is there. */
-export async function outputPlace(wish: OutputWish): Promise<string> {
+export async function outputPlace(wish: OutputPathOptions): Promise<string> {
   const ownName =
     wish.stem === undefined
       ? fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)

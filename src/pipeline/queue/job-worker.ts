@@ -14,7 +14,7 @@ import type { PipelineContext } from '../context.js'
 import type { JobEvent, Stage } from '../events.js'
 import { endOfJob, faultOfDaemon } from '../job/job-endings.js'
 import { jobKindOf } from '../job/job-kind.js'
-import { liveJob } from '../job/job-life.js'
+import { runJobLife } from '../job/job-life.js'
 import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from '../job/job-outcome.js'
 import { JobReporter } from '../job/job-reporter.js'
 import { ownOutput } from '../job/own-output.js'
@@ -64,7 +64,7 @@ export interface JobWorker {
   /** Looks for jobs at once, because this process enqueued one. */
   wake(): void
   /** The running jobs, the oldest first. */
-  readonly working: readonly RunningJob[]
+  readonly running: readonly RunningJob[]
 }
 
 /** Opens a worker over the context's store. It runs jobs with the same code as `runJob`. Call `start` to begin. */
@@ -84,7 +84,7 @@ class QueueWorker implements JobWorker {
   readonly #queue: JobQueue
   readonly #guard: AccountGuard
   readonly #serviceReturn: ServiceReturn
-  readonly #working = new Map<string, RunningJob>()
+  readonly #running = new Map<string, RunningJob>()
 
   constructor(context: PipelineContext, options: JobWorkerOptions) {
     const { concurrency, groups, pollMs, logger = context.logger, probeMs = PROBE_MS } = options
@@ -92,7 +92,7 @@ class QueueWorker implements JobWorker {
     this.#options = options
     this.#logger = logger
     this.#queue = new JobQueue({
-      ...{ store: context.jobs, concurrency, logger, work: (held) => this.#work(held) },
+      ...{ store: context.jobs, concurrency, logger, run: (held) => this.#run(held) },
       ...(groups && { groups }),
       ...(pollMs !== undefined && { pollMs }),
     })
@@ -107,8 +107,8 @@ class QueueWorker implements JobWorker {
     })
   }
 
-  get working(): readonly RunningJob[] {
-    return [...this.#working.values()]
+  get running(): readonly RunningJob[] {
+    return [...this.#running.values()]
   }
 
   start(): void {
@@ -131,20 +131,20 @@ class QueueWorker implements JobWorker {
     const { groups } = this.#options
     const waiting = await this.#context.jobs.list({ statuses: ['queued'] })
     const own = waiting.filter((job) => job.state.order !== undefined && (groups?.includes(job.group) ?? true))
-    for (const job of own.reverse()) if (await this.#queue.workOn(job.key)) return true
+    for (const job of own.reverse()) if (await this.#queue.runByKey(job.key)) return true
     return false
   }
 
-  async #work(held: HeldJob): Promise<void> {
+  async #run(held: HeldJob): Promise<void> {
     const { job } = held
-    const teller = this.#tellerOf(held)
-    this.#working.set(job.id, { job, stage: null, percent: 0, sinceMs: Date.now() })
+    const reporter = this.#reporterOf(held)
+    this.#running.set(job.id, { job, stage: null, percent: 0, sinceMs: Date.now() })
     try {
       const record = queuedRecordOf(job)
       if (record === null) return await leave(held)
       this.#logger.info({ job: job.id, input: job.input, group: job.group, attempt: job.attempts }, 'job begins')
-      teller.learn({ data: record.data })
-      const outcome = await this.#live(held, record, teller)
+      reporter.learn({ data: record.data })
+      const outcome = await this.#runLife(held, record, reporter)
       this.#serviceReturn.reached()
       const { status, output } = outcome.event
       this.#logger.info({ job: job.id, input: job.input, status, output }, 'job ended')
@@ -153,13 +153,13 @@ class QueueWorker implements JobWorker {
       const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
       // Another process took over the job and reports its end.
       if (isLeaseLost(error)) throw error
-      await this.#end(held, await faultOfDaemon(error, held.job), teller)
+      await this.#end(held, await faultOfDaemon(error, held.job), reporter)
     } finally {
-      this.#working.delete(job.id)
+      this.#running.delete(job.id)
     }
   }
 
-  #tellerOf({ job, signal }: HeldJob): JobReporter {
+  #reporterOf({ job, signal }: HeldJob): JobReporter {
     const { id, input, group, preset } = job
     let isDealtWith = false
     return new JobReporter({
@@ -170,9 +170,9 @@ class QueueWorker implements JobWorker {
           isDealtWith = true
           this.#serviceReturn.reached()
         }
-        const entry = this.#working.get(id)
+        const entry = this.#running.get(id)
         if (event.event === 'progress' && entry) {
-          this.#working.set(id, { ...entry, stage: event.stage, percent: event.percent })
+          this.#running.set(id, { ...entry, stage: event.stage, percent: event.percent })
           if (event.percent === 100) this.#logger.info({ job: id, stage: event.stage }, 'stage done')
         }
         this.#options.onEvent?.(event)
@@ -181,32 +181,32 @@ class QueueWorker implements JobWorker {
     })
   }
 
-  async #live(held: HeldJob, record: QueuedRecord, teller: JobReporter): Promise<JobOutcome> {
+  async #runLife(held: HeldJob, record: QueuedRecord, reporter: JobReporter): Promise<JobOutcome> {
     const request = planRequestOf(held.job, record)
     const own = await ownOutput(request, held.signal)
     if (own !== null) {
       await held.complete({ status: 'skipped' })
-      return outcomeOfFinished(teller.facts, own)
+      return outcomeOfFinished(reporter.facts, own)
     }
-    const finished = await liveJob(jobKindOf(request, this.#context), {
-      ...{ context: this.#context, teller },
+    const finished = await runJobLife(jobKindOf(request, this.#context), {
+      ...{ context: this.#context, reporter },
       claim: async ({ output }) => {
         await held.checkpoint({ output })
         return held
       },
     })
-    return outcomeOfFinished(teller.facts, finished)
+    return outcomeOfFinished(reporter.facts, finished)
   }
 
-  async #end(held: HeldJob, error: VoxmuxError, teller: JobReporter): Promise<void> {
+  async #end(held: HeldJob, error: VoxmuxError, reporter: JobReporter): Promise<void> {
     const { job } = held
     if (concernsAccount(error)) await this.#guard.trouble(error)
-    const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, teller)
+    const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, reporter)
     const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
     if (end.kind === 'fail') {
       const remedies = [...error.remedies, retryRemedy(job.id)]
       this.#logger.error({ ...log, remedies }, `${job.input} ${end.status}: ${error.message}`)
-      await teller.failed({ status: end.status, error })
+      await reporter.failed({ status: end.status, error })
     } else if (end.kind === 'retry') {
       this.#logger.warn({ ...log, atMs: end.atMs }, `${job.input} will be retried: ${error.message}`)
     }
@@ -218,9 +218,9 @@ class QueueWorker implements JobWorker {
 }
 
 /** The same end, or another try if a hook reports that the fault is not the file's. */
-async function excused(end: JobEnd, error: VoxmuxError, teller: JobReporter): Promise<JobEnd> {
+async function excused(end: JobEnd, error: VoxmuxError, reporter: JobReporter): Promise<JobEnd> {
   if (end.kind !== 'fail') return end
-  const delayMs = await teller.excused({ status: end.status, error })
+  const delayMs = await reporter.excused({ status: end.status, error })
   return delayMs === undefined ? end : { kind: 'retry', atMs: Date.now() + delayMs }
 }
 

@@ -41,7 +41,7 @@ export interface ObtainChunkOptions {
    * Set for one of several parts or channels: called if the service finds no voice in it, and the part stays unchanged.
    */
   readonly onVoiceless: ((error: VoxmuxError) => void) | null
-  readonly tell: PartProgress
+  readonly onProgress: PartProgress
   /** See `VoiceProgress`. */
   readonly onPaid: (sec: number) => void
 }
@@ -59,17 +59,17 @@ export async function obtainChunk(
   options: ObtainChunkOptions,
   context: PipelineContext,
 ): Promise<ObtainedChunk> {
-  const { plan, settings, signal, waitUntilMs, tell, onPaid, onVoiceless } = options
+  const { plan, settings, signal, waitUntilMs, onProgress, onPaid, onVoiceless } = options
   const { model, outputType } = settings.recipe.voice
   const wanted = outputType === 'lossless' ? cut.format : outputType
   const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
   const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, answerPath, slots: context.slots })
   await warnOfLearned(cut, context)
   const allObtained = () => {
-    for (const stage of ['upload', 'process', 'download', 'align'] as const) tell(stage, 100)
+    for (const stage of ['upload', 'process', 'download', 'align'] as const) onProgress(stage, 100)
   }
   try {
-    const regenerated = await regenerateVoice(request, context, { signal, onProgress: tell, onPaid, waitUntilMs })
+    const regenerated = await regenerateVoice(request, context, { signal, onProgress, onPaid, waitUntilMs })
     await learnFrom(cut, null, context)
     allObtained()
     return { cut, alignment: regenerated.judged, regenerated }

@@ -42,7 +42,7 @@ export interface ObtainOptions {
   readonly signal: AbortSignal
   /** See `JobRunOptions`. */
   readonly waitUntilMs: number | undefined
-  readonly tell: StageProgress
+  readonly onProgress: StageProgress
   /** See `VoiceProgress`. */
   readonly onPaid: (sec: number) => void
 }
@@ -63,7 +63,7 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
   const progress = new JointProgress(
     sent.reduce((sum, { cuts }) => sum + cuts.length, 0),
-    options.tell,
+    options.onProgress,
   )
   const own = { ...options, signal: controller.signal }
   const left: PendingError[] = []
@@ -82,7 +82,10 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
         const chunks = await Promise.all(
           cuts.map((cut) =>
             queue.add(() =>
-              obtainChunk(cut, { ...own, onVoiceless, tell: progress.part() }, context).then((chunk) => [chunk], leave),
+              obtainChunk(cut, { ...own, onVoiceless, onProgress: progress.part() }, context).then(
+                (chunk) => [chunk],
+                leave,
+              ),
             ),
           ),
         )
@@ -103,17 +106,22 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   }
 }
 
-async function preparePieces({ plan, workFolder, tell, signal }: ObtainOptions): Promise<readonly PreparedPiece[]> {
+async function preparePieces({
+  plan,
+  workFolder,
+  onProgress,
+  signal,
+}: ObtainOptions): Promise<readonly PreparedPiece[]> {
   const pieces = plan.tracks.flatMap((track) => track.pieces)
   const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
     signal,
-    onProgressSec: (sec) => tell('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
+    onProgressSec: (sec) => onProgress('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
   })
   const prepared: PreparedPiece[] = []
   for (const [index, piece] of pieces.entries()) {
     prepared.push(await preparePiece(piece, cuts[index] as VoiceCut, piece.chunks, { signal }))
   }
-  tell('cut', 100)
+  onProgress('cut', 100)
   return prepared
 }
 

@@ -25,45 +25,45 @@ export class FileLife {
     return (await this.files.change(id, { kind: 'start', options }, notices)).file
   }
 
-  async fetching(taken: ClaimedFile): Promise<void> {
-    await this.step(taken, { kind: 'tell', claim: taken.claim }, statuses('Uploading'))
+  async fetching(claimed: ClaimedFile): Promise<void> {
+    await this.step(claimed, { kind: 'tell', claim: claimed.claim }, statuses('Uploading'))
   }
 
-  async fetched(taken: ClaimedFile): Promise<void> {
-    await this.step(taken, { kind: 'tell', claim: taken.claim }, statuses('Ready', 'Queued'))
+  async fetched(claimed: ClaimedFile): Promise<void> {
+    await this.step(claimed, { kind: 'tell', claim: claimed.claim }, statuses('Ready', 'Queued'))
   }
 
-  async begin(taken: ClaimedFile): Promise<void> {
-    await this.step(taken, { kind: 'begin', claim: taken.claim }, statuses('In Progress'))
+  async begin(claimed: ClaimedFile): Promise<void> {
+    await this.step(claimed, { kind: 'begin', claim: claimed.claim }, statuses('In Progress'))
   }
 
   /** @param percent 0 … 100; ignored unless it is more than before; {@link succeed} sets 100 */
-  async progress(taken: ClaimedFile, percent: number): Promise<void> {
-    const before = (await this.files.byId(taken.id))?.progress ?? 100
+  async progress(claimed: ClaimedFile, percent: number): Promise<void> {
+    const before = (await this.files.byId(claimed.id))?.progress ?? 100
     const rounded = Math.min(99, Math.floor(percent))
     if (rounded <= before) return
     const tells = Math.floor(rounded / EVENT_STEP_PERCENT) > Math.floor(before / EVENT_STEP_PERCENT)
     const notices: Notice[] = tells ? [{ type: 'progress-updated', status: 'In Progress' }] : []
-    await this.step(taken, { kind: 'progress', claim: taken.claim, percent: rounded }, notices)
+    await this.step(claimed, { kind: 'progress', claim: claimed.claim, percent: rounded }, notices)
   }
 
   /** @throws {TransientError} `ERR_LEASE_LOST` if another worker has the file now and publishes it */
-  async requireHold(taken: ClaimedFile): Promise<void> {
-    await this.step(taken, { kind: 'tell', claim: taken.claim }, [])
+  async requireHold(claimed: ClaimedFile): Promise<void> {
+    await this.step(claimed, { kind: 'tell', claim: claimed.claim }, [])
   }
 
-  async succeed(taken: ClaimedFile, outputExtension: string): Promise<void> {
-    await this.step(taken, { kind: 'succeed', claim: taken.claim, outputExtension }, statuses('Processed'))
-    this.tellEnd(taken.id)
+  async succeed(claimed: ClaimedFile, outputExtension: string): Promise<void> {
+    await this.step(claimed, { kind: 'succeed', claim: claimed.claim, outputExtension }, statuses('Processed'))
+    this.tellEnd(claimed.id)
   }
 
-  async fail(taken: ClaimedFile, errorCode: FileErrorCode): Promise<void> {
+  async fail(claimed: ClaimedFile, errorCode: FileErrorCode): Promise<void> {
     const status = failureStatus(errorCode)
-    await this.step(taken, { kind: 'fail', claim: taken.claim, errorCode }, [
+    await this.step(claimed, { kind: 'fail', claim: claimed.claim, errorCode }, [
       { type: 'status-updated', status },
       { type: 'error-updated', status },
     ])
-    this.tellEnd(taken.id)
+    this.tellEnd(claimed.id)
   }
 
   /** Records that the output was deleted after its retention time. */

@@ -6,7 +6,7 @@ import type { Files } from '../store/files.js'
 export interface FileQueueOptions {
   readonly store: JobStore
   readonly files: Files
-  readonly work: (held: HeldJob) => Promise<void>
+  readonly run: (held: HeldJob) => Promise<void>
   readonly concurrency: number
   readonly pollMs: number
   readonly leaseMs: number

@@ -27,7 +27,7 @@ import type { FileLife } from './file-life.js'
 import { judgeInput } from './judge-input.js'
 import { ProgressLine } from './progress-line.js'
 
-export interface FileWork {
+export interface FileRunContext {
   readonly files: Files
   readonly accounts: Accounts
   readonly limits: Limits
@@ -51,62 +51,62 @@ const SUSPICIOUS_CRASHES = 2
 const MAX_CLAIM = 2 ** 48 - 1
 
 /** Takes one accepted file to its end: download, check, charge, process, store. Safe to restart from the beginning. */
-export async function runFile(held: HeldJob, work: FileWork): Promise<void> {
-  const file = await work.files.findForRetry(held.job.key)
+export async function runFile(held: HeldJob, context: FileRunContext): Promise<void> {
+  const file = await context.files.findForRetry(held.job.key)
   if (!file || file.endedMs !== null) {
     await held.complete({ status: 'skipped' })
     return
   }
-  const isAlone = file.crashes >= SUSPICIOUS_CRASHES && file.crashes < work.settings.work.crashes
-  if (!isAlone) await attempt(held, file, work)
-  else await work.suspects.add(() => attempt(held, file, work), { signal: held.signal })
+  const isAlone = file.crashes >= SUSPICIOUS_CRASHES && file.crashes < context.settings.work.crashes
+  if (!isAlone) await attempt(held, file, context)
+  else await context.suspects.add(() => attempt(held, file, context), { signal: held.signal })
 }
 
-async function attempt(held: HeldJob, file: FileRecord, work: FileWork): Promise<void> {
-  const taken: ClaimedFile = { id: file.id, claim: randomInt(MAX_CLAIM) }
-  if (!(await work.files.claim(taken))) throw leaseLost(file.fileName)
-  const timeout = AbortSignal.timeout(work.settings.work.timeoutMs)
+async function attempt(held: HeldJob, file: FileRecord, context: FileRunContext): Promise<void> {
+  const claimed: ClaimedFile = { id: file.id, claim: randomInt(MAX_CLAIM) }
+  if (!(await context.files.claim(claimed))) throw leaseLost(file.fileName)
+  const timeout = AbortSignal.timeout(context.settings.work.timeoutMs)
   try {
-    if (file.crashes >= work.settings.work.crashes) {
-      await endFailed(held, file, taken, -1, crashedTooOften(file), work)
+    if (file.crashes >= context.settings.work.crashes) {
+      await endFailed(held, file, claimed, -1, crashedTooOften(file), context)
       return
     }
-    await processClaimed(file, taken, work, AbortSignal.any([held.signal, timeout]))
+    await processClaimed(file, claimed, context, AbortSignal.any([held.signal, timeout]))
     await held.complete({ status: 'done' })
   } catch (thrown) {
     // The lease is lost or the node stops: the queue takes the job back, and another worker continues.
     if (held.signal.aborted) throw new InterruptedError('The file goes back to the queue.', { cause: thrown })
     if (isLeaseLost(thrown)) throw thrown
     const code = timeout.aborted ? -12 : fileCodeOf(thrown)
-    const faults = code === undefined ? await work.files.countFault(taken) : 0
+    const faults = code === undefined ? await context.files.countFault(claimed) : 0
     if (faults === undefined) throw leaseLost(file.fileName)
-    if (code === undefined && faults < work.settings.work.attempts) await tryAgain(held, file, thrown, work)
-    else await endFailed(held, file, taken, code ?? -1, thrown, work)
+    if (code === undefined && faults < context.settings.work.attempts) await tryAgain(held, file, thrown, context)
+    else await endFailed(held, file, claimed, code ?? -1, thrown, context)
   } finally {
-    await work.files.release(taken)
+    await context.files.release(claimed)
   }
 }
 
 async function processClaimed(
   file: FileRecord,
-  taken: ClaimedFile,
-  work: FileWork,
+  claimed: ClaimedFile,
+  context: FileRunContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { life, storage } = work
-  await fetchSource(file, taken, work, signal)
+  const { life, storage } = context
+  await fetchSource(file, claimed, context, signal)
   // A blob store accepts any size, so check it before the download to this disk.
-  if (((await storage.inputSize(file.id)) ?? 0) > work.settings.links.maxUploadBytes) throw fileFailure(-13, file)
+  if (((await storage.inputSize(file.id)) ?? 0) > context.settings.links.maxUploadBytes) throw fileFailure(-13, file)
   // A folder per worker: a worker that was frozen and resumes cannot overwrite another's bytes.
   const folder = await storage.workFolder(file.id)
   const lost = new AbortController()
   const until = AbortSignal.any([signal, lost.signal])
   const progress = new ProgressLine(
-    (percent) => life.progress(taken, percent),
+    (percent) => life.progress(claimed, percent),
     (error) => {
       if (isLeaseLost(error)) lost.abort(error)
       else
-        work.logger.warn(
+        context.logger.warn(
           { err: error, fileId: file.id },
           'Progress could not be recorded. The file is still being processed.',
         )
@@ -114,13 +114,13 @@ async function processClaimed(
   )
   try {
     const input = await storage.takeInput(file.id, folder, until)
-    const credits = (await work.accounts.byId(file.userId))?.creditsSec ?? null
+    const credits = (await context.accounts.byId(file.userId))?.creditsSec ?? null
     const creditsSec = file.chargedMs > 0 ? null : credits
-    const { soundMs, endSec } = await judgeInput(input, file, { limits: work.limits, creditsSec, signal: until })
-    await charge(file, taken, soundMs, work.files)
-    await life.begin(taken)
+    const { soundMs, endSec } = await judgeInput(input, file, { limits: context.limits, creditsSec, signal: until })
+    await charge(file, claimed, soundMs, context.files)
+    await life.begin(claimed)
     const output = join(folder, 'output')
-    const engine = await work.engine()
+    const engine = await context.engine()
     const { extension } = await engine.processFile({
       input,
       output,
@@ -133,9 +133,9 @@ async function processClaimed(
     await progress.settled()
     until.throwIfAborted()
     // Check again with the output complete on disk: nothing else happens between this and its rename.
-    await life.requireHold(taken)
+    await life.requireHold(claimed)
     await storage.putOutput(file.id, extension, output, until)
-    await life.succeed(taken, extension)
+    await life.succeed(claimed, extension)
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error
   } finally {
@@ -144,44 +144,49 @@ async function processClaimed(
   }
 }
 
-async function fetchSource(file: FileRecord, taken: ClaimedFile, work: FileWork, signal: AbortSignal): Promise<void> {
-  const { life, storage, settings, allowPrivateUrls } = work
+async function fetchSource(
+  file: FileRecord,
+  claimed: ClaimedFile,
+  context: FileRunContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { life, storage, settings, allowPrivateUrls } = context
   if (file.sourceUrl === null || (await storage.inputSize(file.id)) !== undefined) return
-  await life.fetching(taken)
+  await life.fetching(claimed)
   const { maxUploadBytes: maxBytes, idleTimeoutMs } = settings.links
   await downloadSource(
     file.sourceUrl,
     { limits: settings.download, maxBytes, idleTimeoutMs, allowPrivateUrls, signal },
     (source, until) => storage.putInput(file.id, source, until),
   )
-  await life.fetched(taken)
+  await life.fetched(claimed)
 }
 
 /** Charges a file. One credit is one second of sound, and only the requested part is charged. */
-async function charge(file: FileRecord, taken: ClaimedFile, soundMs: number, files: Files): Promise<void> {
-  const outcome = await files.charge(taken, soundMs)
+async function charge(file: FileRecord, claimed: ClaimedFile, soundMs: number, files: Files): Promise<void> {
+  const outcome = await files.charge(claimed, soundMs)
   if (outcome === 'lost') throw leaseLost(file.fileName)
   if (outcome === 'short') throw fileFailure(-10, file)
 }
 
-async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, work: FileWork): Promise<void> {
+async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, context: FileRunContext): Promise<void> {
   const error = toVoxmuxError(thrown)
-  work.logger.warn(logFields(file, error), 'A file failed. It will be retried.')
+  context.logger.warn(logFields(file, error), 'A file failed. It will be retried.')
   await held.retryAt(Date.now() + backoffMs(file.faults, 250, 10_000), errorReport(error))
 }
 
 async function endFailed(
   held: HeldJob,
   file: FileRecord,
-  taken: ClaimedFile,
+  claimed: ClaimedFile,
   code: FileErrorCode,
   thrown: unknown,
-  work: FileWork,
+  context: FileRunContext,
 ) {
   const error = toVoxmuxError(thrown)
-  work.logger.warn({ ...logFields(file, error), errorCode: code }, 'A file failed.')
+  context.logger.warn({ ...logFields(file, error), errorCode: code }, 'A file failed.')
   // The record first: after a crash in between, the job finds its file ended.
-  await work.life.fail(taken, code)
+  await context.life.fail(claimed, code)
   await held.fail({ status: 'failed', error: errorReport(error) })
 }
 

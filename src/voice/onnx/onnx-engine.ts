@@ -4,11 +4,11 @@ import { thrownMessage } from '../../core/thrown-message.js'
 import { type Block, type BlockPlan, SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
 import type { RegeneratedBlock, VoiceEngine } from '../engine.js'
-import type { EvidenceSettings } from '../mend/evidence-settings.js'
-import { OwnGain } from '../mend/frame-gain.js'
-import { mendBlock } from '../mend/mend-block.js'
-import { BIN_HZ } from '../mend/spectral-change.js'
 import { decimate, interpolate } from '../resample-by-factor.js'
+import type { EvidenceSettings } from '../restore/evidence-settings.js'
+import { OwnGain } from '../restore/frame-gain.js'
+import { restoreBlock } from '../restore/restore-block.js'
+import { BIN_HZ } from '../restore/spectral-change.js'
 import { Rnnoise } from '../rnnoise.js'
 import { framedModel, type SoundModel } from './onnx-frames.js'
 import { type OnnxModel, type OnnxWhole, onnxModelSchema } from './onnx-model.js'
@@ -36,7 +36,7 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   return {
     plan: ONNX_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
-      const channels = await mendBlock(block, settings, gain, async (channel) => [
+      const channels = await restoreBlock(block, settings, gain, async (channel) => [
         await throughModel(channel, sound, model.sampleRate),
       ])
       return { channels, probability: detectWithRnnoise(rnnoise, block) }

@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os'
 import { expect, it } from 'vitest'
-import { letToolsYield, startChild } from '../../../src/media/ffmpeg/child-process.js'
+import { lowerToolPriority, startChild } from '../../../src/media/ffmpeg/child-process.js'
 
 const start = () => startChild({ path: '/bin/sleep', args: ['60'], stdin: 'ignore', stdout: 'ignore' })
 
@@ -8,7 +8,7 @@ it.skipIf(process.platform === 'win32')(
   'has tools give way where that is asked for (not on Windows: no sleep)',
   async () => {
     const before = start()
-    letToolsYield()
+    lowerToolPriority()
     const after = start()
     const priorityOf = ({ process }: ReturnType<typeof start>) => getPriority(process.pid)
     expect(priorityOf(before)).toBe(getPriority())

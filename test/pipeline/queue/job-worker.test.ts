@@ -65,10 +65,10 @@ describe('a worker', () => {
     bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 40 }]
     const job = await queue('speech.wav')
     const worker = work()
-    await until(() => worker.working.find(({ stage, percent }) => stage === 'process' && percent === 40))
-    expect(worker.working[0]?.job.id).toBe(job.id)
+    await until(() => worker.running.find(({ stage, percent }) => stage === 'process' && percent === 40))
+    expect(worker.running[0]?.job.id).toBe(job.id)
     await worker.stop()
-    expect(worker.working).toEqual([])
+    expect(worker.running).toEqual([])
     expect(await jobOf(job)).toMatchObject({ status: 'queued', holder: null, error: null })
     expect(await readdir(bench.folder.file('state/work'))).toEqual([])
   })

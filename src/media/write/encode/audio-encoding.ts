@@ -16,7 +16,7 @@ export interface AudioEncoding {
   readonly options: readonly string[]
 }
 
-export interface AudioWishes {
+export interface AudioChoices {
   /** Codec to use instead of the original's (ffprobe's name). */
   readonly audioCodec?: string | undefined
   readonly audioBitRate?: number | undefined
@@ -78,7 +78,7 @@ function canEncode(codec: string): boolean {
 export function audioEncoding(
   stream: AudioStreamInfo,
   profile: ContainerProfile,
-  wishes: AudioWishes,
+  wishes: AudioChoices,
 ): AudioEncoding | undefined {
   const usable = (codec: string | null | undefined): codec is string =>
     typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec)
@@ -146,7 +146,7 @@ function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding
 /** Lower stated rates per channel are ignored: real files state 1 and 128 bit/s. */
 const LEAST_BIT_RATE_PER_CHANNEL = 4 * K
 
-function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioWishes): AudioEncoding {
+function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoices): AudioEncoding {
   const known = LOSSY[codec] as LossyCodec
   const channels = Math.max(1, stream.channels)
   const own = stream.codec === codec ? ownBitRate(stream, wishes) : null
@@ -162,7 +162,7 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioWish
 }
 
 /** Bit rate of the packets if they were counted, else of the header if it is plausible. */
-function ownBitRate(stream: AudioStreamInfo, { measuredBitRates }: AudioWishes): number | null {
+function ownBitRate(stream: AudioStreamInfo, { measuredBitRates }: AudioChoices): number | null {
   const least = LEAST_BIT_RATE_PER_CHANNEL * Math.max(1, stream.channels)
   const rates = [measuredBitRates?.get(stream.audioIndex), stream.bitRate]
   return rates.find((rate): rate is number => typeof rate === 'number' && rate >= least) ?? null

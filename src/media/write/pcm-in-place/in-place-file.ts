@@ -50,7 +50,7 @@ export async function parseInPlace(
   const places = new Map<number, SamplePlaces>()
   for (const track of tracks) {
     const found = await samplePlaces(file, media, track, signal)
-    places.set(track.audioIndex, liesInSound(found, outline.structures) ? found : OUTSIDE)
+    places.set(track.audioIndex, isInSound(found, outline.structures) ? found : OUTSIDE)
   }
   const held = [...places].flatMap(([audioIndex, found]) =>
     found.kind === 'found' ? [{ audioIndex, runs: found.runs }] : [],
@@ -123,7 +123,7 @@ async function matroskaOutline({ path, sizeBytes }: MediaInfo): Promise<Outline 
 const SOUND = /(^mdat|.*\/data|.*\/SSND|RIFF\/AVIX?\/LIST|RIFF\/AVI\/RIFF|^essence\/\w+|^Segment\/Cluster)$/
 const OUTSIDE: SamplePlaces = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
 
-function liesInSound(places: SamplePlaces, structures: readonly Structure[]): boolean {
+function isInSound(places: SamplePlaces, structures: readonly Structure[]): boolean {
   if (places.kind === 'unknown') return true
   return structures.every((structure) => SOUND.test(structure.path) || !holdsOneOf(structure, places.runs))
 }

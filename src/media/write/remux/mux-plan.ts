@@ -1,13 +1,13 @@
 import { UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
-import { type AudioEncoding, type AudioWishes, audioEncoding } from '../encode/audio-encoding.js'
+import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
 import type { Writing } from '../writing.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
 import { streamLosses } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
 
-export interface MuxOptions extends AudioWishes {
+export interface MuxOptions extends AudioChoices {
   /** Audio tracks (`0:a:N`) that get a new voice. */
   readonly replaced: readonly number[]
   /** Target container by its usual extension; the input's own by default. */

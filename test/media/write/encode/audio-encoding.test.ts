@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { type ContainerProfile, containerProfile } from '../../../../src/media/write/container-profile.js'
-import { type AudioWishes, audioEncoding } from '../../../../src/media/write/encode/audio-encoding.js'
+import { type AudioChoices, audioEncoding } from '../../../../src/media/write/encode/audio-encoding.js'
 import { proveEncoder } from '../../../../src/media/write/encode/encoder-priming.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 
 const sound = (facts: Partial<AudioStreamInfo>) =>
   ({ kind: 'audio', audioIndex: 0, sampleRate: 48_000, channels: 2, bitRate: null, ...facts }) as AudioStreamInfo
-const inside = (container: string, facts: Partial<AudioStreamInfo>, wishes: AudioWishes = {}) =>
+const inside = (container: string, facts: Partial<AudioStreamInfo>, wishes: AudioChoices = {}) =>
   audioEncoding(sound(facts), containerProfile(container) as ContainerProfile, { fallbackBitRate: 192_000, ...wishes })
 
 describe('the encoding of a replaced track', () => {

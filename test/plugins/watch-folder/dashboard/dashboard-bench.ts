@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import type { DaemonEvent, DaemonView, FolderView } from '../../../../plugins/watch-folder/daemon-view.js'
+import { ShownJobs } from '../../../../plugins/watch-folder/dashboard/shown-jobs.js'
 import {
   type Dashboard,
   type DashboardOptions,
   startDashboard,
 } from '../../../../plugins/watch-folder/dashboard/start-dashboard.js'
-import { LookedAtJobs } from '../../../../plugins/watch-folder/intake/looked-at-jobs.js'
 import { type Job, type JobStore, type Ledger, openLedger } from '../../../../src/ledger/index.js'
 
 import type { JobSettings } from '../../../../src/pipeline/plan/job-settings.js'
@@ -53,7 +53,7 @@ export async function stageDashboard(
   const retried: Job[] = []
   const dashboard = await startDashboard({
     view: {
-      ...{ daemon, jobs: new LookedAtJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
+      ...{ daemon, jobs: new ShownJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
       retry: async (job) => {
         retried.push(job)
         return retryJob(jobs, job, { force: false })

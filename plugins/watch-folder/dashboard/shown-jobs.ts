@@ -14,7 +14,7 @@ const AWAY = 'The job store does not respond.'
  * The store for the page, the health checks and the metrics. A job waits for minutes while a store on Redis is away. A
  * page and a scrape learn soon that it is away, which is also a reason why no file is taken.
  */
-export class LookedAtJobs implements Questions {
+export class ShownJobs implements Questions {
   readonly #jobs: Questions
   /** One request at a time. Others that come meanwhile share its response, so nothing piles up. */
   #counts: Promise<JobCount[]> | undefined
@@ -29,7 +29,7 @@ export class LookedAtJobs implements Questions {
     this.#counts ??= this.#jobs.counts().finally(() => {
       this.#counts = undefined
     })
-    return soon(this.#counts)
+    return withinPatience(this.#counts)
   }
 
   /** Never rejects. */
@@ -38,7 +38,7 @@ export class LookedAtJobs implements Questions {
       this.#pauses = undefined
     })
     try {
-      const pauses = await soon(this.#pauses)
+      const pauses = await withinPatience(this.#pauses)
       this.#awaySinceMs = undefined
       return pauses
     } catch {
@@ -48,16 +48,16 @@ export class LookedAtJobs implements Questions {
   }
 
   list(...args: Parameters<JobStore['list']>): Promise<Job[]> {
-    return soon(this.#jobs.list(...args))
+    return withinPatience(this.#jobs.list(...args))
   }
 
   get(id: string): Promise<Job | null> {
-    return soon(this.#jobs.get(id))
+    return withinPatience(this.#jobs.get(id))
   }
 }
 
 /** A response of the store, if it comes soon. @throws {TransientError} `ERR_STORE_UNREACHABLE` */
-export function soon<T>(answer: Promise<T>): Promise<T> {
+export function withinPatience<T>(answer: Promise<T>): Promise<T> {
   return withDeadline(answer, PATIENCE_MS, () => {
     throw new TransientError('ERR_STORE_UNREACHABLE', AWAY)
   })

@@ -4,7 +4,7 @@ import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
 import { likenessOf } from './likeness.js'
 import { findRumble } from './rumble.js'
-import { framesOf, type HeardChannel, HOP_SAMPLES, HOP_SEC, proposeChanges } from './spectral-change.js'
+import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
 
 /** Reach of the gain's dip to both sides of a peak: 5 ms at 48 kHz. */
 const REACH_SAMPLES = 240
@@ -22,13 +22,13 @@ export type Listener = (channel: Float32Array) => Promise<readonly Float32Array[
  *
  * @returns the block alone
  */
-export async function mendBlock(
+export async function restoreBlock(
   { channels, innerStart, innerEnd }: Block,
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
 ): Promise<Float32Array<ArrayBuffer>[]> {
-  const heard: HeardChannel[] = []
+  const heard: InputChannel[] = []
   for (const original of channels) heard.push({ original, voices: await listen(original) })
   const frames = framesOf(channels[0]?.length ?? 0)
   const likeness = likenessOf(channels, frames, HOP_SAMPLES, HOP_SEC)

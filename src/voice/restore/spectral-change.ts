@@ -17,7 +17,7 @@ const WINDOW = Float64Array.from({ length: WINDOW_SAMPLES }, (_, i) => Math.sin(
 const TO_MEAN_SQUARE = 2 / ((WINDOW_SAMPLES * WINDOW_SAMPLES) / 2)
 
 /** A channel as it is, and what each model makes of it: of one length, in one place, 48 kHz. */
-export interface HeardChannel {
+export interface InputChannel {
   readonly original: Float32Array
   readonly voices: readonly Float32Array[]
 }
@@ -36,7 +36,7 @@ export interface ProposedChange {
  * @param likeness of each channel, frame by frame: how far it uses the gain that all channels share
  */
 export function proposeChanges(
-  heard: readonly HeardChannel[],
+  heard: readonly InputChannel[],
   gain: FrameGain,
   likeness: readonly Float64Array[],
 ): ProposedChange[] {
@@ -125,7 +125,7 @@ class Sums implements FrameSums {
 class Track {
   readonly sums: Sums
   readonly own: Evidence
-  readonly #heard: HeardChannel
+  readonly #heard: InputChannel
   readonly #change: Float32Array
   /** The original's spectrum in the window last heard, and each voice's. */
   readonly #original = new Float64Array(2 * BINS)
@@ -135,7 +135,7 @@ class Track {
   readonly #starts: number[] = []
   #start = 0
 
-  constructor(heard: HeardChannel, voiceCount: number, frames: number) {
+  constructor(heard: InputChannel, voiceCount: number, frames: number) {
     this.#heard = heard
     this.#change = new Float32Array(heard.original.length)
     this.#voices = heard.voices.map(() => new Float64Array(2 * BINS))
