@@ -24,7 +24,6 @@ export {
   audioStreams,
   type MediaInfo,
   pictureOf,
-  type VideoStreamInfo,
 } from './media-info.js'
 export { blockSizeOptions } from './pcm/block-size.js'
 export { decodePcm } from './pcm/decode-pcm.js'
