@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { InterruptedError, VerificationError } from '../../../src/core/errors.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
@@ -29,8 +32,25 @@ async function voice(): Promise<{ request: VoiceRequest<string>; sent: string }>
   return { request, sent }
 }
 
+/** Serves the bytes of the voice to a service that fetches them itself. */
+async function addressOfVoice(): Promise<string> {
+  const site = createServer((_, response) => void createReadStream(bench.folder.file('voice.bin')).pipe(response))
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void site.close())
+  return `http://127.0.0.1:${(site.address() as AddressInfo).port}/voice`
+}
+
 const OPERATIONS: FaultOperation[] = [
-  ...(['token', 'registerFile', 'upload', 'startProcess', 'getFilesStatus', 'getOutputFileUrl', 'download'] as const),
+  ...([
+    'token',
+    'registerFileFromUrl',
+    'registerFile',
+    'upload',
+    'startProcess',
+    'getFilesStatus',
+    'getOutputFileUrl',
+    'download',
+  ] as const),
 ]
 const ODD: Fault[] = [
   ...[400, 401, 402, 403, 404, 409, 410, 418, 429, 500, 503].map(
@@ -55,8 +75,11 @@ describe('one odd answer', () => {
   it.each(OPERATIONS)('to %s costs no second payment', async (operation) => {
     const { server, pipeline } = bench
     const rows: object[] = []
+    const address = await addressOfVoice()
+    const byAddress = { source: { kind: 'address', address, clientFileId: 'voice' } } as const
     for (const fault of ODD) {
-      const { request, sent } = await voice()
+      const { request: uploaded, sent } = await voice()
+      const request = operation === 'registerFileFromUrl' ? { ...uploaded, ...byAddress } : uploaded
       const before = server.charges
       server.heal()
       server.fail(operation, fault)
