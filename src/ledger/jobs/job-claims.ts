@@ -35,7 +35,7 @@ export const NEXT_JOB = `
     AND turns.grp NOT IN (SELECT grp FROM pauses)
   ORDER BY jobs.priority DESC, turns.served, jobs.id LIMIT 1`
 
-/** What a claim can act on: ready jobs, held ones whose process may be gone, and the time at which a delayed one is due. */
+/** Jobs that a claim can act on: ready ones, held ones whose process may be gone, and the next delayed one. */
 export const CLAIMABLE = `
   SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_ready WHERE ready = 1) AS ready,
          EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_expiring WHERE lease_token IS NOT NULL) AS held,
