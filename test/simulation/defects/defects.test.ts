@@ -4,8 +4,8 @@ import { MONTHS_FOR_A_DEFECT, runMonths } from '../run-months.js'
 import { DEFECTS } from './defects.js'
 import { withDefect } from './with-defect.js'
 
-/** One proves that a broken promise is found at all; the soak looks for every defect. */
-const WANTED = process.env.VOXMUX_SOAK ? DEFECTS : DEFECTS.slice(0, 1)
+/** One proves that a broken promise is found at all. The soak looks for all but the hidden ones. */
+const WANTED = process.env.VOXMUX_SOAK ? DEFECTS.filter(({ isHidden }) => !isHidden) : DEFECTS.slice(0, 1)
 
 it.each(DEFECTS.map((defect) => [defect.name, defect] as const))('fits the source: %s', async (name, { changes }) => {
   for (const { file } of changes) {
