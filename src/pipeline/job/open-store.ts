@@ -2,12 +2,19 @@ import { join } from 'node:path'
 import { type Config, ensureStateFolder } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
-import { type Ledger, MappedJobStore, openLedger, openSharedLedger, PathRoots } from '../../ledger/index.js'
+import {
+  hasPassword,
+  type Ledger,
+  MappedJobStore,
+  openLedger,
+  openSharedLedger,
+  PathRoots,
+} from '../../ledger/index.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
 /**
- * Opens the configured ledger: the shared one on Redis, with the paths of this machine, or this machine's own SQLite
+ * Opens the configured ledger: the shared one on PostgreSQL, with the paths of this machine, or this machine's own SQLite
  * file.
  *
  * @throws UsageError `ERR_STORE_PASSWORD_SHOWN`, and whatever `openLedger` and `openSharedLedger` throw
@@ -30,8 +37,8 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
  * @throws {UsageError} `ERR_STORE_PASSWORD_SHOWN`
  */
 export function refuseShownPassword(store: string): void {
-  if (!URL.canParse(store) || new URL(store).password === '') return
+  if (!hasPassword(store)) return
   throw new UsageError('ERR_STORE_PASSWORD_SHOWN', 'A password in --store can be read by every user of this machine.', {
-    remedies: ['Set the address in VOXMUX_STORE, or as "store" in a configuration file that only you can read.'],
+    remedies: ['Set the address in VOXMUX_STORE, or the password in PGPASSWORD or in a file that `passfile` names.'],
   })
 }

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { UsageError } from '../../core/errors.js'
+import { packageMissing } from '../../core/optional-package.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { contentDisposition, type FileStorage, mediaTypeOf, type SignedLink } from './file-storage.js'
 
@@ -106,10 +106,7 @@ function unlessStatus(...statuses: readonly number[]) {
 }
 
 async function loadAzure() {
-  return import('@azure/storage-blob').catch((cause: unknown) => {
-    throw new UsageError('ERR_AZURE_MISSING', 'Azure Blob Storage needs a package that is not installed.', {
-      cause,
-      remedies: ['Install it: npm install @azure/storage-blob'],
-    })
-  })
+  return import('@azure/storage-blob').catch(
+    packageMissing('ERR_AZURE_MISSING', 'Azure Blob Storage needs', '@azure/storage-blob'),
+  )
 }

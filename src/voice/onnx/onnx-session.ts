@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { InferenceSession, Tensor } from 'onnxruntime-web'
 import { UsageError } from '../../core/errors.js'
+import { packageMissing } from '../../core/optional-package.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { OnnxStage } from './onnx-model.js'
 
@@ -15,16 +16,11 @@ type Runtime = typeof import('onnxruntime-web')
 export async function loadOnnxRuntime(
   load: () => Promise<Runtime> = () => import('onnxruntime-web'),
 ): Promise<Runtime> {
-  try {
-    const runtime = await load()
-    runtime.env.wasm.numThreads = 1
-    return runtime
-  } catch (cause) {
-    throw new UsageError('ERR_ONNX_MISSING', 'The onnx voice engine needs the package onnxruntime-web.', {
-      cause,
-      remedies: ['npm install onnxruntime-web'],
-    })
-  }
+  const runtime = await load().catch(
+    packageMissing('ERR_ONNX_MISSING', 'The onnx voice engine needs', 'onnxruntime-web'),
+  )
+  runtime.env.wasm.numThreads = 1
+  return runtime
 }
 
 /** One stage of a model: its session, and the states that go from frame to frame. */
