@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.js'
-import { openDatabase } from './database/database.js'
 import { LEDGER_MIGRATIONS } from './database/schema.js'
+import { openSqliteFile } from './database/sqlite-file.js'
 import type { FileNews } from './file-news.js'
 import type { JobStore } from './jobs/job-store.js'
 import { SqliteJobStore } from './jobs/sqlite-job-store.js'
@@ -43,10 +43,10 @@ export interface SharedLedgerOptions extends LedgerOptions {
 /**
  * Opens the ledger in a SQLite file. Creates it if it does not exist.
  *
- * @throws as `openDatabase` does
+ * @throws as `openSqliteFile` does
  */
 export async function openLedger(file: string, options: LedgerOptions = {}): Promise<Ledger> {
-  const database = openDatabase(file, LEDGER_MIGRATIONS)
+  const database = openSqliteFile(file, LEDGER_MIGRATIONS)
   const context = { holder: thisHolder(), ...options, database }
   database.transaction(() => forgetOldHolders(database, context.holder))
   const jobs = new SqliteJobStore(context)

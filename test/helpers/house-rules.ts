@@ -77,6 +77,7 @@ const ONE_IMPORTER: Readonly<Record<string, string>> = {
   libsql: 'src/ledger/database/connection.ts',
   bullmq: 'src/ledger/',
   ioredis: 'src/ledger/',
+  pg: 'src/ledger/database/',
   yargs: 'src/cli/',
   '@jitsi/rnnoise-wasm': 'src/voice/rnnoise.ts',
   '@sapphi-red/web-noise-suppressor': 'src/voice/gtcrn.ts',

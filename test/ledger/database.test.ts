@@ -1,15 +1,15 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Database, openDatabase, type SqlValue } from '../../src/ledger/index.js'
+import { openSqliteFile, type SqliteFile, type SqlValue } from '../../src/ledger/index.js'
 import { LISTS_LOCKS, locksOn } from '../helpers/system/file-locks.js'
 import { runScript } from './run-script.js'
 import { tempFolder } from './temp-folder.js'
 
 const SCHEMA = ['CREATE TABLE t (a INTEGER, b TEXT, c);\nCREATE INDEX t_a ON t (a);']
 
-function opened(file: string, migrations: readonly string[] = SCHEMA): Database {
-  const database = openDatabase(file, migrations)
+function opened(file: string, migrations: readonly string[] = SCHEMA): SqliteFile {
+  const database = openSqliteFile(file, migrations)
   onTestFinished(() => database.close())
   return database
 }
@@ -24,9 +24,9 @@ it('makes folder and files for the owner alone', () => {
 })
 
 it('waits for the disk unless what it holds may be lost', () => {
-  const synchronous = (database: Database) => database.get('PRAGMA synchronous')?.synchronous
+  const synchronous = (database: SqliteFile) => database.get('PRAGMA synchronous')?.synchronous
   expect(synchronous(opened(newFile()))).toBe(2)
-  const database = openDatabase(newFile(), SCHEMA, 'crash')
+  const database = openSqliteFile(newFile(), SCHEMA, 'crash')
   onTestFinished(() => database.close())
   expect(synchronous(database)).toBe(1)
 })
@@ -101,7 +101,7 @@ it('tells a newer schema, a foreign file, text and damage apart, and touches non
   const newer = join(folder, 'newer.db')
   opened(newer, [...SCHEMA, 'CREATE TABLE u (x)']).close()
   const foreign = join(folder, 'foreign.db')
-  const other = openDatabase(foreign, SCHEMA)
+  const other = openSqliteFile(foreign, SCHEMA)
   other.all('PRAGMA application_id = 1')
   other.all('PRAGMA journal_mode = DELETE')
   other.close()
@@ -113,14 +113,14 @@ it('tells a newer schema, a foreign file, text and damage apart, and touches non
     [text, 'ERR_DATABASE_CORRUPT'],
   ] as const) {
     const before = readFileSync(file)
-    expect(() => openDatabase(file, SCHEMA)).toThrow(expect.objectContaining({ code, exitCode: 2, input: file }))
+    expect(() => openSqliteFile(file, SCHEMA)).toThrow(expect.objectContaining({ code, exitCode: 2, input: file }))
     expect(readFileSync(file).equals(before)).toBe(true)
   }
 })
 
 it('says that a file is damaged when that shows only later', () => {
   const file = newFile()
-  const first = openDatabase(file, SCHEMA)
+  const first = openSqliteFile(file, SCHEMA)
   first.transaction(() => {
     for (let n = 0; n < 500; n += 1) first.run('INSERT INTO t (a, b) VALUES (?, ?)', [n, 'x'.repeat(200)])
   })
@@ -137,7 +137,7 @@ it('says that the path cannot be a database', () => {
   writeFileSync(join(folder, 'file'), '')
   mkdirSync(join(folder, 'folder'))
   for (const file of [join(folder, 'folder'), join(folder, 'file', 'x.db')])
-    expect(() => openDatabase(file, SCHEMA)).toThrow(
+    expect(() => openSqliteFile(file, SCHEMA)).toThrow(
       expect.objectContaining({ code: 'ERR_DATABASE_NOT_WRITABLE', exitCode: 2 }),
     )
 })
@@ -149,7 +149,7 @@ it('says that a folder may not be written to', () => {
   // Root may write everywhere: be somebody else for a moment.
   if (asUser) process.seteuid?.(65534)
   try {
-    const open = () => openDatabase(join(folder, 'locked', 'x.db'), SCHEMA)
+    const open = () => openSqliteFile(join(folder, 'locked', 'x.db'), SCHEMA)
     expect(open).toThrow(expect.objectContaining({ code: 'ERR_DATABASE_NOT_WRITABLE', exitCode: 2 }))
   } finally {
     if (asUser) process.seteuid?.(0)
@@ -184,8 +184,8 @@ it.runIf(LISTS_LOCKS)('keeps its locks when the file is opened and closed again 
   // Another process that comes and goes must not take itself for the last one and delete the WAL.
   const wal = statSync(`${file}-wal`).ino
   const seen = await runScript(`
-    import { openDatabase } from 'src/ledger/index.js'
-    const database = openDatabase(${JSON.stringify(file)}, ${JSON.stringify(SCHEMA)})
+    import { openSqliteFile } from 'src/ledger/index.js'
+    const database = openSqliteFile(${JSON.stringify(file)}, ${JSON.stringify(SCHEMA)})
     process.stdout.write(JSON.stringify(database.all('SELECT a FROM t')))
     database.close()
   `)
@@ -207,9 +207,9 @@ it('has everything in the main file once it is closed', () => {
 
 it('is as durable as the strictest of its users asks for', () => {
   const file = newFile()
-  const lax = openDatabase(file, SCHEMA, 'crash')
+  const lax = openSqliteFile(file, SCHEMA, 'crash')
   opened(file)
-  openDatabase(file, SCHEMA, 'crash').close()
+  openSqliteFile(file, SCHEMA, 'crash').close()
   expect(lax.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
   lax.close()
 })

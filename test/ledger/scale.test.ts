@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/ledger/database/connection.js'
-import { type Database, type Ledger, openLedger } from '../../src/ledger/index.js'
+import { type Ledger, openLedger, type SqliteFile } from '../../src/ledger/index.js'
 import { CLAIMABLE, NEXT_JOB, WAKE_DELAYED } from '../../src/ledger/jobs/job-claims.js'
 import { listQuery } from '../../src/ledger/jobs/job-reads.js'
 import { FIRST_EXPIRIES, FREE } from '../../src/ledger/leases/leases.js'
@@ -12,7 +12,7 @@ import { request } from './store-fixture.js'
 describe('with 20,000 jobs in 50 folders', () => {
   let folder: string
   let ledger: Ledger
-  let database: Database
+  let database: SqliteFile
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'voxmux-jobs-'))

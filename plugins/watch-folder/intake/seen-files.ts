@@ -1,4 +1,4 @@
-import { openDatabase, type Row } from '../../../src/ledger/database/database.js'
+import { openSqliteFile, type Row } from '../../../src/ledger/database/sqlite-file.js'
 
 /** A queued file of a group, as it was then. */
 export interface SeenFile {
@@ -64,10 +64,10 @@ const MIGRATIONS = [
 
 const SELECT_FILE = 'SELECT grp, path, size_bytes, mtime_ns, ino, content_id, job_id FROM files WHERE grp = ?'
 
-/** Opens or creates the index in a SQLite file. @throws as `openDatabase` */
+/** Opens or creates the index in a SQLite file. @throws as `openSqliteFile` */
 export function openSeenFiles(file: string): SeenFiles {
   // This is written for every file, in the daemon's main loop. Entries lost in a crash are read again.
-  const database = openDatabase(file, MIGRATIONS, 'crash')
+  const database = openSqliteFile(file, MIGRATIONS, 'crash')
   return {
     get(group, path) {
       const row = database.get(`${SELECT_FILE} AND path = ?`, [group, path])

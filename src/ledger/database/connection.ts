@@ -15,7 +15,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export type Row = Readonly<Record<string, string | number | bigint | Uint8Array | null>>
 
 /** An open SQLite file shared by many processes. Synchronous: keep transactions short. */
-export interface Database {
+export interface SqliteFile {
   /** Runs one statement that changes data. */
   run(sql: string, values?: readonly SqlValue[]): { readonly changes: number }
   /** First row, or undefined. */
@@ -26,6 +26,10 @@ export interface Database {
    * synchronous. Inside another transaction it becomes part of that one.
    */
   transaction<T>(work: () => T): T
+  /** Runs `work` after all earlier `later` and `transactionLater` of this connection. */
+  later<T>(work: () => T): Promise<T>
+  /** Like `transaction`, for work that awaits. No other `later` work of this process runs meanwhile. */
+  transactionLater<T>(work: () => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -33,7 +37,7 @@ export interface Database {
 const BUSY_TIMEOUT_MS = 10_000
 
 /** This process's only connection to a SQLite file. */
-export interface Connection extends Database {
+export interface Connection extends SqliteFile {
   /** Runs a script of several statements. */
   exec(script: string): void
 }
@@ -43,7 +47,7 @@ export interface Connection extends Database {
  * -wal and -shm. Never opens an existing file: when a process closes any descriptor of a file, it loses all of its
  * POSIX locks on it, including SQLite's.
  *
- * @throws as `openDatabase` does
+ * @throws as `openSqliteFile` does
  */
 export function makeDatabaseFile(file: string): void {
   try {
@@ -58,7 +62,7 @@ export function makeDatabaseFile(file: string): void {
  * Connects to a SQLite file in WAL mode. A power cut may undo the last transactions until `synchronous` is raised.
  *
  * @param requireOurs throws if the file is another program's, before anything is written into it
- * @throws as `openDatabase` does
+ * @throws as `openSqliteFile` does
  */
 export function connect(file: string, requireOurs: (opened: Connection) => void): Connection {
   const connection = wrap(open(file), file)
@@ -106,8 +110,21 @@ function wrap(connection: Libsql.Database, file: string): Connection {
     return attempt(() => statement(sql).all(bound).map(readable))
   }
 
+  const begin = () => attempt(() => connection.exec('BEGIN IMMEDIATE'))
+  const commit = () => attempt(() => connection.exec('COMMIT'))
+  // SQLite rolls back by itself on a full disk.
+  const rollBack = () => connection.inTransaction && connection.exec('ROLLBACK')
+
+  let last: Promise<unknown> = Promise.resolve()
+  const later = <T>(work: () => T | Promise<T>): Promise<T> => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+
   return {
     all,
+    later,
     exec: (script) => attempt(() => void connection.exec(script)),
     get: (sql, values) => all(sql, values)[0],
     run(sql, values = []) {
@@ -116,20 +133,31 @@ function wrap(connection: Libsql.Database, file: string): Connection {
     },
     transaction(work) {
       if (depth > 0) return work()
-      attempt(() => connection.exec('BEGIN IMMEDIATE'))
+      begin()
       depth += 1
       try {
         const result = work()
-        attempt(() => connection.exec('COMMIT'))
+        commit()
         return result
       } catch (error) {
-        // SQLite rolls back by itself on a full disk.
-        if (connection.inTransaction) connection.exec('ROLLBACK')
+        rollBack()
         throw error
       } finally {
         depth -= 1
       }
     },
+    transactionLater: (work) =>
+      later(async () => {
+        begin()
+        try {
+          const result = await work()
+          commit()
+          return result
+        } catch (error) {
+          rollBack()
+          throw error
+        }
+      }),
     close() {
       foldBack(connection)
       statements.clear()

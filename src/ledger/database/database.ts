@@ -1,94 +1,71 @@
-import { statSync } from 'node:fs'
-import { type Connection, connect, type Database, makeDatabaseFile, type Row, type SqlValue } from './connection.js'
-import { databaseError, foreignDatabase, newerDatabase } from './database-errors.js'
+import type { Row, SqlValue } from './connection.js'
 
-export type { Database, Row, SqlValue }
-
-/** The event that a finished transaction survives. `crash` does not wait for the disk: a power cut may undo the last ones. */
-export type Durability = 'power-cut' | 'crash'
-
-/** `VXMX`: marks voxmux's database files. */
-const APPLICATION_ID = 0x56584d58
-
-/** The connections of this process, by device and inode. */
-const shared = new Map<string, { readonly connection: Connection; users: number }>()
+export type { Row, SqlValue }
 
 /**
- * Opens a SQLite database in WAL mode and updates its schema. Creates it if needed (folder 0700, file 0600). All users
- * of a file in one process share a connection, which closes with the last of them.
- *
- * @param migrations SQL scripts; the file's `user_version` counts those that have run. Only ever append.
- * @param durability a recorded intent to pay must survive a power cut; recoverable data need not. The strictest user of
- * a file decides.
- * @throws {UsageError} `ERR_DATABASE_CORRUPT`, `ERR_DATABASE_NEWER`, `ERR_DATABASE_FOREIGN`,
- * `ERR_DATABASE_NOT_WRITABLE`
- * @throws {TransientError} `ERR_DATABASE_BUSY`, `ERR_DISK_FULL`. Later statements throw the same errors.
+ * Runs SQL. Statements are written once, for both engines, with `?` or `?1` for values. The driver of PostgreSQL
+ * renames the placeholders, leaves `INDEXED BY` out and puts a prefix before the names of tables and indexes, so no
+ * column has the name of a table. A boolean is read as 0 or 1.
  */
-export function openDatabase(
-  file: string,
-  migrations: readonly string[],
-  durability: Durability = 'power-cut',
-): Database {
-  const database = share(file)
-  try {
-    if (durability === 'power-cut') database.all('PRAGMA synchronous = FULL')
-    migrate(database, file, migrations)
-    return database
-  } catch (thrown) {
-    database.close()
-    throw databaseError(thrown, file)
-  }
+export interface Statements {
+  readonly dialect: Dialect
+  run(sql: string, values?: readonly SqlValue[]): Promise<{ readonly changes: number }>
+  /** First row, or undefined. */
+  get(sql: string, values?: readonly SqlValue[]): Promise<Row | undefined>
+  all(sql: string, values?: readonly SqlValue[]): Promise<Row[]>
 }
 
-/** Joins the connection to a file, or creates it. */
-function share(file: string): Connection {
-  makeDatabaseFile(file)
-  const id = fileId(file)
-  const entry = shared.get(id) ?? { connection: connect(file, (opened) => requireOurs(opened, file)), users: 0 }
-  shared.set(id, entry)
-  entry.users += 1
-  let isOpen = true
-  return {
-    ...entry.connection,
-    close() {
-      if (!isOpen) return
-      isOpen = false
-      entry.users -= 1
-      if (entry.users > 0) return
-      shared.delete(id)
-      entry.connection.close()
-    },
-  }
+/** The differences of the two dialects. */
+export interface Dialect {
+  /** After a SELECT: locks the rows until the transaction ends. Empty for SQLite, with its one writer. */
+  readonly forUpdate: string
+  /** As `forUpdate`, without rows that another transaction has locked. */
+  readonly skipLocked: string
+  /** As `forUpdate`, shared with others of its kind. */
+  readonly forShare: string
+  /** Condition: the expression is among the texts of a JSON list, which is bound to the placeholder. */
+  isOneOf(expression: string, placeholder: string): string
+  /** A text within a column of JSON. */
+  jsonText(column: string, name: string): string
 }
 
-function fileId(file: string): string {
-  try {
-    const { dev, ino } = statSync(file, { bigint: true })
-    return `${dev}:${ino}`
-  } catch (thrown) {
-    throw databaseError(thrown, file)
-  }
+/** An open transaction. */
+export interface Transaction extends Statements {
+  /** When it began, in Unix milliseconds: by the clock of the PostgreSQL server, or of this process for SQLite. */
+  readonly nowMs: number
+  /** Sends a text to the listeners of a channel when the transaction is committed. Does nothing on SQLite. */
+  notify(channel: string, text: string): Promise<void>
 }
 
-/** @throws {UsageError} `ERR_DATABASE_FOREIGN` */
-function requireOurs(database: Connection, file: string): void {
-  const id = Number(database.get('PRAGMA application_id')?.application_id ?? 0)
-  if (id !== APPLICATION_ID && database.get('SELECT 1 FROM sqlite_master LIMIT 1')) throw foreignDatabase(file)
+/**
+ * One SQL store, embedded (SQLite) or shared (PostgreSQL). While a shared one is unreachable, starting, full or out of
+ * connections, each call waits, up to its patience.
+ */
+export interface Database extends Statements {
+  /** Outside of a transaction; only a statement that may run twice, because the answer of a server may be lost. */
+  run(sql: string, values?: readonly SqlValue[]): Promise<{ readonly changes: number }>
+  /**
+   * Runs `work` atomically. SQLite runs one transaction at a time (`BEGIN IMMEDIATE`). PostgreSQL runs many (`READ
+   * COMMITTED`) and repeats `work` after a deadlock, a serialization failure or a lost connection, so `work` must change
+   * nothing but the database, through `tx` alone. When the answer of a commit is lost, the server is asked about that
+   * transaction by its number, and it is repeated only if it was not committed. After a failover the number means
+   * nothing, and `work` is repeated in any case. Each change therefore names its lease or is idempotent by key.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Sends a text to all listeners of a channel, in this and other processes. Does nothing on SQLite. */
+  notify(channel: string, text: string): Promise<void>
+  /** Listens to a channel. */
+  listen(channel: string, hear: (text: string) => void): Promise<Listening>
+  /** The same store with another patience. */
+  withPatience(patienceMs: number): Database
+  close(): Promise<void>
 }
 
-function migrate(database: Connection, file: string, migrations: readonly string[]): void {
-  const pragma = (name: string) => Number(database.get(`PRAGMA ${name}`)?.[name] ?? 0)
-  const check = () => {
-    const version = pragma('user_version')
-    requireOurs(database, file)
-    if (version > migrations.length) throw newerDatabase(file)
-    return version
-  }
-  if (check() === migrations.length && migrations.length > 0) return
-  database.transaction(() => {
-    // Checked again: another process may have migrated while this one waited for the lock.
-    for (const script of migrations.slice(check())) database.exec(script)
-    database.all(`PRAGMA application_id = ${APPLICATION_ID}`)
-    database.all(`PRAGMA user_version = ${migrations.length}`)
-  })
+export interface Listening {
+  /** False for a store that cannot notify (SQLite, a pooler in transaction mode) and while the connection is lost. */
+  isHearing(): boolean
+  stop(): Promise<void>
 }
+
+/** A script that updates the schema, for both engines or for each. */
+export type Migration = string | { readonly sqlite: string; readonly postgres: string }

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js'
+import type { SqliteFile } from '../database/sqlite-file.js'
 import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from '../leases/clock-set-back.js'
 import type { Holder } from '../leases/holder.js'
 import { newLease } from '../leases/leases.js'
@@ -6,7 +6,7 @@ import type { ClaimOptions, ExpediteFilter, JobLease } from './job-store.js'
 
 /** Claims a given job that has no holder and has not ended. Call inside a transaction. */
 export function claimByKey(
-  database: Database,
+  database: SqliteFile,
   holder: Holder,
   key: string,
   nowMs: number,
@@ -47,7 +47,7 @@ export const CLAIMABLE = `
  *
  * @param wasSetBack the clock was set back since the last claim, so any delayed job may be due
  */
-export function isIdle(database: Database, nowMs: number, wasSetBack: boolean): boolean {
+export function isIdle(database: SqliteFile, nowMs: number, wasSetBack: boolean): boolean {
   const { ready, held, due_ms: dueMs } = database.get(CLAIMABLE) ?? {}
   if (ready === 1 || held === 1) return false
   return dueMs == null || (!wasSetBack && Number(dueMs) > nowMs)
@@ -59,7 +59,7 @@ export const WAKE_DELAYED = `
   WHERE not_before_ms IS NOT NULL AND not_before_ms <= ?`
 
 /** Makes jobs ready that were delayed before the clock was set back. A job with a requested time keeps it. */
-export function wakeSetBack(database: Database, nowMs: number): void {
+export function wakeSetBack(database: SqliteFile, nowMs: number): void {
   database.run(
     `UPDATE jobs INDEXED BY jobs_delayed SET not_before_ms = NULL, ready = 1
      WHERE not_before_ms IS NOT NULL AND updated_ms > ? AND not_before_ms - updated_ms <= ? AND attempts > 0`,
@@ -69,7 +69,7 @@ export function wakeSetBack(database: Database, nowMs: number): void {
 
 /** Makes some jobs ready that wait for their retry. Call inside a transaction. @returns their number */
 export function expedite(
-  database: Database,
+  database: SqliteFile,
   { codes, limit, putOffForMs = 0, groups }: ExpediteFilter,
   nowMs: number,
 ): number {
@@ -88,7 +88,7 @@ export function expedite(
 
 /** Claims the next job, if there is one. Call inside a transaction. */
 export function claimNext(
-  database: Database,
+  database: SqliteFile,
   holder: Holder,
   { groups, exceptGroups = [] }: Pick<ClaimOptions, 'groups' | 'exceptGroups'>,
   nowMs: number,
@@ -102,7 +102,7 @@ export function claimNext(
   return take(database, holder, String(row.id), nowMs, expiresMs)
 }
 
-function take(database: Database, holder: Holder, jobId: string, nowMs: number, expiresMs: number): JobLease {
+function take(database: SqliteFile, holder: Holder, jobId: string, nowMs: number, expiresMs: number): JobLease {
   const lease = newLease(database, holder, expiresMs)
   database.run(
     `UPDATE jobs SET status = 'working', ready = 0, not_before_ms = NULL, attempts = attempts + 1, updated_ms = ?,

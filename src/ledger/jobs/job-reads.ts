@@ -1,16 +1,16 @@
-import type { Database, SqlValue } from '../database/database.js'
+import type { SqliteFile, SqlValue } from '../database/sqlite-file.js'
 import { JOB_STATUSES, type Job, type JobStatus } from './job.js'
 import { jobOf, SELECT_JOB } from './job-row.js'
 import { DEFAULT_LIST_LIMIT, type JobCount, type JobFilter } from './job-store.js'
 
 /** Finds a job by a condition, if there is one. */
-export function findJob(database: Database, where: string, values: readonly SqlValue[]): Job | null {
+export function findJob(database: SqliteFile, where: string, values: readonly SqlValue[]): Job | null {
   const row = database.get(`${SELECT_JOB} WHERE ${where}`, values)
   return row ? jobOf(row) : null
 }
 
 /** Like {@link findJob}, inside a transaction that has just found or written the job. */
-export function onlyJob(database: Database, where: string, values: readonly SqlValue[]): Job {
+export function onlyJob(database: SqliteFile, where: string, values: readonly SqlValue[]): Job {
   const job = findJob(database, where, values)
   if (!job) throw new Error('A job vanished within a transaction.')
   return job
@@ -20,7 +20,7 @@ export function onlyJob(database: Database, where: string, values: readonly SqlV
  * Lists jobs, newest first. Runs one indexed query per status and merges them: a list of failed jobs never reads the
  * done ones.
  */
-export function listJobs(database: Database, filter: JobFilter): Job[] {
+export function listJobs(database: SqliteFile, filter: JobFilter): Job[] {
   const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
   const jobs = statuses.flatMap((status) => {
     const { sql, values } = listQuery(filter, status)
@@ -29,7 +29,7 @@ export function listJobs(database: Database, filter: JobFilter): Job[] {
   return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
 }
 
-export function countJobs(database: Database): JobCount[] {
+export function countJobs(database: SqliteFile): JobCount[] {
   const rows = database.all('SELECT grp, status, count(*) AS n FROM jobs GROUP BY grp, status')
   return rows.map((row) => ({ group: String(row.grp), status: row.status as JobStatus, count: Number(row.n) }))
 }

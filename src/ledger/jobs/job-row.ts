@@ -1,5 +1,5 @@
 import type { ErrorReport } from '../../core/errors.js'
-import type { Database, Row } from '../database/database.js'
+import type { Row, SqliteFile } from '../database/sqlite-file.js'
 import { sortableId } from '../sortable-id.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
 
@@ -33,7 +33,7 @@ export function jobOf(row: Row): Job {
 }
 
 /** Adds a job and its group's turn. Call inside a transaction. @returns false if its key exists */
-export function insertJob(database: Database, request: JobRequest, nowMs: number): boolean {
+export function insertJob(database: SqliteFile, request: JobRequest, nowMs: number): boolean {
   const notBeforeMs = request.notBeforeMs ?? null
   const { changes } = database.run(
     `INSERT OR IGNORE INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input,

@@ -1,4 +1,4 @@
-import type { Database, Row, SqlValue } from '../database/database.js'
+import type { Row, SqliteFile, SqlValue } from '../database/sqlite-file.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeLostLeases, leaseLost } from '../leases/leases.js'
 import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
@@ -21,7 +21,7 @@ import {
 
 /** Dependencies of a store, mostly replaced in tests. */
 export interface StoreContext {
-  readonly database: Database
+  readonly database: SqliteFile
   /** Unix milliseconds; default the clock. */
   readonly now?: () => number
   /** Holder of new leases; default: this process. */
@@ -30,7 +30,7 @@ export interface StoreContext {
 
 /** {@link JobStore} in SQLite, for any number of processes of one machine. */
 export class SqliteJobStore implements JobStore {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
   readonly #holder: Holder
   /** Time of the last claim. An earlier time now means that the clock was set back. */

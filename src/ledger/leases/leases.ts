@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TransientError } from '../../core/errors.js'
-import type { Database, Row } from '../database/database.js'
+import type { Row, SqliteFile } from '../database/sqlite-file.js'
 import { type Holder, isCertainlyDead } from './holder.js'
 
 /** Columns of a new lease. */
@@ -11,7 +11,7 @@ export interface NewLease {
 }
 
 /** Creates a lease for this process. Call inside the transaction that writes it. */
-export function newLease(database: Database, holder: Holder, expiresMs: number): NewLease {
+export function newLease(database: SqliteFile, holder: Holder, expiresMs: number): NewLease {
   const identity = [holder.host, holder.pid, holder.startTicks ?? '']
   database.run('INSERT OR IGNORE INTO holders (host, pid, start_ticks) VALUES (?, ?, ?)', identity)
   const row = database.get('SELECT id FROM holders WHERE host = ? AND pid = ? AND start_ticks = ?', identity)
@@ -19,7 +19,7 @@ export function newLease(database: Database, holder: Holder, expiresMs: number):
 }
 
 /** Frees leases that expired or whose holder died on this host. Call inside a transaction, before reading holders. */
-export function freeLostLeases(database: Database, nowMs: number, holder: Holder): void {
+export function freeLostLeases(database: SqliteFile, nowMs: number, holder: Holder): void {
   // Usually nothing has expired, and a read is cheaper than two writes that change nothing.
   const first = database.get(FIRST_EXPIRIES)
   for (const [table, free] of Object.entries(FREE))
@@ -33,7 +33,7 @@ export function freeLostLeases(database: Database, nowMs: number, holder: Holder
 }
 
 /** Deletes processes of other hosts, containers and boots that hold nothing. */
-export function forgetOldHolders(database: Database, holder: Holder): void {
+export function forgetOldHolders(database: SqliteFile, holder: Holder): void {
   database.run(
     `DELETE FROM holders WHERE host <> ?
        AND NOT EXISTS (SELECT 1 FROM jobs WHERE lease_holder = holders.id)

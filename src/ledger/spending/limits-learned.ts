@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.js'
+import type { SqliteFile } from '../database/sqlite-file.js'
 
 /** Which files a limit matches: those with as much or more, as much or less, or exactly the same. */
 export type LimitRelation = 'at-least' | 'at-most' | 'equal'
@@ -28,10 +28,10 @@ export interface LimitsLearned {
 
 /** {@link LimitsLearned} in SQLite. */
 export class SqliteLimitsLearned implements LimitsLearned {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
-  constructor({ database, now = Date.now }: { readonly database: Database; readonly now?: () => number }) {
+  constructor({ database, now = Date.now }: { readonly database: SqliteFile; readonly now?: () => number }) {
     this.#database = database
     this.#now = now
   }

@@ -1,5 +1,5 @@
 import { PrecheckError } from '../../core/errors.js'
-import type { Database } from '../database/database.js'
+import type { SqliteFile } from '../database/sqlite-file.js'
 
 /** Paid and reserved seconds of one day. */
 export interface DaySpending {
@@ -42,10 +42,10 @@ export const DAY_MS = 24 * 3600 * 1000
 
 /** {@link SpendingLog} in SQLite. */
 export class SqliteSpendingLog implements SpendingLog {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
-  constructor({ database, now = Date.now }: { readonly database: Database; readonly now?: () => number }) {
+  constructor({ database, now = Date.now }: { readonly database: SqliteFile; readonly now?: () => number }) {
     this.#database = database
     this.#now = now
   }

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../database/database.js'
+import type { SqliteFile, SqlValue } from '../database/sqlite-file.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sqlite-job-store.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
@@ -9,7 +9,7 @@ import { attemptOf, voiceOf } from './voice-row.js'
 
 /** {@link VoiceLedger} in SQLite, for any number of processes of one machine. */
 export class SqliteVoiceLedger implements VoiceLedger {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
   readonly #holder: Holder
   readonly #keepMs: number

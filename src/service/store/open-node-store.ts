@@ -14,7 +14,7 @@ export type StorePlace =
 /**
  * Opens the store of a service. Creates it if it does not exist.
  *
- * @throws every error of `openDatabase` or `openSharedLedger`
+ * @throws every error of `openSqliteFile` or `openSharedLedger`
  */
 export async function openNodeStore(place: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
   if (place.store === undefined) return openFolderStore(place.dataDir)

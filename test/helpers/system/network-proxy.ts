@@ -1,14 +1,15 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A network between a process and Redis that can be cut. */
+/** A network between a process and its store that can be cut. */
 export interface NetworkProxy {
   readonly url: string
+  readonly port: number
   /** From now on nothing arrives and nobody is told, as with a pulled cable. */
   cut(): void
   /** What was cut off is noticed, and connections can be made again. */
   heal(): void
-  /** Breaks the connection right after Redis has done what it is asked next with this word in it, before it is heard. */
+  /** Breaks the connection right after the store has done what it is asked next with this word in it, before it is heard. */
   loseAnswerTo(word: string): void
 }
 
@@ -54,6 +55,7 @@ export async function proxyTo(port: number): Promise<NetworkProxy> {
   const { port: ours } = server.address() as { port: number }
   return {
     url: `redis://127.0.0.1:${ours}`,
+    port: ours,
     cut: () => {
       isCut = true
     },

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../../src/ledger/index.js'
+import { openSqliteFile } from '../../../src/ledger/index.js'
 import { SERVICE_MIGRATIONS } from '../../../src/service/store/sqlite/migrations.js'
 import { openSqliteStore } from '../../../src/service/store/sqlite/open-sqlite-store.js'
 import { newLeaseOwner } from '../../../src/service/webhooks/lease-owner.js'
@@ -55,7 +55,7 @@ describe('the service’s store in SQLite', () => {
   it('brings credits of an earlier version over to whole milliseconds', async () => {
     const folder = await freshFolder()
     onTestFinished(() => folder.remove())
-    const old = openDatabase(join(folder.path, 'service.db'), SERVICE_MIGRATIONS.slice(0, 4))
+    const old = openSqliteFile(join(folder.path, 'service.db'), SERVICE_MIGRATIONS.slice(0, 4))
     old.run(
       "INSERT INTO account (id, name, created_ms) VALUES ('a', 'poor', 1), ('b', 'rich', 2), ('c', 'vast', 3)",
       [],

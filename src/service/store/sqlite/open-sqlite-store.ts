@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../../../ledger/index.js'
+import { openSqliteFile, type SqliteFile } from '../../../ledger/index.js'
 import type { ServiceStore } from '../service-store.js'
 import { SERVICE_MIGRATIONS } from './migrations.js'
 import { SqliteAccounts } from './sqlite-accounts.js'
@@ -16,10 +16,10 @@ import { SqliteWebhookTargets } from './sqlite-webhook-targets.js'
  * exist.
  *
  * @param now Unix milliseconds; default: the system clock
- * @throws every error of `openDatabase`
+ * @throws every error of `openSqliteFile`
  */
 export function openSqliteStore(dataDir: string, now: () => number = Date.now): ServiceStore & { close(): void } {
-  const database = openDatabase(join(dataDir, 'service.db'), SERVICE_MIGRATIONS)
+  const database = openSqliteFile(join(dataDir, 'service.db'), SERVICE_MIGRATIONS)
   const context: SqliteContext = { database, now }
   const outbox = new SqliteOutbox(context)
   return {
@@ -36,7 +36,7 @@ export function openSqliteStore(dataDir: string, now: () => number = Date.now): 
   }
 }
 
-function keepFirst(database: Database, name: string, value: string): string {
+function keepFirst(database: SqliteFile, name: string, value: string): string {
   const find = () => database.get('SELECT value FROM setting WHERE name = ?', [name])
   // Read first: a start on a known folder then needs no write.
   if (!find()) database.run('INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)', [name, value])

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, Row } from '../../../ledger/index.js'
+import type { Row, SqliteFile } from '../../../ledger/index.js'
 import { type Accounts, accountExists, accountUnknown, creditsMs, outsideName, type ServiceUser } from '../accounts.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link Accounts} in SQLite. */
 export class SqliteAccounts implements Accounts {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
   constructor({ database, now }: SqliteContext) {

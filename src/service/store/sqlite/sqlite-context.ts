@@ -1,8 +1,8 @@
-import type { Database } from '../../../ledger/index.js'
+import type { SqliteFile } from '../../../ledger/index.js'
 
 /** Shared by all parts of the SQLite store. */
 export interface SqliteContext {
-  readonly database: Database
+  readonly database: SqliteFile
   /** Unix milliseconds. */
   readonly now: () => number
 }

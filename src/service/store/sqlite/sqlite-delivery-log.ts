@@ -1,10 +1,10 @@
-import type { Database } from '../../../ledger/index.js'
+import type { SqliteFile } from '../../../ledger/index.js'
 import type { DeliveryLog, DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link DeliveryLog} in SQLite. */
 export class SqliteDeliveryLog implements DeliveryLog {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
   constructor({ database, now }: SqliteContext) {

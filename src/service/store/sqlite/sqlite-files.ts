@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../../../ledger/index.js'
+import type { SqliteFile, SqlValue } from '../../../ledger/index.js'
 import { type FileRecord, fileNameOf } from '../file-record.js'
 import {
   type Changed,
@@ -18,7 +18,7 @@ import type { SqliteOutbox } from './sqlite-outbox.js'
 
 /** {@link Files} in SQLite. Every change of state is one guarded update, which moves forward or does nothing. */
 export class SqliteFiles implements Files {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
   readonly #outbox: SqliteOutbox
 

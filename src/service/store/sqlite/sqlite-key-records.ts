@@ -1,10 +1,10 @@
-import type { Database, Row } from '../../../ledger/index.js'
+import type { Row, SqliteFile } from '../../../ledger/index.js'
 import type { KeyChange, KeyRecord, KeyRecords } from '../key-records.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link KeyRecords} in SQLite. */
 export class SqliteKeyRecords implements KeyRecords {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
   constructor({ database, now }: SqliteContext) {

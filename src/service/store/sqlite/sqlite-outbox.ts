@@ -1,4 +1,4 @@
-import type { Database, Row } from '../../../ledger/index.js'
+import type { Row, SqliteFile } from '../../../ledger/index.js'
 import type { DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import { isDeadOwner } from '../../webhooks/lease-owner.js'
 import type { Outbox, OutgoingEvent, Settlement } from '../../webhooks/outbox.js'
@@ -8,7 +8,7 @@ import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link Outbox} in SQLite. */
 export class SqliteOutbox implements Outbox {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
   constructor({ database, now }: SqliteContext) {

@@ -1,10 +1,10 @@
-import type { Database, Row } from '../../../ledger/index.js'
+import type { Row, SqliteFile } from '../../../ledger/index.js'
 import type { SigningKeyRecords, StoredKey } from '../signing-key-records.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link SigningKeyRecords} in SQLite. */
 export class SqliteSigningKeyRecords implements SigningKeyRecords {
-  readonly #database: Database
+  readonly #database: SqliteFile
   readonly #now: () => number
 
   constructor({ database, now }: SqliteContext) {

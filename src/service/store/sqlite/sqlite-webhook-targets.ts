@@ -1,11 +1,11 @@
 import { secretPositionSchema, webhookMethodSchema } from '../../../contract/index.js'
-import type { Database } from '../../../ledger/index.js'
+import type { SqliteFile } from '../../../ledger/index.js'
 import { assertTarget, type WebhookTarget, type WebhookTargets } from '../../webhooks/webhook-target.js'
 import type { SqliteContext } from './sqlite-context.js'
 
 /** {@link WebhookTargets} in SQLite. */
 export class SqliteWebhookTargets implements WebhookTargets {
-  readonly #database: Database
+  readonly #database: SqliteFile
 
   constructor({ database }: SqliteContext) {
     this.#database = database

@@ -1,0 +1,105 @@
+import { TransientError, UsageError, VoxmuxError } from '../../core/errors.js'
+
+/** The connection is gone: it cannot be made, or it was lost with or without a reason. */
+const LOST = /^(ECONN\w+|EPIPE|EAI_AGAIN|ENOTFOUND|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|08\w{3}|57P0[1-5])$/
+const LOST_TEXT = /Connection terminated|connection timeout|timeout exceeded|Connection ended|not queryable|socket/i
+/** Deadlock, serialization failure, lock or statement timeout, an idle transaction that was ended. */
+const CONFLICT = /^(40\w{3}|55P03|57014|25P0[23])$/
+/** Disk or memory is full, no connection is free, or the server is a replica that was not promoted yet. */
+const BUSY = /^(53\w{3}|25006)$/
+const REFUSED = /^(28\w{3}|42501|3F000)$/
+const UNTRUSTED = /^(DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY|GET)|^CERT_|^ERR_TLS_CERT/
+/** Another client of a pooler in transaction mode has used the server's connection. */
+const UNPREPARED = /^(26000|42P05)$/
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
+  EAI_AGAIN: 'the lookup of its name failed',
+  ENOTFOUND: 'its host name does not exist',
+  ENOENT: 'the socket does not exist',
+  EHOSTUNREACH: 'its host is unreachable',
+  ENETUNREACH: 'its network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  '53300': 'it has no free connection',
+  '25006': 'it accepts no writes, because it is a replica',
+  '57P03': 'it is starting or stopping',
+}
+
+/** True if the connection is gone, and with it the answer to the last statement. */
+export function isLost(error: unknown): boolean {
+  return error instanceof Error && (LOST.test(codeOf(error)) || (codeOf(error) === '' && LOST_TEXT.test(error.message)))
+}
+
+/** True if another host may accept writes now. */
+export function isElsewhere(error: unknown): boolean {
+  return isLost(error) || codeOf(error) === '25006'
+}
+
+/** True if prepared statements do not survive on this connection. */
+export function isUnprepared(error: unknown): boolean {
+  return UNPREPARED.test(codeOf(error))
+}
+
+/** True if the same call may succeed later. */
+export function isPassing(error: unknown): boolean {
+  const code = codeOf(error)
+  return isLost(error) || isConflict(error) || BUSY.test(code) || isUnprepared(error)
+}
+
+/** True if a transaction met another one. The server is well, so nobody needs to be told. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICT.test(codeOf(error))
+}
+
+/** Converts a fault of PostgreSQL to an error without address or password. Returns anything else unchanged. */
+export function storeError(thrown: unknown): unknown {
+  if (thrown instanceof VoxmuxError || !(thrown instanceof Error)) return thrown
+  const code = codeOf(thrown)
+  const usage = (name: `ERR_${string}`, text: string, remedy: string) =>
+    new UsageError(name, text, { cause: thrown, remedies: [remedy] })
+  if (/^53[12]/.test(code))
+    return new TransientError('ERR_STORE_FULL', 'The job store has no space left: PostgreSQL accepts no more writes.', {
+      cause: thrown,
+      remedies: ['Free space on the disk of PostgreSQL. Acknowledged writes are kept.'],
+    })
+  if (REFUSED.test(code) || /password|SASL|pg_hba/i.test(code === '' ? thrown.message : ''))
+    return usage(
+      'ERR_STORE_REFUSED',
+      'The job store rejects this user or password.',
+      'Put postgres://user:password@host:port/database into VOXMUX_STORE, or set PGUSER and PGPASSWORD.',
+    )
+  if (UNTRUSTED.test(code))
+    return usage(
+      'ERR_STORE_CERTIFICATE',
+      `The certificate of the job store is not trusted: ${thrown.message}.`,
+      'Set NODE_EXTRA_CA_CERTS to the certificate of the authority that signed it, or sslrootcert in the address.',
+    )
+  if (code === '3D000')
+    return usage(
+      'ERR_STORE_ADDRESS',
+      'The job store has no database with this name.',
+      'Create it with `createdb`, or correct the name at the end of the address.',
+    )
+  if (/does not support SSL/.test(thrown.message))
+    return usage(
+      'ERR_STORE_ADDRESS',
+      'The server of the job store does not use TLS.',
+      'Turn TLS on at the server, or remove sslmode from the address.',
+    )
+  if (!isPassing(thrown)) return thrown
+  const reason = REASONS[code]
+  return new TransientError(
+    'ERR_STORE_UNREACHABLE',
+    `The job store does not respond${reason === undefined ? '' : `: ${reason}`}.`,
+    {
+      cause: thrown,
+      remedies: ['Check that PostgreSQL runs and is reachable from here. `voxmux doctor` shows details.'],
+    },
+  )
+}
+
+function codeOf(error: unknown): string {
+  return String((error as NodeJS.ErrnoException | undefined)?.code ?? '')
+}

@@ -1,0 +1,75 @@
+import type pg from 'pg'
+import { sleep } from '../../core/time.js'
+import type { Listening } from './database.js'
+import type { PostgresServer } from './postgres-server.js'
+
+/** A pooler in transaction mode accepts LISTEN, but the notifications reach nobody. */
+const PROOF_MS = 3000
+const AGAIN_MS = 1000
+const PROOF = 'voxmux-proof'
+
+/** Listens to channels on one connection, which is made again when it is lost. */
+export class PostgresNews {
+  readonly #server: PostgresServer
+  readonly #hearers = new Map<string, Set<(text: string) => void>>()
+  #client: pg.Client | null = null
+  #isHearing = false
+  #isStopped = true
+
+  constructor(server: PostgresServer) {
+    this.#server = server
+  }
+
+  async listen(channel: string, hear: (text: string) => void): Promise<Listening> {
+    const known = this.#hearers.get(channel) ?? new Set()
+    this.#hearers.set(channel, known.add(hear))
+    if (this.#isStopped) {
+      this.#isStopped = false
+      await this.#connect()
+    } else await this.#client?.query(`LISTEN ${channel}`).catch(() => {})
+    return {
+      isHearing: () => this.#isHearing,
+      stop: async () => {
+        known.delete(hear)
+        if ([...this.#hearers.values()].every((hearers) => hearers.size === 0)) await this.close()
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isStopped = true
+    this.#isHearing = false
+    const client = this.#client
+    this.#client = null
+    await Promise.race([client?.end().catch(() => {}), sleep(1000)])
+  }
+
+  async #connect(): Promise<void> {
+    const client = this.#server.connectAlone()
+    this.#client = client
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (payload === PROOF) this.#isHearing = true
+      else for (const hear of this.#hearers.get(channel) ?? []) hear(payload)
+    })
+    client.on('error', () => {})
+    client.on('end', () => this.#again(client))
+    try {
+      await client.connect()
+      for (const channel of this.#hearers.keys()) await client.query(`LISTEN ${channel}`)
+      const [first] = this.#hearers.keys()
+      await client.query('SELECT pg_notify($1, $2)', [first, PROOF])
+      const timer = setTimeout(() => !this.#isHearing && void this.close(), PROOF_MS)
+      timer.unref()
+    } catch {
+      this.#again(client)
+    }
+  }
+
+  #again(client: pg.Client): void {
+    if (this.#client !== client || this.#isStopped) return
+    this.#isHearing = false
+    this.#client = null
+    client.end().catch(() => {})
+    setTimeout(() => !this.#isStopped && void this.#connect(), AGAIN_MS).unref()
+  }
+}
