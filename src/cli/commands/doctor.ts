@@ -1,7 +1,6 @@
 import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
-import { forgetBinaries } from '../../media/index.js'
 import { CONFIG_OPTIONS, flagsOf, withOptions } from '../arguments/run-options.js'
 import type { CommandContext } from '../command.js'
 import { defineCommand } from '../command.js'
@@ -38,7 +37,6 @@ async function install({ env, signal, output }: CommandContext): Promise<readonl
   const before = await examineTools(undefined)
   if (before.every(({ status }) => status !== 'fault')) return before
   await installFfmpeg({ env, signal, announce: (line) => output.note(`voxmux runs: ${line}`) })
-  forgetBinaries()
   return examineTools(undefined)
 }
 

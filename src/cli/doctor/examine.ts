@@ -3,7 +3,7 @@ import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { loadExtension } from '../../extensions/index.js'
-import { findFfmpeg, findFfprobe, lackingParts, type MediaBinary } from '../../media/index.js'
+import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
 import { examineStore } from './examine-store.js'
@@ -31,6 +31,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
 
 /** Finds ffmpeg and ffprobe, runs each once, and reports their origin and missing parts. */
 export async function examineTools(config: Config | undefined): Promise<readonly Finding[]> {
+  forgetBinaries()
   const describe = (tool: 'ffmpeg' | 'ffprobe', { path, version }: MediaBinary) =>
     `${version}, ${path} (${binaryOrigin(path, config, tool)})`
   const tools = await Promise.all([

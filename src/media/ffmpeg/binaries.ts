@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import { startChild } from './child-process.js'
-import { OLDEST_FFMPEG, type ToolVersion, toolVersion } from './tool-version.js'
+import { keepNoToolFacts, toolFact } from './tool-memory.js'
+import { OLDEST_FFMPEG, type ToolVersion, toolVersion, toolVersionSchema } from './tool-version.js'
 
 /** A media tool that ran once successfully. */
 export interface MediaBinary {
@@ -27,7 +28,7 @@ const found = new Map<string, Promise<MediaBinary>>()
 
 /**
  * Finds a working ffmpeg: `VOXMUX_FFMPEG`, the optional ffmpeg-static, PATH, the usual folders. Runs each candidate
- * once before trusting it, and remembers the result for the process.
+ * once before trusting it, and remembers the result (see `toolFact`).
  *
  * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
@@ -44,9 +45,10 @@ export function findFfprobe(): Promise<MediaBinary> {
   return findTool('ffprobe', process.env.VOXMUX_FFPROBE, () => packaged('@ffprobe-installer/ffprobe'))
 }
 
-/** Forgets the results, so that a newly installed tool is found. */
+/** Forgets the results, those of earlier processes too, so that the tools are seen as they are now. */
 export function forgetBinaries(): void {
   found.clear()
+  keepNoToolFacts()
 }
 
 function findTool(tool: Tool, chosen: string | undefined, fromPackage: () => string | undefined): Promise<MediaBinary> {
@@ -84,20 +86,25 @@ async function searchTool(
 type TriedBinary = MediaBinary & ToolVersion
 
 async function tryBinary(path: string): Promise<TriedBinary | undefined> {
-  let stdout = ''
   try {
-    const child = startChild({ path, args: ['-version'], stdin: 'ignore', stdout: 'pipe', timeoutMs: PROBE_TIMEOUT_MS })
-    child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      stdout = (stdout + text).slice(0, MAX_PRINTED_CHARS)
-    })
-    const { exitCode } = await child.ended
-    const version = exitCode === 0 ? toolVersion(stdout) : undefined
-    return version && { path, ...version }
+    return { path, ...(await toolFact([path], ['version'], toolVersionSchema, () => printedVersion(path))) }
   } catch (error) {
     // Too many open files say nothing about the binary.
     if (error instanceof VoxmuxError && error.code === 'ERR_TOO_MANY_FILES') throw error
     return undefined
   }
+}
+
+async function printedVersion(path: string): Promise<ToolVersion> {
+  let stdout = ''
+  const child = startChild({ path, args: ['-version'], stdin: 'ignore', stdout: 'pipe', timeoutMs: PROBE_TIMEOUT_MS })
+  child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout = (stdout + text).slice(0, MAX_PRINTED_CHARS)
+  })
+  const { exitCode } = await child.ended
+  const version = exitCode === 0 ? toolVersion(stdout) : undefined
+  if (!version) throw new Error(`${path} prints no version`)
+  return version
 }
 
 /** The path that a package exports (ffmpeg-static: a string; the installer: `.path`), or undefined. */

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** Oldest supported version. The argument lists are tested with it. */
 export const OLDEST_FFMPEG = '5.1'
 /**
@@ -5,11 +7,12 @@ export const OLDEST_FFMPEG = '5.1'
  */
 const OLDEST_LIBAVUTIL = [57, 28] as const
 
-export interface ToolVersion {
+export const toolVersionSchema = z.object({
   /** As printed, such as `5.1.9-0+deb12u1`, `n7.1`, `N-118193-g5f38c82536`. */
-  readonly version: string
-  readonly isTooOld: boolean
-}
+  version: z.string(),
+  isTooOld: z.boolean(),
+})
+export type ToolVersion = Readonly<z.infer<typeof toolVersionSchema>>
 
 /** Parses the output of `ffmpeg -version` or `ffprobe -version`. Undefined for any other program's output. */
 export function toolVersion(printed: string): ToolVersion | undefined {

@@ -6,6 +6,7 @@ import { UsageError } from '../../../core/errors.js'
 import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
 import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
+import { toolFact } from '../../ffmpeg/tool-memory.js'
 import type { AudioEncoding } from './audio-encoding.js'
 
 /** Format of an encoder's input. */
@@ -27,7 +28,7 @@ export function encoderPriming(
 ): Promise<number> {
   if (encoding.lossless) return Promise.resolve(0)
   const feed = { sampleRate, channels }
-  return once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
+  return primingOf(encoding, feed, signal)
 }
 
 /**
@@ -42,7 +43,7 @@ export async function proveEncoder(
 ): Promise<void> {
   const feed = { sampleRate, channels }
   try {
-    await once(['encoder', encoding, feed], () => measurePriming(encoding, feed, signal))
+    await primingOf(encoding, feed, signal)
   } catch (cause) {
     if (signal?.aborted) throw cause
     const rate = encoding.bitRate === null ? '' : ` and ${Math.round(encoding.bitRate / 1000)} kbit/s`
@@ -54,16 +55,17 @@ export async function proveEncoder(
   }
 }
 
-/** An encoder's lead-in in Matroska, as the installed ffprobe reads it. */
-export interface MatroskaLeadIn {
+const matroskaLeadInSchema = z.object({
   /** True if the codec delay is written and the start of the track accounts for it. */
-  readonly isSignalled: boolean
+  isSignalled: z.boolean(),
   /**
    * Samples by which the decoded audio is early. ffmpeg 5 writes the codec delay of Opus but does not move the packets
    * by it. Its reader and every player expect that, and later versions do it.
    */
-  readonly shiftSamples: number
-}
+  shiftSamples: z.number(),
+})
+/** An encoder's lead-in in Matroska, as the installed ffprobe reads it. */
+export type MatroskaLeadIn = Readonly<z.infer<typeof matroskaLeadInSchema>>
 
 /** Measures {@link MatroskaLeadIn} with the installed tools, once per process and setting. */
 export function matroskaLeadIn(
@@ -72,15 +74,21 @@ export function matroskaLeadIn(
   signal?: AbortSignal,
 ): Promise<MatroskaLeadIn> {
   const feed = { sampleRate, channels }
-  return once(['matroska', encoding, feed], () => measureLeadIn(encoding, feed, signal))
+  return once(['matroska', encoding, feed], matroskaLeadInSchema, () => measureLeadIn(encoding, feed, signal))
 }
 
-async function once<T>(key: readonly unknown[], measure: () => Promise<T>): Promise<T> {
+function primingOf(encoding: AudioEncoding, feed: EncoderFeed, signal: AbortSignal | undefined): Promise<number> {
+  return once(['encoder', encoding, feed], z.number(), () => measurePriming(encoding, feed, signal))
+}
+
+/** Measures once per process and setting, and once per installed tool if the process keeps such facts. */
+async function once<T>(key: readonly unknown[], schema: z.ZodType<T>, measure: () => Promise<T>): Promise<T> {
   const tools = await Promise.all([findFfmpeg(), findFfprobe()])
   const name = JSON.stringify([tools, ...key])
   const known = measured.get(name)
   if (known) return known as Promise<T>
-  const running = measure()
+  const paths = tools.map(({ path }) => path)
+  const running = toolFact(paths, key, schema, measure)
   measured.set(name, running)
   running.catch(() => measured.delete(name))
   return running
