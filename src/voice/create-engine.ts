@@ -3,14 +3,15 @@ import { createEmbeddedEngine, EMBEDDED_PLAN } from './embedded-engine.js'
 import type { VoiceEngine } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
 import { createOnnxEngine, ONNX_PLAN } from './onnx/onnx-engine.js'
+import { sparing } from './sparing.js'
 
 /** Loads the model that the specification names: to be called in a worker thread. */
 export async function createEngine(spec: EngineSpec): Promise<VoiceEngine> {
   switch (spec.kind) {
     case 'embedded':
-      return createEmbeddedEngine(spec.evidence)
+      return sparing(await createEmbeddedEngine(spec.evidence))
     case 'onnx':
-      return createOnnxEngine(spec.model, spec.evidence)
+      return sparing(await createOnnxEngine(spec.model, spec.evidence))
     default:
       return spec satisfies never
   }

@@ -1,0 +1,39 @@
+import type { Block } from './block-plan.js'
+import type { VoiceEngine } from './engine.js'
+import { FRAME_SAMPLES } from './rnnoise.js'
+
+/**
+ * An engine that does no work in vain. A silent block stays silent. Channels that are the same to the bit, as in dual
+ * mono, are regenerated once, as mono would be.
+ */
+export function sparing(engine: VoiceEngine): VoiceEngine {
+  return {
+    plan: engine.plan,
+    regenerate: async (block) => {
+      if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
+      const [first, ...others] = block.channels
+      if (!first || others.length === 0 || !others.every((other) => isSame(first, other))) {
+        return engine.regenerate(block)
+      }
+      const { channels, probability } = await engine.regenerate({ ...block, channels: [first] })
+      return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
+    },
+    detect: async (block) => (isSilent(block) ? noVoice(block) : engine.detect(block)),
+  }
+}
+
+function isSilent({ channels }: Block): boolean {
+  return channels.every((channel) => channel.every((value) => value === 0))
+}
+
+function isSame(a: Float32Array, b: Float32Array): boolean {
+  return a.every((value, i) => value === b[i])
+}
+
+function innerOf({ channels, innerStart, innerEnd }: Block): Float32Array<ArrayBuffer>[] {
+  return channels.map((channel) => channel.slice(innerStart, innerEnd))
+}
+
+function noVoice({ innerStart, innerEnd }: Block): Float32Array<ArrayBuffer> {
+  return new Float32Array(Math.ceil((innerEnd - innerStart) / FRAME_SAMPLES))
+}
