@@ -1,19 +1,30 @@
-/** How durably a shared store keeps acknowledged writes. */
+/** The settings and the state of a PostgreSQL server, as far as they concern a store. */
 export interface SharedStoreReport {
+  /** Such as `15.18`. */
   readonly version: string
-  /** True if each write goes to a log on disk. */
-  readonly isAppendOnly: boolean
-  /** When that log is synced: `always`, `everysec`, `no`; null if the server does not report it. */
-  readonly appendSync: string | null
-  /** Policy for keys when the memory is full. Only `noeviction` deletes none. */
-  readonly evictionPolicy: string
-  readonly usedBytes: number
-  /** Null: no limit. */
-  readonly maxBytes: number | null
+  /** Such as 15. */
+  readonly major: number
+  /** True if it follows another server and accepts no writes. */
+  readonly isReplica: boolean
+  /** False if a power loss can damage the database (`fsync` or `full_page_writes` is off). */
+  readonly syncsDisk: boolean
+  /** `on`, `off`, `local`, `remote_write` or `remote_apply`. */
+  readonly synchronousCommit: string
+  /** `synchronous_standby_names`: replicas for which a commit waits. Empty: none. */
+  readonly synchronousStandbys: string
   /** Replicas that are connected now. */
   readonly replicas: number
-  /** With fewer replicas the server refuses writes; null if it does not report the number. */
-  readonly requiredReplicas: number | null
-  /** Replicas that each write waits for, according to the address. */
-  readonly awaitedReplicas: number
+  readonly connections: number
+  /** Without those that are reserved for superusers. */
+  readonly maxConnections: number
+  /** The server's clock minus this machine's. */
+  readonly clockAheadMs: number
+  readonly usedBytes: number
+  /** True if `autovacuum` is on. */
+  readonly isVacuumed: boolean
+  /** Rows of the store's tables, by the server's estimate. */
+  readonly liveRows: number
+  /** Rows that were changed or deleted and whose space is not free yet. */
+  readonly deadRows: number
+  readonly isSuperuser: boolean
 }

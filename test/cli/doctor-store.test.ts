@@ -1,73 +1,80 @@
-import { Redis } from 'ioredis'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { examineStore } from '../../src/cli/doctor/examine-store.js'
-import { inspectSharedStore } from '../../src/ledger/index.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
-import { startRedisGroup } from '../ledger/redis-group.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
+import { until } from '../helpers/until.js'
 
 const examined = async (store: string | null) =>
   (await examineStore({ store })).map(({ check, status, detail }) => `${check} ${status}: ${detail}`)
 
-describeOnRedis('the doctor of a shared store', (redis) => {
-  const set = async (settings: Readonly<Record<string, string>>) => {
-    const client = new Redis(redis().url)
-    for (const [name, value] of Object.entries(settings)) await client.config('SET', name, value)
-    client.disconnect()
-  }
-  afterEach(() => set({ appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', maxmemory: '0' }))
-
-  it('has nothing to say where there is none', async () => {
-    expect(await examined(null)).toEqual([])
-  })
-
-  it('finds one in order that is set up as the documents say', async () => {
-    expect(await examined(redis().url)).toEqual([
-      expect.stringMatching(/^store ok: Redis \d+\.\d+.* used, 0 replicas$/),
-      expect.stringMatching(/^store on disk ok/),
-      expect.stringMatching(/^store full ok/),
-    ])
-  })
-
-  it('finds what would lose jobs', async () => {
-    const maxmemory = String(Math.round(1.05 * (await inspectSharedStore(redis().url)).usedBytes))
-    await set({ appendonly: 'no', 'maxmemory-policy': 'allkeys-lru', maxmemory })
-    expect(await examined(redis().url)).toEqual([
-      expect.stringMatching(/^store ok/),
-      expect.stringMatching(/^store on disk fault: .*does not log to disk/),
-      expect.stringMatching(/^store full fault: .*allkeys-lru/),
-      expect.stringMatching(/^store memory note: .*% used/),
-    ])
-    await set({ appendonly: 'yes', appendfsync: 'everysec' })
-    expect(await examined(redis().url)).toContainEqual(expect.stringMatching(/^store on disk note: .*last second/))
-  })
-
-  it('finds one that cannot be reached', async () => {
-    await redis().kill()
-    const [found] = await examineStore({ store: redis().url })
-    await redis().start()
-    expect(found).toMatchObject({
-      check: 'store',
-      status: 'fault',
-      exitCode: 4,
-      detail: expect.stringContaining('the connection was refused'),
-    })
-  })
-
-  it('says what a failover would take with it', async () => {
-    const group = await startRedisGroup()
-    const copies = async (more = '') => (await examined(group.url + more)).filter((text) => /^store copies/.test(text))
-    try {
-      expect(await copies()).toEqual([expect.stringMatching(/note: .*last moment.*replicas=1/)])
-      expect(await copies('&replicas=1')).toEqual([expect.stringMatching(/ok: each write reaches 1 more/)])
-      expect(await copies('&replicas=3')).toEqual([
-        expect.stringMatching(/fault: .*more replicas than are connected \(2\)/),
-      ])
-      const client = new Redis(group.primary.url)
-      await client.config('SET', 'min-replicas-to-write', '0')
-      client.disconnect()
-      expect(await copies()).toEqual([expect.stringMatching(/note: .*do not have yet/)])
-    } finally {
-      await group.stop()
+describeOnPostgres(
+  'the doctor of a shared store',
+  (server) => {
+    const set = (settings: Readonly<Record<string, string>>) => {
+      for (const [name, value] of Object.entries(settings)) server().query(`ALTER SYSTEM SET ${name} = '${value}'`)
+      server().query('SELECT pg_reload_conf()')
     }
-  })
-})
+    afterEach(() => {
+      server().query('ALTER SYSTEM RESET ALL')
+      server().query('SELECT pg_reload_conf()')
+    })
+    const found = (text: RegExp, address = server().url) =>
+      until(async () => (await examined(address)).find((line) => text.test(line)))
+
+    it('has nothing to say where there is none', async () => {
+      expect(await examined(null)).toEqual([])
+    })
+
+    it('finds one in order that is set up as the documents say', async () => {
+      expect(await examined(server().url)).toEqual([
+        expect.stringMatching(/^store ok: PostgreSQL \d+\.\d+, .*B, 0 replicas$/),
+        expect.stringMatching(/^store on disk ok/),
+        expect.stringMatching(/^store connections ok: \d+ of \d+ in use$/),
+      ])
+    })
+
+    it('finds what would lose jobs', async () => {
+      set({ synchronous_commit: 'off' })
+      await found(/^store on disk fault: A crash can lose .* because synchronous_commit is off/)
+      set({ full_page_writes: 'off' })
+      await found(/^store on disk fault: A power loss can destroy/)
+    })
+
+    it('finds bloat and a superuser', async () => {
+      set({ autovacuum: 'off' })
+      await found(/^store bloat note: autovacuum is off/)
+      server().query('CREATE TABLE voxmux_bloat AS SELECT n FROM generate_series(1, 20000) AS n')
+      server().query('DELETE FROM voxmux_bloat')
+      await found(/^store bloat note: 20\d{3} dead rows beside \d+ live/)
+      server().query('DROP TABLE voxmux_bloat')
+      await found(/^store role note: .*superuser/, server().urlOf('voxmux', 'postgres'))
+    })
+
+    it('finds too few connections', async () => {
+      set({ max_connections: '10', superuser_reserved_connections: '9' })
+      await server().restart()
+      await found(/^store connections note: \d of 1 in use/)
+    })
+
+    it('finds one that cannot be reached', async () => {
+      await server().kill()
+      const [first] = await examineStore({ store: server().url })
+      await server().start()
+      expect(first).toMatchObject({
+        ...{ check: 'store', status: 'fault', exitCode: 4 },
+        detail: expect.stringContaining('the connection was refused'),
+      })
+    })
+
+    it('says what a failover would take with it', async () => {
+      const replica = await server().startReplica()
+      onTestFinished(() => replica.stop())
+      await found(/^store copies note: .*do not have yet/)
+      expect(await examined(replica.url)).toContainEqual(expect.stringMatching(/^store version fault: .*replica/))
+      set({ synchronous_standby_names: '*' })
+      await found(/^store copies ok: each write reaches a replica/)
+      await replica.kill()
+      await found(/^store copies fault: Writes wait for a replica, and none is connected/)
+    })
+  },
+  { isDurable: true },
+)

@@ -4,82 +4,105 @@ import { inspectSharedStore, type SharedStoreReport } from '../../ledger/index.j
 import { describeBytes } from '../../precheck/index.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 
-/** Above this share of its memory limit, Redis is nearly full. */
-const NEARLY_FULL = 0.8
+const OLDEST_VERSION = 13
+const NEWEST_VERSION = 18
+/** Above this share of its connections, a few more processes find none. */
+const NEARLY_ALL = 0.8
+/** voxmux takes the time of the server, but files and logs have that of the machine. */
+const CLOCK_APART_MS = 2000
+/** Fewer dead rows than this are no burden, and more than live ones are bloat. */
+const FEW_ROWS = 10_000
 
 /**
- * Checks the configured shared store of jobs and of the service: reachable, and durable for every acknowledged write.
+ * Checks the configured shared store of jobs and of the service: reachable, supported, and durable for every
+ * acknowledged write.
  */
 export async function examineStore({ store }: Pick<Config, 'store'>): Promise<readonly Finding[]> {
   if (store === null) return []
   let report: SharedStoreReport | undefined
   const reached = await finding('store', async () => {
     report = await inspectSharedStore(store)
-    const { version, usedBytes, maxBytes, replicas } = report
-    const memory = `${describeBytes(usedBytes)}${maxBytes === null ? '' : ` of ${describeBytes(maxBytes)}`} used`
-    return `Redis ${version}, ${memory}, ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`
+    const { version, usedBytes, replicas } = report
+    return `PostgreSQL ${version}, ${describeBytes(usedBytes)}, ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`
   })
-  return report ? [reached, durability(report), eviction(report), ...copies(report), ...memory(report)] : [reached]
+  if (!report) return [reached]
+  return [reached, ...version(report), durability(report), ...copies(report), connections(report), ...others(report)]
 }
 
-function durability({ isAppendOnly, appendSync }: SharedStoreReport): Finding {
-  if (!isAppendOnly)
-    return fault(
-      'store on disk',
-      new UsageError('ERR_STORE_NOT_DURABLE', 'Redis does not log to disk, so a crash loses jobs, payments and keys.', {
-        remedies: ['Set `appendonly yes` (and `appendfsync always`, or `everysec` to risk one second).'],
-      }),
+function version({ version, major, isReplica }: SharedStoreReport): readonly Finding[] {
+  const supported = `PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}`
+  const wrong = (code: 'ERR_STORE_VERSION' | 'ERR_STORE_READ_ONLY', message: string, remedy: string) =>
+    fault('store version', new UsageError(code, message, { remedies: [remedy] }))
+  if (major < OLDEST_VERSION)
+    return [wrong('ERR_STORE_VERSION', `PostgreSQL ${version} is too old for voxmux.`, `Use ${supported}.`)]
+  if (isReplica)
+    return [
+      wrong(
+        'ERR_STORE_READ_ONLY',
+        'This server is a replica, so it accepts no writes.',
+        'Name the primary server, or all servers: postgres://one,other/database.',
+      ),
+    ]
+  if (major <= NEWEST_VERSION) return []
+  return [remark('store version', `voxmux was tested with ${supported}, and this is ${version}`)]
+}
+
+function durability({ syncsDisk, synchronousCommit }: SharedStoreReport): Finding {
+  const lost = (message: string, remedy: string) =>
+    fault('store on disk', new UsageError('ERR_STORE_NOT_DURABLE', message, { remedies: [remedy] }))
+  if (!syncsDisk)
+    return lost(
+      'A power loss can destroy the database, because fsync or full_page_writes is off.',
+      'Set `fsync = on` and `full_page_writes = on`.',
     )
-  if (appendSync === 'always') return fine('store on disk', 'every write is on disk before it is acknowledged')
-  if (appendSync === null) return remark('store on disk', 'logged; Redis does not report when it syncs the log')
-  if (appendSync === 'everysec')
-    return remark('store on disk', 'a power loss can lose the last second (appendfsync everysec)')
-  return remark('store on disk', `the operating system decides when to sync the log (appendfsync ${appendSync})`)
-}
-
-function eviction({ evictionPolicy }: SharedStoreReport): Finding {
-  if (evictionPolicy === 'noeviction') return fine('store full', 'refuses writes when full and evicts nothing')
-  return fault(
-    'store full',
-    new UsageError(
-      'ERR_STORE_EVICTS',
-      `Redis evicts keys when its memory is full (${evictionPolicy}), which loses jobs.`,
-      {
-        remedies: ['Set `maxmemory-policy noeviction`.'],
-      },
-    ),
-  )
+  if (synchronousCommit === 'off')
+    return lost(
+      'A crash can lose acknowledged jobs, payments and keys, because synchronous_commit is off.',
+      'Set `synchronous_commit = on`, or for voxmux alone: ALTER ROLE … SET synchronous_commit = on.',
+    )
+  return fine('store on disk', 'every write is on disk before it is acknowledged')
 }
 
 /** Reports what a failover could lose. Empty for a server without replicas. */
-function copies({ replicas, requiredReplicas, awaitedReplicas }: SharedStoreReport): readonly Finding[] {
+function copies({ replicas, synchronousStandbys, synchronousCommit }: SharedStoreReport): readonly Finding[] {
   const check = 'store copies'
-  if (replicas < Math.max(awaitedReplicas, requiredReplicas ?? 0))
+  const isWaiting = synchronousStandbys !== '' && !['off', 'local'].includes(synchronousCommit)
+  if (isWaiting && replicas === 0)
     return [
       fault(
         check,
-        new UsageError('ERR_STORE_COPIES', `Writes wait for more replicas than are connected (${replicas}).`, {
-          remedies: ['Start the replicas, or lower `?replicas=` in the address and `min-replicas-to-write` in Redis.'],
+        new UsageError('ERR_STORE_COPIES', 'Writes wait for a replica, and none is connected.', {
+          remedies: ['Start the replica, or empty `synchronous_standby_names`.'],
         }),
       ),
     ]
-  if (awaitedReplicas > 0) return [fine(check, `each write reaches ${awaitedReplicas} more before it counts as done`)]
+  if (isWaiting) return [fine(check, 'each write reaches a replica before it counts as done')]
   if (replicas === 0) return []
-  if ((requiredReplicas ?? 0) === 0)
-    return [
-      remark(check, 'a failover can lose writes that the replicas do not have yet', [
-        'Set `min-replicas-to-write 1`, and add `?replicas=1` to the address to lose nothing.',
-      ]),
-    ]
-  return [remark(check, 'a failover can lose the last moment; `?replicas=1` in the address waits for a replica')]
+  return [
+    remark(check, 'a failover can lose writes that the replicas do not have yet', [
+      "Set `synchronous_standby_names = 'ANY 1 (*)'` to lose nothing. Use two replicas, so that you can lose one.",
+    ]),
+  ]
 }
 
-function memory({ usedBytes, maxBytes }: SharedStoreReport): readonly Finding[] {
-  if (maxBytes === null || usedBytes < NEARLY_FULL * maxBytes) return []
+function connections({ connections, maxConnections }: SharedStoreReport): Finding {
+  const used = `${connections} of ${maxConnections} in use`
+  if (connections < NEARLY_ALL * maxConnections) return fine('store connections', used)
+  return remark('store connections', `${used}; a process of voxmux takes up to 4`, [
+    'Raise `max_connections`, or use PgBouncer between voxmux and the server.',
+  ])
+}
+
+function others({ clockAheadMs, isVacuumed, deadRows, liveRows, isSuperuser }: SharedStoreReport): readonly Finding[] {
+  const apartSec = Math.round(Math.abs(clockAheadMs) / 1000)
+  const direction = clockAheadMs > 0 ? 'ahead of' : 'behind'
+  const clock = `the clock of the server is ${apartSec} s ${direction} this machine's, and leases use the server's`
+  const bloat = `${deadRows} dead rows beside ${liveRows} live ones slow every claim`
+  const superuser = 'voxmux logs in as a superuser, and needs only a role with its own tables (docs/scale-out.md)'
   return [
-    remark(
-      'store memory',
-      `${Math.round((100 * usedBytes) / maxBytes)} % used; raise maxmemory or forget old jobs with \`voxmux jobs forget\``,
-    ),
+    ...(Math.abs(clockAheadMs) > CLOCK_APART_MS ? [remark('store clock', clock, ['Run NTP on both.'])] : []),
+    ...(isVacuumed ? [] : [remark('store bloat', 'autovacuum is off, so the tables grow', ['Set `autovacuum = on`.'])]),
+    ...(deadRows > Math.max(FEW_ROWS, liveRows) ? [remark('store bloat', bloat, ['Run VACUUM ANALYZE.'])] : []),
+    ...(isSuperuser ? [remark('store role', superuser)] : []),
   ]
 }

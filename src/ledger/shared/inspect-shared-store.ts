@@ -1,12 +1,14 @@
 import type { SharedStoreReport } from '../shared-store-report.js'
-import { storePackagesMissing } from './open-shared-ledger.js'
+import { postgresMissing } from './open-shared-database.js'
+import { parseStoreAddress } from './store-address.js'
 
 /**
- * Reads the configuration of a store's Redis.
+ * Reads the settings and the state of a store's server.
  *
- * @throws as `openSharedLedger` does
+ * @throws as `openSharedDatabase` does
  */
 export async function inspectSharedStore(address: string): Promise<SharedStoreReport> {
-  const { inspectRedis } = await import('../redis/inspect-redis.js').catch(storePackagesMissing)
-  return inspectRedis(address)
+  const parsed = parseStoreAddress(address)
+  const { inspectPostgres } = await import('../database/inspect-postgres.js').catch(postgresMissing)
+  return inspectPostgres(parsed)
 }

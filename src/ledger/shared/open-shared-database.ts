@@ -3,6 +3,9 @@ import type { Database, Migration } from '../database/database.js'
 import type { PostgresOptions } from '../database/postgres-database.js'
 import { parseStoreAddress } from './store-address.js'
 
+/** Converts a failed import of the files that need the package pg. */
+export const postgresMissing = packageMissing('ERR_STORE_NOT_INSTALLED', 'A shared store needs', 'pg@8')
+
 /**
  * Opens tables in a PostgreSQL that any number of machines share. The package pg is loaded only here.
  *
@@ -15,8 +18,6 @@ export async function openSharedDatabase(
   options: PostgresOptions,
 ): Promise<Database> {
   const parsed = parseStoreAddress(address)
-  const { openPostgresDatabase } = await import('../database/postgres-database.js').catch(
-    packageMissing('ERR_STORE_NOT_INSTALLED', 'A shared store needs', 'pg@8'),
-  )
+  const { openPostgresDatabase } = await import('../database/postgres-database.js').catch(postgresMissing)
   return openPostgresDatabase(parsed, migrations, options)
 }

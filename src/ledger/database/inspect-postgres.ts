@@ -1,0 +1,54 @@
+import { silentLogger } from '../../core/logger.js'
+import type { SharedStoreReport } from '../shared-store-report.js'
+import { type PostgresAddress, PostgresServer } from './postgres-server.js'
+
+const PATIENCE_MS = 3000
+
+/** Every role may read this. Details of other sessions would need more rights. */
+const STATE = `
+SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS version,
+  current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
+  current_setting('synchronous_commit') AS sync, current_setting('synchronous_standby_names') AS standbys,
+  pg_is_in_recovery() AS replica, (SELECT count(*) FROM pg_stat_replication) AS replicas,
+  (SELECT sum(numbackends) FROM pg_stat_database) AS used,
+  current_setting('max_connections') AS most, current_setting('superuser_reserved_connections') AS reserved,
+  CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now,
+  pg_database_size(current_database()) AS bytes, current_setting('autovacuum') AS vacuum,
+  (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS super,
+  (SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname LIKE 'voxmux%') AS live,
+  (SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname LIKE 'voxmux%') AS dead`
+
+/**
+ * Reads the settings and the state of a server. It creates and changes nothing. `inspectSharedStore` loads this file on
+ * demand.
+ */
+export async function inspectPostgres(address: PostgresAddress): Promise<SharedStoreReport> {
+  const server = new PostgresServer(address, silentLogger)
+  try {
+    return await server.patiently(PATIENCE_MS, async (client) => {
+      await server.query(client, 'SELECT 1', [])
+      const beganMs = Date.now()
+      const row = (await server.query(client, STATE, [])).rows[0] ?? {}
+      const hereMs = (beganMs + Date.now()) / 2
+      return {
+        version: String(row.version).replace(/ .*/, ''),
+        major: Math.floor(Number(row.number) / 10_000),
+        isReplica: row.replica === 1,
+        syncsDisk: row.fsync === 'on' && row.pages === 'on',
+        synchronousCommit: String(row.sync),
+        synchronousStandbys: String(row.standbys),
+        replicas: Number(row.replicas),
+        connections: Number(row.used),
+        maxConnections: Number(row.most) - Number(row.reserved),
+        clockAheadMs: Number(row.now) - hereMs,
+        usedBytes: Number(row.bytes),
+        isVacuumed: row.vacuum === 'on',
+        liveRows: Number(row.live),
+        deadRows: Number(row.dead),
+        isSuperuser: row.super === 1,
+      }
+    })
+  } finally {
+    await server.close()
+  }
+}
