@@ -3,6 +3,7 @@ import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { InputStatus } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
+import { changeWords } from '../../pipeline/output/change-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 
 /**
@@ -37,12 +38,10 @@ function row(label: string, text: string): string {
   return `  ${pc.dim(label.padEnd(9))} ${visibleText(text)}`
 }
 
-function voiceLine({ segments, voices, tracks }: Receipt): string {
-  const regenerated = segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0)
-  const paid = voices.reduce((sum, voice) => sum + voice.paidSec, 0)
-  const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
+function voiceLine(receipt: Receipt): string {
+  const paid = receipt.voices.reduce((sum, voice) => sum + voice.paidSec, 0)
   const price = paid === 0 ? 'nothing paid, all of it was cached' : `${formatTime(paid)} sent`
-  return `${formatTime(regenerated)} regenerated${several} (${price})`
+  return `${changeWords(receipt)} (${price})`
 }
 
 function keptLine({ streams, verification, chapters }: Receipt): string {

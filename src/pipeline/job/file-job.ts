@@ -11,6 +11,7 @@ import { existingOutput } from '../output/existing-output.js'
 import { requireWritableFolder } from '../output/part-file.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptOf } from '../output/receipt-of.js'
+import { soundChanges } from '../output/sound-changes.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
 import { buildReport, reportPath } from '../report/write-report.js'
@@ -112,20 +113,36 @@ async function assemblePart(
   )
   onProgress('splice', 100)
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
-  const muxed = await writeOutput(plan.mux, streams, part, {
-    signal,
-    workFolder,
-    onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
-  })
+  const { recipe } = settings
+  const [muxed, changes] = await Promise.all([
+    writeOutput(plan.mux, streams, part, {
+      signal,
+      workFolder,
+      onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
+    }),
+    soundChanges(voices.pieces, { share: recipe.mix / 100, signal }),
+  ])
   onProgress('mux', 100)
   const [verification, sha256] = await Promise.all([
-    verifyMux(plan.mux, muxed, part, { level: settings.recipe.verify, signal }),
+    verifyMux(plan.mux, muxed, part, { level: recipe.verify, signal }),
     fileSha256(part, signal),
   ])
   onProgress('verify', 100)
   const { inputSha256 } = voices
   const receipt = await receiptOf({
-    ...{ plan, settings, jobId: job.id, recipeHash, context, voices, tracks, muxed, verification, inputSha256 },
+    ...{
+      plan,
+      settings,
+      jobId: job.id,
+      recipeHash,
+      context,
+      voices,
+      changes,
+      tracks,
+      muxed,
+      verification,
+      inputSha256,
+    },
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
   })
   return {

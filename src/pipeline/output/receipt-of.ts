@@ -11,6 +11,7 @@ import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
+import type { SoundChanges } from './sound-changes.js'
 
 const UNKNOWN = { integratedLufs: null, rangeLu: null, truePeakDbtp: null }
 const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
@@ -23,6 +24,7 @@ export interface ReceiptParts {
   readonly recipeHash: string
   readonly context: PipelineContext
   readonly voices: ObtainedVoices
+  readonly changes: SoundChanges
   readonly tracks: readonly AssembledTrack[]
   readonly muxed: MuxResult
   readonly verification: MuxVerification
@@ -65,7 +67,9 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       ...voices.pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
     ],
     tracks: await tracksOf(parts),
-    voices: voices.pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk))),
+    voices: voices.pieces.flatMap(({ plan, chunks }) =>
+      chunks.flatMap((chunk) => voiceRecord(plan, chunk, parts.changes)),
+    ),
     service: {
       identity: context.serviceIdentity,
       address: context.serviceAddress,
@@ -120,8 +124,10 @@ function tracksOf({ plan, tracks, verification }: ReceiptParts): Promise<TrackRe
   )
 }
 
-function voiceRecord(plan: PiecePlan, { cut, alignment, regenerated }: ObtainedChunk): VoiceRecord[] {
+function voiceRecord(plan: PiecePlan, chunk: ObtainedChunk, changes: SoundChanges): VoiceRecord[] {
+  const { cut, alignment, regenerated } = chunk
   if (regenerated === null) return []
+  const change = changes.get(chunk)
   const record = {
     audioIndex: plan.audioIndex,
     channel: plan.channels.kind === 'one' ? plan.channels.channel : null,
@@ -134,7 +140,15 @@ function voiceRecord(plan: PiecePlan, { cut, alignment, regenerated }: ObtainedC
     paidSec: regenerated.paidSec,
     lagSamples: alignment.lagSamples,
     match: alignment.match,
+    changedSec: change === undefined ? null : rounded(change.changedSec, 3),
+    removedDb: rounded(change?.removedDb ?? null, 1),
     timesMs: { ...regenerated.timesMs },
   }
   return [record]
+}
+
+function rounded(value: number, digits: number): number
+function rounded(value: number | null, digits: number): number | null
+function rounded(value: number | null, digits: number): number | null {
+  return value === null ? null : Number(value.toFixed(digits))
 }

@@ -79,6 +79,13 @@ const voiceSchema = z.object({
   paidSec: z.number(),
   lagSamples: z.int().meta({ description: 'Delay of the regenerated audio, which was removed.' }),
   match: z.number().meta({ description: 'Match between the voice and the regenerated audio, 0 to 1.' }),
+  changedSec: z.number().nullable().default(null).meta({
+    description:
+      'Seconds in which the output differs audibly from the sent voice. 0: it was left as it was. Null: not measured.',
+  }),
+  removedDb: z.number().nullable().default(null).meta({
+    description: 'Mean fall of the level in these seconds, in dB; negative if it rose; null if nothing changed.',
+  }),
   timesMs: z.record(z.string(), z.number()).meta({
     description: "Unix milliseconds of the service's steps: registered, uploaded, started, ended, downloaded.",
   }),
@@ -112,7 +119,7 @@ export const receiptSchema = z.object({
   recipeHash: sha256,
   segments: z
     .array(z.object({ startSec: z.number(), endSec: z.number() }))
-    .meta({ description: 'The regenerated parts, in seconds from the start of the file.' }),
+    .meta({ description: 'The parts that were sent and replaced, in seconds from the start of the file.' }),
   streams: z.array(streamFateSchema),
   chapters: count.meta({ description: 'Number of chapters of the output.' }),
   losses: z.array(lossSchema),

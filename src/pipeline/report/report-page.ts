@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { escapeHtml } from '../../core/escape-html.js'
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
+import { changeWords } from '../output/change-words.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import type { Comparison, Side } from './comparison.js'
 import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
@@ -22,7 +23,8 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <p class="quiet">From <code>${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
-<h2>What was regenerated</h2>
+<h2>Voice</h2>
+<p>${shown(changeWords(receipt))}.</p>
 ${table(
   ['From', 'To'],
   receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),

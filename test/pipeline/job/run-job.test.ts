@@ -32,7 +32,7 @@ describe('an answer that is the voice as it was sent', () => {
     const receipt = await readReceipt(event.receipt ?? '')
     expect(receipt?.input.sizeBytes).toBe((await stat(input)).size)
     expect(receipt?.voices).toHaveLength(1)
-    expect(receipt?.voices[0]).toMatchObject({ lagSamples: 0, cached: false })
+    expect(receipt?.voices[0]).toMatchObject({ lagSamples: 0, cached: false, changedSec: 0, removedDb: null })
     expect(receipt?.tracks[0]?.sync.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
     expect(receipt?.streams.filter(({ kind }) => kind === 'video')).toEqual([
       expect.objectContaining({ fate: 'copied', packetHash: expect.objectContaining({ input: expect.any(String) }) }),

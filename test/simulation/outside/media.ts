@@ -71,6 +71,7 @@ export function simulatedMedia(world: World) {
       return { lagSamples: 0, match: 1, method: 'waveform', places: [], answer: how }
     },
     alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.path),
+    soundChange: async () => ({ changedSec: 0, removedDb: null }),
     decodePcm: (): TracedPcm => pcm(null, ''),
     splice: ({ pieces }: { readonly pieces: readonly SplicePiece[] }) => pieces[0]?.voice,
     meteredPcm: (stream: TracedPcm) => ({ stream, loudness: () => QUIET }),

@@ -1,0 +1,35 @@
+import { formatTime } from '../../core/time.js'
+import type { Receipt, VoiceRecord } from './receipt.js'
+
+/**
+ * Says how much of the voice was regenerated and how much of that changed, for people. A voice that came back as it
+ * was is not called regenerated.
+ */
+export function changeWords({ segments, voices, tracks }: Pick<Receipt, 'segments' | 'voices' | 'tracks'>): string {
+  const sent = formatTime(segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0))
+  const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
+  const change = changeOf(voices)
+  if (change === null) return `${sent} regenerated${several}`
+  if (change.changedSec === 0) return `${sent} left as it was${several}, because the regenerated audio was the same`
+  return `${sent} regenerated${several}, ${formatTime(change.changedSec)} of it changed${levelWords(change.removedDb)}`
+}
+
+function levelWords(removedDb: number): string {
+  const level = Math.abs(removedDb).toFixed(1)
+  return level === '0.0' ? '' : ` and ${level} dB ${removedDb > 0 ? 'quieter' : 'louder'} there on average`
+}
+
+/** The channel that changed most, so that no second counts twice; null if any voice was not compared. */
+function changeOf(voices: readonly VoiceRecord[]): { changedSec: number; removedDb: number } | null {
+  const channels = new Map<string, { changedSec: number; fallDbSec: number }>()
+  for (const { audioIndex, channel, changedSec, removedDb } of voices) {
+    if (changedSec === null) return null
+    const sum = channels.get(`${audioIndex} ${channel}`) ?? { changedSec: 0, fallDbSec: 0 }
+    sum.changedSec += changedSec
+    sum.fallDbSec += changedSec * (removedDb ?? 0)
+    channels.set(`${audioIndex} ${channel}`, sum)
+  }
+  const [most] = [...channels.values()].sort((one, other) => other.changedSec - one.changedSec)
+  if (!most) return null
+  return { changedSec: most.changedSec, removedDb: most.changedSec === 0 ? 0 : most.fallDbSec / most.changedSec }
+}
