@@ -32,6 +32,7 @@ export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS } from './pcm/file-clock.js'
 export { applyGain, loudnessGain, measureLoudness, meteredPcm } from './pcm/loudness.js'
 export type { Loudness } from './pcm/loudness-meter.js'
 export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type SampleType, sampleBytes } from './pcm/pcm.js'
+export { type PcmFile, readPcmFile } from './pcm/pcm-file.js'
 export { pictureStart } from './probe/picture-start.js'
 export { probe } from './probe/probe.js'
 export {
