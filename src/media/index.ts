@@ -43,7 +43,7 @@ export type { SampleRange } from './voice-cut.js'
 export { containerProfile } from './write/container-profile.js'
 export { decodeAdts, encodeAdts } from './write/encode/adts-audio.js'
 
-export { donorCommand } from './write/encode-donor.js'
+export { donorCommands } from './write/encode-donor.js'
 export { type PlanOutputOptions, planOutput } from './write/plan-writing.js'
 export { forecastVoice, measureEncoders } from './write/remux/carried-voice.js'
 export { hasIndexFirst } from './write/remux/index-first.js'
