@@ -1,3 +1,5 @@
+import type { Database } from './database/database.js'
+
 /**
  * Reports files that ended at the service, from the process that receives webhooks to all others of a store. It only
  * saves time: a process that misses a report polls the service.
@@ -6,4 +8,23 @@ export interface FileNews {
   tell(fileId: string): Promise<void>
   /** @returns a function that stops listening */
   listen(hear: (fileId: string) => void): Promise<() => Promise<void>>
+}
+
+const CHANNEL = 'files'
+
+/** {@link FileNews} on a channel of a database. A message without a listener is dropped. */
+export class DatabaseFileNews implements FileNews {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  tell(fileId: string): Promise<void> {
+    return this.#database.notify(CHANNEL, fileId)
+  }
+
+  async listen(hear: (fileId: string) => void): Promise<() => Promise<void>> {
+    return (await this.#database.listen(CHANNEL, hear)).stop
+  }
 }

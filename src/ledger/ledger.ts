@@ -1,14 +1,15 @@
 import type { Logger } from '../core/logger.js'
+import type { Database } from './database/database.js'
 import { LEDGER_MIGRATIONS } from './database/schema.js'
-import { openSqliteFile } from './database/sqlite-file.js'
+import { openSqliteDatabase } from './database/sqlite-database.js'
 import type { FileNews } from './file-news.js'
 import type { JobStore } from './jobs/job-store.js'
-import { SqliteJobStore } from './jobs/sqlite-job-store.js'
+import { SqlJobStore } from './jobs/sql-job-store.js'
 import { type Holder, thisHolder } from './leases/holder.js'
 import { forgetOldHolders } from './leases/leases.js'
-import { type LimitsLearned, SqliteLimitsLearned } from './spending/limits-learned.js'
-import { type SpendingLog, SqliteSpendingLog } from './spending/spending-log.js'
-import { SqliteVoiceLedger } from './voices/sqlite-voice-ledger.js'
+import { type LimitsLearned, SqlLimitsLearned } from './spending/limits-learned.js'
+import { type SpendingLog, SqlSpendingLog } from './spending/spending-log.js'
+import { SqlVoiceLedger } from './voices/sql-voice-ledger.js'
 import type { VoiceLedger } from './voices/voice-ledger.js'
 
 /** The stored state of voxmux: jobs, voices, spending and limits. */
@@ -31,11 +32,11 @@ export interface LedgerOptions {
   readonly keepVoicesMs?: number
 }
 
-/** Options of a ledger on Redis; see `openSharedLedger`. */
+/** Options of a ledger on PostgreSQL; see `openSharedLedger`. */
 export interface SharedLedgerOptions extends LedgerOptions {
-  /** Prefix of all keys; default `voxmux`. */
+  /** Begins the names of all tables; default `ledger`. */
   readonly prefix?: string
-  /** How long a call waits for a Redis that is unreachable or full before it throws; default ten minutes. */
+  /** How long a call waits for a server that is unreachable or full before it throws; default ten minutes. */
   readonly patienceMs?: number
   readonly logger?: Logger
 }
@@ -46,15 +47,18 @@ export interface SharedLedgerOptions extends LedgerOptions {
  * @throws as `openSqliteFile` does
  */
 export async function openLedger(file: string, options: LedgerOptions = {}): Promise<Ledger> {
-  const database = openSqliteFile(file, LEDGER_MIGRATIONS)
+  return ledgerIn(await openSqliteDatabase(file, LEDGER_MIGRATIONS, options), options)
+}
+
+/** The ledger in an open database of `LEDGER_MIGRATIONS`. It closes the database. */
+export async function ledgerIn(database: Database, options: LedgerOptions): Promise<Ledger> {
   const context = { holder: thisHolder(), ...options, database }
-  database.transaction(() => forgetOldHolders(database, context.holder))
-  const jobs = new SqliteJobStore(context)
+  await forgetOldHolders(database, context.holder)
   return {
-    jobs,
-    voices: new SqliteVoiceLedger(context),
-    spending: new SqliteSpendingLog(context),
-    limits: new SqliteLimitsLearned(context),
-    close: () => jobs.close(),
+    jobs: new SqlJobStore(context),
+    voices: new SqlVoiceLedger(context),
+    spending: new SqlSpendingLog(context),
+    limits: new SqlLimitsLearned(context),
+    close: () => database.close(),
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Logger, silentLogger } from '../../src/core/logger.js'
 import { type JobStore, MappedJobStore, openLedger, type PathRoot, PathRoots } from '../../src/ledger/index.js'
-import { describeJobStore } from './job-store-contract.js'
+import { describeJobStore } from './contracts/job-store-contract.js'
 import { sharedLedger } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
 

@@ -1,10 +1,10 @@
 import { type Ledger, openSharedLedger } from '../../src/ledger/index.js'
-import { describeJobStore } from './job-store-contract.js'
-import { describeLimitsLearned } from './limits-learned-contract.js'
+import { describeJobStore } from './contracts/job-store-contract.js'
+import { describeLimitsLearned } from './contracts/limits-learned-contract.js'
+import { describeSpendingLog } from './contracts/spending-log-contract.js'
+import { describeVoiceLedger } from './contracts/voice-ledger-contract.js'
 import { describeOnRedis } from './redis-fixture.js'
-import { describeSpendingLog } from './spending-log-contract.js'
 import { BEFORE_MIDNIGHT_MS, sharedLedger } from './store-fixture.js'
-import { describeVoiceLedger } from './voice-ledger-contract.js'
 
 describeOnRedis('the ledger on Redis', (redis) => {
   let n = 0

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterAll, expect, it } from 'vitest'
 import { openLedger } from '../../src/ledger/index.js'
-import { describeJobStore } from './job-store-contract.js'
-import { describeLimitsLearned } from './limits-learned-contract.js'
-import { describeSpendingLog } from './spending-log-contract.js'
+import { describeJobStore } from './contracts/job-store-contract.js'
+import { describeLimitsLearned } from './contracts/limits-learned-contract.js'
+import { describeSpendingLog } from './contracts/spending-log-contract.js'
+import { describeVoiceLedger } from './contracts/voice-ledger-contract.js'
 import { BEFORE_MIDNIGHT_MS, sharedLedger } from './store-fixture.js'
-import { describeVoiceLedger } from './voice-ledger-contract.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-jobs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

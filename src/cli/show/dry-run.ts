@@ -6,7 +6,7 @@ import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
   decodedFormat,
-  donorCommands,
+  donorCommand,
   type FfmpegCommand,
   ffmpegArguments,
   forecastVoice,
@@ -124,9 +124,9 @@ async function muxPreview(
   if (writing.kind === 'bytes') {
     return voices.flatMap(({ format, stream }, place) => {
       const donor = writing.donors[place]
-      const sampleCount = plan.media.durationSec && Math.round(plan.media.durationSec * format.sampleRate)
-      const path = `${WORK_FOLDER}/part.donor${place}`
-      return donor ? donorCommands({ format, sampleCount }, stream.encoding, donor, path) : []
+      return donor
+        ? [donorCommand('pipe:0', { format }, stream.encoding, donor, `${WORK_FOLDER}/part.donor${place}`)]
+        : []
     })
   }
   const fastStart = await hasIndexFirst(plan.media)

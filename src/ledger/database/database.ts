@@ -17,12 +17,16 @@ export interface Statements {
 
 /** The differences of the two dialects. */
 export interface Dialect {
-  /** After a SELECT: locks the rows until the transaction ends. Empty for SQLite, with its one writer. */
+  /** After a SELECT: locks the rows until the transaction ends. Empty for SQLite, with its one writer; so are the others. */
   readonly forUpdate: string
-  /** As `forUpdate`, without rows that another transaction has locked. */
-  readonly skipLocked: string
-  /** As `forUpdate`, shared with others of its kind. */
-  readonly forShare: string
+  /** As `forUpdate`, without the rows that another transaction changes. */
+  readonly lockFree: string
+  /** As `forUpdate`, without the rows that another transaction changes or keeps. */
+  readonly lockUnused: string
+  /** After a SELECT: keeps the rows from being deleted. */
+  readonly keep: string
+  /** Condition: the column has one of the values that a SELECT finds first. */
+  isIn(column: string, select: string): string
   /** Condition: the expression is among the texts of a JSON list, which is bound to the placeholder. */
   isOneOf(expression: string, placeholder: string): string
   /** A text within a column of JSON. */
@@ -52,6 +56,8 @@ export interface Database extends Statements {
    * nothing, and `work` is repeated in any case. Each change therefore names its lease or is idempotent by key.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** About the time of the store, in Unix milliseconds. That of a transaction is exact. */
+  nowMs(): number
   /** Sends a text to all listeners of a channel, in this and other processes. Does nothing on SQLite. */
   notify(channel: string, text: string): Promise<void>
   /** Listens to a channel. */

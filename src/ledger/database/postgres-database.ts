@@ -44,7 +44,10 @@ export async function openPostgresDatabase(
   const context = { server, prefix, now, translate: translator(prefix, scripts), news: new PostgresNews(server) }
   try {
     await migratePostgres(databaseOf(context, Math.min(OPEN_MS, patienceMs)), prefix, scripts)
-    return databaseOf(context, patienceMs)
+    const database = databaseOf(context, patienceMs)
+    // Sets the clock.
+    await database.withPatience(OPEN_MS).transaction(async () => {})
+    return database
   } catch (error) {
     await server.close()
     throw error
@@ -60,7 +63,7 @@ interface Context {
 }
 
 function databaseOf(context: Context, patienceMs: number): Database {
-  const { server, prefix, news } = context
+  const { server, prefix, now, news } = context
   const patiently = <T>(attempt: (client: Client) => Promise<T>) => server.patiently(patienceMs, attempt)
   const channel = (name: string) => `${prefix}_${name}`
   return {
@@ -78,6 +81,7 @@ function databaseOf(context: Context, patienceMs: number): Database {
         })
       })
     },
+    nowMs: () => now?.() ?? server.clock.nowMs(),
     notify: async (name, text) => {
       await patiently((client) => server.query(client, 'SELECT pg_notify($1, $2)', [channel(name), text]))
     },
@@ -91,12 +95,12 @@ function databaseOf(context: Context, patienceMs: number): Database {
 }
 
 function statementsOn(client: Client, { server, translate }: Context): Statements {
-  const all: Statements['all'] = async (sql, values = []) => (await server.query(client, translate(sql), values)).rows
+  const all: Statements['all'] = async (sql, values) => (await server.query(client, translate(sql), values)).rows
   return {
     dialect: POSTGRES,
     all,
     get: async (...args) => (await all(...args))[0],
-    run: async (sql, values = []) => ({
+    run: async (sql, values) => ({
       changes: (await server.query(client, translate(sql), values)).rowCount ?? 0,
     }),
   }
@@ -123,6 +127,7 @@ async function transact<T>(
     // Several statements in one message: its answers come as a list.
     const answers = (await server.query(client, BEGIN)) as unknown as { rows: Record<string, unknown>[] }[]
     began = answers.at(-1)?.rows[0]
+    server.clock.set(Number(began?.now))
     result = await work({
       ...statementsOn(client, context),
       nowMs: now?.() ?? Number(began?.now),

@@ -25,9 +25,7 @@ export async function migratePostgres(database: Database, prefix: string, script
     await tx.get('SELECT pg_advisory_xact_lock(?)', [lock])
     const version = await check(tx)
     await tx.run(`CREATE TABLE IF NOT EXISTS ${versions} (version BIGINT PRIMARY KEY)`)
-    for (const script of scripts.slice(version))
-      for (const statement of script.replace(/--.*$/gm, '').split(';'))
-        if (statement.trim() !== '') await tx.run(statement)
+    for (const script of scripts.slice(version)) await tx.run(script)
     await tx.run(`INSERT INTO ${versions} VALUES (?) ON CONFLICT DO NOTHING`, [scripts.length])
   })
 }

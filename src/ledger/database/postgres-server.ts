@@ -52,12 +52,27 @@ interface Connections {
 const shared = new Map<string, Connections>()
 const statementNames = new Map<string, string>()
 
+/** A clock that goes on by the steady one of this process. */
+class ServerClock {
+  #aheadMs = Date.now() - performance.now()
+
+  set(nowMs: number): void {
+    this.#aheadMs = nowMs - performance.now()
+  }
+
+  nowMs(): number {
+    return Math.round(performance.now() + this.#aheadMs)
+  }
+}
+
 /** The connections to a PostgreSQL server, and the waiting while it is away. */
 export class PostgresServer {
   readonly #address: PostgresAddress
   readonly #logger: Logger
   readonly #key: string
   readonly #connections: Connections
+  /** The clock of the server, as of the last transaction. */
+  readonly clock = new ServerClock()
   /** False behind a pooler that shares connections between clients. */
   #isPrepared = true
   #isFaultLogged = false

@@ -2,8 +2,11 @@ import type { Dialect, Migration } from './database.js'
 
 export const POSTGRES: Dialect = {
   forUpdate: 'FOR UPDATE',
-  skipLocked: 'FOR UPDATE SKIP LOCKED',
-  forShare: 'FOR SHARE',
+  lockFree: 'FOR NO KEY UPDATE SKIP LOCKED',
+  lockUnused: 'FOR UPDATE SKIP LOCKED',
+  keep: 'FOR KEY SHARE',
+  // As an array it is found along the index of the column, and not by a scan that is joined to it.
+  isIn: (column, select) => `${column} = ANY (ARRAY(${select}))`,
   isOneOf: (expression, placeholder) =>
     `${expression} = ANY (ARRAY(SELECT json_array_elements_text(CAST(${placeholder} AS json))))`,
   jsonText: (column, name) => `(CAST(${column} AS json) ->> '${name}')`,
@@ -28,9 +31,9 @@ export function postgresScripts(migrations: readonly Migration[]): string[] {
   )
 }
 
-/** Creates the translation of statements. It puts a prefix before the names of tables and indexes that the scripts create. */
+/** Creates the translation of statements. It puts a prefix before each name that the scripts create. */
 export function translator(prefix: string, scripts: readonly string[]): (sql: string) => string {
-  const created = scripts.join('\n').matchAll(/\bCREATE (?:TABLE|(?:UNIQUE )?INDEX) (?:IF NOT EXISTS )?(\w+)/g)
+  const created = scripts.join('\n').matchAll(/\bCREATE (?:TABLE|(?:UNIQUE )?INDEX|FUNCTION) (?:IF NOT EXISTS )?(\w+)/g)
   const name = new RegExp(`(?<!')\\b(${[...created].map(([, found]) => found).join('|') || '$^'})\\b(?!')`, 'g')
   const known = new Map<string, string>()
   return (sql) => {

@@ -1,5 +1,33 @@
+import type { Migration } from './database.js'
+
+/**
+ * A lane is the jobs of one group with one priority. Open ones may have a ready job, and the first of them has the next.
+ * A claim closes a lane that it finds empty. This keeps its cost the same for one group and for ten thousand.
+ */
+const LANES = `
+  CREATE TABLE lanes (
+    grp TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    ready INTEGER NOT NULL,
+    -- Number of the group's last turn. The one with the lowest is next.
+    served INTEGER NOT NULL,
+    -- The job that opened it.
+    since TEXT NOT NULL,
+    PRIMARY KEY (grp, priority)
+  );
+  CREATE INDEX lanes_next ON lanes (priority DESC, served, since) WHERE ready = 1;
+  CREATE INDEX lanes_served ON lanes (served);
+
+  -- Locked by whoever adds to the spending of a day.
+  CREATE TABLE spending_days (day TEXT PRIMARY KEY);`
+
+const OPEN_LANE = `
+  INSERT INTO lanes (grp, priority, ready, served, since)
+  VALUES (NEW.grp, NEW.priority, 1, coalesce((SELECT max(served) FROM lanes WHERE grp = NEW.grp), 0), NEW.id)
+  ON CONFLICT (grp, priority) DO UPDATE SET ready = 1, since = excluded.since WHERE lanes.ready = 0;`
+
 /** Schema of the ledger: jobs, voices, spending, learned limits. Only ever append a script. */
-export const LEDGER_MIGRATIONS: readonly string[] = [
+export const LEDGER_MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE holders (
     id INTEGER PRIMARY KEY,
@@ -104,4 +132,28 @@ export const LEDGER_MIGRATIONS: readonly string[] = [
   -- Voices that may be forgotten once they were not used for long.
   CREATE INDEX voices_at_rest ON voices (updated_ms) WHERE status NOT IN ('starting', 'started', 'succeeded');
   `,
+  {
+    sqlite: `${LANES}
+    INSERT INTO lanes SELECT jobs.grp, priority, 1, max(turns.served), min(jobs.id)
+      FROM jobs JOIN turns ON turns.grp = jobs.grp GROUP BY jobs.grp, priority;
+    CREATE TRIGGER jobs_added AFTER INSERT ON jobs WHEN NEW.ready = 1 BEGIN ${OPEN_LANE} END;
+    CREATE TRIGGER jobs_readied AFTER UPDATE OF ready, priority ON jobs WHEN NEW.ready = 1 BEGIN ${OPEN_LANE} END;
+    `,
+    postgres: `${LANES.replaceAll('INTEGER', 'BIGINT').replaceAll('TEXT', 'TEXT COLLATE "C"')}
+    DROP TABLE turns;
+    -- The shared lock keeps a claim from closing the lane before this job is there.
+    CREATE FUNCTION open_lane() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      LOOP
+        PERFORM 1 FROM lanes WHERE grp = NEW.grp AND priority = NEW.priority AND ready = 1 FOR KEY SHARE;
+        EXIT WHEN FOUND;
+        ${OPEN_LANE}
+        EXIT WHEN FOUND;
+      END LOOP;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER jobs_added AFTER INSERT ON jobs FOR EACH ROW WHEN (NEW.ready = 1) EXECUTE FUNCTION open_lane();
+    CREATE TRIGGER jobs_readied AFTER UPDATE OF ready, priority ON jobs FOR EACH ROW WHEN (NEW.ready = 1)
+      EXECUTE FUNCTION open_lane();
+    `,
+  },
 ]

@@ -1,10 +1,12 @@
 import type { Database, Dialect, Migration, Statements } from './database.js'
 import { type Durability, openSqliteFile } from './sqlite-file.js'
 
-const SQLITE: Dialect = {
+export const SQLITE: Dialect = {
   forUpdate: '',
-  skipLocked: '',
-  forShare: '',
+  lockFree: '',
+  lockUnused: '',
+  keep: '',
+  isIn: (column, select) => `${column} IN (${select})`,
   isOneOf: (expression, placeholder) => `${expression} IN (SELECT value FROM json_each(${placeholder}))`,
   jsonText: (column, name) => `json_extract(${column}, '$.${name}')`,
 }
@@ -40,6 +42,7 @@ export async function openSqliteDatabase(
     get: (...args) => opened.later(() => opened.get(...args)),
     all: (...args) => opened.later(() => opened.all(...args)),
     transaction: (work) => opened.transactionLater(() => work({ ...within, nowMs: now(), notify: async () => {} })),
+    nowMs: now,
     notify: async () => {},
     listen: async () => ({ isHearing: () => false, stop: async () => {} }),
     withPatience: () => database,

@@ -6,7 +6,7 @@ import { isLeaseLost } from '../leases/lease-keeper.js'
 import { type HeldJob, holdJob } from './held-job.js'
 import type { Job, JobRequest } from './job.js'
 import { endFor, endJob, type RetryDelay, retryForADay } from './job-retries.js'
-import { type ClaimedJob, DEFAULT_LEASE_MS, type JobStore } from './job-store.js'
+import { type ClaimedJob, DEFAULT_LEASE_MS, type JobStore, type JobWatch } from './job-store.js'
 
 export interface JobQueueOptions {
   readonly store: JobStore
@@ -92,6 +92,7 @@ export class JobQueue {
 
   async #claimLoop(signal: AbortSignal): Promise<void> {
     const { pollMs, logger } = this.#options
+    const watch = await this.#watch()
     let lastMs = Date.now()
     while (!signal.aborted) {
       try {
@@ -104,7 +105,18 @@ export class JobQueue {
       } catch (error) {
         logger.warn({ error: toVoxmuxError(error).message }, 'The job store does not respond. Retrying.')
       }
-      await this.#wakeUp.wait(pollMs)
+      await this.#wakeUp.wait(watch?.waitMs(pollMs) ?? pollMs)
+    }
+    await watch?.stop()
+  }
+
+  /** Without a watch, the queue polls. */
+  async #watch(): Promise<JobWatch | undefined> {
+    try {
+      return await this.#store.watch(() => this.wake())
+    } catch (error) {
+      this.#options.logger.warn({ error: toVoxmuxError(error).message }, 'The job store cannot report new jobs.')
+      return undefined
     }
   }
 

@@ -1,36 +1,30 @@
-import type { SqliteFile, SqlValue } from '../database/sqlite-file.js'
+import type { SqlValue, Statements } from '../database/database.js'
 import { JOB_STATUSES, type Job, type JobStatus } from './job.js'
 import { jobOf, SELECT_JOB } from './job-row.js'
 import { DEFAULT_LIST_LIMIT, type JobCount, type JobFilter } from './job-store.js'
 
 /** Finds a job by a condition, if there is one. */
-export function findJob(database: SqliteFile, where: string, values: readonly SqlValue[]): Job | null {
-  const row = database.get(`${SELECT_JOB} WHERE ${where}`, values)
+export async function findJob(statements: Statements, where: string, values: readonly SqlValue[]): Promise<Job | null> {
+  const row = await statements.get(`${SELECT_JOB} WHERE ${where}`, values)
   return row ? jobOf(row) : null
-}
-
-/** Like {@link findJob}, inside a transaction that has just found or written the job. */
-export function onlyJob(database: SqliteFile, where: string, values: readonly SqlValue[]): Job {
-  const job = findJob(database, where, values)
-  if (!job) throw new Error('A job vanished within a transaction.')
-  return job
 }
 
 /**
  * Lists jobs, newest first. Runs one indexed query per status and merges them: a list of failed jobs never reads the
  * done ones.
  */
-export function listJobs(database: SqliteFile, filter: JobFilter): Job[] {
+export async function listJobs(statements: Statements, filter: JobFilter): Promise<Job[]> {
   const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
-  const jobs = statuses.flatMap((status) => {
+  const jobs: Job[] = []
+  for (const status of statuses) {
     const { sql, values } = listQuery(filter, status)
-    return database.all(sql, values).map(jobOf)
-  })
+    jobs.push(...(await statements.all(sql, values)).map(jobOf))
+  }
   return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
 }
 
-export function countJobs(database: SqliteFile): JobCount[] {
-  const rows = database.all('SELECT grp, status, count(*) AS n FROM jobs GROUP BY grp, status')
+export async function countJobs(statements: Statements): Promise<JobCount[]> {
+  const rows = await statements.all('SELECT grp, status, count(*) AS n FROM jobs GROUP BY grp, status', [])
   return rows.map((row) => ({ group: String(row.grp), status: row.status as JobStatus, count: Number(row.n) }))
 }
 

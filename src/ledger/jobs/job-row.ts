@@ -1,5 +1,5 @@
 import type { ErrorReport } from '../../core/errors.js'
-import type { Row, SqliteFile } from '../database/sqlite-file.js'
+import type { Row, SqlValue, Transaction } from '../database/database.js'
 import { sortableId } from '../sortable-id.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
 
@@ -32,32 +32,45 @@ export function jobOf(row: Row): Job {
   }
 }
 
-/** Adds a job and its group's turn. Call inside a transaction. @returns false if its key exists */
-export function insertJob(database: SqliteFile, request: JobRequest, nowMs: number): boolean {
+/** Jobs that one statement adds. */
+const AT_ONCE = 100
+
+/** Adds jobs, except those whose key exists. @returns how many were new */
+export async function insertJobs(tx: Transaction, requests: readonly JobRequest[]): Promise<number> {
+  let created = 0
+  for (let from = 0; from < requests.length; from += AT_ONCE) {
+    const rows = requests.slice(from, from + AT_ONCE).map((request) => newRow(request, tx.nowMs))
+    const places = rows.map((row) => `(${row.map(() => '?').join()})`).join()
+    const { changes } = await tx.run(
+      `INSERT INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input, input_identity, output,
+         recipe_hash, preset, state, created_ms, updated_ms) VALUES ${places} ON CONFLICT DO NOTHING`,
+      rows.flat(),
+    )
+    created += changes
+  }
+  return created
+}
+
+function newRow(request: JobRequest, nowMs: number): SqlValue[] {
   const notBeforeMs = request.notBeforeMs ?? null
-  const { changes } = database.run(
-    `INSERT OR IGNORE INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input,
-       input_identity, output, recipe_hash, preset, state, created_ms, updated_ms)
-     VALUES (?, ?, ?, ?, 'queued', ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      sortableId(nowMs),
-      request.key,
-      request.group,
-      request.priority ?? 0,
-      notBeforeMs === null ? 1 : 0,
-      notBeforeMs === null ? null : Math.ceil(notBeforeMs),
-      request.input,
-      request.inputIdentity ? JSON.stringify(request.inputIdentity) : null,
-      request.output ?? null,
-      request.recipeHash ?? '',
-      request.preset ?? null,
-      JSON.stringify(request.state ?? {}),
-      nowMs,
-      nowMs,
-    ],
-  )
-  if (changes > 0) database.run('INSERT OR IGNORE INTO turns (grp, served) VALUES (?, 0)', [request.group])
-  return changes > 0
+  return [
+    sortableId(nowMs),
+    request.key,
+    request.group,
+    request.priority ?? 0,
+    'queued',
+    notBeforeMs === null ? 1 : 0,
+    notBeforeMs === null ? null : Math.ceil(notBeforeMs),
+    0,
+    request.input,
+    request.inputIdentity ? JSON.stringify(request.inputIdentity) : null,
+    request.output ?? null,
+    request.recipeHash ?? '',
+    request.preset ?? null,
+    JSON.stringify(request.state ?? {}),
+    nowMs,
+    nowMs,
+  ]
 }
 
 function text(value: Row[string] | undefined): string | null {

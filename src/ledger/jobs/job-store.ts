@@ -143,5 +143,13 @@ export interface JobStore {
   resume(group: string | null): Promise<void>
   pauses(): Promise<Pause[]>
 
+  /** Reports jobs that became ready, of this and other processes, if the store can. */
+  watch(onReady: () => void): Promise<JobWatch>
   close(): Promise<void>
+}
+
+export interface JobWatch {
+  /** How long to wait before the next `claimNext`: longer than `pollMs` while the store reports what becomes ready. */
+  waitMs(pollMs: number): number
+  stop(): Promise<void>
 }

@@ -9,6 +9,7 @@ import type {
   JobCount,
   JobFilter,
   JobStore,
+  JobWatch,
   Pause,
 } from './job-store.js'
 import { mapTexts, type PathRoots, rootOf } from './path-roots.js'
@@ -142,6 +143,10 @@ export class MappedJobStore implements JobStore {
   async pauses(): Promise<Pause[]> {
     const toHere = (group: string | null) => (group === null ? null : this.#roots.toHere(group))
     return (await this.#store.pauses()).map((pause) => ({ ...pause, group: toHere(pause.group) }))
+  }
+
+  watch(onReady: () => void): Promise<JobWatch> {
+    return this.#store.watch(onReady)
   }
 
   close(): Promise<void> {

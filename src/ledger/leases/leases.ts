@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TransientError } from '../../core/errors.js'
-import type { Row, SqliteFile } from '../database/sqlite-file.js'
+import type { Database, Row, Statements, Transaction } from '../database/database.js'
 import { type Holder, isCertainlyDead } from './holder.js'
 
 /** Columns of a new lease. */
@@ -10,37 +10,60 @@ export interface NewLease {
   readonly expiresMs: number
 }
 
-/** Creates a lease for this process. Call inside the transaction that writes it. */
-export function newLease(database: SqliteFile, holder: Holder, expiresMs: number): NewLease {
+/** Creates a lease for this process, inside the transaction that writes it. */
+export async function newLease(tx: Transaction, holder: Holder, leaseMs: number): Promise<NewLease> {
   const identity = [holder.host, holder.pid, holder.startTicks ?? '']
-  database.run('INSERT OR IGNORE INTO holders (host, pid, start_ticks) VALUES (?, ?, ?)', identity)
-  const row = database.get('SELECT id FROM holders WHERE host = ? AND pid = ? AND start_ticks = ?', identity)
-  return { token: randomUUID(), holderId: Number(row?.id), expiresMs }
-}
-
-/** Frees leases that expired or whose holder died on this host. Call inside a transaction, before reading holders. */
-export function freeLostLeases(database: SqliteFile, nowMs: number, holder: Holder): void {
-  // Usually nothing has expired, and a read is cheaper than two writes that change nothing.
-  const first = database.get(FIRST_EXPIRIES)
-  for (const [table, free] of Object.entries(FREE))
-    if (Number(first?.[table] ?? Number.POSITIVE_INFINITY) <= nowMs)
-      database.run(`${free} WHERE lease_token IS NOT NULL AND lease_expires_ms <= ?`, [nowMs])
-  for (const row of database.all('SELECT id, host, pid, start_ticks FROM holders WHERE host = ?', [holder.host])) {
-    if (!isCertainlyDead(toHolder(row))) continue
-    for (const free of Object.values(FREE)) database.run(`${free} WHERE lease_holder = ?`, [Number(row.id)])
-    database.run('DELETE FROM holders WHERE id = ?', [Number(row.id)])
+  const find = `SELECT id FROM holders WHERE host = ? AND pid = ? AND start_ticks = ? ${tx.dialect.keep}`
+  for (;;) {
+    const row = await tx.get(find, identity)
+    if (row) return { token: randomUUID(), holderId: Number(row.id), expiresMs: tx.nowMs + leaseMs }
+    await tx.run('INSERT INTO holders (host, pid, start_ticks) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', identity)
   }
 }
 
-/** Deletes processes of other hosts, containers and boots that hold nothing. */
-export function forgetOldHolders(database: SqliteFile, holder: Holder): void {
-  database.run(
-    `DELETE FROM holders WHERE host <> ?
-       AND NOT EXISTS (SELECT 1 FROM jobs WHERE lease_holder = holders.id)
-       AND NOT EXISTS (SELECT 1 FROM voices WHERE lease_holder = holders.id)`,
-    [holder.host],
-  )
+/** Makes jobs ready whose lease is over. */
+export const freeExpired = ({ dialect }: Pick<Transaction, 'dialect'>): string => `
+  ${FREE.jobs} WHERE ${dialect.isIn(
+    'id',
+    `SELECT id FROM jobs INDEXED BY jobs_expiring
+     WHERE lease_token IS NOT NULL AND lease_expires_ms <= ? ${dialect.lockFree}`,
+  )}`
+
+/** Frees the leases of processes that died on this host, so that nobody waits for their end. @returns true if it freed any */
+export async function freeDeadLeases(database: Database, holder: Holder): Promise<boolean> {
+  const dead = await deadHolders(database, holder)
+  if (dead.length === 0) return false
+  return database.transaction(async (tx) => {
+    let freed = 0
+    for (const id of dead) {
+      for (const free of Object.values(FREE)) freed += (await tx.run(`${free} WHERE lease_holder = ?`, [id])).changes
+      await tx.run('DELETE FROM holders WHERE id = ?', [id])
+    }
+    return freed > 0
+  })
 }
+
+async function deadHolders(statements: Statements, { host }: Holder): Promise<number[]> {
+  const rows = await statements.all('SELECT id, host, pid, start_ticks FROM holders WHERE host = ?', [host])
+  return rows.filter((row) => isCertainlyDead(toHolder(row))).map(({ id }) => Number(id))
+}
+
+/** Deletes processes of other hosts, containers and boots that hold nothing. */
+export async function forgetOldHolders(database: Database, holder: Holder): Promise<void> {
+  try {
+    await database.run(
+      `DELETE FROM holders WHERE host <> ?
+         AND NOT EXISTS (SELECT 1 FROM jobs WHERE lease_holder = holders.id)
+         AND NOT EXISTS (SELECT 1 FROM voices WHERE lease_holder = holders.id)`,
+      [holder.host],
+    )
+  } catch (error) {
+    // One of them has just taken a lease. They are forgotten at another start.
+    if ((error as { code?: unknown }).code !== FOREIGN_KEY_VIOLATION) throw error
+  }
+}
+
+const FOREIGN_KEY_VIOLATION = '23503'
 
 /** Creates the error of a lost lease. Its receiver must publish nothing. */
 export function leaseLost(what: string): TransientError {
@@ -60,11 +83,6 @@ export const FREE = {
   jobs: `UPDATE jobs SET ${FREE_COLUMNS}, ready = 1, status = CASE status WHEN 'working' THEN 'queued' ELSE status END`,
   voices: `UPDATE voices SET ${FREE_COLUMNS}`,
 } as const
-
-/** When the first lease of each table expires, or null. */
-export const FIRST_EXPIRIES = `
-  SELECT (SELECT min(lease_expires_ms) FROM jobs WHERE lease_token IS NOT NULL) AS jobs,
-         (SELECT min(lease_expires_ms) FROM voices WHERE lease_token IS NOT NULL) AS voices`
 
 function toHolder(row: Row): Holder {
   return {

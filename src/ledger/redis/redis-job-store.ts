@@ -178,6 +178,10 @@ export class RedisJobStore implements JobStore {
     return pauses.sort((a, b) => a.sinceMs - b.sinceMs)
   }
 
+  async watch() {
+    return { waitMs: (pollMs: number) => pollMs, stop: async () => {} }
+  }
+
   /** Does nothing: the ledger owns the connection. */
   async close(): Promise<void> {}
 

@@ -1,16 +1,27 @@
 import { UsageError } from '../../core/errors.js'
-import type { Ledger, SharedLedgerOptions } from '../ledger.js'
+import { LEDGER_MIGRATIONS } from '../database/schema.js'
+import { DatabaseFileNews } from '../file-news.js'
+import { type Ledger, ledgerIn, type SharedLedgerOptions } from '../ledger.js'
+import { openSharedDatabase } from './open-shared-database.js'
 
 /**
- * Opens a ledger on Redis that any number of machines share. BullMQ and ioredis are loaded only here.
+ * Opens a ledger on PostgreSQL that any number of machines share. Creates its tables if they do not exist.
  *
- * @param address `redis://[user:password@]host[:port][/number]`, `rediss://…`; for sentinels and replicas see `parseRedisAddress`
- * @throws UsageError `ERR_STORE_NOT_INSTALLED`, `ERR_STORE_ADDRESS`, `ERR_STORE_REFUSED`; TransientError
- *   `ERR_STORE_UNREACHABLE`. Later calls throw `ERR_STORE_FULL` and `ERR_STORE_UNREACHABLE` once their patience is over
+ * @param address see `parseStoreAddress`
+ * @throws as `openSharedDatabase` does
  */
 export async function openSharedLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
-  const { openRedisLedger } = await import('../redis/open-redis-ledger.js').catch(storePackagesMissing)
-  return openRedisLedger(address, options)
+  if (/^rediss?:/.test(address)) {
+    const { openRedisLedger } = await import('../redis/open-redis-ledger.js').catch(storePackagesMissing)
+    return openRedisLedger(address, options)
+  }
+  const database = await openSharedDatabase(address, LEDGER_MIGRATIONS, { prefix: 'ledger', ...options })
+  try {
+    return { ...(await ledgerIn(database, options)), news: new DatabaseFileNews(database) }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 /** Converts a failed import of the store's files to an error. */

@@ -1,4 +1,4 @@
-import type { SqliteFile } from '../database/sqlite-file.js'
+import type { Database, Statements } from '../database/database.js'
 
 /** Which files a limit matches: those with as much or more, as much or less, or exactly the same. */
 export type LimitRelation = 'at-least' | 'at-most' | 'equal'
@@ -26,62 +26,57 @@ export interface LimitsLearned {
   unlearn(service: string, facts: LimitFacts): Promise<void>
 }
 
-/** {@link LimitsLearned} in SQLite. */
-export class SqliteLimitsLearned implements LimitsLearned {
-  readonly #database: SqliteFile
-  readonly #now: () => number
+/** {@link LimitsLearned} in SQL. */
+export class SqlLimitsLearned implements LimitsLearned {
+  readonly #database: Database
 
-  constructor({ database, now = Date.now }: { readonly database: SqliteFile; readonly now?: () => number }) {
+  constructor({ database }: { readonly database: Database }) {
     this.#database = database
-    this.#now = now
   }
 
   async learn(limit: LearnedLimit): Promise<void> {
-    this.#database.transaction(() => {
-      const same = this.#known(limit.service).filter(
+    await this.#database.transaction(async (tx) => {
+      const same = (await knownAt(tx, limit.service)).filter(
         (known) =>
           known.errorCode === limit.errorCode && known.property === limit.property && known.relation === limit.relation,
       )
       if (same.some((known) => limitMatches(known, limit.value))) return
       // The new limit replaces those that it covers.
-      for (const known of same) if (limitMatches(limit, known.value)) this.#delete(known)
-      this.#database.run(
-        `INSERT OR IGNORE INTO limits_learned (service, error_code, property, relation, value, learned_ms)
-         VALUES (?, ?, ?, ?, ?, ?)`,
-        [...keyOf(limit), this.#now()],
+      for (const known of same) if (limitMatches(limit, known.value)) await unlearn(tx, known)
+      await tx.run(
+        `INSERT INTO limits_learned (service, error_code, property, relation, value, learned_ms)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        [...keyOf(limit), tx.nowMs],
       )
     })
   }
 
   async matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]> {
-    return this.#known(service).filter((limit) => limitMatches(limit, facts[limit.property]))
+    return (await knownAt(this.#database, service)).filter((limit) => limitMatches(limit, facts[limit.property]))
   }
 
   async unlearn(service: string, facts: LimitFacts): Promise<void> {
-    this.#database.transaction(() => {
-      for (const limit of this.#known(service)) if (limitMatches(limit, facts[limit.property])) this.#delete(limit)
-    })
+    for (const limit of await this.matching(service, facts)) await unlearn(this.#database, limit)
   }
+}
 
-  #known(service: string): LearnedLimit[] {
-    return this.#database
-      .all('SELECT * FROM limits_learned WHERE service = ? ORDER BY learned_ms', [service])
-      .map((row) => ({
-        service: String(row.service),
-        errorCode: Number(row.error_code),
-        property: String(row.property),
-        relation: row.relation as LimitRelation,
-        value: JSON.parse(String(row.value)) as number | string,
-      }))
-  }
+async function knownAt(statements: Statements, service: string): Promise<LearnedLimit[]> {
+  const rows = await statements.all('SELECT * FROM limits_learned WHERE service = ? ORDER BY learned_ms', [service])
+  return rows.map((row) => ({
+    service: String(row.service),
+    errorCode: Number(row.error_code),
+    property: String(row.property),
+    relation: row.relation as LimitRelation,
+    value: JSON.parse(String(row.value)) as number | string,
+  }))
+}
 
-  #delete(limit: LearnedLimit): void {
-    this.#database.run(
-      `DELETE FROM limits_learned
-       WHERE service = ? AND error_code = ? AND property = ? AND relation = ? AND value = ?`,
-      keyOf(limit),
-    )
-  }
+async function unlearn(statements: Pick<Statements, 'run'>, limit: LearnedLimit): Promise<void> {
+  await statements.run(
+    `DELETE FROM limits_learned
+     WHERE service = ? AND error_code = ? AND property = ? AND relation = ? AND value = ?`,
+    keyOf(limit),
+  )
 }
 
 function keyOf(limit: LearnedLimit): (string | number)[] {

@@ -1,5 +1,5 @@
 import { PrecheckError } from '../../core/errors.js'
-import type { SqliteFile } from '../database/sqlite-file.js'
+import type { Database, Statements } from '../database/database.js'
 
 /** Paid and reserved seconds of one day. */
 export interface DaySpending {
@@ -40,65 +40,61 @@ export interface SpendingLog {
 export const OPEN_DAYS = 4
 export const DAY_MS = 24 * 3600 * 1000
 
-/** {@link SpendingLog} in SQLite. */
-export class SqliteSpendingLog implements SpendingLog {
-  readonly #database: SqliteFile
-  readonly #now: () => number
+/** {@link SpendingLog} in SQL: one limit for all processes of a ledger. */
+export class SqlSpendingLog implements SpendingLog {
+  readonly #database: Database
 
-  constructor({ database, now = Date.now }: { readonly database: SqliteFile; readonly now?: () => number }) {
+  constructor({ database }: { readonly database: Database }) {
     this.#database = database
-    this.#now = now
   }
 
   async reserve(id: string, sec: number, { maxSecondsPerDay }: SpendingLimit): Promise<void> {
-    this.#database.transaction(() => {
-      const known = this.#database.get('SELECT committed FROM spending WHERE id = ?', [id])
+    await this.#database.transaction(async (tx) => {
+      const known = await tx.get('SELECT committed FROM spending WHERE id = ?', [id])
       if (known?.committed === 1) return
+      const day = dayOf(tx.nowMs)
+      // Only one process at a time adds to a day, and none exceeds its limit.
+      await tx.run('INSERT INTO spending_days (day) VALUES (?) ON CONFLICT DO NOTHING', [day])
+      await tx.get(`SELECT day FROM spending_days WHERE day = ? ${tx.dialect.forUpdate}`, [day])
       // Replace an earlier reservation: it may be from yesterday, or of another length.
-      this.#database.run('DELETE FROM spending WHERE id = ?', [id])
-      const { day, committedSec, reservedSec } = this.#spent(this.#today())
+      await tx.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
+      const { committedSec, reservedSec } = await spentOn(tx, day)
       const spentSec = committedSec + reservedSec
       if (maxSecondsPerDay !== null && spentSec + sec > maxSecondsPerDay)
         throw overLimit(spentSec, sec, maxSecondsPerDay)
-      this.#database.run('INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?)', [
-        id,
-        day,
-        sec,
-        this.#now(),
-      ])
+      await tx.run(
+        `INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+        [id, day, sec, tx.nowMs],
+      )
     })
   }
 
   async commit(id: string): Promise<void> {
-    this.#database.run('UPDATE spending SET committed = 1 WHERE id = ?', [id])
+    await this.#database.run('UPDATE spending SET committed = 1 WHERE id = ?', [id])
   }
 
   async release(id: string): Promise<void> {
-    this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
+    await this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
   }
 
   async reserved(): Promise<readonly string[]> {
-    const since = dayOf(this.#now() - (OPEN_DAYS - 1) * DAY_MS)
-    const rows = this.#database.all('SELECT id FROM spending WHERE committed = 0 AND day >= ?', [since])
+    const since = dayOf(this.#database.nowMs() - (OPEN_DAYS - 1) * DAY_MS)
+    const rows = await this.#database.all('SELECT id FROM spending WHERE committed = 0 AND day >= ?', [since])
     return rows.map(({ id }) => String(id))
   }
 
-  async spent(day: string = this.#today()): Promise<DaySpending> {
-    return this.#spent(day)
+  async spent(day: string = dayOf(this.#database.nowMs())): Promise<DaySpending> {
+    return spentOn(this.#database, day)
   }
+}
 
-  #spent(day: string): DaySpending {
-    const row = this.#database.get(
-      `SELECT coalesce(sum(sec) FILTER (WHERE committed = 1), 0) AS committed,
-              coalesce(sum(sec) FILTER (WHERE committed = 0), 0) AS reserved FROM spending WHERE day = ?`,
-      [day],
-    )
-    return { day, committedSec: Number(row?.committed), reservedSec: Number(row?.reserved) }
-  }
-
-  #today(): string {
-    return dayOf(this.#now())
-  }
+async function spentOn(statements: Statements, day: string): Promise<DaySpending> {
+  const row = await statements.get(
+    `SELECT coalesce(sum(sec) FILTER (WHERE committed = 1), 0) AS committed,
+            coalesce(sum(sec) FILTER (WHERE committed = 0), 0) AS reserved FROM spending WHERE day = ?`,
+    [day],
+  )
+  return { day, committedSec: Number(row?.committed), reservedSec: Number(row?.reserved) }
 }
 
 /** The day of a time in Unix milliseconds, as `YYYY-MM-DD` in UTC. */

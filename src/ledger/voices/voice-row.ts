@@ -1,4 +1,4 @@
-import type { Row } from '../database/sqlite-file.js'
+import type { Row } from '../database/database.js'
 import type { Voice, VoiceAttempt, VoiceStatus } from './voice.js'
 
 /** Converts a row of `voices` with its attempts, oldest first. */

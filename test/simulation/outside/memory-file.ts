@@ -8,6 +8,7 @@ interface Statement {
   /** Tables that it reads or changes. */
   readonly tables: readonly string[]
   readonly isDelete: boolean
+  readonly isWrite: boolean
 }
 
 const TABLE = /\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)/g
@@ -47,22 +48,34 @@ export class MemoryFile {
     const known = this.#answers.get(key)
     const statement = this.#statement(sql)
     if (known && statement.tables.every((table) => (this.#changes.get(table) ?? 0) <= known.after)) return known.rows
+    if (statement.isWrite) this.#begin()
     const rows = statement.real.all(bound)
-    this.#answers.set(key, { rows, after: this.#changeCount })
+    if (!statement.isWrite) this.#answers.set(key, { rows, after: this.#changeCount })
+    else if (rows.length > 0) this.#countChange(statement)
     return rows
   }
 
   /** @returns how many rows it changed */
   run(sql: string, bound: Bound): number {
     this.#begin()
-    const { real, tables, isDelete } = this.#statement(sql)
-    const { changes } = real.run(bound)
-    if (changes === 0) return 0
+    const statement = this.#statement(sql)
+    const { changes } = statement.real.run(bound)
+    if (changes > 0) this.#countChange(statement)
+    return changes
+  }
+
+  /** True for a statement that changes rows, also if it returns them. */
+  isWrite(sql: string): boolean {
+    return this.#statement(sql).isWrite
+  }
+
+  #countChange({ tables, isDelete }: Statement): void {
     // Rows of other tables may go with those that are deleted.
     if (isDelete) this.#answers.clear()
     this.#changeCount += 1
-    for (const table of tables) this.#changes.set(table, this.#changeCount)
-    return changes
+    // A trigger of jobs changes lanes.
+    for (const table of tables.includes('jobs') ? [...tables, 'lanes'] : tables)
+      this.#changes.set(table, this.#changeCount)
   }
 
   /** Removes every row. The next world finds the schema made. */
@@ -105,7 +118,12 @@ export class MemoryFile {
     if (known) return known
     const tables = [...sql.matchAll(TABLE)].map(([, name]) => name ?? '')
     const real = this.#database.prepare(sql).safeIntegers(true)
-    const statement = { real, tables, isDelete: /^\s*DELETE/.test(sql) }
+    const statement = {
+      real,
+      tables,
+      isDelete: /^\s*DELETE/.test(sql),
+      isWrite: /^\s*(?:DELETE|UPDATE|INSERT)/.test(sql),
+    }
     this.#statements.set(sql, statement)
     return statement
   }

@@ -61,7 +61,9 @@ export function simulatedLibsql(Real: Connect): Connect {
         safeIntegers: () => statement,
         all: (bound: never[]) => {
           this.#requireAlive()
-          return this.#file.all(sql, bound)
+          const rows = this.#file.all(sql, bound)
+          if (rows.length > 0 && this.#file.isWrite(sql)) this.#world.activity += 1
+          return rows
         },
         run: (bound: never[]): Pick<Libsql.RunResult, 'changes'> => {
           this.#requireAlive()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LearnedLimit, LimitsLearned } from '../../src/ledger/index.js'
-import { eachWith, type Shared } from './store-fixture.js'
+import type { LearnedLimit, LimitsLearned } from '../../../src/ledger/index.js'
+import { eachWith, type Shared } from '../store-fixture.js'
 
 const tooLong = (value: number): LearnedLimit => ({
   service: 's',

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { holdVoice, VOICE_MOVES, type VoiceLedger, type VoiceStatus, type VoiceStep } from '../../src/ledger/index.js'
-import { KEEP_VOICES_MS } from '../../src/ledger/voices/voice.js'
-import fc from '../helpers/properties.js'
-import { eachWith, type Shared } from './store-fixture.js'
+import {
+  holdVoice,
+  VOICE_MOVES,
+  type VoiceLedger,
+  type VoiceStatus,
+  type VoiceStep,
+} from '../../../src/ledger/index.js'
+import { KEEP_VOICES_MS } from '../../../src/ledger/voices/voice.js'
+import fc from '../../helpers/properties.js'
+import { eachWith, type Shared } from '../store-fixture.js'
 
 async function claimed(voices: VoiceLedger, key: string) {
   const claim = await voices.claim(key)

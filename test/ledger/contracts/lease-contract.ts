@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { claimed, eachWith, report, request, type StoreFixture } from './store-fixture.js'
+import { claimed, eachWith, report, request, type StoreFixture } from '../store-fixture.js'
 
 const LOST = expect.objectContaining({ code: 'ERR_LEASE_LOST', exitCode: 4 })
 

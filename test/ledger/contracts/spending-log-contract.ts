@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SpendingLog } from '../../src/ledger/index.js'
-import { eachWith, type Shared } from './store-fixture.js'
+import type { SpendingLog } from '../../../src/ledger/index.js'
+import { eachWith, type Shared } from '../store-fixture.js'
 
 const limit = { maxSecondsPerDay: 100 }
 const OVER = { code: 'ERR_SPENDING_LIMIT', exitCode: 5 }

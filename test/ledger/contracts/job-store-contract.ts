@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { ErrorReport } from '../../src/core/errors.js'
-import type { JobRequest, JobStore } from '../../src/ledger/index.js'
-import type { ExpediteFilter } from '../../src/ledger/jobs/job-store.js'
+import type { ErrorReport } from '../../../src/core/errors.js'
+import type { JobRequest, JobStore } from '../../../src/ledger/index.js'
+import type { ExpediteFilter } from '../../../src/ledger/jobs/job-store.js'
+import { claimed, eachWith, report, request, type StoreFixture } from '../store-fixture.js'
 import { describeLeases } from './lease-contract.js'
-import { claimed, eachWith, report, request, type StoreFixture } from './store-fixture.js'
 
 /** What every job store has to hold, whatever it is built on. */
 export function describeJobStore(name: string, make: () => Promise<StoreFixture>): void {

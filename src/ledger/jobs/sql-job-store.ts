@@ -1,0 +1,298 @@
+import type { Database, Row, SqlValue, Transaction } from '../database/database.js'
+import { type Holder, thisHolder } from '../leases/holder.js'
+import { freeDeadLeases, freeExpired, leaseLost } from '../leases/leases.js'
+import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
+import { CLAIMABLE, claimByKey, claimNext, heldJobOf } from './job-claims.js'
+import { countJobs, findJob, listJobs } from './job-reads.js'
+import { insertJobs } from './job-row.js'
+import {
+  type ClaimedJob,
+  type ClaimOptions,
+  type ClaimOutcome,
+  DEFAULT_LEASE_MS,
+  type ExpediteFilter,
+  type JobCheckpoint,
+  type JobCount,
+  type JobFilter,
+  type JobLease,
+  type JobStore,
+  type JobWatch,
+  type Pause,
+} from './job-store.js'
+import { expedite, wakeDelayed, wakeSetBack } from './job-wakes.js'
+
+/** Dependencies of a store, mostly replaced in tests. */
+export interface StoreContext {
+  readonly database: Database
+  /** Holder of new leases; default: this process. */
+  readonly holder?: Holder
+}
+
+/** Channel on which a job that became ready is reported. */
+const READY = 'ready'
+/** A report may be lost with its connection. */
+const SWEEP_MS = 15_000
+
+/** {@link JobStore} in SQL, for any number of processes. */
+export class SqlJobStore implements JobStore {
+  readonly #database: Database
+  readonly #holder: Holder
+  /** Time of the last claim. An earlier time now means that the clock was set back. */
+  #clockMs = Number.POSITIVE_INFINITY
+  /** When a delay or a lease ends next, as of the last claim. */
+  #nextMs = 0
+
+  constructor({ database, holder = thisHolder() }: StoreContext) {
+    this.#database = database
+    this.#holder = holder
+  }
+
+  async enqueue(request: JobRequest): Promise<{ job: Job; created: boolean }> {
+    return this.#database.transaction(async (tx) => {
+      for (;;) {
+        const created = (await insertJobs(tx, [request])) > 0
+        const job = await findJob(tx, 'jobs.key = ?', [request.key])
+        // It was forgotten between these two statements.
+        if (!job) continue
+        if (created) await tx.notify(READY, request.group)
+        return { job, created }
+      }
+    })
+  }
+
+  async enqueueAll(requests: readonly JobRequest[]): Promise<number> {
+    return this.#database.transaction(async (tx) => {
+      const created = await insertJobs(tx, requests)
+      if (created > 0) await tx.notify(READY, '')
+      return created
+    })
+  }
+
+  async claim(key: string, { leaseMs = DEFAULT_LEASE_MS }: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
+    const claimed = await this.#unlessDead(() =>
+      this.#database.transaction((tx) => claimByKey(tx, this.#holder, key, leaseMs)),
+    )
+    if (claimed) return { outcome: 'claimed', ...claimed }
+    const job = await this.getByKey(key)
+    if (!job) return { outcome: 'unknown' }
+    return { outcome: isEnded(job.status) ? 'ended' : 'held', job }
+  }
+
+  async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    const lastMs = this.#clockMs
+    this.#clockMs = this.#database.nowMs()
+    const isSetBack = this.#clockMs < lastMs
+    // A worker asks often. This reads three index entries, without a transaction.
+    const {
+      ready,
+      expires_ms: expiresMs = null,
+      due_ms: dueMs = null,
+    } = (await this.#database.get(CLAIMABLE, [])) ?? {}
+    this.#nextMs = Math.min(...[expiresMs, dueMs].map((timeMs) => Number(timeMs ?? Number.POSITIVE_INFINITY)))
+    const isOver = (timeMs: Row[string]) => timeMs !== null && Number(timeMs) <= this.#clockMs
+    const isDue = isOver(dueMs) || (isSetBack && dueMs !== null)
+    if (expiresMs === null && ready !== 1 && !isDue) return null
+    const claim = async () => {
+      if (ready !== 1 && !isDue && !isOver(expiresMs)) return null
+      return this.#database.transaction(async (tx) => {
+        if (isOver(expiresMs)) await tx.run(freeExpired(tx), [tx.nowMs])
+        if (isSetBack) await wakeSetBack(tx)
+        if (isDue) await wakeDelayed(tx)
+        return claimNext(tx, this.#holder, options, options.leaseMs ?? DEFAULT_LEASE_MS)
+      })
+    }
+    return this.#unlessDead(claim)
+  }
+
+  async heartbeat(lease: JobLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<JobLease> {
+    return this.#database.transaction(async (tx) => {
+      const expiresMs = tx.nowMs + leaseMs
+      await this.#change(tx, lease, 'lease_expires_ms = ?', [expiresMs])
+      return { ...lease, expiresMs }
+    })
+  }
+
+  async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
+    return this.#database.transaction(async (tx) => {
+      const before =
+        checkpoint.state && (await tx.get(`SELECT state FROM jobs WHERE id = ? ${tx.dialect.forUpdate}`, [lease.jobId]))
+      return this.#change(
+        tx,
+        lease,
+        `state = coalesce(?, state), status = coalesce(?, status), input = coalesce(?, input),
+         input_identity = coalesce(?, input_identity), output = coalesce(?, output),
+         published_sha256 = coalesce(?, published_sha256)`,
+        [
+          checkpoint.state ? mergedState(before?.state, checkpoint.state) : null,
+          checkpoint.status ?? null,
+          checkpoint.input ?? null,
+          checkpoint.inputIdentity ? JSON.stringify(checkpoint.inputIdentity) : null,
+          checkpoint.output ?? null,
+          checkpoint.publishedSha256 ?? null,
+        ],
+      )
+    })
+  }
+
+  async complete(lease: JobLease, end: Parameters<JobStore['complete']>[1]): Promise<Job> {
+    return this.#leave(lease, 'status = ?, ready = 0, error = NULL, receipt = coalesce(?, receipt)', [
+      end.status,
+      end.receipt ?? null,
+    ])
+  }
+
+  async fail(lease: JobLease, end: Parameters<JobStore['fail']>[1]): Promise<Job> {
+    return this.#leave(lease, 'status = ?, ready = 0, error = ?', [end.status, JSON.stringify(end.error)])
+  }
+
+  async retryAt(lease: JobLease, notBeforeMs: number, error: Parameters<JobStore['retryAt']>[2]): Promise<Job> {
+    return this.#leave(lease, "status = 'queued', ready = 0, not_before_ms = ?, error = ?", [
+      Math.ceil(notBeforeMs),
+      JSON.stringify(error),
+    ])
+  }
+
+  async release(lease: JobLease, as: Parameters<JobStore['release']>[1]): Promise<Job> {
+    if (typeof as.notBeforeMs !== 'number') return this.#leave(lease, 'status = ?, ready = 1', [as.status], true)
+    return this.#leave(lease, 'status = ?, ready = 0, not_before_ms = ?', [as.status, Math.ceil(as.notBeforeMs)])
+  }
+
+  async putBack({ job, lease }: ClaimedJob): Promise<void> {
+    await this.#leave(lease, "status = 'queued', ready = 1, attempts = ?", [job.attempts - 1], true)
+  }
+
+  async get(id: string): Promise<Job | null> {
+    return findJob(this.#database, 'jobs.id = ?', [id])
+  }
+
+  async getByKey(key: string): Promise<Job | null> {
+    return findJob(this.#database, 'jobs.key = ?', [key])
+  }
+
+  async list(filter: JobFilter = {}): Promise<Job[]> {
+    return listJobs(this.#database, filter)
+  }
+
+  async counts(): Promise<JobCount[]> {
+    return countJobs(this.#database)
+  }
+
+  async setPriority(id: string, priority: number): Promise<Job | null> {
+    return this.#database.transaction(async (tx) => {
+      await tx.run('UPDATE jobs SET priority = ?, updated_ms = ? WHERE id = ?', [priority, tx.nowMs, id])
+      return findJob(tx, 'jobs.id = ?', [id])
+    })
+  }
+
+  async requeue(id: string): Promise<Job | null> {
+    return this.#unlessHeld(id, async (tx) => {
+      await tx.run(
+        `UPDATE jobs SET ${FREE}, ready = 1, not_before_ms = NULL, updated_ms = ?,
+           attempts = CASE WHEN status IN (${ENDED}) THEN 0 ELSE attempts END, status = CASE WHEN status IN (${ENDED}, 'working') THEN 'queued' ELSE status END WHERE id = ?`,
+        [tx.nowMs, id],
+      )
+      await tx.notify(READY, '')
+    }).then(() => this.get(id))
+  }
+
+  async expedite(filter: ExpediteFilter): Promise<number> {
+    return this.#database.transaction(async (tx) => {
+      const count = await expedite(tx, filter)
+      if (count > 0) await tx.notify(READY, '')
+      return count
+    })
+  }
+
+  async forget(id: string): Promise<boolean> {
+    return this.#unlessHeld(id, async (tx) => {
+      await tx.run('DELETE FROM jobs WHERE id = ?', [id])
+    })
+  }
+
+  async forgetEnded(beforeMs: number): Promise<number> {
+    return this.#database.transaction(async (tx) => (await tx.run(FORGET_ENDED, [beforeMs])).changes)
+  }
+
+  async pause(group: string | null, reason: string): Promise<void> {
+    await this.#database.run(
+      `INSERT INTO pauses (grp, reason, since_ms) VALUES (?, ?, ?)
+       ON CONFLICT (grp) DO UPDATE SET reason = excluded.reason`,
+      [group ?? '', reason, this.#database.nowMs()],
+    )
+  }
+
+  async resume(group: string | null): Promise<void> {
+    await this.#database.run('DELETE FROM pauses WHERE grp = ?', [group ?? ''])
+    await this.#database.notify(READY, group ?? '')
+  }
+
+  async pauses(): Promise<Pause[]> {
+    const rows = await this.#database.all('SELECT * FROM pauses ORDER BY since_ms', [])
+    return rows.map((row) => ({
+      group: String(row.grp) || null,
+      reason: String(row.reason),
+      sinceMs: Number(row.since_ms),
+    }))
+  }
+
+  async watch(onReady: () => void): Promise<JobWatch> {
+    const listening = await this.#database.listen(READY, onReady)
+    return {
+      waitMs: (pollMs) =>
+        listening.isHearing() ? Math.max(pollMs, Math.min(SWEEP_MS, this.#nextMs - this.#database.nowMs())) : pollMs,
+      stop: listening.stop,
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close()
+  }
+
+  /** Tries again if nothing was found because of processes of this host that are dead. */
+  async #unlessDead<T>(attempt: () => Promise<T>): Promise<T> {
+    const found = await attempt()
+    return found === null && (await freeDeadLeases(this.#database, this.#holder)) ? attempt() : found
+  }
+
+  /** Changes a job that exists and nobody holds. @returns false if it does not, or somebody does */
+  async #unlessHeld(id: string, change: (tx: Transaction) => Promise<void>): Promise<boolean> {
+    await freeDeadLeases(this.#database, this.#holder)
+    return this.#database.transaction(async (tx) => {
+      const row = await tx.get(
+        `SELECT id FROM jobs WHERE id = ? AND (lease_token IS NULL OR lease_expires_ms <= ?) ${tx.dialect.forUpdate}`,
+        [id, tx.nowMs],
+      )
+      if (row) await change(tx)
+      return row !== undefined
+    })
+  }
+
+  /** Changes a job of this lease, or throws `ERR_LEASE_LOST`. */
+  async #change(tx: Transaction, lease: JobLease, assignments: string, values: readonly SqlValue[]): Promise<Job> {
+    const row = await tx.get(
+      `UPDATE jobs SET ${assignments}, updated_ms = ? WHERE id = ? AND lease_token = ? RETURNING *`,
+      [...values, tx.nowMs, lease.jobId, lease.token],
+    )
+    if (row) return heldJobOf(row, this.#holder)
+    const job = await findJob(tx, 'jobs.id = ?', [lease.jobId])
+    throw leaseLost(job?.input ?? 'a job that was forgotten')
+  }
+
+  async #leave(lease: JobLease, assignments: string, values: readonly SqlValue[], isReady = false): Promise<Job> {
+    return this.#database.transaction(async (tx) => {
+      const job = await this.#change(tx, lease, `${assignments}, ${FREE}`, values)
+      if (isReady) await tx.notify(READY, job.group)
+      return job
+    })
+  }
+}
+
+/** @param before as stored */
+function mergedState(before: Row[string] | undefined, more: JobState): string {
+  return JSON.stringify({ ...(typeof before === 'string' && JSON.parse(before)), ...more })
+}
+
+const ENDED = "'done', 'skipped', 'rejected', 'failed'"
+const FREE = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
+/** Along an index of what ended. */
+export const FORGET_ENDED = `DELETE FROM jobs INDEXED BY jobs_ended WHERE status IN (${ENDED}) AND updated_ms < ?`
