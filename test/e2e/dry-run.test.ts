@@ -15,9 +15,9 @@ describe('--dry-run', () => {
   it.each([
     ['a whole film', []],
     ['a film brought to a loudness', ['--preset', 'podcast']],
-    ['a part of a film', ['--segment', '2-6']],
+    ['a part of a film', ['--segment', '0.5-1.5']],
   ])('names the very command with which %s is muxed, and writes nothing', async (_what, choice) => {
-    const input = workshop.take('interview.mp4')
+    const input = workshop.take('phone.mp4')
     const args = ['run', input, '--json', ...choice]
     const before = readdirSync(workshop.dir)
     const shown = await runCli([...args, '--dry-run'], options())
@@ -26,7 +26,7 @@ describe('--dry-run', () => {
 
     const done = await runCli(args, options())
     expect(done.exitCode, done.stderr).toBe(0)
-    const receiptPath = workshop.path('interview.regen.mp4.voxmux.json')
+    const receiptPath = workshop.path('phone.regen.mp4.voxmux.json')
     expect(existsSync(receiptPath)).toBe(true)
     const { runs } = receiptSchema.parse(JSON.parse(readFileSync(receiptPath, 'utf8'))).ffmpeg
     const plan = eventsOf(shown).find(({ event }) => event === 'plan') as { ffmpeg: string[][] } | undefined

@@ -62,7 +62,7 @@ it('writes one line of log a step, with the job’s id, where no terminal reads 
 })
 
 it('finishes, once, what a killed worker began', async () => {
-  const input = shop.take('interview.mp4')
+  const input = shop.take('vfr.mp4')
   writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
   const first = startWorker('--json')
   await first.until(/"stage":"cut"/)
@@ -74,7 +74,7 @@ it('finishes, once, what a killed worker began', async () => {
   const events = eventsOf(await second.ended)
   expect(events.find(({ event }) => event === 'file')).toMatchObject({ status: 'done', input })
   const left = readdirSync(shop.dir).sort()
-  expect(left).toEqual(['interview.mp4', 'interview.regen.mp4', 'interview.regen.mp4.voxmux.json', 'spool'])
+  expect(left).toEqual(['spool', 'vfr.mp4', 'vfr.regen.mp4', 'vfr.regen.mp4.voxmux.json'])
   expect(readdirSync(join(shop.env.VOXMUX_STATE_DIR ?? '', 'work'))).toEqual([])
 })
 

@@ -29,7 +29,7 @@ async function output(client: ApiClient, fileId: string) {
 describe('the service with its own engine', () => {
   it('gives video as video', async () => {
     const client = await apiClient(await withService())
-    const film = await processed(client, 'interview.mp4')
+    const film = await processed(client, 'phone.mp4')
     expect(film).toMatchObject({ status: 'Succeeded', progress: 100 })
     const { media, type } = await output(client, film.id)
     expect([media.container, type]).toEqual(['mp4', 'video/mp4'])

@@ -26,6 +26,7 @@ import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
+import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
@@ -106,18 +107,19 @@ const WORK_FOLDER = '/WORK'
 
 async function commands(plan: JobPlan, recipe: Recipe): Promise<readonly (readonly string[])[]> {
   const cuts = planCuts(plan.media, cutRequests(plan, WORK_FOLDER))
-  return [cutCommand(plan.media, cuts), ...(await muxPreview(plan.mux, cuts, recipe))].map(ffmpegArguments)
+  return [cutCommand(plan.media, cuts), ...(await muxPreview(plan, cuts, recipe))].map(ffmpegArguments)
 }
 
 /** The mux command. Values that only the regenerated audio determines have their usual values. */
 async function muxPreview(
-  plan: MuxPlan,
+  { mux: plan, tracks }: JobPlan,
   cuts: readonly PlannedCut[],
   recipe: Recipe,
 ): Promise<readonly FfmpegCommand[]> {
   const previews = replacedStreams(plan).map((stream) => {
-    const own = cuts.filter((cut) => cut.stream.index === stream.input.index)
-    return forecastVoice(plan, stream, usualSample(pcmFormatFor(stream.input).sample, own, recipe))
+    const track = tracks.find(({ stream: { index } }) => index === stream.input.index)
+    const cut = cuts.find(({ stream: { index } }) => index === stream.input.index)
+    return forecastVoice(plan, stream, usualSample(pcmFormatFor(stream.input).sample, track, cut, recipe))
   })
   const voices = previews.map(({ voice }) => voice)
   const { writing } = plan
@@ -140,9 +142,14 @@ async function muxPreview(
  * The usual sample type of the regenerated audio: as sent, or the requested lossy type. Parts are spliced into the
  * original and keep its type.
  */
-function usualSample(own: SampleType, cuts: readonly PlannedCut[], recipe: Recipe): SampleType {
-  const [cut, ...more] = cuts
-  if (!cut || more.length > 0 || cut.request.range.startSample > 0 || cut.request.range.endSample !== null) return own
+function usualSample(
+  own: SampleType,
+  track: TrackPlan | undefined,
+  cut: PlannedCut | undefined,
+  recipe: Recipe,
+): SampleType {
+  const [piece, ...more] = track?.pieces ?? []
+  if (!piece || !cut || more.length > 0 || piece.range.startSample > 0 || piece.range.endSample !== null) return own
   return voiceSample(own, [recipe.voice.outputType === 'lossless' ? decodedFormat(cut).sample : own], recipe)
 }
 
