@@ -1,11 +1,11 @@
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
-import type { RegeneratedBlock, VoiceEngine } from './engine.js'
+import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from './engine.js'
 import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
 import { decimate, interpolate } from './resample-by-factor.js'
 import { EVIDENCE_REACH_SEC } from './restore/evidence.js'
 import type { EvidenceSettings } from './restore/evidence-settings.js'
 import { BlendedGain } from './restore/frame-gain.js'
-import { restoreBlock } from './restore/restore-block.js'
+import { judgeBlock, restoreBlock } from './restore/restore-block.js'
 import { BIN_HZ } from './restore/spectral-change.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
 
@@ -37,19 +37,25 @@ export async function createEmbeddedEngine(settings: EvidenceSettings): Promise<
   const gtcrn = await Gtcrn.load()
   const gain = new BlendedGain(BIN_HZ)
   const factor = SAMPLE_RATE / GTCRN_RATE
+  const listenInto = (probabilities: Float32Array[]) => (channel: Float32Array) => {
+    const { voice, probability } = rnnoise.run(channel)
+    probabilities.push(probability)
+    const low = decimate(channel, factor)
+    const level = gainToWorkingLevel(low, 0.4 * GTCRN_RATE)
+    const found = gtcrn.run(low.map((value) => value * level)).map((value) => value / level)
+    return [voice, interpolate(found, factor, channel.length)]
+  }
   return {
     plan: EMBEDDED_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
       const probabilities: Float32Array[] = []
-      const channels = await restoreBlock(block, settings, gain, (channel) => {
-        const { voice, probability } = rnnoise.run(channel)
-        probabilities.push(probability)
-        const low = decimate(channel, factor)
-        const level = gainToWorkingLevel(low, 0.4 * GTCRN_RATE)
-        const found = gtcrn.run(low.map((value) => value * level)).map((value) => value / level)
-        return [voice, interpolate(found, factor, channel.length)]
-      })
+      const channels = await restoreBlock(block, settings, gain, listenInto(probabilities))
       return { channels, probability: innerProbability(likeliest(probabilities), block, 0) }
+    },
+    judge: async (block: Block): Promise<JudgedBlock> => {
+      const probabilities: Float32Array[] = []
+      const strength = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)
+      return { strength, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
     detect: async (block) => detectWithRnnoise(rnnoise, block),
   }

@@ -8,6 +8,14 @@ export interface RegeneratedBlock {
   readonly probability: Float32Array<ArrayBuffer> | null
 }
 
+/** How much a block needs regeneration, found without changing it. */
+export interface JudgedBlock {
+  /** Strength of the regeneration (0: left alone … 1: full) of each 10 ms of the block, in the channel that needs most. */
+  readonly strength: Float32Array<ArrayBuffer>
+  /** As in {@link RegeneratedBlock}. */
+  readonly probability: Float32Array<ArrayBuffer> | null
+}
+
 /**
  * A voice model, as a worker thread runs it: 48 kHz, full scale ±1.
  * The result depends on the block alone: an engine keeps nothing from one block to the next.
@@ -15,6 +23,7 @@ export interface RegeneratedBlock {
 export interface VoiceEngine {
   readonly plan: BlockPlan
   regenerate(block: Block): Promise<RegeneratedBlock>
+  judge(block: Block): Promise<JudgedBlock>
   /** Probability of voice of each 10 ms of the block, on the mean of its channels; null as above. */
   detect(block: Block): Promise<Float32Array<ArrayBuffer> | null>
 }

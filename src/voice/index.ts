@@ -1,6 +1,7 @@
 export { SAMPLE_RATE as VOICE_SAMPLE_RATE } from './block-plan.js'
 export { type DetectOptions, detectVoice } from './detect-voice.js'
 export { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
+export { mapVoice, type VoiceMap } from './map-voice.js'
 export { type OnnxModel, onnxModelSchema } from './onnx/onnx-model.js'
 export { correct, type RegenerateOptions, regenerate, type VoiceInput } from './regenerate.js'
 export { VoicePool, type VoicePoolOptions } from './voice-pool.js'

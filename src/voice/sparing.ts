@@ -18,6 +18,9 @@ export function sparing(engine: VoiceEngine): VoiceEngine {
       const { channels, probability } = await engine.regenerate({ ...block, channels: [first] })
       return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
     },
+    judge: async (block) => {
+      return isSilent(block) ? { strength: noVoice(block), probability: noVoice(block) } : engine.judge(block)
+    },
     detect: async (block) => (isSilent(block) ? noVoice(block) : engine.detect(block)),
   }
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { InterruptedError, JobFailedError, UsageError } from '../core/errors.js'
 import type { Block, BlockPlan } from './block-plan.js'
 import { blockPlanOf } from './create-engine.js'
-import type { RegeneratedBlock } from './engine.js'
+import type { JudgedBlock, RegeneratedBlock } from './engine.js'
 import { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
 import { VoiceThread } from './voice-thread.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
@@ -60,6 +60,12 @@ export class VoicePool {
   /** The difference that {@link regenerate} would add to the block: exactly 0 if it leaves it alone. */
   async correct(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'correct', block }, options.signal)
+  }
+
+  /** How much the block needs regeneration; errors as {@link regenerate}. */
+  async judge(block: Block, options: BlockOptions = {}): Promise<JudgedBlock> {
+    const { channels, probability } = await this.#ask({ task: 'judge', block }, options.signal)
+    return { strength: channels[0] ?? new Float32Array(0), probability }
   }
 
   /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */

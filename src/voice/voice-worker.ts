@@ -28,6 +28,10 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
         return { ok: true, ...(await loaded.regenerate(block)) }
       case 'correct':
         return { ok: true, ...correction(block, await loaded.regenerate(block)) }
+      case 'judge': {
+        const { strength, probability } = await loaded.judge(block)
+        return { ok: true, channels: [strength], probability }
+      }
       case 'detect':
         return { ok: true, channels: [], probability: await loaded.detect(block) }
       default:

@@ -4,11 +4,11 @@ import type { Block } from './block-plan.js'
 /** A request from the pool to a worker. */
 export interface WorkerRequest {
   /** `correct`: what regeneration would add to the input. */
-  readonly task: 'regenerate' | 'correct' | 'detect'
+  readonly task: 'regenerate' | 'correct' | 'judge' | 'detect'
   readonly block: Block
 }
 
-/** A worker's response, one per request. `channels` is empty for `detect`. */
+/** A worker's response, one per request. `channels` is empty for `detect`; for `judge` it is the strength alone. */
 export type WorkerAnswer =
   | {
       readonly ok: true

@@ -3,13 +3,13 @@ import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { type Block, type BlockPlan, SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
-import type { RegeneratedBlock, VoiceEngine } from '../engine.js'
+import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from '../engine.js'
 import { decimate, interpolate } from '../resample-by-factor.js'
 import type { EvidenceSettings } from '../restore/evidence-settings.js'
 import { OwnGain } from '../restore/frame-gain.js'
-import { restoreBlock } from '../restore/restore-block.js'
+import { judgeBlock, restoreBlock } from '../restore/restore-block.js'
 import { BIN_HZ } from '../restore/spectral-change.js'
-import { Rnnoise } from '../rnnoise.js'
+import { FRAME_SAMPLES, Rnnoise } from '../rnnoise.js'
 import { framedModel, type SoundModel } from './onnx-frames.js'
 import { type OnnxModel, type OnnxWhole, onnxModelSchema } from './onnx-model.js'
 import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
@@ -33,13 +33,16 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   const sound = soundModel(sessions, model)
   const rnnoise = await Rnnoise.load()
   const gain = new OwnGain(BIN_HZ, model.sampleRate * 0.47)
+  const listen = async (channel: Float32Array) => [await throughModel(channel, sound, model.sampleRate)]
   return {
     plan: ONNX_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
-      const channels = await restoreBlock(block, settings, gain, async (channel) => [
-        await throughModel(channel, sound, model.sampleRate),
-      ])
+      const channels = await restoreBlock(block, settings, gain, listen)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
+    },
+    judge: async (block: Block): Promise<JudgedBlock> => {
+      const strength = await judgeBlock(block, settings, gain, listen, FRAME_SAMPLES)
+      return { strength, probability: detectWithRnnoise(rnnoise, block) }
     },
     detect: async (block) => detectWithRnnoise(rnnoise, block),
   }

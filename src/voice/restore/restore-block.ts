@@ -3,7 +3,7 @@ import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
 import { likenessOf } from './likeness.js'
-import { findRumble } from './rumble.js'
+import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
 
 /** Reach of the gain's dip to both sides of a peak: 5 ms at 48 kHz. */
@@ -28,6 +28,29 @@ export async function restoreBlock(
   gain: FrameGain,
   listen: Listener,
 ): Promise<Float32Array<ArrayBuffer>[]> {
+  const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
+  const changes = await findChanges(channels, settings, gain, listen)
+  const mended = changes.map(({ change, wet, rumble }, c) => {
+    const mended = added(original[c] ?? change, change, wet, innerStart)
+    return rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
+  })
+  limitPeaks(mended, original)
+  return mended
+}
+
+/** A change of one channel, and how much of it to make, frame by frame. */
+interface ChannelChange {
+  readonly change: Float32Array
+  readonly wet: Float64Array
+  readonly rumble: Rumble | undefined
+}
+
+async function findChanges(
+  channels: Block['channels'],
+  settings: EvidenceSettings,
+  gain: FrameGain,
+  listen: Listener,
+): Promise<ChannelChange[]> {
   const heard: InputChannel[] = []
   for (const original of channels) heard.push({ original, voices: await listen(original) })
   const frames = framesOf(channels[0]?.length ?? 0)
@@ -36,23 +59,39 @@ export async function restoreBlock(
 
   const strength = (evidence: Evidence) => strengthOf(evidence, HOP_SEC, settings)
   const shared = proposals[0] ? strength(proposals[0].shared) : new Float64Array(frames)
-  const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
-  const mended = proposals.map(({ change, own }, c) => {
+  return proposals.map(({ change, own }, c) => {
     const alike = likeness[c] ?? shared
     const alone = alike.every((value) => value === 1) ? shared : strength(own)
     const wet = shared.map((value, i) => {
       const share = alike[i] ?? 1
       return share * value + (1 - share) * (alone[i] ?? 0)
     })
-    const mended = added(original[c] ?? change, change, wet, innerStart)
-    if (!gain.takesRumble) return mended
+    if (!gain.takesRumble) return { change, wet, rumble: undefined }
     // The change takes the rumble out as far as it is made: only the rest is left to do.
     const rumble = findRumble(channels[c] ?? change)
     const left = rumble.strength.map((value, i) => value * (1 - (wet[i] ?? 0)))
-    return added(mended, rumble.change, left, innerStart)
+    return { change, wet, rumble: { change: rumble.change, strength: left } }
   })
-  limitPeaks(mended, original)
-  return mended
+}
+
+/**
+ * How strongly {@link restoreBlock} would change a block.
+ *
+ * @param frameSamples length of the frames of the result
+ * @returns the strength in each frame of the block itself, in the channel that changes most: 0 … 1
+ */
+export async function judgeBlock(
+  { channels, innerStart, innerEnd }: Block,
+  settings: EvidenceSettings,
+  gain: FrameGain,
+  listen: Listener,
+  frameSamples: number,
+): Promise<Float32Array<ArrayBuffer>> {
+  const changes = await findChanges(channels, settings, gain, listen)
+  return Float32Array.from({ length: Math.ceil((innerEnd - innerStart) / frameSamples) }, (_, frame) => {
+    const hop = Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
+    return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))
+  })
 }
 
 /** The original with so much of the change; the strength runs straight from one window's middle to the next. */

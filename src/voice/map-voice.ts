@@ -1,0 +1,61 @@
+import { linkedAbort } from '../core/linked-abort.js'
+import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import type { JudgedBlock } from './engine.js'
+import type { VoiceInput } from './regenerate.js'
+import { FRAME_SAMPLES } from './rnnoise.js'
+import type { VoicePool } from './voice-pool.js'
+
+/** Voice and noise of a sound, second by second. The last second may be incomplete. */
+export interface VoiceMap {
+  /** Mean probability of voice, 0 … 1. */
+  readonly voice: readonly number[]
+  /** Highest strength at which the engine would regenerate the second: 0 is clean, 1 is noisy. */
+  readonly noise: readonly number[]
+}
+
+export interface MapVoiceOptions {
+  readonly pool: VoicePool
+  readonly signal?: AbortSignal | undefined
+}
+
+const FRAMES_PER_SEC = SAMPLE_RATE / FRAME_SAMPLES
+
+/** Maps the voice and the noise of a sound, without changing it. Errors as {@link VoicePool.judge}. */
+export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOptions): Promise<VoiceMap> {
+  const { controller, release } = linkedAbort(signal)
+  const seconds = new Seconds()
+  const running: Promise<JudgedBlock>[] = []
+  try {
+    for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
+      const judged = pool.judge(block, { signal: controller.signal })
+      // Awaited in order, below.
+      judged.catch(() => {})
+      running.push(judged)
+      const first = running.length > pool.size ? running.shift() : undefined
+      if (first) seconds.add(await first)
+    }
+    for (const judged of running) seconds.add(await judged)
+  } finally {
+    controller.abort()
+    release()
+  }
+  return { voice: seconds.voice, noise: seconds.noise }
+}
+
+/** Gathers frames of 10 ms into seconds. */
+class Seconds {
+  readonly voice: number[] = []
+  readonly noise: number[] = []
+  #frames = 0
+
+  add({ strength, probability }: JudgedBlock): void {
+    for (const [frame, value] of strength.entries()) {
+      const second = Math.floor(this.#frames / FRAMES_PER_SEC)
+      const before = this.#frames % FRAMES_PER_SEC
+      const mean = this.voice[second] ?? 0
+      this.voice[second] = mean + ((probability?.[frame] ?? 0) - mean) / (before + 1)
+      this.noise[second] = Math.max(this.noise[second] ?? 0, value)
+      this.#frames++
+    }
+  }
+}
