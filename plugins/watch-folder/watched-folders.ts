@@ -20,8 +20,8 @@ export interface WatchedFoldersOptions {
   readonly flags: FolderFlags
   readonly watch: WatchSettings
   readonly cwd: string
-  /** Settings of a folder's jobs by its preset. Undefined stands for the preset of the command. */
-  readonly settingsOf: (preset: string | undefined) => Promise<JobSettings>
+  /** Settings of a folder's jobs. What the folder leaves out is as in the command. */
+  readonly settingsOf: (folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean'>) => Promise<JobSettings>
 }
 
 /**
@@ -79,7 +79,7 @@ async function watched(
     scanMs: ms('scanSec'),
     poll: flags.poll ?? folder.poll ?? watch.poll ?? WATCH_DEFAULTS.poll,
     after: folder.after ?? null,
-    settings: await settingsOf(folder.preset),
+    settings: await settingsOf(folder),
   }
 }
 

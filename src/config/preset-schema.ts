@@ -56,6 +56,15 @@ export const mixSchema = z
   .max(100)
   .meta({ description: 'Percent of the regenerated voice in the output; the rest is the original.' })
 
+/** `--only-noisy`, in presets, jobs and watched folders. */
+export const onlyNoisySchema = z.boolean().meta({
+  description: 'Send only parts in which voxmux finds noise around a voice. All else stays as it is.',
+})
+/** `--skip-clean`, in presets, jobs and watched folders. */
+export const skipCleanSchema = z.boolean().meta({
+  description: 'Send nothing of a file in which voxmux finds no noise around a voice. Its output is a copy.',
+})
+
 const leaves = {
   verify: z.enum(['full', 'fast']).meta({
     description:
@@ -69,8 +78,10 @@ const leaves = {
 /** A complete recipe: how a voice is regenerated and written. */
 export const recipeSchema = z.strictObject({
   ...{ voice, segments, audio, loudness: loudness.nullable(), ...leaves },
-  // Jobs that were queued before this setting existed do not name it.
+  // Jobs that were queued before these settings existed do not name them.
   mix: mixSchema.default(100),
+  onlyNoisy: onlyNoisySchema.default(false),
+  skipClean: skipCleanSchema.default(false),
 })
 export type Recipe = z.infer<typeof recipeSchema>
 
@@ -88,6 +99,8 @@ export const recipePartSchema = z.strictObject({
     .optional()
     .meta({ description: 'Loudness target; null keeps the loudness of the regenerated audio.' }),
   mix: mixSchema.optional(),
+  onlyNoisy: onlyNoisySchema.optional(),
+  skipClean: skipCleanSchema.optional(),
   verify: leaves.verify.optional(),
   keepOriginal: leaves.keepOriginal.optional(),
   channels: leaves.channels.optional(),
@@ -109,6 +122,8 @@ export const DEFAULT_RECIPE: Recipe = {
   audio: { codec: 'aac', bitRate: 192_000, container: 'mkv' },
   loudness: null,
   mix: 100,
+  onlyNoisy: false,
+  skipClean: false,
   verify: 'full',
   keepOriginal: false,
   channels: 'auto',

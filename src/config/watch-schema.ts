@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { onlyNoisySchema, skipCleanSchema } from './preset-schema.js'
 
 /** Defaults below flag, folder and configuration. The tables of the docs show them. */
 export const WATCH_DEFAULTS = {
@@ -55,6 +56,8 @@ const watchFolderSchema = takingSchema.extend({
   out: folder('out', 'Folder of finished files, by default in the watched folder.'),
   failed: folder('failed', 'Folder of the reports of failed files, by default in the watched folder.'),
   preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset of its files.' }),
+  onlyNoisy: onlyNoisySchema.optional(),
+  skipClean: skipCleanSchema.optional(),
   source: z.enum(['keep', 'move']).optional().meta({
     description: 'Keep a source in place after publishing, or move it to `done`.',
     default: WATCH_DEFAULTS.source,

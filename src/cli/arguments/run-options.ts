@@ -80,6 +80,16 @@ export const RUN_OPTIONS = {
     describe: 'Percent of the regenerated voice in the output (default: 100)',
     group: 'Output:',
   },
+  'only-noisy': {
+    type: 'boolean',
+    describe: 'Send only the parts with noise around a voice',
+    group: 'Processing:',
+  },
+  'skip-clean': {
+    type: 'boolean',
+    describe: 'Send nothing of a file without noise, and copy it',
+    group: 'Processing:',
+  },
   'keep-original': { type: 'boolean', describe: 'Keep the original track as a second one', group: 'Output:' },
   chunk: {
     type: 'string',
@@ -182,6 +192,8 @@ export function flagsOf(args: RunArguments): Flags {
     channels: args.channels,
     outputType: args['output-type'],
     mix: args.mix,
+    onlyNoisy: args['only-noisy'],
+    skipClean: args['skip-clean'],
     keepOriginal: args['keep-original'],
     chunkSec: args.chunk === undefined ? undefined : durationFlag('--chunk', args.chunk),
     report: args.report,

@@ -39,6 +39,7 @@ function row(label: string, text: string): string {
 }
 
 function voiceLine(receipt: Receipt): string {
+  if (receipt.voices.length === 0) return changeWords(receipt)
   const paid = receipt.voices.reduce((sum, voice) => sum + voice.paidSec, 0)
   const price = paid === 0 ? 'nothing paid, all of it was cached' : `${formatTime(paid)} sent`
   return `${changeWords(receipt)} (${price})`

@@ -27,6 +27,7 @@ import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
+import { narrowPlan } from '../../pipeline/voice/narrow-plan.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
@@ -60,7 +61,7 @@ export async function showPlans(
         files.push({ ...own, receipt: receiptPath(request.input) })
         continue
       }
-      const plan = await planJob(request, limits, { signal })
+      const plan = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
       output.print(planText(plan, ffmpeg))
@@ -82,7 +83,7 @@ export async function showPlans(
 }
 
 function planFacts(plan: JobPlan) {
-  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
+  const { media, output, verdicts, mux, notes, copyReason, paidSec, sendBytes } = plan
   const streams = mux.streams.map(({ input, fate, outputIndex, reason }) => ({
     index: input.index,
     fate,
@@ -96,7 +97,7 @@ function planFacts(plan: JobPlan) {
     losses: mux.losses,
     ...writingFacts(mux),
     streams,
-    notes,
+    notes: copyReason === null ? notes : [...notes, copyReason],
     paidSec,
     sendBytes,
   }
@@ -106,6 +107,7 @@ function planFacts(plan: JobPlan) {
 const WORK_FOLDER = '/WORK'
 
 async function commands(plan: JobPlan, recipe: Recipe): Promise<readonly (readonly string[])[]> {
+  if (plan.copyReason !== null) return []
   const cuts = planCuts(plan.media, cutRequests(plan, WORK_FOLDER))
   return [cutCommand(plan.media, cuts), ...(await muxPreview(plan, cuts, recipe))].map(ffmpegArguments)
 }
@@ -154,7 +156,8 @@ function usualSample(
 }
 
 function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string {
-  const { media, output, verdicts, mux, notes, paidSec, sendBytes } = plan
+  const { media, output, verdicts, mux, copyReason, paidSec, sendBytes } = plan
+  const notes = copyReason === null ? plan.notes : [...plan.notes, copyReason]
   const price = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
   return [
     `${media.path} → ${output}`,

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { measureEncoders, verifyMux, writeOutput } from '../../media/index.js'
-import { refusalError } from '../../precheck/index.js'
+import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
 import { assembleTrack } from '../output/assemble-track.js'
@@ -15,8 +15,10 @@ import { soundChanges } from '../output/sound-changes.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
 import { buildReport, reportPath } from '../report/write-report.js'
+import { narrowPlan } from '../voice/narrow-plan.js'
 import { type ObtainedVoices, obtainVoices } from '../voice/obtain-voices.js'
 import { watchInput } from '../watched-input.js'
+import { copiedOutput } from './copied-output.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
 
@@ -29,18 +31,19 @@ interface FileVoices extends ObtainedVoices {
 export function fileJob(request: PlanRequest, context: PipelineContext): JobKind {
   return {
     async plan(signal) {
-      const limits = { ...context.limits, requireVoice: request.settings.recipe.voice.requireVoice }
+      const limits = limitsOf(request, context)
       const plan = await context.slots.local.run(() => planJob(request, limits, { signal }), signal)
       return plannedFile(plan, request, context)
     },
   }
 }
 
-async function plannedFile(
-  plan: JobPlan,
-  { settings, supersede = false }: PlanRequest,
-  context: PipelineContext,
-): Promise<PlannedJob> {
+function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext): Limits {
+  return { ...limits, requireVoice: settings.recipe.voice.requireVoice }
+}
+
+async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
+  const { settings, supersede = false } = request
   const { output, outputBytes, workBytes } = plan
   const input = plan.media.path
   const recipe = recipeHash(settings, context.serviceIdentity)
@@ -60,20 +63,30 @@ async function plannedFile(
       await requireWritableFolder(dirname(output))
     },
     async obtain(attempt) {
-      // The mux reports the same fault.
-      measureEncoders(plan.mux).catch(() => {})
       const { signal } = attempt
       const { controller, release } = linkedAbort(signal)
       const { workFolder } = attempt.bench
       const watched = await watchInput(input)
       try {
+        const sent = await context.slots.local.run(
+          () => narrowPlan(plan, request, limitsOf(request, context), signal),
+          signal,
+        )
+        const { copyReason } = sent
+        if (copyReason !== null) {
+          const inputSha256 = await fileSha256(input, signal)
+          const made = { settings, recipeHash: recipe, inputSha256, context }
+          return { assemble: () => copiedOutput(sent, copyReason, attempt, made) }
+        }
+        // The mux reports the same fault.
+        measureEncoders(sent.mux).catch(() => {})
         // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
         const [voices, inputSha256] = await Promise.all([
-          obtainVoices({ plan, settings, ...attempt, workFolder, signal: controller.signal }, context),
+          obtainVoices({ plan: sent, settings, ...attempt, workFolder, signal: controller.signal }, context),
           context.slots.local.run(() => fileSha256(input, controller.signal), controller.signal),
         ])
         const part = () =>
-          assemblePart(plan, settings, { ...voices, inputSha256 }, attempt, { recipeHash: recipe, context })
+          assemblePart(sent, settings, { ...voices, inputSha256 }, attempt, { recipeHash: recipe, context })
         await watched.requireSame(inputSha256, signal)
         const assemble = async () => {
           const made = await context.slots.local.run(part, signal)

@@ -88,10 +88,11 @@ function requireWhole({ input, settings }: PlanRequest): void {
   const { segments, recipe, outputType, chunkSec, previewSec } = settings
   const partly = segments.length > 0 || chunkSec !== null || previewSec !== null || outputType !== null
   const asIs = recipe.track === 'only' && recipe.channels === 'auto' && !recipe.keepOriginal && recipe.mix === 100
-  if (!partly && asIs) return
+  const listens = recipe.onlyNoisy || recipe.skipClean
+  if (!partly && asIs && !listens) return
   throw new UsageError(
     'ERR_REMOTE_WHOLE',
-    'With --remote the service processes the whole file, so no part, track, channel or mix can be chosen.',
+    'With --remote the service processes the whole file, so no part, track, channel, mix or noise can be chosen.',
     {
       input: redactUrl(input),
       remedies: ['Leave out --remote: voxmux then downloads the file and sends only the voice.'],

@@ -9,6 +9,7 @@ export function changeWords({ segments, voices, tracks }: Pick<Receipt, 'segment
   const sent = formatTime(segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0))
   const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
   const change = changeOf(voices)
+  if (segments.length === 0) return 'left as it was, and nothing of it was sent'
   if (change === null) return `${sent} regenerated${several}`
   if (change.changedSec === 0) return `${sent} left as it was${several}, because the regenerated audio was the same`
   return `${sent} regenerated${several}, ${formatTime(change.changedSec)} of it changed${levelWords(change.removedDb)}`

@@ -51,9 +51,9 @@ export function settingsOfConfig(
  * not make a finished file stale.
  */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
-  const { verify: _verify, mix, ...recipe } = settings.recipe
+  const { verify: _verify, mix, onlyNoisy, skipClean, ...recipe } = settings.recipe
   const { segments, outputType, chunkSec, previewSec } = settings
-  // The default is left out, so that outputs from before this setting keep their hash.
-  const mixed = mix === 100 ? {} : { mix }
-  return valueSha256({ recipe, ...mixed, segments, outputType, chunkSec, previewSec, serviceIdentity })
+  // Defaults are left out, so that outputs from before these settings keep their hash.
+  const later = { ...(mix !== 100 && { mix }), ...(onlyNoisy && { onlyNoisy }), ...(skipClean && { skipClean }) }
+  return valueSha256({ recipe, ...later, segments, outputType, chunkSec, previewSec, serviceIdentity })
 }

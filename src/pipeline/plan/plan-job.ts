@@ -13,12 +13,14 @@ import {
 import type { MediaInfo } from '../../media/media-info.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
+import { copyReason, tracksToReplace } from './copy-reason.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+import type { VoiceMaps } from './ranges-to-send.js'
 
 /** A request for a job. */
 export interface PlanRequest {
@@ -51,6 +53,8 @@ export interface JobPlan {
   readonly strictRefusal: PrecheckError | undefined
   /** Notes for people that are not losses. */
   readonly notes: readonly string[]
+  /** Why nothing is sent and the output is a copy of the input; null for every other job. */
+  readonly copyReason: string | null
   /** Most seconds of voice to be sent; null if the file does not contain its length. */
   readonly paidSec: number | null
   /** Most bytes of the voice. The sent file is usually smaller. */
@@ -83,11 +87,12 @@ export async function planMedia(
   media: MediaInfo,
   request: PlanRequest,
   limits: Limits,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { signal, maps }: { readonly signal?: AbortSignal | undefined; readonly maps?: VoiceMaps | undefined } = {},
 ): Promise<JobPlan> {
   const { settings } = request
-  const tracks = planTracks(media, settings, limits)
-  const verdicts = judge(media, tracks, settings, limits)
+  const planned = planTracks(media, settings, limits, maps)
+  const tracks = tracksToReplace(planned, settings)
+  const verdicts = judge(media, planned, settings, limits)
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
   const wishes = muxOptions(media, tracks, settings, isFolder ? undefined : request.output)
   const mux = await planWriting(media, wishes, verdicts, signal)
@@ -108,6 +113,7 @@ export async function planMedia(
     verdicts,
     mux,
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
+    copyReason: copyReason(media, tracks, settings, mux),
     notes: [...mux.notes, ...forecasts.flatMap(({ notes }) => notes)],
     paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
     sendBytes,

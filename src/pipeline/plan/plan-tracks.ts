@@ -8,6 +8,7 @@ import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
 import { previewRanges } from './preview.js'
+import { rangesToSend, type VoiceMaps } from './ranges-to-send.js'
 import { type OpenRange, planSegments, withHandles } from './segments.js'
 
 /** One voice file to send. */
@@ -31,18 +32,25 @@ export interface TrackPlan {
 }
 
 /**
- * Decides which tracks, channels and parts become voice files.
+ * Decides which tracks, channels and parts become voice files. A track of which nothing is sent has no pieces.
  *
+ * @param maps of the tracks, if they were mapped to send only what needs it
  * @throws {UsageError} if the settings name a missing track, channel or segment
  */
-export function planTracks(media: MediaInfo, settings: JobSettings, limits: Limits): readonly TrackPlan[] {
+export function planTracks(
+  media: MediaInfo,
+  settings: JobSettings,
+  limits: Limits,
+  maps?: VoiceMaps,
+): readonly TrackPlan[] {
   const { recipe, segments, previewSec } = settings
   return selectTracks(media, recipe.track).map((stream) => {
     const { sampleRate } = stream
     const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
     requireSound(media, stream, wanted)
-    const ranges = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate))
+    const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate))
+    const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
       ranges.map((range) => ({

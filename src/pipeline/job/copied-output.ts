@@ -1,0 +1,76 @@
+import { constants } from 'node:fs'
+import { copyFile, open, stat } from 'node:fs/promises'
+import { VerificationError } from '../../core/errors.js'
+import { voxmuxVersion } from '../../core/version.js'
+import { findFfmpeg } from '../../media/index.js'
+import type { PipelineContext } from '../context.js'
+import { fileSha256, quickIdentity } from '../file-identity.js'
+import type { Receipt } from '../output/receipt.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import type { JobPlan } from '../plan/plan-job.js'
+import type { Attempt } from './job-life.js'
+import type { AssembledOutput } from './publish-output.js'
+
+export interface CopiedOutputOptions {
+  readonly settings: JobSettings
+  readonly recipeHash: string
+  readonly inputSha256: string
+  readonly context: PipelineContext
+}
+
+/**
+ * Copies an input that needs nothing to the part file, byte for byte, with a receipt that says why nothing was sent.
+ *
+ * @throws {VerificationError} `ERR_VERIFY_FAILED` if the copy differs
+ */
+export async function copiedOutput(
+  plan: JobPlan,
+  reason: string,
+  { bench, signal, onProgress, job }: Attempt,
+  { settings, recipeHash, inputSha256, context }: CopiedOutputOptions,
+): Promise<AssembledOutput> {
+  const { media, output } = plan
+  await copyFile(media.path, bench.part, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+  const part = await open(bench.part, 'r+')
+  await part.sync().finally(() => part.close())
+  onProgress('mux', 100)
+  const sha256 = await fileSha256(bench.part, signal)
+  if (sha256 !== inputSha256)
+    throw new VerificationError('ERR_VERIFY_FAILED', `The copy of ${media.path} differs from it.`, {
+      input: media.path,
+      remedies: ['Run again. If this repeats, check the disk of the output.'],
+    })
+  onProgress('verify', 100)
+  const identity = await quickIdentity(media.path)
+  const receipt: Receipt = {
+    schemaVersion: 1,
+    voxmux: voxmuxVersion(),
+    job: job.id,
+    createdAt: new Date().toISOString(),
+    input: { path: media.path, sizeBytes: media.sizeBytes, sha256, mtimeMs: identity.mtimeMs },
+    output: { path: output, sizeBytes: (await stat(bench.part)).size, sha256, container: media.container },
+    preset: settings.preset,
+    recipeHash,
+    segments: [],
+    streams: media.streams.map(({ index, kind, codec }) => ({
+      ...{ index, outputIndex: index, kind, codec: codec ?? null },
+      ...{ fate: 'copied', packetHash: null, reason: null },
+    })),
+    chapters: media.chapters.length,
+    losses: [],
+    writing: null,
+    notes: [reason],
+    tracks: [],
+    voices: [],
+    service: {
+      identity: context.serviceIdentity,
+      address: context.serviceAddress,
+      model: settings.recipe.voice.model,
+    },
+    verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
+    report: null,
+    publish: null,
+    ffmpeg: { version: (await findFfmpeg()).version, runs: [] },
+  }
+  return { receipt, inputIdentity: { ...identity, sha256 } }
+}

@@ -1,0 +1,86 @@
+import type { VoiceMap } from '../../voice/index.js'
+import type { JobSettings } from './job-settings.js'
+import type { OpenRange } from './segments.js'
+
+/** A second is noisy from this strength of the regeneration on. Less could not be heard. */
+const NOISY = 0.1
+/** Mean probability of voice in a second in which somebody speaks. */
+const VOICED = 0.15
+
+/** A time range in seconds. An `endSec` of null means the track's end. */
+interface TimeRange {
+  readonly startSec: number
+  readonly endSec: number | null
+}
+
+/**
+ * The parts of a track that have something to regenerate: noise in which somebody speaks. Noise that nobody speaks in
+ * stays as it is, because it is no voice.
+ *
+ * @param leastGapSec shorter clean parts are not worth leaving out, because each part is sent with handles
+ */
+export function noisyRanges({ voice, noise }: VoiceMap, leastGapSec: number): readonly TimeRange[] {
+  const ranges: { startSec: number; endSec: number; isVoiced: boolean }[] = []
+  for (const [second, strength] of noise.entries()) {
+    if (strength < NOISY) continue
+    const isVoiced = (voice[second] ?? 0) >= VOICED
+    const last = ranges.at(-1)
+    if (last && second - last.endSec <= leastGapSec) {
+      last.endSec = second + 1
+      last.isVoiced ||= isVoiced
+    } else {
+      ranges.push({ startSec: second, endSec: second + 1, isVoiced })
+    }
+  }
+  return ranges
+    .filter(({ isVoiced }) => isVoiced)
+    .map(({ startSec, endSec }) => ({ startSec, endSec: endSec === noise.length ? null : endSec }))
+}
+
+/** The parts of the wanted ranges that lie in the given times. */
+export function rangesWithin(
+  wanted: readonly OpenRange[],
+  times: readonly TimeRange[],
+  sampleRate: number,
+): OpenRange[] {
+  const inSamples = (sec: number | null) => (sec === null ? null : Math.round(sec * sampleRate))
+  return wanted.flatMap(({ startSample, endSample }) =>
+    times.flatMap(({ startSec, endSec }) => {
+      const start = Math.max(startSample, Math.round(startSec * sampleRate))
+      const end = earlier(endSample, inSamples(endSec))
+      return end === null || end > start ? [{ startSample: start, endSample: end }] : []
+    }),
+  )
+}
+
+/** The earlier of two ends; null is the track's own. */
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}
+
+/** The voice maps of a file, by the index of their audio track. */
+export type VoiceMaps = ReadonlyMap<number, VoiceMap>
+
+/** True if the settings need a voice map to decide what is sent. */
+export function needsMaps({ recipe }: JobSettings): boolean {
+  return (recipe.onlyNoisy || recipe.skipClean) && recipe.mix > 0
+}
+
+/**
+ * The parts of the wanted ranges that are worth sending. A mix of 0 needs no regenerated audio.
+ *
+ * @param map of the track; undefined before the track was mapped
+ */
+export function rangesToSend(
+  wanted: readonly OpenRange[],
+  { recipe }: JobSettings,
+  map: VoiceMap | undefined,
+  sampleRate: number,
+): readonly OpenRange[] {
+  if (recipe.mix === 0) return []
+  if (!map) return wanted
+  // Two handles cost as much as a gap of their length.
+  const noisy = rangesWithin(wanted, noisyRanges(map, 2 * recipe.segments.handleSec + 1), sampleRate)
+  return recipe.onlyNoisy || noisy.length === 0 ? noisy : wanted
+}

@@ -1,0 +1,22 @@
+import type { Limits } from '../../precheck/index.js'
+import { type JobPlan, type PlanRequest, planMedia } from '../plan/plan-job.js'
+import { needsMaps } from '../plan/ranges-to-send.js'
+import { mapTrack } from './map-track.js'
+
+/**
+ * Leaves out what need not be paid for, if the settings ask for that: listens to the tracks and plans again. It takes
+ * much longer than the plan, so a job does it only after it is claimed.
+ *
+ * @throws {PrecheckError} `ERR_UNREADABLE` if a track cannot be decoded
+ */
+export async function narrowPlan(
+  plan: JobPlan,
+  request: PlanRequest,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<JobPlan> {
+  if (!needsMaps(request.settings)) return plan
+  const maps = new Map()
+  for (const { stream } of plan.tracks) maps.set(stream.audioIndex, await mapTrack(plan.media, stream, signal))
+  return planMedia(plan.media, request, limits, { signal, maps })
+}
