@@ -20,7 +20,7 @@ export interface WatchedFoldersOptions {
   readonly flags: FolderFlags
   readonly watch: WatchSettings
   readonly cwd: string
-  /** Settings of a folder's jobs. What the folder leaves out is as in the command. */
+  /** Settings of the jobs of a folder. The command has those that the folder leaves out. */
   readonly settingsOf: (folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean'>) => Promise<JobSettings>
 }
 

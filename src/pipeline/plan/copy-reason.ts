@@ -9,10 +9,7 @@ export function tracksToReplace(tracks: readonly TrackPlan[], settings: JobSetti
   return sent.length === 0 || changesAnyway(settings) ? tracks : sent
 }
 
-/**
- * Why nothing of a file is sent and the output is its copy; null if a voice is sent, or if the output differs from the
- * input anyway.
- */
+/** Why nothing is sent and the output is a copy of the input. Null if a voice is sent, or the output differs anyway. */
 export function copyReason(
   media: MediaInfo,
   tracks: readonly TrackPlan[],

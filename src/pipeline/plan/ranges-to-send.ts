@@ -4,7 +4,7 @@ import type { OpenRange } from './segments.js'
 
 /** A second is noisy from this strength of the regeneration on. Less could not be heard. */
 const NOISY = 0.1
-/** Mean probability of voice in a second in which somebody speaks. */
+/** Mean probability of voice from which on a second contains speech. */
 const VOICED = 0.15
 
 /** A time range in seconds. An `endSec` of null means the track's end. */
@@ -14,8 +14,8 @@ interface TimeRange {
 }
 
 /**
- * The parts of a track that have something to regenerate: noise in which somebody speaks. Noise that nobody speaks in
- * stays as it is, because it is no voice.
+ * The parts of a track that have something to regenerate: noise with speech in it. Other noise stays as it is, because
+ * it is not a voice.
  *
  * @param leastGapSec shorter clean parts are not worth leaving out, because each part is sent with handles
  */
