@@ -11,8 +11,8 @@ export interface ServiceOptions {
    */
   readonly dataDir: string
   /**
-   * `redis://…`: stores everything except files there, for nodes on several machines. All nodes must then share the
-   * folder; with Azure, each has its own. Needs the packages bullmq and ioredis.
+   * `postgres://…`: stores everything except files there, for nodes on several machines. All nodes must then share the
+   * folder; with Azure, each has its own. Needs the package pg.
    */
   readonly store?: string
   /** Default 127.0.0.1. */

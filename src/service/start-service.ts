@@ -36,7 +36,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const settings = serviceSettingsSchema.parse(options.settings ?? {})
   const limits = options.limits ?? DEFAULT_SERVICE_LIMITS
   const place = options.store === undefined ? { dataDir } : { store: options.store }
-  const nodeStore = await openNodeStore(place, logger)
+  const nodeStore = await openNodeStore(place, { logger })
   const { store, workStore } = nodeStore
   const closers: (() => Promise<unknown> | unknown)[] = [() => nodeStore.close()]
   const closeAll = async () => {

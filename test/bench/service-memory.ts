@@ -1,23 +1,20 @@
 /**
- * `npm run bench service-memory`: what a file of the service costs in Redis: registered, waiting, ended, and when the
- * job behind it is forgotten. Bytes a file, from the server's own counts before and after.
+ * `npm run bench service-memory`: what a file of the service costs in PostgreSQL: registered, waiting, ended, and when
+ * the job behind it is forgotten. Bytes of tables and indexes a file, after a vacuum.
  */
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
-import { silentLogger } from '../../src/core/logger.js'
-import { openRedisNodeStore } from '../../src/service/store/redis/open-redis-node-store.js'
-import { startRedis } from '../ledger/redis-fixture.js'
+import { openNodeStore } from '../../src/service/store/open-node-store.js'
+import { PostgresServer } from '../helpers/system/postgres-server.js'
 
 const FILES = 5000
 /** Calls that are on their way at once. */
 const BATCH = 200
 
-const redis = await startRedis(['--appendfsync', 'no'])
-const client = new Redis(redis.url)
-const node = await openRedisNodeStore(redis.url, { logger: silentLogger })
+const server = await PostgresServer.start()
+const node = await openNodeStore({ store: server.url })
 const { files, accounts } = node.store
 const jobs = await node.jobs()
-const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1])
+const usedBytes = () => server.usedBytes()
 const say = (what: string, bytes: number) =>
   process.stdout.write(`${what.padEnd(44)} ${Math.round(bytes / FILES)} bytes\n`)
 const ids = Array.from({ length: FILES }, () => randomUUID())
@@ -28,16 +25,16 @@ const nameOf = (id: string) => `a show/episode 12/interview scene 4 take ${id.sl
 
 try {
   const user = await accounts.ensure('local')
-  const empty = await usedBytes()
+  const empty = usedBytes()
   await each((id) => files.register(id, { userId: user.id, clientFileId: `${nameOf(id)}.wav` }))
-  say('a file that is registered', (await usedBytes()) - empty)
+  say('a file that is registered', usedBytes() - empty)
   const options = { webhook: false, webhookSecret: null, outputType: 'wav' } as const
   await each(async (id) => {
     await files.change(id, { kind: 'start', options })
     await jobs.enqueue({ key: id, group: user.id, input: nameOf(id) })
     await files.markQueued(id)
   })
-  say('one that waits', (await usedBytes()) - empty)
+  say('one that waits', usedBytes() - empty)
   for (;;) {
     const claimed = await jobs.claimNext()
     if (!claimed) break
@@ -48,14 +45,13 @@ try {
     await jobs.complete(claimed.lease, { status: 'done' })
     await files.release(taken)
   }
-  say('one that has ended', (await usedBytes()) - empty)
+  say('one that has ended', usedBytes() - empty)
   await jobs.forgetEnded(Date.now() + 60_000)
-  say('one whose job is forgotten', (await usedBytes()) - empty)
+  say('one whose job is forgotten', usedBytes() - empty)
   await each((id) => files.change(id, { kind: 'output-deleted' }))
   await files.forgetDeleted(-60_000)
-  say('one that is forgotten', (await usedBytes()) - empty)
+  say('one that is forgotten', usedBytes() - empty)
 } finally {
-  client.disconnect()
   await node.close()
-  await redis.stop()
+  await server.stop()
 }

@@ -1,19 +1,17 @@
 /**
- * `npm run bench store-memory`: what a job costs in Redis, waiting and done, with the order and the receipt that it has
- * in life, and a voice that was paid for. Bytes a job, from the server's own count before and after.
+ * `npm run bench store-memory`: what a job costs in PostgreSQL, waiting and done, with the order and the receipt that
+ * it has in life, and a voice that was paid for. Bytes of tables and indexes a job, after a vacuum.
  */
-import { Redis } from 'ioredis'
 import { openSharedLedger } from '../../src/ledger/index.js'
-import { startRedis } from '../ledger/redis-fixture.js'
+import { PostgresServer } from '../helpers/system/postgres-server.js'
 
 const JOBS = 5000
 /** As `voxmux run` writes it for a two-minute interview. */
 const RECEIPT_BYTES = 6000
 
-const redis = await startRedis(['--appendfsync', 'no'])
-const client = new Redis(redis.url)
-const ledger = await openSharedLedger(redis.url)
-const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1])
+const server = await PostgresServer.start()
+const ledger = await openSharedLedger(server.url)
+const usedBytes = () => server.usedBytes()
 const say = (what: string, bytes: number) =>
   process.stdout.write(`${what.padEnd(44)} ${Math.round(bytes / JOBS)} bytes\n`)
 try {
@@ -40,9 +38,9 @@ try {
     preset: 'transparent',
     state: { order },
   }))
-  const empty = await usedBytes()
+  const empty = usedBytes()
   await ledger.jobs.enqueueAll(requests)
-  const waiting = await usedBytes()
+  const waiting = usedBytes()
   say('a job that waits', waiting - empty)
   for (const { key } of requests) {
     const claim = await ledger.voices.claim(key)
@@ -55,7 +53,7 @@ try {
     await ledger.voices.advance(lease, { status: 'cached', path: `/mnt/nas/cache/${key}` })
     await ledger.voices.release(lease)
   }
-  const paid = await usedBytes()
+  const paid = usedBytes()
   say('a voice that was paid for, and its file id', paid - waiting)
   for (let n = 0; n < JOBS; n += 1) {
     const claim = await ledger.jobs.claimNext()
@@ -65,12 +63,11 @@ try {
     await ledger.jobs.checkpoint(claim.lease, { publishedSha256: 'c'.repeat(64), state, output: receipt.slice(0, -12) })
     await ledger.jobs.complete(claim.lease, { status: 'done', receipt })
   }
-  const done = await usedBytes()
+  const done = usedBytes()
   say(`what it grows by when done (receipt of ${RECEIPT_BYTES} B)`, done - paid)
   await ledger.jobs.forgetEnded(Date.now() + 60_000)
-  say('what is left when the jobs are forgotten', (await usedBytes()) - empty)
+  say('what is left when the jobs are forgotten', usedBytes() - empty)
 } finally {
-  client.disconnect()
   await ledger.close()
-  await redis.stop()
+  await server.stop()
 }

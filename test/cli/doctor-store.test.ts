@@ -42,10 +42,10 @@ describeOnPostgres(
     it('finds bloat and a superuser', async () => {
       set({ autovacuum: 'off' })
       await found(/^store bloat note: autovacuum is off/)
-      server().query('CREATE TABLE voxmux_bloat AS SELECT n FROM generate_series(1, 20000) AS n')
-      server().query('DELETE FROM voxmux_bloat')
+      server().query('CREATE TABLE voxmux.bloat AS SELECT n FROM generate_series(1, 20000) AS n')
+      server().query('DELETE FROM voxmux.bloat')
       await found(/^store bloat note: 20\d{3} dead rows beside \d+ live/)
-      server().query('DROP TABLE voxmux_bloat')
+      server().query('DROP TABLE voxmux.bloat')
       await found(/^store role note: .*superuser/, server().urlOf('voxmux', 'postgres'))
     })
 

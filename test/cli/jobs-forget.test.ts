@@ -1,22 +1,22 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { claimed, report, request } from '../ledger/store-fixture.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
-describeOnRedis('voxmux jobs forget --ended-days', (redis) => {
-  it.each(['SQLite', 'Redis'])('(%s) forgets what ended so long ago, and nothing else', async (kind) => {
+describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
+  it.each(['SQLite', 'PostgreSQL'])('(%s) forgets what ended so long ago, and nothing else', async (kind) => {
     const workshop = openWorkshop()
     const file = join(workshop.dir, 'ledger.sqlite')
     let nowMs = Date.now() - 10 * DAY_MS
     const now = () => nowMs
     const { jobs, close } = await (kind === 'SQLite'
       ? openLedger(file, { now })
-      : openSharedLedger(redis().url, { now }))
+      : openSharedLedger(server().url, { now }))
     onTestFinished(async () => {
       await close()
       workshop.remove()
@@ -27,7 +27,7 @@ describeOnRedis('voxmux jobs forget --ended-days', (redis) => {
     nowMs += 9 * DAY_MS
     await jobs.complete((await claimed(jobs, 'done lately')).lease, { status: 'done' })
 
-    const store = kind === 'SQLite' ? ['--ledger', file] : ['--store', redis().url]
+    const store = kind === 'SQLite' ? ['--ledger', file] : ['--store', server().url]
     const forget = (days: string) =>
       runCli(['jobs', 'forget', '--ended-days', days, ...store, '--json'], { cwd: workshop.dir, env: workshop.env })
     const forgotten = await forget('3')

@@ -121,7 +121,7 @@ describe('resolveConfig', () => {
     [{ extensions: ['./evil.mjs'] }, '"extensions"', '--config'],
     [{ ffmpeg: './evil' }, '"ffmpeg"', 'VOXMUX_FFMPEG'],
     [{ stateDir: '/tmp/evil' }, '"stateDir"', 'VOXMUX_STATE_DIR'],
-    [{ store: 'redis://evil.example' }, '"store"', 'VOXMUX_STORE'],
+    [{ store: 'postgres://evil.example' }, '"store"', 'VOXMUX_STORE'],
   ])('a found file may not set %j; a named one may', async (content, named, place) => {
     const path = await put('work/voxmux.config.json', content)
     const error = await resolved().catch((thrown: unknown) => thrown)
@@ -143,10 +143,10 @@ describe('resolveConfig', () => {
   })
 
   it('prefers the store of the environment', async () => {
-    const path = await put('work/named.json', { store: 'redis://jobs.example' })
-    expect(await resolved({ configPath: path })).toMatchObject({ store: 'redis://jobs.example' })
-    const env = { VOXMUX_STORE: 'redis://other.example' }
-    expect(await resolved({ configPath: path, env })).toMatchObject({ store: 'redis://other.example' })
+    const path = await put('work/named.json', { store: 'postgres://jobs.example' })
+    expect(await resolved({ configPath: path })).toMatchObject({ store: 'postgres://jobs.example' })
+    const env = { VOXMUX_STORE: 'postgres://other.example' }
+    expect(await resolved({ configPath: path, env })).toMatchObject({ store: 'postgres://other.example' })
   })
 
   it('runs no program that merely lies there, but the one that is named', async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { describeOnRedis, type OwnRedis } from '../ledger/redis-fixture.js'
+import { describeOnPostgres, type PostgresServer } from '../helpers/system/postgres-server.js'
 import { AZURITE, AZURITE_MISSING, startAzurite } from '../service/support/azurite.js'
 import { freshFolder } from './folder.js'
 import { interfaceSuite } from './interface-suite.js'
@@ -42,12 +42,12 @@ async function storageOrigin(node: Node): Promise<string> {
 }
 
 async function twoNodes(
-  redis: OwnRedis,
+  server: PostgresServer,
   folders: readonly [string, string],
   close: () => Promise<void>,
   { flags = [], env = {} }: { flags?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
 ): Promise<Target> {
-  const shared = ['--store', redis.url, ...flags]
+  const shared = ['--store', server.url, ...flags]
   const first = await serveProcess([...shared, '--data', folders[0]], {}, env)
   // The key that the first one made: the second tells which there is, and not its secret.
   const key = { client_secret: String(first.listening.client_secret) }
@@ -55,15 +55,15 @@ async function twoNodes(
   return alternating([first, second], close)
 }
 
-describeOnRedis('the interface, by two nodes over one Redis and one shared folder', (redis) =>
+describeOnPostgres('the interface, by two nodes over one PostgreSQL and one shared folder', (server) =>
   interfaceSuite(async () => {
     const folder = await freshFolder()
-    return twoNodes(redis(), [folder.path, folder.path], folder.remove)
+    return twoNodes(server(), [folder.path, folder.path], folder.remove)
   }),
 )
 
-// A Redis of its own: in one that was served before, no start makes a key and tells its secret.
-describeOnRedis('the interface, by two nodes over one Redis and Azure Blob Storage', (redis) => {
+// A server of its own: in one that was served before, no start makes a key and tells its secret.
+describeOnPostgres('the interface, by two nodes over one PostgreSQL and Azure Blob Storage', (server) => {
   describe.skipIf(!AZURITE)(`from Azurite${AZURITE ? '' : ` (${AZURITE_MISSING})`}`, () =>
     interfaceSuite(async () => {
       const folder = await freshFolder()
@@ -74,7 +74,7 @@ describeOnRedis('the interface, by two nodes over one Redis and Azure Blob Stora
         await azurite.stop()
         await folder.remove()
       }
-      return twoNodes(redis(), [join(folder.path, 'one'), join(folder.path, 'other')], close, {
+      return twoNodes(server(), [join(folder.path, 'one'), join(folder.path, 'other')], close, {
         flags: ['--settings', settings],
         env: { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString },
       })

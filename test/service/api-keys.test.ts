@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { secretExpiryMs } from '../../src/service/identity/api-keys.js'
 import { openPortal } from '../../src/service/index.js'
-import { openSqliteStore } from '../../src/service/store/sqlite/open-sqlite-store.js'
+import { openNodeStore } from '../../src/service/store/open-node-store.js'
 import { apiClient } from './support/api-client.js'
 import { requestToken, withService } from './support/with-service.js'
 
@@ -41,8 +41,8 @@ describe('API keys', () => {
   it('of a process do not end by a jump of the clock, not even if they were swept away', async () => {
     const service = await withService()
     const { clientId, clientSecret } = await service.createKey('own')
-    const store = openSqliteStore(service.dataDir)
-    onTestFinished(() => store.close())
+    const { store, close } = await openNodeStore({ dataDir: service.dataDir })
+    onTestFinished(close)
     const status = async () => (await requestToken(service, form(clientId, clientSecret, service.scope))).status
     // What the clock says after a jump: the key ended long ago, and then it is not there any more.
     await store.keys.change(clientId, { expiresMs: Date.now() - 400 * 24 * 3600_000 })

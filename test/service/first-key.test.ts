@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RunningService, StorePlace } from '../../src/service/index.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { CLI_PATH } from '../helpers/voxmux-cli.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { startScript } from '../ledger/run-script.js'
 import { freshFolder, requestToken } from './support/with-service.js'
 
@@ -57,18 +56,16 @@ describe('the first key of a service in a folder', () => {
   })
 })
 
-describeOnRedis('the first key of a service on Redis', (redis) => {
+describeOnPostgres('the first key of a service on PostgreSQL', (server) => {
   it('is made by one of two processes', async () => {
-    await oneKeyEach({ store: redis().url })
+    await oneKeyEach({ store: server().url })
   })
 
   it('is shown by one of two nodes that start at the same instant, and good at both', async () => {
-    const client = new Redis(redis().url)
-    onTestFinished(() => client.disconnect())
     for (let start = 0; start < STARTS; start += 1) {
-      await client.flushall()
+      server().query('DROP SCHEMA voxmux CASCADE; CREATE SCHEMA AUTHORIZATION voxmux')
       const data = await freshFolder()
-      const nodes = await Promise.all([listening(redis().url, data), listening(redis().url, data)])
+      const nodes = await Promise.all([listening(server().url, data), listening(server().url, data)])
       const secrets = nodes.flatMap(({ client_secret }) => client_secret ?? [])
       expect(secrets).toHaveLength(1)
       expect(nodes[0]?.client_id).toBe(nodes[1]?.client_id)

@@ -4,11 +4,10 @@ import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { type FileEngine, openPortal, type RunningService } from '../../src/service/index.js'
+import { describeOnPostgres, PostgresServer } from '../helpers/system/postgres-server.js'
 import { CLI_PATH } from '../helpers/voxmux-cli.js'
-import { describeOnRedis, startRedis } from '../ledger/redis-fixture.js'
 import { type ApiClient, apiClient } from './support/api-client.js'
 import { AZURITE, AZURITE_MISSING, withAzurite } from './support/azurite.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
@@ -19,13 +18,6 @@ import { freshFolder, requestToken, withService } from './support/with-service.j
 /** What the fixture lasts, in seconds. */
 const VOICE_SEC = 3
 const CREDITS_SEC = 1000
-
-/** A Redis of the test's own, gone after it. */
-async function withRedis() {
-  const redis = await startRedis()
-  onTestFinished(() => redis.stop())
-  return redis
-}
 
 async function bearer(service: RunningService, key: { clientId: string; clientSecret: string }): Promise<string> {
   const form = { client_id: key.clientId, client_secret: key.clientSecret, grant_type: 'client_credentials' }
@@ -52,9 +44,9 @@ async function voxmux(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return { code: code as number, out, err }
 }
 
-describeOnRedis('nodes over one store and one folder', (redis) => {
+describeOnPostgres('nodes over one store and one folder', (server) => {
   it('take over from one that is killed: each file charged once, its output there once, its end told', async () => {
-    const { url: store } = await withRedis()
+    const store = server().newDatabase()
     const dataDir = await freshFolder()
     const receiver = await webhookReceiver()
     const portal = await openPortal({ store })
@@ -107,7 +99,7 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
   }, 180_000)
 
   it('take over from one that is frozen, who changes nothing when it goes on, and works again', async () => {
-    const { url: store } = await withRedis()
+    const store = server().newDatabase()
     const dataDir = await freshFolder()
     const portal = await openPortal({ store })
     const user = await portal.accounts.ensure('local')
@@ -137,8 +129,9 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
     await portal.close()
   }, 120_000)
 
-  it('answer 503 and when to ask again while Redis is away, and go on when it is back', async () => {
-    const own = await withRedis()
+  it('answer 503 and when to ask again while PostgreSQL is away, and go on when it is back', async () => {
+    const own = await PostgresServer.start()
+    onTestFinished(() => own.stop())
     const dataDir = await freshFolder()
     const held = { release: () => {} }
     const isReleased = new Promise<void>((resolve) => {
@@ -207,7 +200,7 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
   }, 120_000)
 
   it('find what one accepted and did not queue because it died in between', async () => {
-    const { url: store } = await withRedis()
+    const store = server().newDatabase()
     const dataDir = await freshFolder()
     const settings = { retention: { sweepMs: 100 }, work: { pollMs: 50 } }
     const client = await apiClient(await withService({ dataDir, store, engine: plainEngine, settings }))
@@ -223,7 +216,7 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
   }, 60_000)
 
   it('share keys and webhook settings that the portal makes, and refuse a password in the list of processes', async () => {
-    const store = redis().url
+    const store = server().url
     const dataDir = await freshFolder()
     const [first, second] = [await withService({ dataDir, store }), await withService({ dataDir, store })]
     expect([second.serviceId, second.tenantId]).toEqual([first.serviceId, first.tenantId])
@@ -238,7 +231,7 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
     for (const service of [first, second])
       expect((await requestToken(service, { ...form, scope: service.scope })).status).toBe(401)
 
-    const shown = await voxmux(['serve', '--json', '--store', 'redis://me:hunter2@127.0.0.1:1', '--data', dataDir])
+    const shown = await voxmux(['serve', '--json', '--store', 'postgres://me:hunter2@127.0.0.1:1', '--data', dataDir])
     expect([shown.code, shown.out]).toEqual([2, expect.stringContaining('ERR_STORE_PASSWORD_SHOWN')])
     expect(shown.out + shown.err).not.toContain('hunter2')
     const unnamed = await voxmux(['serve', '--json', '--store', store])
@@ -248,21 +241,17 @@ describeOnRedis('nodes over one store and one folder', (redis) => {
   }, 120_000)
 
   it('take a password from the environment, and show it nowhere', async () => {
-    const own = await withRedis()
-    const client = new Redis(own.url)
-    await client.config('SET', 'requirepass', 'hunter2')
-    await client.quit()
-    const address = (password: string) => ({ VOXMUX_STORE: own.url.replace('//', `//:${password}@`) })
-    const right = await voxmux(['portal', 'show', '--json'], address('hunter2'))
-    const wrong = await voxmux(['portal', 'show', '--json'], address('hunter3'))
+    const address = (password: string) => ({ VOXMUX_STORE: server().urlOf('voxmux', `locked:${password}`) })
+    const right = await voxmux(['portal', 'show', '--json'], address('s3same'))
+    const wrong = await voxmux(['portal', 'show', '--json'], address('s4same'))
     expect([right.code, wrong.code, wrong.out]).toEqual([0, 2, expect.stringContaining('ERR_STORE_REFUSED')])
-    expect([right, wrong].map(({ out, err }) => /hunter/.test(out + err))).toEqual([false, false])
+    expect([right, wrong].map(({ out, err }) => /same/.test(out + err))).toEqual([false, false])
   }, 60_000)
 
   it.skipIf(!AZURITE)(
     `share Azure Blob Storage, each with a folder of its own${AZURITE ? '' : ` (${AZURITE_MISSING})`}`,
     async () => {
-      const { url: store } = await withRedis()
+      const store = server().newDatabase()
       const azure = { connectionString: await withAzurite(await freshFolder()), container: 'voices' }
       const node = { store, azure, engine: plainEngine, settings: { work: { pollMs: 50 } } }
       const first = await withService({ ...node, serveOnly: true })

@@ -11,7 +11,7 @@ const PATIENCE_MS = 2000
 const AWAY = 'The job store does not respond.'
 
 /**
- * The store for the page, the health checks and the metrics. A job waits for minutes while a store on Redis is away. A
+ * The store for the page, the health checks and the metrics. A job waits for minutes while a shared store is away. A
  * page and a scrape learn soon that it is away, which is also a reason why no file is taken.
  */
 export class ShownJobs implements Questions {

@@ -119,7 +119,7 @@ export const RUN_OPTIONS = {
     group: 'Processing:',
   },
   ledger: { type: 'string', requiresArg: true, describe: 'Ledger file', group: 'Service:' },
-  store: { type: 'string', requiresArg: true, describe: 'Shared job store (redis://…)', group: 'Service:' },
+  store: { type: 'string', requiresArg: true, describe: 'Shared job store (postgres://…)', group: 'Service:' },
   'dry-run': { type: 'boolean', describe: 'Show the plan and the price, send nothing', group: 'Processing:' },
   force: {
     type: 'boolean',

@@ -43,7 +43,7 @@ export const command = defineCommand({
       .positional('action', { type: 'string', describe: 'Action on the topic' })
       .positional('subject', { type: 'string', describe: 'Client id or seconds' })
       .option('data', { type: 'string', describe: 'Folder of the service (default: that of the built-in service)' })
-      .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (redis://…)' })
+      .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (postgres://…)' })
       .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
       .option('name', { type: 'string', describe: 'Name of the new key or account' })
       .option('url', { type: 'string', describe: 'Address that gets the webhooks' })

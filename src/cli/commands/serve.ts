@@ -26,7 +26,7 @@ export const command = defineCommand({
   examples: [
     ['', 'serve this computer, on any free port'],
     ['--host 0.0.0.0 --port 8080 --data /srv/voxmux', 'serve a network; storage listens on the next port'],
-    ['--store redis://jobs.example --data /mnt/nas/voxmux', 'run one of several nodes on one store and one share'],
+    ['--store postgres://jobs.example --data /mnt/nas/voxmux', 'run one of several nodes on one store and one share'],
     ['--json', 'print the address and key as one JSON line'],
   ],
   build: (parser) =>
@@ -37,7 +37,7 @@ export const command = defineCommand({
       .option('store', {
         type: 'string',
         requiresArg: true,
-        describe: 'Shared store for nodes on several machines (redis://…)',
+        describe: 'Shared store for nodes on several machines (postgres://…)',
       })
       .option('settings', { type: 'string', describe: 'JSON file with limits, retention and other settings' })
       .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to use' })

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { OpenFolderHooks } from '../../../plugins/watch-folder/index.js'
 import type { Config, Flags } from '../../config/resolve-config.js'
-import { redactUrl } from '../../core/redact.js'
+import { shownAddress } from '../../ledger/index.js'
 import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
@@ -21,7 +21,7 @@ export const command = defineCommand({
   positionals: '',
   examples: [
     ['', 'process the jobs that wait in the ledger of this computer'],
-    ['--store redis://jobs.example:6379', 'run one of many workers on a shared job store'],
+    ['--store postgres://jobs.example/voxmux', 'run one of many workers on a shared job store'],
     ['--spool /var/spool/voxmux', 'also take jobs that other programs drop into a folder'],
   ],
   build: (parser) =>
@@ -91,5 +91,5 @@ export const command = defineCommand({
 
 /** The place of the jobs, without secrets. */
 function storeName({ store, ledger, stateDir }: Config): string {
-  return store === null ? (ledger ?? join(stateDir, 'ledger.sqlite')) : redactUrl(store)
+  return store === null ? (ledger ?? join(stateDir, 'ledger.sqlite')) : shownAddress(store)
 }

@@ -10,7 +10,7 @@ const NEWEST_VERSION = 18
 const NEARLY_ALL = 0.8
 /** voxmux takes the time of the server, but files and logs have that of the machine. */
 const CLOCK_APART_MS = 2000
-/** Fewer dead rows than this are no burden, and more than live ones are bloat. */
+/** More dead rows than this and than live ones are bloat. */
 const FEW_ROWS = 10_000
 
 /**

@@ -15,8 +15,8 @@ SELECT current_setting('server_version_num') AS number, current_setting('server_
   CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now,
   pg_database_size(current_database()) AS bytes, current_setting('autovacuum') AS vacuum,
   (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS super,
-  (SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname LIKE 'voxmux%') AS live,
-  (SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname LIKE 'voxmux%') AS dead`
+  (SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS live,
+  (SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS dead`
 
 /**
  * Reads the settings and the state of a server. It creates and changes nothing. `inspectSharedStore` loads this file on

@@ -23,8 +23,9 @@ export async function migratePostgres(database: Database, prefix: string, script
     // A number for the prefix, the same in every process.
     const lock = createHash('sha256').update(`voxmux ${prefix}`).digest().readInt32BE()
     await tx.get('SELECT pg_advisory_xact_lock(?)', [lock])
-    const version = await check(tx)
+    // First of all: a lookup by name alone would not see a table that another process created a moment ago.
     await tx.run(`CREATE TABLE IF NOT EXISTS ${versions} (version BIGINT PRIMARY KEY)`)
+    const version = await check(tx)
     for (const script of scripts.slice(version)) await tx.run(script)
     await tx.run(`INSERT INTO ${versions} VALUES (?) ON CONFLICT DO NOTHING`, [scripts.length])
   })

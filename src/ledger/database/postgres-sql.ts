@@ -19,7 +19,7 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/\bREAL\b/g, 'DOUBLE PRECISION'],
   [/\bBLOB\b/g, 'BYTEA'],
   [/\bTEXT\b/g, 'TEXT COLLATE "C"'],
-  [/\bWITHOUT ROWID\b/g, ''],
+  [/\b(WITHOUT ROWID|STRICT)\b/g, ''],
 ]
 
 /** The scripts of a schema for PostgreSQL. */

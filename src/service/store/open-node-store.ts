@@ -1,41 +1,107 @@
 import { join } from 'node:path'
-import { type Logger, silentLogger } from '../../core/logger.js'
-import { type JobStore, openLedger } from '../../ledger/index.js'
+import { TransientError } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
+import {
+  type Database,
+  type Ledger,
+  openLedger,
+  openSharedDatabase,
+  openSharedLedger,
+  openSqliteDatabase,
+} from '../../ledger/index.js'
 import type { NodeStore } from './node-store.js'
-import { openSqliteStore } from './sqlite/open-sqlite-store.js'
+import { SERVICE_MIGRATIONS } from './sql/service-migrations.js'
+import { sqlStore } from './sql/sql-store.js'
 
 /** Location of a service's shared data. */
 export type StorePlace =
   /** A folder shared by the processes of one machine. */
   | { readonly dataDir: string; readonly store?: undefined }
-  /** Redis (`redis://…` or `rediss://…`) shared by nodes on several machines. */
+  /** PostgreSQL (`postgres://…`) shared by nodes on several machines. */
   | { readonly store: string }
+
+export interface NodeStoreOptions {
+  readonly logger?: Logger | undefined
+  /** Unix milliseconds, for tests. Default: the clock of the store. */
+  readonly now?: (() => number) | undefined
+  /** For tests that share a database. */
+  readonly prefix?: string | undefined
+}
+
+/** Begins the names of the tables in a shared database. */
+const PREFIX = 'service'
+
+/** After this time a request gets 503, and its client tries another node or tries again. */
+const ANSWER_PATIENCE_MS = 3000
+
+/** How long a running file waits for a store that is away. */
+const WORK_PATIENCE_MS = 600_000
+
+/** The queue retries by itself, and the next sweep finds files that it could not write. */
+const QUEUE_PATIENCE_MS = 10_000
+
+/** How long running calls may take when a node ends. */
+const LAST_PATIENCE_MS = 3000
 
 /**
  * Opens the store of a service. Creates it if it does not exist.
  *
- * @throws every error of `openSqliteFile` or `openSharedLedger`
+ * @throws every error of `openSqliteDatabase`, `openSharedDatabase` and `openSharedLedger`
  */
-export async function openNodeStore(place: StorePlace, logger: Logger = silentLogger): Promise<NodeStore> {
-  if (place.store === undefined) return openFolderStore(place.dataDir)
-  const { openRedisNodeStore } = await import('./redis/open-redis-node-store.js')
-  return openRedisNodeStore(place.store, { logger })
+export async function openNodeStore(place: StorePlace, options: NodeStoreOptions = {}): Promise<NodeStore> {
+  const { logger, now, prefix = PREFIX } = options
+  const ending = new AbortController()
+  let ledger: Promise<Ledger> | undefined
+  const nodeStore = (database: Database, workDatabase: Database, open: () => Promise<Ledger>): NodeStore => ({
+    store: sqlStore(database),
+    workStore: sqlStore(workDatabase),
+    async jobs() {
+      ledger ??= open()
+      return (await ledger).jobs
+    },
+    hurry: () => ending.abort(),
+    async close() {
+      await (await ledger?.catch(() => undefined))?.close()
+      await database.close()
+    },
+  })
+  const clock = now && { now }
+  if (place.store === undefined) {
+    const { dataDir } = place
+    const database = await openSqliteDatabase(join(dataDir, 'service.db'), SERVICE_MIGRATIONS, { now })
+    return nodeStore(database, database, () => openLedger(join(dataDir, 'jobs.db'), { ...clock }))
+  }
+  const { store } = place
+  const database = await openSharedDatabase(store, SERVICE_MIGRATIONS, { prefix, now, logger })
+  const queue = { prefix: `${prefix}_queue`, patienceMs: QUEUE_PATIENCE_MS, ...(logger && { logger }), ...clock }
+  return nodeStore(
+    database.withPatience(ANSWER_PATIENCE_MS),
+    untilEnd(database.withPatience(WORK_PATIENCE_MS), ending.signal),
+    () => openSharedLedger(store, queue),
+  )
 }
 
-function openFolderStore(dataDir: string): NodeStore {
-  const store = openSqliteStore(dataDir)
-  let jobs: Promise<JobStore> | undefined
+/** Waits as long as the database does, but only {@link LAST_PATIENCE_MS} longer once the node ends. */
+function untilEnd(database: Database, ending: AbortSignal): Database {
+  const bounded = <T>(call: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined
+      const giveUp = () => {
+        const message = 'The store does not respond, and the node is stopping.'
+        timer = setTimeout(() => reject(new TransientError('ERR_STORE_UNREACHABLE', message)), LAST_PATIENCE_MS)
+      }
+      if (ending.aborted) giveUp()
+      else ending.addEventListener('abort', giveUp, { once: true })
+      call.then(resolve, reject).finally(() => {
+        clearTimeout(timer)
+        ending.removeEventListener('abort', giveUp)
+      })
+    })
   return {
-    store,
-    workStore: store,
-    jobs() {
-      jobs ??= openLedger(join(dataDir, 'jobs.db')).then((ledger) => ledger.jobs)
-      return jobs
-    },
-    hurry: () => {},
-    async close() {
-      await (await jobs?.catch(() => undefined))?.close()
-      store.close()
-    },
+    ...database,
+    run: (...args) => bounded(database.run(...args)),
+    get: (...args) => bounded(database.get(...args)),
+    all: (...args) => bounded(database.all(...args)),
+    transaction: (work) => bounded(database.transaction(work)),
   }
 }

@@ -6,8 +6,8 @@ import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
 import { silentLogger } from '../../../../src/core/logger.js'
 import { openSharedLedger } from '../../../../src/ledger/index.js'
+import { describeOnPostgres } from '../../../helpers/system/postgres-server.js'
 import { until } from '../../../helpers/until.js'
-import { describeOnRedis } from '../../../ledger/redis-fixture.js'
 import { request } from '../../../ledger/store-fixture.js'
 import { folderView, StagedDaemon } from './dashboard-bench.js'
 
@@ -28,10 +28,10 @@ async function shownAt(url: string) {
   return shown
 }
 
-describeOnRedis('a daemon whose store is away', (redis) => {
+describeOnPostgres('a daemon whose store is away', (server) => {
   it('answers whoever looks at it, says so, and is as before when the store is back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'voxmux-away-'))
-    const { jobs, close } = await openSharedLedger(redis().url)
+    const { jobs, close } = await openSharedLedger(server().url)
     const daemon = new StagedDaemon()
     daemon.folders = [folderView(folder)]
     const said: string[] = []
@@ -56,7 +56,7 @@ describeOnRedis('a daemon whose store is away', (redis) => {
     await until(async () => shown.length > 0)
     expect(shown.at(-1)).toMatchObject({ pauses: [], counts })
 
-    await redis().kill()
+    await server().kill()
     const [metrics, readiness, list] = await Promise.all(['metrics', 'readyz', 'api/jobs?list=live'].map(asked))
     expect(metrics?.status).toBe(200)
     expect(metrics?.text).toContain('voxmux_pauses 1\n')
@@ -74,7 +74,7 @@ describeOnRedis('a daemon whose store is away', (redis) => {
     expect(shown.at(-1)).toMatchObject({ pauses: [{ group: null, reason: AWAY }], counts })
     expect(said.filter((message) => message.includes('could not ask the store'))).toHaveLength(1)
 
-    await redis().start()
+    await server().start()
     await until(async () => (await asked('readyz')).status === 200)
     expect((await asked('metrics')).text).toMatch(/^voxmux_jobs\{.*status="queued"\} 1$/m)
     await until(async () => shown.at(-1)?.pauses.length === 0)

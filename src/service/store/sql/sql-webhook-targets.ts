@@ -1,18 +1,17 @@
 import { secretPositionSchema, webhookMethodSchema } from '../../../contract/index.js'
-import type { SqliteFile } from '../../../ledger/index.js'
+import type { Database } from '../../../ledger/index.js'
 import { assertTarget, type WebhookTarget, type WebhookTargets } from '../../webhooks/webhook-target.js'
-import type { SqliteContext } from './sqlite-context.js'
 
-/** {@link WebhookTargets} in SQLite. */
-export class SqliteWebhookTargets implements WebhookTargets {
-  readonly #database: SqliteFile
+/** {@link WebhookTargets} in SQL. */
+export class SqlWebhookTargets implements WebhookTargets {
+  readonly #database: Database
 
-  constructor({ database }: SqliteContext) {
+  constructor(database: Database) {
     this.#database = database
   }
 
   async of(userId: string): Promise<WebhookTarget | undefined> {
-    const row = this.#database.get('SELECT * FROM user WHERE id = ?', [userId])
+    const row = await this.#database.get('SELECT * FROM user WHERE id = ?', [userId])
     if (!row?.webhook_url) return undefined
     return {
       url: String(row.webhook_url),
@@ -24,7 +23,7 @@ export class SqliteWebhookTargets implements WebhookTargets {
 
   async set(userId: string, target: WebhookTarget | null): Promise<void> {
     if (target) assertTarget(target)
-    this.#database.run(
+    await this.#database.run(
       'UPDATE user SET webhook_url = ?, webhook_method = ?, webhook_secret_position = ?, webhook_secret = ? WHERE id = ?',
       [target?.url ?? null, target?.method ?? null, target?.secretPosition ?? null, target?.secret ?? null, userId],
     )

@@ -2,13 +2,21 @@ import { fileErrorCodeSchema, outputTypeSchema } from '../../../contract/index.j
 import type { Row } from '../../../ledger/index.js'
 import { FILE_STATES, type FileRecord } from '../file-record.js'
 
+/** PostgreSQL refuses a NUL within a text. This code point belongs to no character. */
+const STORED_NUL = '\uFDD0'
+
+/** A text of a client as it is stored. */
+export function storedText(text: string): string {
+  return text.replaceAll('\0', STORED_NUL)
+}
+
 /** Converts a row of the table `file`. */
 export function toFileRecord(row: Row): FileRecord {
   return {
     id: String(row.id),
     userId: String(row.user_id),
-    clientFileId: String(row.client_file_id),
-    fileName: String(row.file_name),
+    clientFileId: clientText(row.client_file_id),
+    fileName: clientText(row.file_name),
     sourceUrl: textOrNull(row.source_url),
     startSec: numberOrNull(row.start_sec),
     endSec: numberOrNull(row.end_sec),
@@ -30,6 +38,10 @@ export function toFileRecord(row: Row): FileRecord {
     updatedMs: Number(row.updated_ms),
     endedMs: numberOrNull(row.ended_ms),
   }
+}
+
+function clientText(stored: Row[string] | undefined): string {
+  return String(stored).replaceAll(STORED_NUL, '\0')
 }
 
 function textOrNull(value: Row[string] | undefined): string | null {

@@ -1,4 +1,8 @@
-/** The service's tables. Append only: a folder counts how many migrations it has run. Times are Unix milliseconds. */
+const MOST = Number.MAX_SAFE_INTEGER
+const inMs = (sec: string) =>
+  `CASE WHEN ${sec} * 1000 >= ${MOST} THEN ${MOST} ELSE CAST(round(${sec} * 1000) AS INTEGER) END`
+
+/** The service's tables. Append only: a store counts how many migrations it has run. Times are Unix milliseconds. */
 export const SERVICE_MIGRATIONS: readonly string[] = [
   `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -105,10 +109,10 @@ ALTER TABLE file ADD COLUMN queued INTEGER NOT NULL DEFAULT 0;
   // Credits in whole milliseconds: as binary fractions, three times 2.1 s is more than 6.3 s.
   `
 ALTER TABLE user ADD COLUMN credits_ms INTEGER;
-UPDATE user SET credits_ms = CAST(round(min(credits_sec * 1000, ${Number.MAX_SAFE_INTEGER})) AS INTEGER);
+UPDATE user SET credits_ms = ${inMs('credits_sec')};
 ALTER TABLE user DROP COLUMN credits_sec;
 ALTER TABLE file ADD COLUMN charged_ms INTEGER NOT NULL DEFAULT 0;
-UPDATE file SET charged_ms = CAST(round(min(charged_sec * 1000, ${Number.MAX_SAFE_INTEGER})) AS INTEGER);
+UPDATE file SET charged_ms = ${inMs('charged_sec')};
 ALTER TABLE file DROP COLUMN charged_sec;
 `,
 ]

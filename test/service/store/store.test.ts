@@ -3,26 +3,27 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteFile } from '../../../src/ledger/index.js'
-import { SERVICE_MIGRATIONS } from '../../../src/service/store/sqlite/migrations.js'
-import { openSqliteStore } from '../../../src/service/store/sqlite/open-sqlite-store.js'
+import { openNodeStore, type StorePlace } from '../../../src/service/store/open-node-store.js'
+import { SERVICE_MIGRATIONS } from '../../../src/service/store/sql/service-migrations.js'
 import { newLeaseOwner } from '../../../src/service/webhooks/lease-owner.js'
 import { freshFolder } from '../../conformance/folder.js'
+import { describeOnPostgres } from '../../helpers/system/postgres-server.js'
 import { filesContract } from './files-contract.js'
 import { outboxContract } from './outbox-contract.js'
 import { recordsContract } from './records-contract.js'
 import { type OpenTwoNodes, takenFile } from './store-fixture.js'
 
-describe('the service’s store in SQLite', () => {
+/** The same suite for each engine. */
+function storeContract(place: () => Promise<{ at: StorePlace; prefix?: string; remove?: () => Promise<void> }>): void {
   const open: OpenTwoNodes = async (now) => {
-    const folder = await freshFolder()
-    const [one, other] = [openSqliteStore(folder.path, now), openSqliteStore(folder.path, now)]
+    const { at, prefix, remove } = await place()
+    const [one, other] = [await openNodeStore(at, { now, prefix }), await openNodeStore(at, { now, prefix })]
     return {
-      one,
-      other,
-      async close() {
-        one.close()
-        other.close()
-        await folder.remove()
+      one: one.store,
+      other: other.workStore,
+      close: async () => {
+        await Promise.all([one.close(), other.close()])
+        await remove?.()
       },
     }
   }
@@ -31,10 +32,12 @@ describe('the service’s store in SQLite', () => {
   describe('outbox', () => outboxContract(open))
 
   it('gives the webhooks of a killed node of this machine to the next at once', async () => {
-    const folder = await freshFolder()
-    onTestFinished(() => folder.remove())
-    const store = openSqliteStore(folder.path)
-    onTestFinished(() => store.close())
+    const { at, prefix, remove } = await place()
+    const { store, close } = await openNodeStore(at, { prefix })
+    onTestFinished(async () => {
+      await close()
+      await remove?.()
+    })
     const { id: userId } = await store.accounts.ensure('local')
     const target = { url: 'https://a.example/hook', method: 'POST', secretPosition: 'header', secret: null } as const
     await store.targets.set(userId, target)
@@ -50,6 +53,13 @@ describe('the service’s store in SQLite', () => {
     expect(await store.outbox.claim(newLeaseOwner(), 60_000, 10)).toMatchObject([{ fileId: id, attempt: 2 }])
     // A lease of this very process, which lives, is left alone.
     expect(await store.outbox.claim(newLeaseOwner(), 60_000, 10)).toEqual([])
+  })
+}
+
+describe('the service’s store in SQLite', () => {
+  storeContract(async () => {
+    const folder = await freshFolder()
+    return { at: { dataDir: folder.path }, remove: () => folder.remove() }
   })
 
   it('brings credits of an earlier version over to whole milliseconds', async () => {
@@ -71,11 +81,20 @@ describe('the service’s store in SQLite', () => {
       [],
     )
     old.close()
-    const store = openSqliteStore(folder.path)
-    onTestFinished(() => store.close())
+    const { store, close } = await openNodeStore({ dataDir: folder.path })
+    onTestFinished(close)
     const credits = async () => (await store.accounts.list()).map(({ creditsSec }) => creditsSec)
     expect(await credits()).toEqual([2.1, null, Number.MAX_SAFE_INTEGER / 1000])
     await store.files.change('f', { kind: 'fail', claim: 7, errorCode: -1 })
     expect((await credits())[0]).toBe(6.3)
+  })
+})
+
+let stores = 0
+
+describeOnPostgres('the service’s store in PostgreSQL', (server) => {
+  storeContract(async () => {
+    stores += 1
+    return { at: { store: server().url }, prefix: `service_${stores}` }
   })
 })

@@ -1,19 +1,17 @@
-import type { SqliteFile } from '../../../ledger/index.js'
+import type { Database } from '../../../ledger/index.js'
 import type { DeliveryLog, DeliveryLogEntry } from '../../webhooks/delivery-log.js'
-import type { SqliteContext } from './sqlite-context.js'
 
-/** {@link DeliveryLog} in SQLite. */
-export class SqliteDeliveryLog implements DeliveryLog {
-  readonly #database: SqliteFile
-  readonly #now: () => number
+/** {@link DeliveryLog} in SQL. */
+export class SqlDeliveryLog implements DeliveryLog {
+  readonly #database: Database
 
-  constructor({ database, now }: SqliteContext) {
+  constructor(database: Database) {
     this.#database = database
-    this.#now = now
   }
 
   async latest(limit: number): Promise<DeliveryLogEntry[]> {
-    return this.#database.all('SELECT * FROM webhook_log ORDER BY id DESC LIMIT ?', [limit]).map((row) => ({
+    const rows = await this.#database.all('SELECT * FROM webhook_log ORDER BY id DESC LIMIT ?', [limit])
+    return rows.map((row) => ({
       atMs: Number(row.at_ms),
       fileId: String(row.file_id),
       type: String(row.type),
@@ -27,6 +25,8 @@ export class SqliteDeliveryLog implements DeliveryLog {
   }
 
   async forgetOld(forMs: number): Promise<void> {
-    this.#database.run('DELETE FROM webhook_log WHERE at_ms < ?', [Math.floor(this.#now() - forMs)])
+    await this.#database.transaction((tx) =>
+      tx.run('DELETE FROM webhook_log WHERE at_ms < ?', [Math.floor(tx.nowMs - forMs)]),
+    )
   }
 }
