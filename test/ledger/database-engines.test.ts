@@ -81,6 +81,20 @@ function describeDatabase(engine: string, open: () => Promise<Database>): void {
 
 describeDatabase('SQLite', () => openSqliteDatabase(join(tempFolder(), 'test.db'), SCHEMA))
 
+it('opens a SQLite file in which this process has a transaction', async () => {
+  const file = join(tempFolder(), 'test.db')
+  const one = await openSqliteDatabase(file, SCHEMA)
+  onTestFinished(() => one.close())
+  const adding = one.transaction(async (tx) => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await tx.run('INSERT INTO t (a) VALUES (1)')
+  })
+  const other = await openSqliteDatabase(file, SCHEMA)
+  await adding
+  expect(await other.all('SELECT a FROM t')).toEqual([{ a: 1 }])
+  await other.close()
+})
+
 describeOnPostgres('PostgreSQL', (server) => {
   let n = 0
   const anew = () => {

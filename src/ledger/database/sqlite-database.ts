@@ -1,5 +1,5 @@
 import type { Database, Dialect, Migration, Statements } from './database.js'
-import { type Durability, openSqliteFile } from './sqlite-file.js'
+import { type Durability, openSqliteFileLater } from './sqlite-file.js'
 
 export const SQLITE: Dialect = {
   forUpdate: '',
@@ -29,7 +29,7 @@ export async function openSqliteDatabase(
   { durability, now = Date.now }: SqliteOptions = {},
 ): Promise<Database> {
   const scripts = migrations.map((migration) => (typeof migration === 'string' ? migration : migration.sqlite))
-  const opened = openSqliteFile(file, scripts, durability)
+  const opened = await openSqliteFileLater(file, scripts, durability)
   const within: Statements = {
     dialect: SQLITE,
     run: async (...args) => opened.run(...args),

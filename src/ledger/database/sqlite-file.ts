@@ -31,13 +31,30 @@ export function openSqliteFile(
 ): SqliteFile {
   const database = share(file)
   try {
-    if (durability === 'power-cut') database.all('PRAGMA synchronous = FULL')
-    migrate(database, file, migrations)
+    prepare(database, file, migrations, durability)
     return database
   } catch (thrown) {
     database.close()
     throw databaseError(thrown, file)
   }
+}
+
+/** As `openSqliteFile`, after the transactions that other users of the file in this process have begun. */
+export async function openSqliteFileLater(...args: Parameters<typeof openSqliteFile>): Promise<SqliteFile> {
+  const [file, migrations, durability = 'power-cut'] = args
+  const database = share(file)
+  try {
+    await database.later(() => prepare(database, file, migrations, durability))
+    return database
+  } catch (thrown) {
+    database.close()
+    throw databaseError(thrown, file)
+  }
+}
+
+function prepare(database: Connection, file: string, migrations: readonly string[], durability: Durability): void {
+  if (durability === 'power-cut') database.all('PRAGMA synchronous = FULL')
+  migrate(database, file, migrations)
 }
 
 /** Joins the connection to a file, or creates it. */
