@@ -39,7 +39,8 @@ export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOpti
     controller.abort()
     release()
   }
-  return { voice: seconds.voice, noise: seconds.noise }
+  const rounded = (values: readonly number[]) => values.map((value) => Math.round(1000 * value) / 1000)
+  return { voice: rounded(seconds.voice), noise: rounded(seconds.noise) }
 }
 
 /** Gathers frames of 10 ms into seconds. */

@@ -5,12 +5,14 @@ import { overallExitCode } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
 import { audioStreams, type MediaInfo } from '../../media/index.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
+import { leastGapSec } from '../../pipeline/plan/ranges-to-send.js'
 import { describeBytes, describeDuration, describeTracks, subjectTrack, type Verdict } from '../../precheck/index.js'
 import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { type CheckedFile, checkFile } from '../show/check-file.js'
+import { voiceLine } from '../show/voice-line.js'
 
 /** `voxmux check <input…>` */
 export const command = defineCommand({
@@ -39,7 +41,7 @@ export const command = defineCommand({
       const outcome = await checkFile(input, settings, config.limits, signal)
       outcomes.push(outcome)
       output.event({ ...outcome.file })
-      output.print(describeCheck(outcome.file, colors))
+      output.print(describeCheck(outcome.file, leastGapSec(settings.recipe), colors))
     }
     const exitCode = overallExitCode(outcomes.map((outcome) => outcome.exitCode))
     output.result({ exitCode, files: outcomes.map(({ file }) => file) })
@@ -51,7 +53,7 @@ export const command = defineCommand({
  * Describes a checked file for people: its media, and what the service would refuse, both for the whole file and for
  * what voxmux sends.
  */
-function describeCheck({ input, media, verdicts, error }: CheckedFile, colors: Colors): string {
+function describeCheck({ input, media, verdicts, map, error }: CheckedFile, gapSec: number, colors: Colors): string {
   const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
   const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
   if (!isJudged)
@@ -66,6 +68,7 @@ function describeCheck({ input, media, verdicts, error }: CheckedFile, colors: C
       ? [readyLine(verdicts.asIs.length === 0, colors)]
       : verdictLines('voice', verdicts.asSent, colors)),
     ...verdictLines('unchanged', verdicts.asIs, colors),
+    ...(map === null ? [] : [`  ${'noise'.padEnd(9)} ${voiceLine(map, gapSec)}`]),
     ...remedyLines([...new Set(verdicts.asSent.flatMap(({ remedies }) => remedies))]),
   ].join('\n')
 }

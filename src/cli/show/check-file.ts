@@ -8,8 +8,10 @@ import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { judge, type Verdicts } from '../../pipeline/plan/judge.js'
 import { checkWriting } from '../../pipeline/plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../../pipeline/plan/plan-tracks.js'
+import { mapTrack } from '../../pipeline/voice/map-track.js'
 import { noVoiceVerdicts } from '../../pipeline/voice/no-voice-verdicts.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
+import type { VoiceMap } from '../../voice/index.js'
 
 /** The result of the pre-check of one input. */
 export interface CheckedFile extends FileEvent {
@@ -18,6 +20,8 @@ export interface CheckedFile extends FileEvent {
   readonly media: MediaInfo | null
   /** The writer of the output, the census of the input and what would be lost; null if the file is refused. */
   readonly writing: Awaited<ReturnType<typeof checkWriting>> | null
+  /** Voice and noise of the first track, second by second; null if the file is refused, long or of unknown length. */
+  readonly map: VoiceMap | null
 }
 
 /** A checked file and its own exit code. */
@@ -43,7 +47,8 @@ export async function checkFile(
     verdicts = await withVoice(judge(media, tracks, settings, limits), media, tracks, limits, signal)
     const refused = refusalError(media.path, verdicts.asSent)
     const writing = refused ? null : await checkWriting(media, tracks, settings, signal)
-    return outcome(input, media, verdicts, refused, writing)
+    const map = refused ? null : await mapOf(media, tracks, signal)
+    return outcome(input, media, verdicts, refused, { writing, map })
   } catch (thrown) {
     const error = toVoxmuxError(thrown, input)
     if (error.exitCode === 130) throw error
@@ -70,12 +75,21 @@ async function withVoice(
   return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
 }
 
+/** A longer file would take minutes, and a check has to be quick. */
+const MOST_MAPPED_SEC = 600
+
+async function mapOf(media: MediaInfo, [first]: readonly TrackPlan[], signal: AbortSignal): Promise<VoiceMap | null> {
+  const { durationSec } = media
+  if (!first || durationSec === null || durationSec > MOST_MAPPED_SEC) return null
+  return mapTrack(media, first.stream, signal)
+}
+
 function outcome(
   input: string,
   media: MediaInfo | null,
   verdicts: Verdicts,
   error: VoxmuxError | undefined,
-  writing: CheckedFile['writing'] = null,
+  { writing, map }: Pick<CheckedFile, 'writing' | 'map'> = { writing: null, map: null },
 ): CheckOutcome {
   const status = error === undefined ? 'done' : error.exitCode === 5 ? 'rejected' : 'failed'
   const file: CheckedFile = {
@@ -89,6 +103,7 @@ function outcome(
     verdicts,
     media,
     writing,
+    map,
   }
   return { file, exitCode: error?.exitCode ?? 0 }
 }

@@ -1,3 +1,4 @@
+import type { Recipe } from '../../config/preset-schema.js'
 import type { VoiceMap } from '../../voice/index.js'
 import type { JobSettings } from './job-settings.js'
 import type { OpenRange } from './segments.js'
@@ -67,6 +68,11 @@ export function needsMaps({ recipe }: JobSettings): boolean {
   return (recipe.onlyNoisy || recipe.skipClean) && recipe.mix > 0
 }
 
+/** The shortest clean part to leave out. Two handles cost as much as a part of their length. */
+export function leastGapSec({ segments }: Recipe): number {
+  return 2 * segments.handleSec + 1
+}
+
 /**
  * The parts of the wanted ranges that are worth sending. A mix of 0 needs no regenerated audio.
  *
@@ -80,7 +86,6 @@ export function rangesToSend(
 ): readonly OpenRange[] {
   if (recipe.mix === 0) return []
   if (!map) return wanted
-  // Two handles cost as much as a gap of their length.
-  const noisy = rangesWithin(wanted, noisyRanges(map, 2 * recipe.segments.handleSec + 1), sampleRate)
+  const noisy = rangesWithin(wanted, noisyRanges(map, leastGapSec(recipe)), sampleRate)
   return recipe.onlyNoisy || noisy.length === 0 ? noisy : wanted
 }
