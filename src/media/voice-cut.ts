@@ -4,6 +4,7 @@
  */
 
 import type { Loudness } from './pcm/loudness-meter.js'
+import type { PcmFile } from './pcm/pcm-file.js'
 
 export interface SampleRange {
   readonly startSample: number
@@ -49,12 +50,14 @@ export interface VoiceCut {
   readonly sizeBytes: number
   /** SHA-256, hex, of what was cut: the same voice gives the same hash whatever picture surrounds it. */
   readonly voiceHash: string
+  /** Its samples, beside its file. */
+  readonly pcm: PcmFile
   /** Measured while it was cut; null where several voices were cut at once. */
   readonly loudness: Loudness | null
 }
 
 /** Sound of a cut, from any source, to measure against regenerated audio. */
-export type CutSound = Pick<VoiceCut, 'path' | 'sampleRate' | 'channels' | 'channelLayout' | 'range' | 'sampleCount'>
+export type CutSound = Pick<VoiceCut, 'sampleRate' | 'channels' | 'channelLayout' | 'range' | 'sampleCount' | 'pcm'>
 
 /** How what came back lies against what was sent. */
 export interface Alignment {

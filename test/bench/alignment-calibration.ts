@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { alignVoice } from '../../src/media/align/align-voice.js'
+import { unpackSound } from '../../src/media/align/unpack-sound.js'
 import { audioStreams } from '../../src/media/media-info.js'
 import { probe } from '../../src/media/probe/probe.js'
 import type { VoiceCut } from '../../src/media/voice-cut.js'
@@ -134,10 +135,12 @@ async function cutOf({ name, noisy }: Pair, folder: string): Promise<VoiceCut> {
   if (!stream) throw new Error(`${path} has no sound`)
   const sampleCount = Math.round((media.durationSec ?? 0) * stream.sampleRate)
   const range = { startSample: 0, endSample: sampleCount }
+  const format = { sampleRate: stream.sampleRate, channels: 1, channelLayout: 'mono', sample: 's16' } as const
+  const pcm = await unpackSound({ path, filters: [], format, signal: undefined }, `${path}.pcm`)
   return {
     request: { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: path },
     ...{ path, format: 'flac', sampleRate: stream.sampleRate, channels: 1, channelLayout: 'mono' },
-    ...{ range, sampleCount, sizeBytes: media.sizeBytes, voiceHash: '', loudness: null },
+    ...{ range, sampleCount, sizeBytes: media.sizeBytes, voiceHash: '', loudness: null, pcm },
   }
 }
 

@@ -6,7 +6,7 @@ import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
   decodedFormat,
-  donorCommand,
+  donorCommands,
   type FfmpegCommand,
   ffmpegArguments,
   forecastVoice,
@@ -128,9 +128,9 @@ async function muxPreview(
   if (writing.kind === 'bytes') {
     return voices.flatMap(({ format, stream }, place) => {
       const donor = writing.donors[place]
-      return donor
-        ? [donorCommand('pipe:0', { format }, stream.encoding, donor, `${WORK_FOLDER}/part.donor${place}`)]
-        : []
+      const sampleCount = plan.media.durationSec && Math.round(plan.media.durationSec * format.sampleRate)
+      const path = `${WORK_FOLDER}/part.donor${place}`
+      return donor ? donorCommands({ format, sampleCount }, stream.encoding, donor, path) : []
     })
   }
   const fastStart = await hasIndexFirst(plan.media)

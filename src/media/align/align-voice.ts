@@ -1,6 +1,7 @@
 import type { VerificationError } from '../../core/errors.js'
 import { energyOf } from '../pcm/correlate.js'
 import { frameBytes, type PcmFormat, pcmFormatFor, type SampleType } from '../pcm/pcm.js'
+import { type PcmFile, readPcmFile, readPcmParts } from '../pcm/pcm-file.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import type { Alignment, CutSound, SampleRange } from '../voice-cut.js'
 import { measureEnvelopePlaces } from './align-envelope.js'
@@ -9,22 +10,19 @@ import { loudStretches, planStretches } from './align-plan.js'
 import { monoOf } from './align-signals.js'
 import { type AlignmentThresholds, type AlignmentVerdict, drifts, judgePlaces, notAligned } from './align-verdict.js'
 import { conformFilters } from './answer-format.js'
-import { type FilteredAudio, filteredPcm, readParts } from './answer-pcm.js'
-import { blamingAnswer, decodedSec, openAnswer } from './open-answer.js'
+import { type AnswerFacts, blamingAnswer, openAnswer, requireWhole } from './open-answer.js'
+import { unpackSound } from './unpack-sound.js'
 
 /** The alignment of regenerated audio with its cut, and how to read it. */
 export interface VoiceAlignment extends Alignment {
   readonly answer: {
-    readonly path: string
-    /** The filters that convert it to the cut's rate and channels. */
-    readonly filters: readonly string[]
+    /** Its samples at the cut's rate and channels, beside its file. */
+    readonly pcm: PcmFile
     /**
-     * Sample of the converted audio at which the cut's part begins, without the lag. Above 0 if the service returned
-     * the whole file for a part.
+     * Sample of it at which the cut's part begins, without the lag. Above 0 if the service returned the whole file for
+     * a part.
      */
     readonly startSample: number
-    /** The narrowest type that holds the converted audio exactly. */
-    readonly sample: SampleType
   }
 }
 
@@ -47,7 +45,8 @@ const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, su
 
 /**
  * Aligns regenerated audio with the voice that was sent: by waveform, or by the loudness of its bands if the waveform
- * is new. Holds only a few seconds in memory, however long the cut is.
+ * is new. Decodes it once, and keeps its samples in a file beside it. Holds only a few seconds in memory, however long
+ * the cut is.
  *
  * @throws {VerificationError} `ERR_ALIGNMENT` (other audio, too short, silent), `ERR_ALIGNMENT_DRIFT` (the lag differs
  * between places), `ERR_ANSWER_CHANNELS`, `ERR_ANSWER_UNREADABLE`
@@ -64,21 +63,18 @@ async function aligned(cut: CutSound, answerPath: string, signal: AbortSignal | 
   const stream = await openAnswer(answerPath, signal)
   const filters = conformFilters(cut, stream, answerPath)
   const { sampleRate, channels, channelLayout } = cut
-  const format: PcmFormat = { sampleRate, channels, channelLayout, sample: 'f32' }
-  const seeksExactly = stream.sampleRate === cut.sampleRate && /^(pcm_|flac$)/.test(stream.codec ?? '')
-  const sound: Sounds = {
-    cut: { path: cut.path, filters: [], format, seeksExactly: true, signal },
-    answer: { path: answerPath, filters, format, seeksExactly, signal },
-  }
-  const answerSamples = Math.round((await decodedSec(answerPath, stream, signal)) * cut.sampleRate)
+  const format: PcmFormat = { sampleRate, channels, channelLayout, sample: conformedType(stream, filters) }
+  const answer = await unpackSound({ path: answerPath, filters, format, signal }, `${answerPath}.pcm`)
+  const { sampleCount: answerSamples } = answer
+  requireWhole(answerPath, stream, answerSamples / sampleRate)
+  const sound: Sounds = { cut: cut.pcm, answer }
   let refusal: VerificationError | undefined
   for (const startSample of possibleStarts(cut, answerSamples)) {
     const judged = await judge(cut, sound, startSample)
     if (judged.kind === 'aligned' || judged.kind === 'silent') {
       const alignment = judged.kind === 'aligned' ? judged.alignment : SILENT
       checkLength(cut, answerPath, answerSamples - startSample - alignment.lagSamples)
-      const sample = filters.length === 0 ? pcmFormatFor(stream).sample : 'f64'
-      return { ...alignment, answer: { path: answerPath, filters, startSample, sample } }
+      return { ...alignment, answer: { pcm: answer, startSample } }
     }
     refusal ??=
       judged.kind === 'drift'
@@ -90,9 +86,16 @@ async function aligned(cut: CutSound, answerPath: string, signal: AbortSignal | 
 
 const SILENT: Alignment = { lagSamples: 0, match: 1, method: 'silence', places: [] }
 
+/** The narrowest type that holds the converted audio. Resampled or mixed samples have more bits than before. */
+function conformedType(stream: AnswerFacts, filters: readonly string[]): SampleType {
+  const { sample } = pcmFormatFor(stream)
+  if (filters.length === 0) return sample
+  return sample === 's16' || sample === 'f32' ? 'f32' : 'f64'
+}
+
 interface Sounds {
-  readonly cut: FilteredAudio
-  readonly answer: FilteredAudio
+  readonly cut: PcmFile
+  readonly answer: PcmFile
 }
 
 async function judge(cut: CutSound, sound: Sounds, startSample: number): Promise<AlignmentVerdict> {
@@ -121,7 +124,7 @@ async function judgeStretches(
   return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : waveform
 }
 
-/** Reads both files in parallel, one stretch at a time. Each is valid until the next one is requested. */
+/** Reads both files, one stretch at a time. Each is valid until the next one is requested. */
 async function* stretches(
   cut: CutSound,
   sound: Sounds,
@@ -133,21 +136,24 @@ async function* stretches(
     startSample: startSample + range.startSample - marginSamples,
     endSample: startSample + range.endSample + marginSamples,
   }))
-  const cuts = readParts(sound.cut, ranges)
-  const answers = readParts(sound.answer, sought)
+  const cuts = readPcmParts(sound.cut, ranges)
+  const answers = readPcmParts(sound.answer, sought)
   const room = { cut: roomFor(ranges), answer: roomFor(sought) }
-  for (const { startSample: atSample } of ranges) {
-    // Requested together, so that two decoders work at the same time.
-    const [part, answer] = await Promise.all([cuts.next(), answers.next()])
-    if (part.done || answer.done) return
-    const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
-    yield {
-      atSample,
-      cut: mono,
-      answer: monoOf(answer.value, sound.answer.format, choice, room.answer).mono,
-      marginSamples,
-      sampleRate: cut.sampleRate,
+  try {
+    for (const { startSample: atSample } of ranges) {
+      const [part, answer] = [await cuts.next(), await answers.next()]
+      if (part.done || answer.done) return
+      const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
+      yield {
+        atSample,
+        cut: mono,
+        answer: monoOf(answer.value, sound.answer.format, choice, room.answer).mono,
+        marginSamples,
+        sampleRate: cut.sampleRate,
+      }
     }
+  } finally {
+    await Promise.all([cuts.return(undefined), answers.return(undefined)])
   }
 }
 
@@ -171,9 +177,9 @@ function checkLength(cut: CutSound, answerPath: string, available: number) {
   if (missingSec > MOST_MISSING_SEC) throw notAligned(answerPath, `its last ${missingSec.toFixed(2)} s are missing`)
 }
 
-async function powerOfSeconds(audio: FilteredAudio): Promise<readonly number[]> {
+async function powerOfSeconds(audio: PcmFile): Promise<readonly number[]> {
   const { format } = audio
-  const reader = new PcmReader(filteredPcm(audio))
+  const reader = new PcmReader(readPcmFile(audio))
   const powers: number[] = []
   for (;;) {
     const bytes = await reader.read(format.sampleRate)

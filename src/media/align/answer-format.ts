@@ -1,6 +1,6 @@
 import { VerificationError } from '../../core/errors.js'
-import type { AudioStreamInfo } from '../media-info.js'
 import type { CutSound } from '../voice-cut.js'
+import type { AnswerFacts } from './open-answer.js'
 
 /**
  * The filters that convert regenerated audio to the cut's rate and channels. They resample it, copy mono to every
@@ -9,7 +9,7 @@ import type { CutSound } from '../voice-cut.js'
  *
  * @throws {VerificationError} `ERR_ANSWER_CHANNELS` if the counts differ and neither is one
  */
-export function conformFilters(cut: CutSound, answer: AudioStreamInfo, answerPath: string): readonly string[] {
+export function conformFilters(cut: CutSound, answer: AnswerFacts, answerPath: string): readonly string[] {
   return [
     ...(answer.sampleRate === cut.sampleRate ? [] : [`aresample=${cut.sampleRate}`]),
     ...channelFilters(cut, answer.channels, answerPath),

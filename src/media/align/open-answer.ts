@@ -1,9 +1,16 @@
+import { open } from 'node:fs/promises'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams } from '../media-info.js'
-import { frameBytes } from '../pcm/pcm.js'
+import { readFlacFacts } from '../probe/flac-end.js'
 import { isLossless } from '../probe/media-info-of.js'
 import { probe } from '../probe/probe.js'
-import { filteredPcm } from './answer-pcm.js'
+import { countSamples } from './unpack-sound.js'
+
+/** The facts about regenerated audio that its readers need. */
+export type AnswerFacts = Pick<
+  AudioStreamInfo,
+  'codec' | 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample' | 'durationSec'
+>
 
 /** Lossless audio ends at its exact sample. Times in headers are rounded to less than this. */
 const ROUNDING_SEC = 0.02
@@ -11,48 +18,55 @@ const ROUNDING_SEC = 0.02
 const ABOUT_THE_FILE: ReadonlySet<string> = new Set(['ERR_FFMPEG_FAILED', 'ERR_FFPROBE_ANSWER', 'ERR_INPUT_MISSING'])
 
 /**
- * Opens regenerated audio.
+ * Opens regenerated audio. FLAC, which voxmux asks for, states its facts in its first bytes; any other file is probed.
  *
  * @throws {VerificationError} `ERR_ANSWER_UNREADABLE` if it contains no audio; whatever `probe` throws
  */
-export async function openAnswer(path: string, signal: AbortSignal | undefined): Promise<AudioStreamInfo> {
+export async function openAnswer(path: string, signal: AbortSignal | undefined): Promise<AnswerFacts> {
+  const facts = await flacFacts(path)
+  if (facts) return facts
   const [stream] = audioStreams(await probe(path, { signal }))
   if (stream) return stream
   throw new VerificationError('ERR_ANSWER_UNREADABLE', 'The regenerated file contains no audio.', { input: path })
 }
 
-/**
- * Decodes regenerated audio to its end, because its header may promise more than arrived.
- *
- * @returns seconds of audio in it
- * @throws {VerificationError} `ERR_ANSWER_UNREADABLE` if lossless audio is shorter than its header states
- */
-export async function decodedSec(
-  path: string,
-  { sampleRate, codec, durationSec }: AudioStreamInfo,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const format = { sampleRate, channels: 1, channelLayout: 'mono', sample: 's16' } as const
-  let bytes = 0
-  for await (const chunk of filteredPcm({
-    path,
-    filters: ['pan=mono|c0=c0'],
-    format,
-    seeksExactly: false,
-    signal,
-  }).chunks())
-    bytes += chunk.length
-  const sec = bytes / frameBytes(format) / sampleRate
-  if (isLossless(codec) && durationSec !== null && sec < durationSec - ROUNDING_SEC) {
-    const message = `The regenerated audio is truncated: ${sec.toFixed(2)} of ${durationSec.toFixed(2)} s can be decoded.`
-    throw new VerificationError('ERR_ANSWER_UNREADABLE', message, { input: path })
+async function flacFacts(path: string): Promise<AnswerFacts | undefined> {
+  const file = await open(path, 'r').catch(() => undefined)
+  try {
+    const stated = file && (await readFlacFacts(file))
+    if (!stated || stated.sampleRate === 0) return undefined
+    const { sampleRate, channels, bitsPerSample, samples } = stated
+    return {
+      ...{ codec: 'flac', sampleRate, channels, channelLayout: null, bitsPerSample },
+      sampleFormat: bitsPerSample > 16 ? 's32' : 's16',
+      durationSec: samples === 0 ? null : samples / sampleRate,
+    }
+  } finally {
+    await file?.close()
   }
-  return sec
+}
+
+/**
+ * Requires that all of a lossless file was decoded, because its header may promise more than arrived.
+ *
+ * @throws {VerificationError} `ERR_ANSWER_UNREADABLE`
+ */
+export function requireWhole(path: string, { codec, durationSec }: AnswerFacts, decodedSec: number): void {
+  if (!isLossless(codec) || durationSec === null || decodedSec >= durationSec - ROUNDING_SEC) return
+  const lengths = `${decodedSec.toFixed(2)} of ${durationSec.toFixed(2)} s`
+  const message = `The regenerated audio is truncated: ${lengths} can be decoded.`
+  throw new VerificationError('ERR_ANSWER_UNREADABLE', message, { input: path })
 }
 
 /** Requires that the audio of a regenerated file can be decoded to its end. */
 export function requireDecodable(path: string, signal: AbortSignal | undefined): Promise<void> {
-  return blamingAnswer(path, async () => void (await decodedSec(path, await openAnswer(path, signal), signal)))
+  return blamingAnswer(path, async () => {
+    const facts = await openAnswer(path, signal)
+    const { sampleRate } = facts
+    const format = { sampleRate, channels: 1, channelLayout: 'mono', sample: 's16' } as const
+    const samples = await countSamples({ path, filters: ['pan=mono|c0=c0'], format, signal })
+    requireWhole(path, facts, samples / sampleRate)
+  })
 }
 
 /** Runs work that reads regenerated audio. A fault of that file is the service's, never the user's input. */

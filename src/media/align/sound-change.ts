@@ -1,10 +1,10 @@
 import { frameBytes, type PcmStream } from '../pcm/pcm.js'
+import { readPcmFile } from '../pcm/pcm-file.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
-import { valuesOf } from '../pcm/pcm-samples.js'
+import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 import { alignedVoice } from './aligned-voice.js'
-import { filteredPcm } from './answer-pcm.js'
 
 /** How much regenerated audio differs from the voice that was sent. */
 export interface SoundChange {
@@ -34,16 +34,15 @@ export async function soundChange(
   alignment: VoiceAlignment,
   { range, share, signal }: SoundChangeOptions,
 ): Promise<SoundChange> {
-  const { path, sampleRate, channels, channelLayout } = cut
-  const format = { sampleRate, channels, channelLayout, sample: 'f32' } as const
-  const sent = filteredPcm({ path, filters: [], format, seeksExactly: true, signal })
-  const regenerated = alignedVoice(cut, alignment, { sample: 'f32', signal })
+  const { sampleRate, channels } = cut
+  const sent = readPcmFile(cut.pcm, { signal })
+  const regenerated = alignedVoice(cut, alignment, { sample: alignment.answer.pcm.format.sample, signal })
   let changedFrames = 0
   let fallDb = 0
   for await (const [before, after] of windows(sent, regenerated, range, Math.round(WINDOW_SEC * sampleRate))) {
     const { power, mixedPower, differencePower } = compare(before, after, share)
     if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
-    const frames = before.length / channels
+    const frames = before.values.length / channels
     changedFrames += frames
     fallDb += frames * 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
   }
@@ -59,21 +58,32 @@ async function* windows(one: PcmStream, other: PcmStream, { startSample, endSamp
       const wanted = Math.min(frames, endSample - at)
       const [before, after] = await Promise.all([readers[0].read(wanted), readers[1].read(wanted)])
       if (before.length < frameBytes(one.format)) return
-      yield [valuesOf(before, 'f32'), valuesOf(after, 'f32')] as const
+      yield [windowOf(before, one), windowOf(after, other)] as const
     }
   } finally {
     await Promise.all(readers.map((reader) => reader.close()))
   }
 }
 
+/** Samples in their own type, because converting every sample would take longer than comparing them. */
+interface Window {
+  readonly values: ArrayLike<number>
+  /** The value of full scale. */
+  readonly scale: number
+}
+
+function windowOf(bytes: Buffer, { format: { sample } }: PcmStream): Window {
+  return { values: valuesOf(bytes, sample), scale: fullScaleOf(sample) }
+}
+
 /** Mean squares of the sound before, of the sound after, and of their difference. */
-function compare(before: ArrayLike<number>, after: ArrayLike<number>, share: number) {
+function compare({ values: before, scale: was }: Window, { values: after, scale: is }: Window, share: number) {
   let power = 0
   let mixedPower = 0
   let differencePower = 0
   for (let i = 0; i < before.length; i++) {
-    const value = before[i] ?? 0
-    const difference = share * ((after[i] ?? 0) - value)
+    const value = (before[i] ?? 0) / was
+    const difference = share * ((after[i] ?? 0) / is - value)
     power += value * value
     mixedPower += (value + difference) ** 2
     differencePower += difference * difference

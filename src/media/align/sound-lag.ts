@@ -1,12 +1,13 @@
+import { rm } from 'node:fs/promises'
 import { VerificationError } from '../../core/errors.js'
 import { audioStreams } from '../media-info.js'
 import { defaultChannelLayout } from '../pcm/pcm.js'
+import { type PcmFile, readPcmFile } from '../pcm/pcm-file.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import { readSamples } from '../pcm/pcm-samples.js'
 import { probe } from '../probe/probe.js'
-import type { CutSound } from '../voice-cut.js'
 import { alignVoice } from './align-voice.js'
-import { filteredPcm } from './answer-pcm.js'
+import { unpackSound } from './unpack-sound.js'
 
 /** Smallest correlation of each second of two encodings of the same audio. Other audio mixed over it is below. */
 const SAME_SOUND = 0.8
@@ -25,7 +26,7 @@ interface LagOptions {
 
 /**
  * Delay in samples of one audio file against another with the same audio, perhaps in another encoding. Compares every
- * second: a commentary over a part of the same film makes it different.
+ * second: a commentary over a part of the same film makes it different. Unpacks both beside the second file meanwhile.
  *
  * @returns null for different audio, another length, rate or channels, and for silence
  * @throws PrecheckError for an unreadable file; InterruptedError
@@ -37,25 +38,33 @@ export async function soundLag(
 ): Promise<number | null> {
   const [reference, other] = await Promise.all([soundOf(referencePath, signal), soundOf(path, signal)])
   if (!reference || !other) return null
-  if (reference.sampleRate !== other.sampleRate || reference.channels !== other.channels) return null
-  if (Math.abs(reference.sampleCount - other.sampleCount) > reference.sampleRate / 4) return null
+  const { sampleRate, channels, channelLayout, sampleCount } = reference
+  if (sampleRate !== other.sampleRate || channels !== other.channels) return null
+  if (Math.abs(sampleCount - other.sampleCount) > sampleRate / 4) return null
+  const unpacked = [`${path}.reference.pcm`, `${path}.pcm`] as const
   try {
-    const { lagSamples: measured, method } = await alignVoice(reference, path, { signal })
+    const format = { sampleRate, channels, channelLayout, sample: 'f32' } as const
+    const pcm = await unpackSound({ path: referencePath, filters: [], format, signal }, unpacked[0])
+    const range = { startSample: 0, endSample: sampleCount }
+    const { lagSamples: measured, method, answer } = await alignVoice({ ...reference, range, pcm }, path, { signal })
     const lagSamples = Math.abs(measured) <= NOISE_SAMPLES ? 0 : measured
-    return method === 'waveform' && (await isSameThroughout(reference, other, lagSamples, signal)) ? lagSamples : null
+    return method === 'waveform' && (await isSameThroughout(pcm, answer.pcm, lagSamples, signal)) ? lagSamples : null
   } catch (error) {
     if (error instanceof VerificationError) return null
     throw error
+  } finally {
+    await Promise.all(unpacked.map((made) => rm(made, { force: true })))
   }
 }
 
-async function isSameThroughout(reference: CutSound, other: CutSound, lagSamples: number, signal?: AbortSignal) {
-  const [one, two] = [readerOf(reference, signal), readerOf(other, signal)]
+async function isSameThroughout(reference: PcmFile, other: PcmFile, lagSamples: number, signal?: AbortSignal) {
+  const open = (file: PcmFile) => new PcmReader(readPcmFile(file, { sample: 'f32', signal }))
+  const [one, two] = [open(reference), open(other)]
   try {
     await one.skip(Math.max(0, -lagSamples))
     await two.skip(Math.max(0, lagSamples))
     for (;;) {
-      const [a, b] = await Promise.all([one.read(reference.sampleRate), two.read(reference.sampleRate)])
+      const [a, b] = await Promise.all([one.read(reference.format.sampleRate), two.read(reference.format.sampleRate)])
       if (a.length === 0 || b.length === 0) return true
       if (!isSameSecond(readSamples(a, 'f32'), readSamples(b, 'f32'))) return false
     }
@@ -76,24 +85,11 @@ function isSameSecond(a: Float64Array, b: Float64Array): boolean {
   return Math.max(ofA, ofB) < QUIET * count || both >= SAME_SOUND * Math.sqrt(ofA * ofB)
 }
 
-function readerOf({ path, sampleRate, channels, channelLayout }: CutSound, signal: AbortSignal | undefined): PcmReader {
-  const format = { sampleRate, channels, channelLayout, sample: 'f32' as const }
-  return new PcmReader(filteredPcm({ path, filters: [], format, seeksExactly: true, signal }))
-}
-
-async function soundOf(path: string, signal: AbortSignal | undefined): Promise<CutSound | null> {
+async function soundOf(path: string, signal: AbortSignal | undefined) {
   const media = await probe(path, { signal })
   const [stream] = audioStreams(media)
   if (!stream || media.durationSec === null) return null
-  const { sampleRate, channels, channelLayout } = stream
-  const sampleCount = Math.round(media.durationSec * sampleRate)
-  const range = { startSample: 0, endSample: sampleCount }
-  return {
-    path,
-    sampleRate,
-    channels,
-    channelLayout: channelLayout ?? defaultChannelLayout(channels),
-    range,
-    sampleCount,
-  }
+  const { sampleRate, channels, channelLayout: layout } = stream
+  const channelLayout = layout ?? defaultChannelLayout(channels)
+  return { sampleRate, channels, channelLayout, sampleCount: Math.round(media.durationSec * sampleRate) }
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.js'
-import type { FfmpegCommand, FfmpegInput, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
+import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { channelFilters, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters, rangeFilters } from '../pcm/file-clock.js'
@@ -13,6 +13,8 @@ export interface PlannedCut {
   readonly stream: AudioStreamInfo
   readonly encoding: CutEncoding
   readonly path: string
+  /** Path of its samples, raw, for all who compare or measure it later. */
+  readonly pcmPath: string
   readonly channels: number
   readonly channelLayout: string
 }
@@ -35,32 +37,34 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
     }
     const layout = pickedLayout(request.channels, stream, media)
     const encoding = cutEncoding(stream, layout.channels)
-    const path = `${request.targetWithoutExtension}.${encoding.format}`
-    return { request, stream, encoding, path, ...layout }
+    const { targetWithoutExtension: target } = request
+    return { request, stream, encoding, path: `${target}.${encoding.format}`, pcmPath: `${target}.pcm`, ...layout }
   })
 }
 
-/** One command that reads the input once and writes every cut. */
+/**
+ * One command that reads the input once and writes every cut, as a voice file and as raw samples. A single cut also goes
+ * to stdout, so that it is measured without a second pass.
+ */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
+  const isHeard = cuts.length === 1
+  const splits = cuts.map((_, place) =>
+    isHeard ? '[cut0]asplit=3[voice0][raw0][heard]' : `[cut${place}]asplit=2[voice${place}][raw${place}]`,
+  )
   return {
-    inputs: [inputOf(media)],
-    filterComplex: graphOf(media, cuts),
-    outputs: cuts.map((cut, place) => voiceFile(cut, `[cut${place}]`)),
+    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+    filterComplex: [graphOf(media, cuts), ...splits].join(';'),
+    outputs: cuts.flatMap((cut, place) => [
+      { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },
+      rawOutput(cut, `[raw${place}]`, fileUrl(cut.pcmPath)),
+      ...(isHeard ? [rawOutput(cut, '[heard]', 'pipe:1')] : []),
+    ]),
   }
 }
 
-/**
- * The same for a single cut, which also goes to stdout as {@link decodedFormat}, so that it is measured without a second
- * pass.
- */
-export function decodedCutCommand(media: MediaInfo, cut: PlannedCut): FfmpegCommand {
+function rawOutput(cut: PlannedCut, label: string, url: string): FfmpegOutput {
   const { sample } = decodedFormat(cut)
-  const raw = ['-map', '[heard]', '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)]
-  return {
-    inputs: [inputOf(media)],
-    filterComplex: `${graphOf(media, [cut])};[cut0]asplit=2[written][heard]`,
-    outputs: [voiceFile(cut, '[written]'), { url: 'pipe:1', options: raw }],
-  }
+  return { url, options: ['-map', label, '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)] }
 }
 
 /** The format of a cut's samples on the way into its file. */
@@ -70,16 +74,8 @@ export function decodedFormat({ stream, channels, channelLayout, encoding }: Pla
 
 const HEARD = { s16: 's16', s32: 's32', flt: 'f32', dbl: 'f64' } as const satisfies Record<string, SampleType>
 
-function inputOf(media: MediaInfo): FfmpegInput {
-  return { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }
-}
-
 function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
   return [...new Set(cuts.map((cut) => cut.stream))].flatMap((stream) => trackGraph(media, stream, cuts)).join(';')
-}
-
-function voiceFile(cut: PlannedCut, label: string): FfmpegOutput {
-  return { url: fileUrl(cut.path), options: ['-map', label, ...NEUTRAL, ...cut.encoding.options] }
 }
 
 /** Decodes a track once and splits it into all of its cuts. */

@@ -12,7 +12,7 @@ import { frameBytes } from '../pcm/pcm.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
-import { cutCommand, decodedCutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
+import { cutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
 export type CutOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
 
@@ -39,7 +39,7 @@ export async function cutVoice(
     if (loudness === null) await runFfmpeg(cutCommand(media, cuts), { ...options, input: media.path })
     return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, options.signal)))
   } catch (error) {
-    await Promise.all(cuts.map(({ path }) => rm(path, { force: true })))
+    await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
     // ffmpeg cannot decode audio that it cannot name. Nothing has been sent yet.
     const [cut] = cuts
     throw cut && error instanceof JobFailedError && error.code === 'ERR_FFMPEG_FAILED'
@@ -55,7 +55,7 @@ function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknow
 
 /** Writes a cut and measures it on the way. Decoding leaves one core idle; the encoder of the mux later leaves none. */
 async function writeAndHear(media: MediaInfo, cut: PlannedCut, options: CutOptions): Promise<Loudness> {
-  const { stdout, done } = streamFfmpeg(decodedCutCommand(media, cut), { ...options, input: media.path })
+  const { stdout, done } = streamFfmpeg(cutCommand(media, [cut]), { ...options, input: media.path })
   const format = decodedFormat(cut)
   const loudness = await measureLoudness({
     format,
@@ -94,6 +94,7 @@ async function finishedCut(
       channelLayout: cut.channelLayout,
       range: { startSample, endSample: startSample + sampleCount },
       sampleCount,
+      pcm: { path: cut.pcmPath, format: decodedFormat(cut), sampleCount },
       sizeBytes: size,
       voiceHash: await sha256Of(cut.path, signal),
       loudness,

@@ -50,7 +50,9 @@ export function pcmCodecName(sample: SampleType): `pcm_${SampleType}le` {
  * The PCM that holds a track without losing a bit: integers up to 16 bits as `s16`, wider ones as `s32`, floats
  * unchanged. Lossy codecs decode to float and stay so, which avoids clipping before the final encode.
  */
-export function pcmFormatFor(stream: AudioStreamInfo): PcmFormat {
+export function pcmFormatFor(
+  stream: Pick<AudioStreamInfo, 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample'>,
+): PcmFormat {
   return {
     sampleRate: stream.sampleRate,
     channels: stream.channels,

@@ -11,7 +11,16 @@ const HEADER_BYTES = 16
 const SHORTEST_FRAME_BYTES = 10
 const SHORT_BLOCKS = [0, 192, 576, 1152, 2304, 4608]
 
-/** The facts of STREAMINFO (RFC 9639, section 8.2), and the start of the first frame. */
+/** Facts of STREAMINFO (RFC 9639, section 8.2). */
+export interface FlacFacts {
+  readonly sampleRate: number
+  readonly channels: number
+  readonly bitsPerSample: number
+  /** 0 if unknown. */
+  readonly samples: number
+}
+
+/** The facts of a file, and the start of its first frame. */
 interface Stated {
   readonly sampleRate: number
   readonly samples: number
@@ -35,6 +44,25 @@ export async function missingFlacSec(file: FileHandle, sizeBytes: number): Promi
   return endSample === undefined ? 0 : Math.max(0, stated.samples - endSample) / stated.sampleRate
 }
 
+/** Reads the facts that begin a FLAC file; undefined for any other file. */
+export async function readFlacFacts(file: FileHandle): Promise<FlacFacts | undefined> {
+  const head = await readAt(file, 0, 42)
+  // The first block is always STREAMINFO, of 34 bytes.
+  if (head.length < 42 || head.toString('latin1', 0, 4) !== 'fLaC' || (head.readUInt32BE(4) & 0x7fffffff) !== 34)
+    return undefined
+  return factsOf(head.subarray(8))
+}
+
+function factsOf(info: Buffer): FlacFacts {
+  const packed = info.readUInt32BE(10)
+  return {
+    sampleRate: packed >>> 12,
+    channels: ((packed >>> 9) & 7) + 1,
+    bitsPerSample: ((packed >>> 4) & 31) + 1,
+    samples: (packed & 15) * 2 ** 32 + info.readUInt32BE(14),
+  }
+}
+
 async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated | undefined> {
   const marker = await afterId3(file, sizeBytes)
   const head = await readAt(file, marker, 42)
@@ -48,8 +76,7 @@ async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated |
   }
   const info = head.subarray(8)
   return {
-    sampleRate: info.readUIntBE(10, 3) >> 4,
-    samples: (info.readUInt8(13) & 15) * 2 ** 32 + info.readUInt32BE(14),
+    ...factsOf(info),
     blockSamples: info.readUInt16BE(0),
     frameBytes: info.readUIntBE(7, 3),
     framesStart,

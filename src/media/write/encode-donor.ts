@@ -1,16 +1,21 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { type FfmpegCommand, runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { type FfmpegCommand, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmStream, pcmCodecName } from '../pcm/pcm.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { layoutFilters, rawInputOptions } from '../pcm/raw-input.js'
+import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
+import { encodeInTurns } from './encode/encode-in-turns.js'
+import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
+import { encoderPriming } from './encode/encoder-priming.js'
+import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
 import { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
 /** Command that encodes raw audio into a side file. */
-export function donorCommand(
+function donorCommand(
   source: FfmpegCommand['inputs'][number]['url'],
   { format: pcm }: Pick<PcmStream, 'format'>,
   encoding: AudioEncoding,
@@ -36,6 +41,52 @@ export function donorCommand(
   }
 }
 
+/** Container formats whose side files signal the lead-in of frames that were encoded before. */
+const TAKE_FRAMES: ReadonlySet<string> = new Set(['mp4', 'mov'])
+
+/** True if {@link LANES} encoders work on a voice at once. It saves time in a long file, where all else waits for them. */
+function isInTurns(
+  encoding: AudioEncoding,
+  donor: DonorFormat,
+  { sampleCount, format }: Pick<PcmStream, 'format' | 'sampleCount'>,
+): boolean {
+  const sec = sampleCount === null ? null : sampleCount / format.sampleRate
+  return TAKE_FRAMES.has(donor.muxer) && isEncodedInTurns(encoding, donor, sec)
+}
+
+/** Command that puts AAC frames that were encoded in turns into a side file. */
+function framesCommand(
+  frames: FfmpegCommand['inputs'][number]['url'],
+  encoded: EncodedVoice,
+  sampleRate: number,
+  { muxer, options }: DonorFormat,
+  path: string,
+): FfmpegCommand {
+  const copied = ['-c:a', 'copy', ...encodedStreamOptions(encoded, 'a')]
+  return {
+    inputs: [{ url: frames, options: encodedInputOptions(encoded, 0, sampleRate) }],
+    outputs: [{ url: fileUrl(path), options: [...copied, '-fflags', '+bitexact', ...options, '-f', muxer] }],
+  }
+}
+
+/** Previews the commands that encode a voice into a side file. */
+export function donorCommands(
+  voice: Pick<PcmStream, 'format' | 'sampleCount'>,
+  encoding: AudioEncoding,
+  donor: DonorFormat,
+  path: string,
+): readonly FfmpegCommand[] {
+  const { format, sampleCount } = voice
+  if (!isInTurns(encoding, donor, voice) || sampleCount === null) {
+    return [donorCommand('pipe:0', voice, encoding, donor, path)]
+  }
+  const encoded = { sampleCount, primingSamples: AAC_FRAME_SAMPLES }
+  return [
+    ...Array.from({ length: LANES }, () => turnsCommand('pipe:0', format, encoding)),
+    framesCommand('pipe:0', encoded, format.sampleRate, donor, path),
+  ]
+}
+
 /** True if a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
 function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
   return `pcm_${muxer}` === codec
@@ -55,6 +106,7 @@ export async function encodeDonor(
 ): Promise<readonly (readonly string[])[]> {
   const { stream } = feed
   const { skipSamples, sampleCount } = donor
+  if (isInTurns(encoding, donor, stream)) return encodeFrames(stream, encoding, donor, path, signal)
   const voice = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
   const source = VoiceFeed.readableOf(voice)
   if (encoding.codec === pcmCodecName(stream.format.sample) && isRaw(donor, encoding)) {
@@ -64,4 +116,20 @@ export async function encodeDonor(
   }
   const { args } = await runFfmpeg(donorCommand(source, stream, encoding, donor, path), { signal })
   return [args]
+}
+
+async function encodeFrames(
+  stream: PcmStream,
+  encoding: AudioEncoding,
+  donor: DonorFormat,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly string[])[]> {
+  const { format } = stream
+  const sampleCount = donor.sampleCount ?? (stream.sampleCount ?? 0) - donor.skipSamples
+  const encoded = { sampleCount, primingSamples: await encoderPriming(encoding, format, signal) }
+  const frames = encodeInTurns(slicePcm(stream, donor.skipSamples, sampleCount), encoding, signal)
+  const { args } = await runFfmpeg(framesCommand(frames, encoded, format.sampleRate, donor, path), { signal })
+  const turns = ffmpegArguments(turnsCommand('pipe:0', format, encoding))
+  return [...Array.from({ length: LANES }, () => turns), args]
 }

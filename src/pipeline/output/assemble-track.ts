@@ -81,7 +81,7 @@ function originalTrack(
 
 function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
   const { plan, range } = piece
-  const answers = piece.chunks.map(({ alignment }) => alignment.answer.sample)
+  const answers = piece.chunks.map(({ alignment }) => alignment.answer.pcm.format.sample)
   const sample = voiceSample(pcmFormatFor(stream).sample, answers, recipe)
   const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
   return {

@@ -18,6 +18,9 @@ export async function keepForInspection(stateDir: string, jobId: string, workFol
   await mkdir(join(stateDir, 'inspect'), { recursive: true, mode: 0o700 })
   await rm(kept, { recursive: true, force: true })
   await rename(workFolder, kept)
+  // Raw samples hold nothing that the files beside them do not.
+  const raw = (await readdir(kept)).filter((name) => name.endsWith('.pcm'))
+  await Promise.all(raw.map((name) => rm(join(kept, name))))
   return kept
 }
 

@@ -118,8 +118,8 @@ export async function planMedia(
     paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
-    // Cuts, their parts, and the regenerated audio.
-    workBytes: 3 * sendBytes + SPARE_BYTES,
+    // Cuts and regenerated audio, each packed and as raw samples.
+    workBytes: 4 * sendBytes + SPARE_BYTES,
   }
 }
 

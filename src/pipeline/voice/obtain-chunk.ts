@@ -79,7 +79,7 @@ export async function obtainChunk(
     if (error.errorCode !== NOT_ENOUGH_VOICE || !onVoiceless) throw error
     onVoiceless(error)
     allObtained()
-    const answer = { path: cut.path, filters: [], startSample: 0, sample: 'f64' as const }
+    const answer = { pcm: cut.pcm, startSample: 0 }
     return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
   }
 }

@@ -1,8 +1,7 @@
 import PQueue from 'p-queue'
 import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
-import { filteredPcm } from '../../media/align/answer-pcm.js'
-import { cutVoice, type Loudness, measureLoudness } from '../../media/index.js'
+import { cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
@@ -142,11 +141,5 @@ async function wholeTrackLoudness(
   signal: AbortSignal,
 ): Promise<Loudness | null> {
   if (cut === undefined || channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
-  return (
-    known ??
-    cut.loudness ??
-    measureLoudness(
-      filteredPcm({ path: cut.path, filters: [], format: { ...cut, sample: 'f32' }, seeksExactly: true, signal }),
-    )
-  )
+  return known ?? cut.loudness ?? measureLoudness(readPcmFile(cut.pcm, { signal }))
 }

@@ -1,6 +1,13 @@
 import { rm } from 'node:fs/promises'
-import { filteredPcm } from '../../media/align/answer-pcm.js'
-import { cutVoice, findSilences, type Loudness, type LoudnessOverTime, meteredPcm, probe } from '../../media/index.js'
+import {
+  cutVoice,
+  findSilences,
+  type Loudness,
+  type LoudnessOverTime,
+  meteredPcm,
+  probe,
+  readPcmFile,
+} from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import type { ChunkLengths } from '../plan/chunk-lengths.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
@@ -50,7 +57,7 @@ export async function preparePiece(
   if (!isLong) return { ...whole, loudness }
   const chunks = planChunks(overTime, cut, lengths)
   const cuts = await cutChunks(cut, chunks.ranges, options.signal)
-  await rm(cut.path)
+  await Promise.all([rm(cut.path), rm(cut.pcm.path)])
   return { ...whole, cuts, joins: chunks.joins.map((join) => cut.range.startSample + join), loudness }
 }
 
@@ -58,9 +65,7 @@ async function listen(
   cut: VoiceCut,
   signal: AbortSignal,
 ): Promise<{ overTime: LoudnessOverTime; loudness: Loudness | null }> {
-  const { path, sampleRate, channels, channelLayout } = cut
-  const format = { sampleRate, channels, channelLayout, sample: 'f32' } as const
-  const metered = meteredPcm(filteredPcm({ path, filters: [], format, seeksExactly: true, signal }))
+  const metered = meteredPcm(readPcmFile(cut.pcm, { signal }))
   const overTime = await findSilences(metered.stream)
   return { overTime, loudness: metered.loudness() }
 }

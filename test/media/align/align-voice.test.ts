@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { alignVoice } from '../../../src/media/align/align-voice.js'
 import { alignedVoice } from '../../../src/media/align/aligned-voice.js'
+import { unpackSound } from '../../../src/media/align/unpack-sound.js'
+import type { PcmFile } from '../../../src/media/pcm/pcm-file.js'
 import type { VoiceCut } from '../../../src/media/voice-cut.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
@@ -27,14 +29,24 @@ describe('alignVoice', () => {
   async function cutOf(name: string, filter: string, channels: number, startSample: number): Promise<VoiceCut> {
     const path = folder.file(name)
     await ffmpeg('-i', SPEECH, '-af', filter, path)
-    const bytes = await ffmpegOutput('-i', path, '-f', 's16le', '-')
-    const sampleCount = bytes.length / 2 / channels
+    const pcm = await unpacked(path, channels)
+    const { sampleCount } = pcm
     const range = { startSample, endSample: startSample + sampleCount }
     return {
       request: { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: path },
       ...{ path, format: 'flac', sampleRate: RATE, channels, channelLayout: channels === 1 ? 'mono' : 'stereo' },
-      ...{ range, sampleCount, sizeBytes: 1, voiceHash: '', loudness: null },
+      ...{ range, sampleCount, pcm, sizeBytes: 1, voiceHash: '', loudness: null },
     }
+  }
+
+  function unpacked(path: string, channels: number): Promise<PcmFile> {
+    const format = {
+      sampleRate: RATE,
+      channels,
+      channelLayout: channels === 1 ? 'mono' : 'stereo',
+      sample: 's16',
+    } as const
+    return unpackSound({ path, filters: [], format, signal: undefined }, `${path}.sent`)
   }
 
   async function answer(name: string, filter: string, ...options: readonly string[]): Promise<string> {
@@ -51,7 +63,11 @@ describe('alignVoice', () => {
   ])('finds an answer %s to the sample and gives it back in place', async (name, filter, lag) => {
     const path = await answer(`${name}.wav`, filter)
     const alignment = await alignVoice(mono, path)
-    expect(alignment).toMatchObject({ lagSamples: lag, method: 'waveform', answer: { sample: 's16' } })
+    expect(alignment).toMatchObject({
+      lagSamples: lag,
+      method: 'waveform',
+      answer: { pcm: { format: { sample: 's16' } } },
+    })
     const bytes = await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))
     expect(bytes.length).toBe(sent.length)
     const lost = Math.max(0, -lag) * 2
@@ -69,7 +85,7 @@ describe('alignVoice', () => {
     const path = await answer(`${rate}.wav`, 'anull', '-ar', String(rate))
     const alignment = await alignVoice(mono, path)
     // What is resampled has more bits than it had.
-    expect(alignment).toMatchObject({ lagSamples: 0, answer: { sample: 'f64' } })
+    expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
     expect((await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))).length).toBe(sent.length)
   })
 
@@ -79,7 +95,7 @@ describe('alignVoice', () => {
     ['m4a', ['-c:a', 'aac', '-b:a', '96k']],
   ] as const)('finds a lossy %s answer to the sample', async (extension, options) => {
     const alignment = await alignVoice(mono, await answer(`lossy.${extension}`, 'anull', ...options))
-    expect(alignment).toMatchObject({ lagSamples: 0, answer: { sample: 'f32' } })
+    expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
   })
 
   it('takes its part of an answer that is the whole file', async () => {
@@ -95,15 +111,18 @@ describe('alignVoice', () => {
   it('compares a long file at places spread over it, and finds silence all right', async () => {
     const path = folder.file('long.flac')
     await ffmpeg('-stream_loop', '29', '-i', SPEECH, path)
-    const bytes = await ffmpegOutput('-i', path, '-f', 's16le', '-')
-    const range = { startSample: 0, endSample: bytes.length / 2 }
-    const long: VoiceCut = { ...mono, path, range, sampleCount: bytes.length / 2 }
+    const pcm = await unpacked(path, 1)
+    const { sampleCount } = pcm
+    const long: VoiceCut = { ...mono, path, range: { startSample: 0, endSample: sampleCount }, sampleCount, pcm }
     const late = folder.file('long-late.wav')
     await ffmpeg('-i', path, '-af', 'adelay=7S', late)
     expect(await alignVoice(long, late)).toMatchObject({ lagSamples: 7, method: 'waveform' })
     const silence = folder.file('silence.flac')
     await ffmpeg('-i', SPEECH, '-af', 'volume=0', silence)
-    expect(await alignVoice({ ...mono, path: silence }, silence)).toMatchObject({ lagSamples: 0, method: 'silence' })
+    expect(await alignVoice({ ...mono, pcm: await unpacked(silence, 1) }, silence)).toMatchObject({
+      lagSamples: 0,
+      method: 'silence',
+    })
   })
 
   it.each([

@@ -8,6 +8,7 @@ import type { World } from '../world/world.js'
 import { openFile } from './file-handle.js'
 import { mediaInfo } from './media-info.js'
 
+const PCM = { sampleRate: 48_000, channels: 2, channelLayout: 'stereo', sample: 's16' } as const
 const QUIET = { integratedLufs: -23, truePeakDbtp: -6, rangeLu: 3 }
 /** Simulated PCM carries its source beside it. */
 type TracedPcm = Media.PcmStream & { readonly source?: string }
@@ -52,10 +53,11 @@ export function simulatedMedia(world: World) {
       const cuts: VoiceCut[] = []
       for (const request of requests) {
         const path = `${request.targetWithoutExtension}.flac`
+        const pcm = { path, format: PCM, sampleCount }
         await (await write(path, bytes)).close()
         cuts.push({
           ...{ request, path, format: 'flac', sampleRate: 48_000, channels: 2, channelLayout: 'stereo', sampleCount },
-          ...{ range: { startSample: 0, endSample: sampleCount }, sizeBytes: bytes.length, loudness: QUIET },
+          ...{ range: { startSample: 0, endSample: sampleCount }, sizeBytes: bytes.length, loudness: QUIET, pcm },
           voiceHash: sha256(bytes),
         })
       }
@@ -67,10 +69,10 @@ export function simulatedMedia(world: World) {
       if (answer?.kind !== 'regenerated')
         throw new VerificationError('ERR_ANSWER_UNREADABLE', `${answerPath} cannot be read as audio.`)
       if (answer.voice !== cut?.voice) throw new VerificationError('ERR_ALIGNMENT', `${answerPath} is another sound.`)
-      const how = { path: answerPath, filters: [], startSample: 0, sample: 's16' } as const
-      return { lagSamples: 0, match: 1, method: 'waveform', places: [], answer: how }
+      const pcm = { path: answerPath, format: PCM, sampleCount: 1 }
+      return { lagSamples: 0, match: 1, method: 'waveform', places: [], answer: { pcm, startSample: 0 } }
     },
-    alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.path),
+    alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.pcm.path),
     soundChange: async () => ({ changedSec: 0, removedDb: null }),
     decodePcm: (): TracedPcm => pcm(null, ''),
     splice: ({ pieces }: { readonly pieces: readonly SplicePiece[] }) => pieces[0]?.voice,
@@ -108,6 +110,5 @@ export function simulatedMedia(world: World) {
 }
 
 function pcm(sampleCount: number | null, source: string): TracedPcm {
-  const format = { sampleRate: 48_000, channels: 2, channelLayout: 'stereo', sample: 's16' } as const
-  return { format, sampleCount, source, async *chunks() {} }
+  return { format: PCM, sampleCount, source, async *chunks() {} }
 }

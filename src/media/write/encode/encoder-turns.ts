@@ -30,7 +30,7 @@ const TAKE_ADTS: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod', '3gp', '3g
  */
 export function isEncodedInTurns(
   { encoder }: AudioEncoding,
-  { muxer }: ContainerProfile,
+  { muxer }: Pick<ContainerProfile, 'muxer'>,
   durationSec: number | null,
 ): boolean {
   return encoder === 'aac' && TAKE_ADTS.has(muxer) && (durationSec ?? 0) >= SHORTEST_SEC

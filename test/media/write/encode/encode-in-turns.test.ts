@@ -10,8 +10,10 @@ import { verifyMux } from '../../../../src/media/verify/verify-mux.js'
 import { adtsFrames } from '../../../../src/media/write/encode/adts-frames.js'
 import { encodeInTurns } from '../../../../src/media/write/encode/encode-in-turns.js'
 import { TURN_FRAMES } from '../../../../src/media/write/encode/encoder-turns.js'
+import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { mux } from '../../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
+import { writeOutput } from '../../../../src/media/write/write-output.js'
 import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { pcmFromBuffer } from '../../../helpers/sound/pcm-buffers.js'
 import { until } from '../../../helpers/until.js'
@@ -84,6 +86,35 @@ describe('encoding in turns', () => {
     expect(offsets).toHaveLength(6)
     expect(Math.max(...offsets)).toBeLessThanOrEqual(tolerance)
     expect(await readdir(folder.path)).not.toContain(`out.${container}.voice1`)
+  })
+
+  it.each(['mp4', 'mov'])('lays long voices to the sample in .%s without a remux', async (container) => {
+    const path = folder.file(`own.${container}`)
+    const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
+    const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
+    await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, path)
+    const media = await probe(path)
+    const plan = await planOutput(media, { replaced: [0, 1] })
+    expect(plan.writing).toMatchObject({ kind: 'bytes', writer: 'iso-bmff' })
+    const voices = new Map(
+      [0, 1].map(
+        (audioIndex) => [audioIndex, known(decodePcm(media, { audioIndex }), media.durationSec ?? 0)] as const,
+      ),
+    )
+    const part = folder.file(`own.out.${container}`)
+    const result = await writeOutput(plan, voices, part)
+    // For each voice two encoders, and one that puts their frames into a side file.
+    expect(result.runs).toHaveLength(6)
+    const { sync } = await verifyMux(plan, result, part, { level: 'full' })
+    const offsets = sync.flatMap(({ places }) => places.map(({ offsetSamples }) => offsetSamples))
+    expect(offsets).toEqual([0, 0, 0, 0, 0, 0])
+    const lengths = async (file: string) =>
+      (
+        await Promise.all(
+          ['0:a:0', '0:a:1'].map((map) => ffmpegOutput('-i', file, '-map', map, '-f', 's16le', 'pipe:1')),
+        )
+      ).map(({ length }) => length)
+    expect(await lengths(part)).toEqual(await lengths(path))
   })
 
   it('says of its last frame how long it is, as one encoder does', async () => {

@@ -1,0 +1,85 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { throwIfAborted } from '../../core/abort.js'
+import { frameBytes, type PcmFormat, type PcmStream, type SampleType } from './pcm.js'
+import { readSamples, writeSamples } from './pcm-samples.js'
+
+/** A file that holds raw PCM and nothing else. */
+export interface PcmFile {
+  readonly path: string
+  readonly format: PcmFormat
+  readonly sampleCount: number
+}
+
+export interface ReadPcmFileOptions {
+  /** The file's own type by default. */
+  readonly sample?: SampleType | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Bytes of one read: few calls, and little garbage that waits for the collector. */
+const READ_BYTES = 1 << 16
+
+/** The samples of a file. Each reading opens it again. */
+export function readPcmFile(file: PcmFile, { sample, signal }: ReadPcmFileOptions = {}): PcmStream {
+  const own = file.format.sample
+  const wanted = sample ?? own
+  return {
+    format: { ...file.format, sample: wanted },
+    sampleCount: file.sampleCount,
+    async *chunks() {
+      for await (const chunk of chunksOf(file, signal)) {
+        yield wanted === own ? chunk : writeSamples(readSamples(chunk, own), wanted)
+      }
+    },
+  }
+}
+
+async function* chunksOf({ path, format, sampleCount }: PcmFile, signal: AbortSignal | undefined) {
+  const frame = frameBytes(format)
+  const most = Math.floor(READ_BYTES / frame) * frame
+  const file = await open(path, 'r')
+  try {
+    for (let at = 0, end = sampleCount * frame; at < end; ) {
+      throwIfAborted(signal)
+      const bytes = await readFully(file, Buffer.allocUnsafeSlow(Math.min(most, end - at)), at)
+      yield bytes
+      at += bytes.length
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Reads parts of a file, each of exactly its range's length, with silence before the file's start and after its end.
+ * All parts share one buffer: each is valid until the next one is requested.
+ */
+export async function* readPcmParts(
+  { path, format, sampleCount }: PcmFile,
+  ranges: readonly { readonly startSample: number; readonly endSample: number }[],
+): AsyncGenerator<Buffer> {
+  const frame = frameBytes(format)
+  const room = Buffer.alloc(Math.max(0, ...ranges.map(({ startSample, endSample }) => endSample - startSample)) * frame)
+  const file = await open(path, 'r')
+  try {
+    for (const { startSample, endSample } of ranges) {
+      const part = room.subarray(0, (endSample - startSample) * frame).fill(0)
+      const from = Math.min(Math.max(startSample, 0), sampleCount)
+      const to = Math.min(Math.max(endSample, from), sampleCount)
+      await readFully(file, part.subarray((from - startSample) * frame, (to - startSample) * frame), from * frame)
+      yield part
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Fills the bytes from a position on. @throws Error if the file ends before they are full */
+async function readFully(file: FileHandle, bytes: Buffer, position: number): Promise<Buffer> {
+  for (let filled = 0; filled < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, position + filled)
+    if (bytesRead === 0) throw new Error('a file of raw PCM ends before its last sample')
+    filled += bytesRead
+  }
+  return bytes
+}
