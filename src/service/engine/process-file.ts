@@ -12,6 +12,8 @@ import { writeResult } from './write-result.js'
 export interface ProcessFileOptions {
   /** Path of the received media file. */
   readonly input: string
+  /** What is in it; probed if it is not known. */
+  readonly media?: MediaInfo | undefined
   /** Path of the output. Replaced if it exists and removed on failure. Its extension does not matter. */
   readonly output: string
   /** Start of the part, in seconds on the file's own clock. `endSec` is clamped at the file's end. */
@@ -48,7 +50,7 @@ export interface ProcessedFile {
 export async function processFile(options: ProcessFileOptions): Promise<ProcessedFile> {
   return abortAfter(options, async (signal) => {
     const { input, output, limits = DEFAULT_SERVICE_LIMITS } = options
-    const media = await probe(input, { signal })
+    const media = options.media ?? (await probe(input, { signal }))
     const part = filePart(media, options.startSec, options.endSec)
     validate(media, part, limits)
     const tally = new VoiceTally()

@@ -1,7 +1,8 @@
-import { type ClockRange, decodePcm, type MediaInfo, type PcmFormat } from '../../media/index.js'
-import { frameBytes, type PcmStream } from '../../media/pcm/pcm.js'
+import { type ClockRange, decodePcm, type MediaInfo } from '../../media/index.js'
+import type { PcmStream } from '../../media/pcm/pcm.js'
 import { PcmReader } from '../../media/pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
+import { CHUNK_FRAMES } from '../../media/pcm/pcm-streams.js'
 import { correct, VOICE_SAMPLE_RATE, type VoicePool, type VoiceTally } from '../../voice/index.js'
 import { resamplePcm } from './resample-pcm.js'
 
@@ -16,19 +17,27 @@ export interface RegeneratedTrackOptions {
 }
 
 /**
+ * A track of up to this length is decoded once. In a longer one the engine is some blocks ahead of the result, and
+ * keeping the samples of these would take more memory than decoding them twice.
+ */
+const DECODED_ONCE_SEC = 60
+
+/**
  * Returns a track with its voice regenerated, at the track's own rate, layout and width, on the file's own clock.
  *
  * The engine works at 48 kHz. Only its *changes* are resampled to the track's rate and added to the track. A rate above
  * 48 kHz therefore keeps its highest band, and a width above 24 bits keeps its lowest bits. Samples without a change
- * pass bit for bit. The file is decoded twice in parallel; memory does not grow with its length.
+ * pass bit for bit. Memory does not grow with the file's length.
  */
 export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: RegeneratedTrackOptions): PcmStream {
   const { pool, range, signal, tally, onProgressSec } = options
-  const source = decodePcm(media, { audioIndex, range, signal })
-  const heard = resamplePcm(decodePcm(media, { audioIndex, range, signal, sample: 'f32' }), VOICE_SAMPLE_RATE, {
-    signal,
-  })
-  const format: PcmFormat = heard.format
+  const isShort = media.durationSec !== null && media.durationSec <= DECODED_ONCE_SEC
+  const decoded = decodePcm(media, { audioIndex, range, signal })
+  const once = isShort ? readOnce(decoded) : null
+  const source = once?.source ?? decoded
+  const floats = once?.floats ?? decodePcm(media, { audioIndex, range, signal, sample: 'f32' })
+  const heard = resamplePcm(floats, VOICE_SAMPLE_RATE, { signal })
+  const { format } = heard
   const correction: PcmStream = {
     format,
     sampleCount: null,
@@ -36,6 +45,33 @@ export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: 
       correct({ channelCount: format.channels, chunks: heard.chunks() }, { pool, signal, tally, onProgressSec }),
   }
   return addPcm(source, resamplePcm(correction, source.format.sampleRate, { signal }))
+}
+
+/**
+ * Splits one reading of a stream in two: its samples as floats, and the samples themselves, which are kept until they
+ * are read. The floats must be read first.
+ */
+function readOnce(stream: PcmStream): { readonly source: PcmStream; readonly floats: PcmStream } {
+  const { format } = stream
+  const kept: Buffer[] = []
+  return {
+    source: {
+      ...stream,
+      async *chunks() {
+        for (let chunk = kept.shift(); chunk; chunk = kept.shift()) yield chunk
+      },
+    },
+    floats: {
+      format: { ...format, sample: 'f32' },
+      sampleCount: stream.sampleCount,
+      async *chunks() {
+        for await (const chunk of stream.chunks()) {
+          kept.push(chunk)
+          yield writeSamples(readSamples(chunk, format.sample), 'f32')
+        }
+      },
+    },
+  }
 }
 
 /**
@@ -47,16 +83,19 @@ function addPcm(source: PcmStream, addition: PcmStream): PcmStream {
 }
 
 async function* summedChunks(source: PcmStream, addition: PcmStream): AsyncGenerator<Buffer> {
-  const reader = new PcmReader(addition)
+  const [samples, additions] = [new PcmReader(source), new PcmReader(addition)]
   const { sample } = source.format
   try {
-    for await (const chunk of source.chunks()) {
-      const added = readSamples(await reader.read(chunk.length / frameBytes(source.format)), addition.format.sample)
-      const values = readSamples(chunk, sample)
-      for (let i = 0; i < added.length; i++) values[i] = (values[i] ?? 0) + (added[i] ?? 0)
+    for (;;) {
+      // The addition first: a source that is read once has its samples only then.
+      const added = readSamples(await additions.read(CHUNK_FRAMES), addition.format.sample)
+      const values = readSamples(await samples.read(CHUNK_FRAMES), sample)
+      if (values.length === 0) return
+      const count = Math.min(values.length, added.length)
+      for (let i = 0; i < count; i++) values[i] = (values[i] ?? 0) + (added[i] ?? 0)
       yield writeSamples(values, sample)
     }
   } finally {
-    await reader.close()
+    await Promise.all([samples.close(), additions.close()])
   }
 }

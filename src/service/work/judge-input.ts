@@ -8,6 +8,7 @@ import type { FileRecord } from '../store/file-record.js'
 
 /** Facts about a file, measured instead of read from its header. */
 export interface JudgedInput {
+  readonly media: MediaInfo
   /** Charged sound that will be processed, in milliseconds. */
   readonly soundMs: number
   /** End of the part in seconds; undefined if the part ends with the file. */
@@ -44,7 +45,7 @@ export async function judgeInput(input: string, file: FileRecord, options: Judge
   requireTaken(media, part ? part.durationSec : lengthSec, limits)
   const endSec = part?.endSec ?? undefined
   const paidSec = Math.min(endSec ?? soundSec, soundSec) - startSec
-  return { soundMs: Math.max(0, Math.round(paidSec * 1000)), endSec }
+  return { media, soundMs: Math.max(0, Math.round(paidSec * 1000)), endSec }
 }
 
 /** @param durationSec null: not known yet, so not checked */

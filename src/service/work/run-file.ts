@@ -116,13 +116,15 @@ async function processClaimed(
     const input = await storage.takeInput(file.id, folder, until)
     const credits = (await context.accounts.byId(file.userId))?.creditsSec ?? null
     const creditsSec = file.chargedMs > 0 ? null : credits
-    const { soundMs, endSec } = await judgeInput(input, file, { limits: context.limits, creditsSec, signal: until })
+    const judging = { limits: context.limits, creditsSec, signal: until }
+    const { media, soundMs, endSec } = await judgeInput(input, file, judging)
     await charge(file, claimed, soundMs, context.files)
     await life.begin(claimed)
     const output = join(folder, 'output')
     const engine = await context.engine()
     const { extension } = await engine.processFile({
       input,
+      media,
       output,
       ...(file.startSec !== null && { startSec: file.startSec }),
       ...(endSec !== undefined && { endSec }),
