@@ -3,7 +3,13 @@ import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { JobFailedError, UsageError } from '../../core/errors.js'
-import { type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import {
+  type FfmpegCommand,
+  type FfmpegRunOptions,
+  runFfmpeg,
+  type SideReading,
+  streamFfmpeg,
+} from '../ffmpeg/ffmpeg.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { measureLoudness } from '../pcm/loudness.js'
@@ -14,7 +20,10 @@ import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { cutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
-export type CutOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
+export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
+  /** What else is wanted of the input, in the same reading. */
+  readonly beside?: SideReading | null | undefined
+}
 
 /**
  * Cuts voices out of a file, losslessly and on the file's own clock, in one pass. Each cut has exactly the samples of
@@ -35,8 +44,9 @@ export async function cutVoice(
   const cuts = planCuts(media, requests)
   try {
     const [only] = cuts
-    const loudness = only && cuts.length === 1 ? await writeAndHear(media, only, options) : null
-    if (loudness === null) await runFfmpeg(cutCommand(media, cuts), { ...options, input: media.path })
+    const run = readingOf(media, cuts, options)
+    const loudness = only && cuts.length === 1 ? await writeAndHear(only, run) : null
+    if (loudness === null) await runFfmpeg(run.command, run.options)
     return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, options.signal)))
   } catch (error) {
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
@@ -53,9 +63,23 @@ function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknow
   return unreadable(what, { input: path, cause })
 }
 
+interface Reading {
+  readonly command: FfmpegCommand
+  readonly options: FfmpegRunOptions
+}
+
+function readingOf(media: MediaInfo, cuts: readonly PlannedCut[], { beside, ...options }: CutOptions): Reading {
+  const { outputs = [], takeStderrLine, onFactLine } = beside ?? {}
+  const command = cutCommand(media, cuts)
+  return {
+    command: { ...command, outputs: [...command.outputs, ...outputs] },
+    options: { ...options, takeStderrLine, onFactLine, input: media.path },
+  }
+}
+
 /** Writes a cut and measures it on the way. Decoding leaves one core idle; the encoder of the mux later leaves none. */
-async function writeAndHear(media: MediaInfo, cut: PlannedCut, options: CutOptions): Promise<Loudness> {
-  const { stdout, done } = streamFfmpeg(cutCommand(media, [cut]), { ...options, input: media.path })
+async function writeAndHear(cut: PlannedCut, { command, options }: Reading): Promise<Loudness> {
+  const { stdout, done } = streamFfmpeg(command, options)
   const format = decodedFormat(cut)
   const loudness = await measureLoudness({
     format,

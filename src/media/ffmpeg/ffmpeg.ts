@@ -47,6 +47,11 @@ export interface FfmpegRunOptions {
   readonly input?: string | undefined
 }
 
+/** Further outputs of a command that reads the file anyway, and the readers of what they print. */
+export interface SideReading extends Required<Pick<FfmpegRunOptions, 'takeStderrLine' | 'onFactLine'>> {
+  readonly outputs: readonly FfmpegOutput[]
+}
+
 export interface FfmpegResult {
   /** The exact arguments, without the program. */
   readonly args: readonly string[]

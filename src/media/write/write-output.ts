@@ -1,21 +1,22 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncFile } from '../../core/sync-folder.js'
-import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
 import type { PcmStream } from '../pcm/pcm.js'
 import { planSize } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { encodeDonor } from './encode-donor.js'
+import { type PacketFacts, readPacketFacts } from './packet-facts.js'
 import { feedOf, type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { type ReplacedStream, replacedStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
-import { PacketTimes, timesOutput } from './remux/packet-times.js'
-import { HashLines, hashOutput } from './remux/stream-hash.js'
 import type { DonorFormat } from './writer.js'
 import type { Writing } from './writing.js'
+
+export interface WriteOptions extends MuxRunOptions {
+  /** Facts of the input's packets, if it was read before. */
+  readonly packetFacts?: PacketFacts | undefined
+}
 
 /**
  * Writes the output of a plan. Removes the part file after an error.
@@ -28,7 +29,7 @@ export async function writeOutput(
   plan: MuxPlan,
   voices: ReadonlyMap<number, PcmStream>,
   partPath: string,
-  options: MuxRunOptions = {},
+  options: WriteOptions = {},
 ): Promise<MuxResult> {
   const { writing } = plan
   if (writing.kind === 'remux') return mux(plan, voices, partPath, options)
@@ -53,11 +54,8 @@ async function writeBytes(
   voices: ReadonlyMap<number, PcmStream>,
   partPath: string,
   donorPaths: readonly string[],
-  { signal, onProgressSec }: MuxRunOptions,
+  { signal, onProgressSec, packetFacts }: WriteOptions,
 ): Promise<MuxResult> {
-  const facts = packetFacts(plan, signal)
-  // Awaited below. The catch avoids an unhandled rejection until then.
-  facts.catch(() => {})
   const runs: (readonly string[])[] = []
   const written: MuxResult['voices'][number][] = []
   for (const [place, stream] of replacedStreams(plan).entries()) {
@@ -84,7 +82,7 @@ async function writeBytes(
     onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
   })
   await syncFile(partPath)
-  return { runs, voices: written, ...(await facts) }
+  return { runs, voices: written, ...(packetFacts ?? (await readPacketFacts(plan, signal))) }
 }
 
 /** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */
@@ -97,28 +95,4 @@ async function withoutLeadIn(
   if (donor.leadIn !== 'trimmed') return donor
   const primingSamples = await encoderPriming(encoding, format, signal)
   return { ...donor, skipSamples: donor.skipSamples + primingSamples }
-}
-
-/** Hashes and times of the kept packets, read from the input by ffmpeg. Verification compares the output with them. */
-async function packetFacts(plan: MuxPlan, signal: AbortSignal | undefined) {
-  const hashes = new HashLines()
-  const times = new PacketTimes()
-  const indexOf = ({ input }: MuxPlan['streams'][number]) => input.index
-  const outputs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)]
-  if (outputs.length > 0) {
-    const { media } = plan
-    await runFfmpeg(
-      {
-        inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
-        outputs,
-      },
-      {
-        signal,
-        input: media.path,
-        takeStderrLine: (line) => hashes.take(line),
-        onFactLine: (line) => times.take(line),
-      },
-    )
-  }
-  return { packetHashes: hashes.byInputIndex(plan), packetTimes: times.byInputIndex(plan) }
 }

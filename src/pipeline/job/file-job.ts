@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { thrownMessage } from '../../core/thrown-message.js'
-import { measureEncoders, verifyMux, writeOutput } from '../../media/index.js'
+import { measureEncoders, packetReading, verifyMux, writeOutput } from '../../media/index.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
@@ -25,6 +25,8 @@ import type { AssembledOutput } from './publish-output.js'
 /** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
 interface FileVoices extends ObtainedVoices {
   readonly inputSha256: string
+  /** Null if ffmpeg writes the output and reads the packets then. */
+  readonly packets: ReturnType<typeof packetReading>
 }
 
 /** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
@@ -81,12 +83,16 @@ async function plannedFile(plan: JobPlan, request: PlanRequest, context: Pipelin
         // The mux reports the same fault.
         measureEncoders(sent.mux).catch(() => {})
         // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
+        const packets = packetReading(sent.mux)
         const [voices, inputSha256] = await Promise.all([
-          obtainVoices({ plan: sent, settings, ...attempt, workFolder, signal: controller.signal }, context),
+          obtainVoices(
+            { plan: sent, settings, ...attempt, workFolder, beside: packets, signal: controller.signal },
+            context,
+          ),
           context.slots.local.run(() => fileSha256(input, controller.signal), controller.signal),
         ])
         const part = () =>
-          assemblePart(sent, settings, { ...voices, inputSha256 }, attempt, { recipeHash: recipe, context })
+          assemblePart(sent, settings, { ...voices, inputSha256, packets }, attempt, { recipeHash: recipe, context })
         await watched.requireSame(inputSha256, signal)
         const assemble = async () => {
           const made = await context.slots.local.run(part, signal)
@@ -131,6 +137,7 @@ async function assemblePart(
     writeOutput(plan.mux, streams, part, {
       signal,
       workFolder,
+      packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
     }),
     soundChanges(voices.pieces, { share: recipe.mix / 100, signal }),

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
-import { cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
+import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
@@ -38,6 +38,8 @@ export interface ObtainOptions {
   readonly plan: JobPlan
   readonly settings: JobSettings
   readonly workFolder: string
+  /** See `CutOptions`. */
+  readonly beside: CutOptions['beside']
   readonly signal: AbortSignal
   /** See `JobRunOptions`. */
   readonly waitUntilMs: number | undefined
@@ -108,12 +110,14 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
 async function preparePieces({
   plan,
   workFolder,
+  beside,
   onProgress,
   signal,
 }: ObtainOptions): Promise<readonly PreparedPiece[]> {
   const pieces = plan.tracks.flatMap((track) => track.pieces)
   const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
     signal,
+    beside,
     onProgressSec: (sec) => onProgress('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
   })
   const prepared: PreparedPiece[] = []

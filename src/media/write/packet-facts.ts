@@ -1,0 +1,45 @@
+import { runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
+import type { MuxResult } from './remux/mux.js'
+import type { MuxPlan } from './remux/mux-plan.js'
+import { PacketTimes, timesOutput } from './remux/packet-times.js'
+import { HashLines, hashOutput } from './remux/stream-hash.js'
+
+/** Hashes and times of the kept packets of an input. Verification compares the output with them. */
+export type PacketFacts = Pick<MuxResult, 'packetHashes' | 'packetTimes'>
+
+/** A reading of the input that finds its {@link PacketFacts}, complete when ffmpeg has ended. */
+export interface PacketReading extends SideReading {
+  facts(): PacketFacts
+}
+
+/** Plans a reading of the packets that a byte writer keeps. Null if ffmpeg writes the output and hashes them itself. */
+export function packetReading(plan: MuxPlan): PacketReading | null {
+  if (plan.writing.kind === 'remux') return null
+  const hashes = new HashLines()
+  const times = new PacketTimes()
+  const indexOf = ({ input }: MuxPlan['streams'][number]) => input.index
+  return {
+    outputs: [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)],
+    takeStderrLine: (line) => hashes.take(line),
+    onFactLine: (line) => times.take(line),
+    facts: () => ({ packetHashes: hashes.byInputIndex(plan), packetTimes: times.byInputIndex(plan) }),
+  }
+}
+
+/** Reads the input for nothing but its packets. */
+export async function readPacketFacts(plan: MuxPlan, signal: AbortSignal | undefined): Promise<PacketFacts> {
+  const reading = packetReading(plan)
+  if (!reading) return { packetHashes: new Map(), packetTimes: new Map() }
+  const { media } = plan
+  const { outputs, takeStderrLine, onFactLine } = reading
+  if (outputs.length > 0) {
+    const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS]
+    await runFfmpeg(
+      { inputs: [{ url: fileUrl(media.path), options }], outputs },
+      { signal, input: media.path, takeStderrLine, onFactLine },
+    )
+  }
+  return reading.facts()
+}
