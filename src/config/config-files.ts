@@ -72,7 +72,8 @@ function absoluteSetting(path: SettingPath, value: unknown, folder: string): unk
   if (path === 'watch.folders')
     return (value as WatchFolderSettings[]).map((watched) => absoluteFolder(watched, folder))
   if (typeof value !== 'string') return value
-  if (path === 'stateDir' || path === 'ledger' || path === 'cacheDir') return resolve(folder, value)
+  if (path === 'stateDir' || path === 'ledger' || path === 'cacheDir' || path === 'engine')
+    return resolve(folder, value)
   // A bare name is not a path: a program is searched in PATH, a preset among the built-in ones.
   const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
   return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value

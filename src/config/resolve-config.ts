@@ -33,6 +33,8 @@ export interface Config {
   readonly service: ServiceTarget
   /** null: the end of a file is polled. */
   readonly webhook: WebhookSettings | null
+  /** Absolute path of the description of the embedded service's voice model; null: the built-in models. */
+  readonly engine: string | null
   readonly blockTypeHeader: string
   readonly preset: { readonly name: string; readonly path: string; readonly description: string }
   /** How a voice is regenerated and written: the preset with the changes of files, environment and flags. */
@@ -146,6 +148,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     profile,
     service,
     webhook: settings.webhook ?? null,
+    engine: settings.engine ?? null,
     blockTypeHeader: settings.blockTypeHeader,
     preset: { name: loaded.name, path: loaded.path, description: loaded.preset.description },
     recipe,

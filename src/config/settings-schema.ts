@@ -102,6 +102,9 @@ export const settingsSchema = recipePartSchema.extend({
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of an HTTP header')
     .optional()
     .meta({ description: 'Header for the block type of an upload.' }),
+  engine: file(
+    'JSON description of an ONNX voice model for the embedded service; see docs/onnx-engine.md. Default: the built-in models.',
+  ),
   preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset.' }),
   outputType: outputTypeSchema.optional().meta({ description: 'Output format of an audio file. Default: its own.' }),
   strict: z.boolean().optional().meta({ description: 'Refuse a file if anything in it cannot be kept.' }),

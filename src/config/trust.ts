@@ -17,6 +17,7 @@ const TRUSTED_ONLY = [
   'ledger',
   'ffmpeg',
   'ffprobe',
+  'engine',
   'extensions',
   'watch.dashboard',
 ] as const

@@ -26,7 +26,7 @@ export async function openRuntime(config: Config, options: OpenRuntimeOptions = 
     if (onEmbedded) onEmbedded(message)
     else logger.info({ dataDir }, message)
     const service = await import('../service/index.js')
-    return service.startEmbedded(dataDir)
+    return service.startEmbedded(dataDir, config.engine)
   }
   try {
     const { context, close } = await openPipeline(config, { ...rest, startEmbedded })

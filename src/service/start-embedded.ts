@@ -16,9 +16,14 @@ export interface EmbeddedService {
   close(): Promise<void>
 }
 
-/** Starts a node on loopback with a key for this process. It uses the same protocol as a remote service. */
-export async function startEmbedded(dataDir: string): Promise<EmbeddedService> {
-  const running = await startService({ dataDir })
+/**
+ * Starts a node on loopback with a key for this process. It uses the same protocol as a remote service.
+ *
+ * @param engine path of the description of an ONNX voice model; null for the built-in models
+ */
+export async function startEmbedded(dataDir: string, engine: string | null = null): Promise<EmbeddedService> {
+  const settings = engine === null ? {} : { engine: { kind: 'onnx' as const, model: engine } }
+  const running = await startService({ dataDir, settings })
   try {
     const { clientId, clientSecret } = await running.createKey('local')
     const { baseUrl, authUrl, tenantId, scope, onFileEnd } = running

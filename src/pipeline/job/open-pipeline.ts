@@ -15,6 +15,7 @@ import { valueSha256 } from '../file-identity.js'
 import { openStageSlots } from '../stage-slots.js'
 import { settleSpending } from '../voice/settle-spending.js'
 import { openWebhookIntake, type WebhookIntake } from '../voice/webhook-intake.js'
+import { engineIdentity } from './engine-identity.js'
 import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
 
@@ -54,9 +55,12 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   useConfiguredBinaries(config)
   const target = requireService(config)
   const stateDir = await ensureStateFolder(config.stateDir)
+  const engine = target.kind === 'embedded' && config.engine !== null ? await engineIdentity(config.engine) : null
   const ledger = await openStore(config, logger)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
-  const service = new LazyService(target, join(stateDir, 'service'), options, { ...config, news: ledger.news })
+  // Nodes of one folder share their work, so each voice model has a folder of its own.
+  const dataDir = join(stateDir, engine === null ? 'service' : `service-${engine.slice(0, 16)}`)
+  const service = new LazyService(target, dataDir, options, { ...config, news: ledger.news })
   const roots = new PathRoots(config.paths)
   const stop = new AbortController()
   let settling: Promise<void> | undefined
@@ -67,7 +71,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
       return client
     },
     webhooks: async () => (await service.opened()).intake?.start ?? null,
-    serviceIdentity: await identityOf(target, stateDir),
+    serviceIdentity: await identityOf(target, stateDir, engine),
     isEmbedded: target.kind === 'embedded',
     serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
     voices: ledger.voices,
@@ -94,8 +98,13 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   }
 }
 
-async function identityOf(target: ReturnType<typeof requireService>, stateDir: string): Promise<string> {
-  if (target.kind === 'embedded') return `embedded:${await stateIdentity(stateDir)}`
+async function identityOf(
+  target: ReturnType<typeof requireService>,
+  stateDir: string,
+  engine: string | null,
+): Promise<string> {
+  const own = engine === null ? '' : `:${engine}`
+  if (target.kind === 'embedded') return `embedded:${await stateIdentity(stateDir)}${own}`
   const { baseUrl, tenantId, clientId } = target
   return `remote:${valueSha256({ baseUrl, tenantId, clientId })}`
 }
