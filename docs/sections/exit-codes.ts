@@ -11,7 +11,7 @@ const MEANINGS: Readonly<Record<ExitCode, readonly [meaning: string, next: strin
   ],
   5: ['The local pre-check refused the file. Nothing was sent.', 'Do what the message suggests.'],
   6: ['Authentication failed or access was denied.', 'Check the credentials; the file is not at fault.'],
-  7: ['The output did not pass verification. Nothing was published.', 'Report it, with the message.'],
+  7: ['The output did not pass verification. A run published nothing.', 'Report it, with the message.'],
   130: ['Stopped. Nothing was lost.', 'Run the same command again to continue.'],
 }
 

@@ -67,6 +67,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/jobs.js'),
   },
   {
+    name: 'verify',
+    usage: '<file…>',
+    summary: 'Prove an output: made from which input, and unchanged since.',
+    load: () => import('./commands/verify.js'),
+  },
+  {
     name: 'doctor',
     usage: '',
     summary: 'Check what is installed, reachable and configured; --install gets ffmpeg.',

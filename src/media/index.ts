@@ -35,6 +35,7 @@ export { type PcmFormat, type PcmStream, pcmFormatFor, rawFormatName, type Sampl
 export { type PcmFile, readPcmFile } from './pcm/pcm-file.js'
 export { pictureStart } from './probe/picture-start.js'
 export { probe } from './probe/probe.js'
+export { hashPackets } from './verify/hash-packets.js'
 export {
   type MuxVerification,
   verifyMux,

@@ -39,6 +39,33 @@ export async function expandInputs(inputs: readonly string[], cwd: string): Prom
   return [...new Set(expanded.flat())]
 }
 
+/**
+ * Expands the arguments of `voxmux verify`: each file, and each folder's files that have a receipt.
+ *
+ * @returns absolute paths, each once, in the given order
+ * @throws {UsageError} `ERR_FOLDER_WITHOUT_MEDIA`
+ */
+export async function expandOutputs(outputs: readonly string[], cwd: string): Promise<readonly string[]> {
+  const expanded = await Promise.all(
+    outputs.map(async (output) => {
+      const path = resolve(cwd, output)
+      const found = await stat(path).catch(() => undefined)
+      return found?.isDirectory() ? outputsIn(path) : [path]
+    }),
+  )
+  return [...new Set(expanded.flat())]
+}
+
+async function outputsIn(folder: string): Promise<readonly string[]> {
+  const present = new Set(await readdir(folder))
+  const outputs = [...present].filter((name) => present.has(receiptPath(name))).sort()
+  if (outputs.length > 0) return outputs.map((name) => join(folder, name))
+  throw new UsageError('ERR_FOLDER_WITHOUT_MEDIA', `The folder ${folder} contains no output with a receipt.`, {
+    input: folder,
+    remedies: ['Name the files, or another folder. Subfolders are not searched.'],
+  })
+}
+
 async function mediaIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
   const present = new Set(names.map(({ name }) => name))

@@ -1,5 +1,4 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
-import type { StreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
@@ -7,6 +6,18 @@ export type PacketHashes = ReadonlyMap<number, string>
 
 /** Faster than the disk. It detects accidental changes, not forged ones. */
 const HASH = 'murmur3'
+
+/** A stream to hash: its index in the file that is read, and its codec. */
+export interface HashedStream {
+  readonly index: number
+  readonly codec: string | null
+}
+
+/** The containers whose packets are compared. They decide how packets are wrapped. */
+export interface HashedContainers {
+  readonly from: string
+  readonly to: string
+}
 
 /**
  * A second output that hashes the packets of every copied stream in the same reading. Its lines go to stderr, which
@@ -16,21 +27,29 @@ const HASH = 'murmur3'
  * @returns none if no stream is copied
  */
 export function hashOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): readonly FfmpegOutput[] {
-  const hashed = hashedStreams(plan)
-  if (hashed.length === 0) return []
-  const filters = hashed.flatMap(({ input }, place) => {
-    const filter = normalisingFilter(input, plan)
+  const streams = hashedStreams(plan).map((stream) => ({ index: indexOf(stream), codec: stream.input.codec }))
+  return streamHashOutput(streams, { from: plan.media.container, to: plan.container })
+}
+
+/** The output that hashes these streams, in order; none for no stream. */
+export function streamHashOutput(
+  streams: readonly HashedStream[],
+  containers: HashedContainers,
+): readonly FfmpegOutput[] {
+  if (streams.length === 0) return []
+  const filters = streams.flatMap(({ codec }, place) => {
+    const filter = normalisingFilter(codec, containers)
     return filter ? [`-bsf:${place}`, filter] : []
   })
   const options = [
-    ...hashed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
+    ...streams.flatMap(({ index }) => ['-map', `0:${index}`]),
     ...['-c', 'copy', '-copyinkf', '-map_metadata', '-1', '-map_chapters', '-1', ...filters],
     ...['-max_muxing_queue_size', '9999', '-f', 'streamhash', '-hash', HASH],
   ]
   return [{ url: 'pipe:2', options }]
 }
 
-/** Collects the hash lines that {@link hashOutput} makes ffmpeg print. */
+/** Collects the hash lines that {@link streamHashOutput} makes ffmpeg print. */
 export class HashLines {
   readonly #byPlace = new Map<number, string>()
 
@@ -40,6 +59,11 @@ export class HashLines {
     if (place === undefined || hash === undefined) return false
     this.#byPlace.set(Number(place), hash)
     return true
+  }
+
+  /** By place in the list of hashed streams. */
+  at(place: number): string | undefined {
+    return this.#byPlace.get(place)
   }
 
   /** By index of the stream in the *input*, whichever side was hashed. */
@@ -69,10 +93,10 @@ const START_CODED = new Set(['ts', 'm2ts', 'mpg'])
  * Transport streams wrap H.264 and HEVC differently, and their muxer adds delimiters. This filter brings both sides to
  * one form, without the units that only serve the wrapping. AAC loses its ADTS headers.
  */
-function normalisingFilter({ codec }: StreamInfo, { media, container }: MuxPlan): string | undefined {
-  const wrapped = START_CODED.has(media.container) || START_CODED.has(container)
+function normalisingFilter(codec: string | null, { from, to }: HashedContainers): string | undefined {
+  const wrapped = START_CODED.has(from) || START_CODED.has(to)
   if (!wrapped) return undefined
   if (codec === 'h264') return 'h264_mp4toannexb,filter_units=remove_types=7-9'
   if (codec === 'hevc') return 'hevc_mp4toannexb,filter_units=remove_types=32-35'
-  return codec === 'aac' && media.container !== container ? 'aac_adtstoasc' : undefined
+  return codec === 'aac' && from !== to ? 'aac_adtstoasc' : undefined
 }

@@ -1,0 +1,113 @@
+import { appendFileSync, copyFileSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FaultServer } from '../helpers/fault-server.js'
+import { fixture } from '../helpers/job-bench.js'
+import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let workshop: Workshop
+let input: string
+let output: string
+
+beforeAll(async () => {
+  workshop = openWorkshop()
+  input = workshop.take('phone.mp4')
+  const server = await FaultServer.start()
+  const made = await runCli(['run', input, '--json'], { cwd: workshop.dir, env: { ...workshop.env, ...server.env } })
+  await server.close()
+  expect(made.exitCode, made.stderr).toBe(0)
+  output = workshop.path('phone.regen.mp4')
+})
+afterAll(() => workshop.remove())
+
+/** Runs `voxmux verify` with nothing configured. */
+async function verify(...args: string[]) {
+  const result = await runCli(['verify', ...args, '--json'], { cwd: workshop.dir, env: workshop.env })
+  const events = eventsOf(result)
+  return { ...result, file: events.find(({ event }) => event === 'file'), result: events.at(-1) }
+}
+
+/** A copy of the output with its receipt, changed by `change`. */
+function changed(name: string, change: (path: string) => void): string {
+  const path = workshop.path(name)
+  copyFileSync(output, path)
+  copyFileSync(`${output}.voxmux.json`, `${path}.voxmux.json`)
+  change(path)
+  return path
+}
+
+describe('voxmux verify', () => {
+  it('proves an output: its input, its bytes, and the packets of what it kept', async () => {
+    const { exitCode, file, result } = await verify(output)
+    expect([exitCode, result?.exitCode]).toEqual([0, 0])
+    expect(file).toMatchObject({
+      ...{ status: 'done', output, receipt: `${output}.voxmux.json`, error: null },
+      proof: {
+        ...{ isUnchanged: true, input: { path: input, state: 'same' }, replaced: { audioTracks: [0] } },
+        kept: [{ kind: 'video', packets: 'same' }],
+      },
+    })
+  })
+
+  it('says what it could not know without the input', async () => {
+    const away = workshop.path('away.mp4')
+    renameSync(input, away)
+    try {
+      const without = await verify(output)
+      expect(without.exitCode).toBe(0)
+      expect(without.file).toMatchObject({ proof: { input: { state: 'missing' }, kept: [{ packets: 'recorded' }] } })
+      expect(JSON.stringify(without.file)).toContain('--input')
+      expect((await verify(output, '--input', away)).file).toMatchObject({ proof: { kept: [{ packets: 'same' }] } })
+    } finally {
+      renameSync(away, input)
+    }
+  })
+
+  it('finds a changed picture and names the stream', async () => {
+    const path = changed('picture.mp4', (copy) => flipByte(copy, readFileSync(copy).indexOf('mdat') + 2000))
+    const { exitCode, file } = await verify(path)
+    expect(exitCode).toBe(7)
+    expect(file).toMatchObject({
+      status: 'failed',
+      error: { code: 'ERR_PACKETS_DIFFER' },
+      proof: { isUnchanged: false },
+    })
+    expect(JSON.stringify(file)).toContain('video stream 0')
+  })
+
+  it('finds bytes behind the end, and a file that was cut short', async () => {
+    const longer = changed('longer.mp4', (copy) => appendFileSync(copy, Buffer.from('\0\0\0\u0008free')))
+    expect((await verify(longer)).file).toMatchObject({ error: { code: 'ERR_OUTPUT_CHANGED' } })
+    const cut = changed('cut.mp4', (copy) => copyFileSync(fixture('text.mp4'), copy))
+    expect(await verify(cut)).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_PACKETS_DIFFER' } } })
+  })
+
+  it('does not accept another input, nor a file without a receipt', async () => {
+    const other = await verify(output, '--input', fixture('vfr.mp4'))
+    expect(other).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_INPUT_DIFFERS' } } })
+    const alone = changed('alone.mp4', (copy) => rmSync(`${copy}.voxmux.json`))
+    expect(await verify(alone)).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_RECEIPT_MISSING' } } })
+    const named = await verify(alone, '--receipt', `${output}.voxmux.json`)
+    expect(named).toMatchObject({ exitCode: 0, file: { status: 'done' } })
+  })
+
+  it('takes a folder, and ends with 2 for a path that is missing', async () => {
+    const { result } = await verify(workshop.dir)
+    expect(result).toMatchObject({ exitCode: 7, done: 1, failed: 3 })
+    expect(await verify('nowhere.mp4')).toMatchObject({ exitCode: 2, file: { error: { code: 'ERR_INPUT_MISSING' } } })
+  })
+
+  it('tells people what is certain and what is wrong', async () => {
+    const env = { cwd: workshop.dir, env: workshop.env }
+    const good = await runCli(['verify', output], env)
+    expect(good.stdout + good.stderr).toMatch(/The same packets as in the input: video 0 \(h264\)/)
+    const bad = await runCli(['verify', workshop.path('longer.mp4')], env)
+    expect(bad.stdout + bad.stderr).toMatch(/was changed after voxmux published it/)
+    expect(bad.exitCode).toBe(7)
+  })
+})
+
+function flipByte(path: string, at: number): void {
+  const byte = readFileSync(path)[at] ?? 0
+  writeSync(openSync(path, 'r+'), Buffer.from([byte ^ 0xff]), 0, 1, at)
+}
