@@ -1,5 +1,4 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
-import { Redis } from 'ioredis'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Job, openSharedLedger } from '../../src/ledger/index.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
@@ -7,9 +6,9 @@ import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { proxyTo } from '../helpers/system/network-proxy.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { openTestPipeline, requestFor } from '../helpers/test-pipeline.js'
 import { until } from '../helpers/until.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { claimed } from '../ledger/store-fixture.js'
 import { type FarmWorker, startWorker } from './farm.js'
 
@@ -18,21 +17,20 @@ const ENDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
 
 const isVisible = (name: string) => !name.startsWith('.')
 
-describeOnRedis('a worker that is out of reach in the middle of a job', (redis) => {
+describeOnPostgres('a worker that is out of reach in the middle of a job', (postgres) => {
   /** A store, a service that does not come to an end yet, and workers between them. */
   async function farm() {
-    const client = new Redis(redis().url)
     // A service of its own knows nothing of the voices of the one before.
-    await client.flushall()
+    const store = postgres().newDatabase()
+    const name = new URL(store).pathname.slice(1)
     const server = await FaultServer.start({ states: RUNNING })
     const folder = await testFolder()
-    const ledger = await openSharedLedger(redis().url)
+    const ledger = await openSharedLedger(store)
     const pipeline = await openTestPipeline(server, folder.file('state'))
     const context = { ...pipeline.context, jobs: ledger.jobs, serviceIdentity: 'farm' }
     const workers: FarmWorker[] = []
     onTestFinished(async () => {
       for (const worker of workers) await worker.kill()
-      client.disconnect()
       await pipeline.close()
       await ledger.close()
       await server.close()
@@ -53,17 +51,17 @@ describeOnRedis('a worker that is out of reach in the middle of a job', (redis) 
       outputs,
       queue,
       done,
-      start: (store = redis().url) => {
+      store,
+      start: (url = store) => {
         const settings = { client: server.clientOptions, folder: folder.path, concurrency: 2, leaseMs: 60_000 }
-        const worker = startWorker({ ...settings, store, kind: 'real' })
+        const worker = startWorker({ ...settings, store: url, kind: 'real' })
         workers.push(worker)
         return worker
       },
       /** As if a minute went by without a word of whoever holds a lease. */
       leasesRunOut: async () => {
-        for (const id of await client.zrange('{voxmux}:own:leases', 0, -1))
-          await client.zadd('{voxmux}:own:leases', 1, id)
-        for (const key of await client.keys('{voxmux}:own:voice:*')) await client.hset(key, 'expires', 1)
+        for (const table of ['jobs', 'voices'])
+          postgres().query(`UPDATE voxmux.ledger_${table} SET lease_expires_ms = 1 WHERE lease_token IS NOT NULL`, name)
       },
       /** What one has published stays as it is, though another that had the job before goes on. */
       nothingChanges: async (job: Job, other: FarmWorker) => {
@@ -86,8 +84,8 @@ describeOnRedis('a worker that is out of reach in the middle of a job', (redis) 
   it.each(['cut off the network', 'frozen'])(
     '(%s): another takes the job up by its file id, and the first can publish nothing',
     async (how) => {
-      const { server, ledger, start, queue, leasesRunOut, done, nothingChanges } = await farm()
-      const proxy = await proxyTo(redis().port)
+      const { server, ledger, store, start, queue, leasesRunOut, done, nothingChanges } = await farm()
+      const proxy = await proxyTo(store)
       const first = start(proxy.url)
       const job = await queue('clip.wav')
       await first.saying(/process 50/)

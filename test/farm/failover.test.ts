@@ -4,23 +4,22 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { reached } from '../helpers/system/reached.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
-import { startRedisGroup } from '../ledger/redis-group.js'
 import { request } from '../ledger/store-fixture.js'
 import { startWorker } from './farm.js'
 
 const JOBS = process.env.VOXMUX_SOAK ? 2000 : 120
 
-describeOnRedis('a Redis that fails over', () => {
+describeOnPostgres('a PostgreSQL that fails over', (primary) => {
   it('is followed by workers to the promoted replica, which lacks nothing that was acknowledged', {
     // As long as it takes: what ends it is a standstill.
     timeout: 0,
   }, async () => {
-    const group = await startRedisGroup()
+    const replica = await primary().startReplica({ isSynchronous: true })
     const server = await FaultServer.start()
     const folder = await testFolder()
-    const store = `${group.url}&replicas=1`
+    const store = `postgres://voxmux@127.0.0.1:${primary().port},127.0.0.1:${replica.port}/voxmux`
     const ledger = await openSharedLedger(store)
     const settings = { store, client: server.clientOptions, folder: folder.path, concurrency: 4, leaseMs: 5000 }
     const workers = [0, 1].map(() => startWorker({ ...settings, kind: 'light' }))
@@ -28,10 +27,9 @@ describeOnRedis('a Redis that fails over', () => {
       for (const worker of workers) await worker.kill()
       await ledger.close()
       await server.close()
-      await group.stop()
+      await replica.stop()
       await folder.remove()
     })
-    const before = await group.primaryPort()
     const acknowledged: string[] = []
     const queueing = (async () => {
       for (let n = 0; n < JOBS; n += 1) {
@@ -43,11 +41,11 @@ describeOnRedis('a Redis that fails over', () => {
     const done = async () =>
       (await ledger.jobs.counts()).reduce((sum, { status, count }) => sum + (status === 'done' ? count : 0), 0)
     await reached(done, JOBS / 4)
-    await group.primary.kill()
+    await primary().kill()
+    replica.promote()
     await queueing
     await reached(done, JOBS)
 
-    expect(await group.primaryPort()).not.toBe(before)
     for (const { child } of workers) expect([child.exitCode, child.signalCode]).toEqual([null, null])
     const known = new Set((await ledger.jobs.list({ limit: 2 * JOBS })).map(({ id }) => id))
     expect(acknowledged.filter((id) => !known.has(id))).toEqual([])

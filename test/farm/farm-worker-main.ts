@@ -16,7 +16,7 @@ const settings = JSON.parse(process.argv[2] ?? '') as FarmSettings
 const { store, client: access, folder, concurrency, leaseMs, kind } = settings
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-const ledger = await (/^rediss?:/.test(store) ? openSharedLedger(store) : openLedger(store))
+const ledger = await (/^postgres:/.test(store) ? openSharedLedger(store) : openLedger(store))
 const client = new VoxmuxClient({
   ...access,
   retry: { limit: 8, baseMs: 20, maxMs: 200, retryAfterMaxMs: 1000 },

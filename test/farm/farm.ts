@@ -4,7 +4,7 @@ import type { FaultServer } from '../helpers/fault-server.js'
 
 /** What the processes of a farm are told. */
 export interface FarmSettings {
-  /** Address of a Redis, or path of a SQLite file. */
+  /** Address of a PostgreSQL, or path of a SQLite file. */
   readonly store: string
   readonly client: FaultServer['clientOptions']
   /** Shared by all: outputs, and the cache of regenerated voice. */

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { reached } from '../helpers/system/reached.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { type FarmWorker, startWorker } from './farm.js'
 import { voiceOf } from './light-job.js'
 
@@ -13,16 +13,16 @@ const JOBS = process.env.VOXMUX_SOAK ? 10_000 : 300
 const KILLS = process.env.VOXMUX_SOAK ? 40 : 4
 const WORKERS = 4
 
-describeOnRedis(
-  `${JOBS} jobs over ${WORKERS} processes that are killed at random, and a Redis that is, too`,
-  (redis) => {
+describeOnPostgres(
+  `${JOBS} jobs over ${WORKERS} processes that are killed at random, and a PostgreSQL that is, too`,
+  (store) => {
     // As long as it takes: what ends it is a standstill.
     it('gives each output once, and starts each file once', { timeout: 0 }, async () => {
       const server = await FaultServer.start()
       const folder = await testFolder()
-      const ledger = await openSharedLedger(redis().url)
+      const ledger = await openSharedLedger(store().url)
       const settings = {
-        ...{ store: redis().url, client: server.clientOptions, folder: folder.path, concurrency: 4, leaseMs: 5000 },
+        ...{ store: store().url, client: server.clientOptions, folder: folder.path, concurrency: 4, leaseMs: 5000 },
         kind: 'light' as const,
       }
       const workers: FarmWorker[] = []
@@ -42,7 +42,7 @@ describeOnRedis(
           workers[at] = startWorker(settings)
           if (kill >= KILLS / 2 && !restarted) {
             restarted = true
-            await redis().restart()
+            await store().restart()
           }
         }
         await reached(done, JOBS)

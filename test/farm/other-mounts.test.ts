@@ -5,13 +5,13 @@ import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { ffmpeg, tone } from '../helpers/media-factory.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 import { filesBelow, sha256Of } from '../plugins/watch-folder/watch-bench.js'
 
-describeOnRedis('a share that two machines have mounted in different places', (redis) => {
+describeOnPostgres('a share that two machines have mounted in different places', (store) => {
   /** The share as one machine has it at `mount`, with its configuration and a state folder of its own. */
   function machines() {
     const workshop = openWorkshop()
@@ -29,7 +29,7 @@ describeOnRedis('a share that two machines have mounted in different places', (r
         const folder = { path: join(here, 'in'), source: 'move', settleSec: 0.3, patienceSec: 1.5, scanSec: 0.3 }
         const config = workshop.path(`${mount}.json`)
         writeFileSync(config, JSON.stringify({ paths: [{ store: 'nas:', here }], watch: { folders: [folder] } }))
-        const started = startCli([...command, '--config', config, '--store', redis().url, '--json'], {
+        const started = startCli([...command, '--config', config, '--store', store().url, '--json'], {
           cwd: workshop.dir,
           env: { ...workshop.env, ...(await server).env, VOXMUX_STATE_DIR: workshop.path(`state-${mount}`) },
         })
@@ -64,7 +64,7 @@ describeOnRedis('a share that two machines have mounted in different places', (r
     await until(() => sha256Of(inShare('out/good.mov')) !== firstOutput)
     expect(filesBelow(inShare('failed'))).toEqual(['bad.wav.json'])
 
-    const ledger = await openSharedLedger(redis().url)
+    const ledger = await openSharedLedger(store().url)
     onTestFinished(() => ledger.close())
     expect(new Set((await ledger.jobs.list()).map(({ group }) => group))).toEqual(new Set(['nas:/in']))
   })

@@ -7,12 +7,12 @@ import { openWebhookIntake } from '../../src/pipeline/voice/webhook-intake.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { freePort } from '../helpers/system/free-port.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 
 const HOUR_MS = 3_600_000
 
-describeOnRedis('one receiver of webhooks for a farm', (redis) => {
+describeOnPostgres('one receiver of webhooks for a farm', (store) => {
   it('wakes the process of another machine that waits for the file', async () => {
     let release = () => {}
     const released = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ describeOnRedis('one receiver of webhooks for a farm', (redis) => {
     const port = await freePort()
     /** A machine that would ask once an hour. */
     const machine = async (listen?: string) => {
-      const ledger = await openSharedLedger(redis().url)
+      const ledger = await openSharedLedger(store().url)
       const access = server.clientOptions
       const polling = { minMs: HOUR_MS, maxMs: HOUR_MS, hookedMs: HOUR_MS }
       const client = new VoxmuxClient({ ...access, polling })

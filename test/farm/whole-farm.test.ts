@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
+import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
 import { startWatch } from '../helpers/watch-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { describeOnRedis } from '../ledger/redis-fixture.js'
 
 interface Shown {
   readonly input: string
@@ -15,7 +15,7 @@ interface Shown {
   readonly holder: { readonly pid: number } | null
 }
 
-describeOnRedis('two daemons and two workers on one store', (redis) => {
+describeOnPostgres('two daemons and two workers on one store', (store) => {
   it('are shown whole by the dashboard and the metrics of each daemon', { timeout: 240_000 }, async () => {
     const workshop = openWorkshop()
     let isHeldUp = true
@@ -28,7 +28,7 @@ describeOnRedis('two daemons and two workers on one store', (redis) => {
     })
     const on = (machine: string) => ({
       cwd: workshop.dir,
-      env: { ...workshop.env, ...server.env, VOXMUX_STORE: redis().url, VOXMUX_STATE_DIR: workshop.path(machine) },
+      env: { ...workshop.env, ...server.env, VOXMUX_STORE: store().url, VOXMUX_STATE_DIR: workshop.path(machine) },
     })
     const folders = ['one', 'two'].map((name) => workshop.path(name))
     const daemons = await Promise.all(

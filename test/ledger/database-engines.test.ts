@@ -111,7 +111,7 @@ describeOnPostgres('PostgreSQL', (server) => {
   describeDatabase('PostgreSQL', open)
 
   it('does once what a commit did whose answer was lost', async () => {
-    const network = await proxyTo(server().port)
+    const network = await proxyTo(server().url)
     const database = await opened({}, SCHEMA, network.port)
     let runs = 0
     network.loseAnswerTo('COMMIT')
@@ -124,7 +124,7 @@ describeOnPostgres('PostgreSQL', (server) => {
   })
 
   it('repeats what was cut off before its commit', async () => {
-    const network = await proxyTo(server().port)
+    const network = await proxyTo(server().url)
     const database = await opened({}, SCHEMA, network.port)
     let runs = 0
     network.loseAnswerTo('marked')

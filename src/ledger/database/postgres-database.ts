@@ -23,7 +23,7 @@ const OPEN_MS = 20_000
 const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
 /** A frozen process holds its locks no longer than this. */
 const BEGIN = `BEGIN;
-  SET LOCAL idle_in_transaction_session_timeout = 20000; SET LOCAL lock_timeout = 15000;
+  SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL lock_timeout = 10000;
   SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now, pg_current_xact_id()::text AS xid,
     ${TIMELINE} AS timeline`
 

@@ -5,8 +5,8 @@ const LOST = /^(ECONN\w+|EPIPE|EAI_AGAIN|ENOTFOUND|ENOENT|EHOSTUNREACH|ENETUNREA
 const LOST_TEXT = /Connection terminated|connection timeout|timeout exceeded|Connection ended|not queryable|socket/i
 /** Deadlock, serialization failure, lock or statement timeout, an idle transaction that was ended. */
 const CONFLICT = /^(40\w{3}|55P03|57014|25P0[23])$/
-/** Disk or memory is full, no connection is free, or the server is a replica that was not promoted yet. */
-const BUSY = /^(53\w{3}|25006)$/
+/** Disk or memory is full, or no connection is free. */
+const BUSY = /^53\w{3}$/
 const REFUSED = /^(28\w{3}|42501|3F000)$/
 const UNTRUSTED = /^(DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY|GET)|^CERT_|^ERR_TLS_CERT/
 /** Another client of a pooler in transaction mode has used the server's connection. */
@@ -23,8 +23,12 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'its network is unreachable',
   ETIMEDOUT: 'the connection timed out',
   '53300': 'it has no free connection',
-  '25006': 'it accepts no writes, because it is a replica',
   '57P03': 'it is starting or stopping',
+}
+
+/** True for a replica that was not promoted, or not yet. */
+function isReplica(error: unknown): boolean {
+  return codeOf(error) === '25006' || (error instanceof Error && /recovery is in progress/.test(error.message))
 }
 
 /** True if the connection is gone, and with it the answer to the last statement. */
@@ -34,7 +38,7 @@ export function isLost(error: unknown): boolean {
 
 /** True if another host may accept writes now. */
 export function isElsewhere(error: unknown): boolean {
-  return isLost(error) || codeOf(error) === '25006'
+  return isLost(error) || isReplica(error)
 }
 
 /** True if prepared statements do not survive on this connection. */
@@ -45,7 +49,7 @@ export function isUnprepared(error: unknown): boolean {
 /** True if the same call may succeed later. */
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
-  return isLost(error) || isConflict(error) || BUSY.test(code) || isUnprepared(error)
+  return isElsewhere(error) || isConflict(error) || BUSY.test(code) || isUnprepared(error)
 }
 
 /** True if a transaction met another one. The server is well, so nobody needs to be told. */
@@ -89,7 +93,7 @@ export function storeError(thrown: unknown): unknown {
       'Turn TLS on at the server, or remove sslmode from the address.',
     )
   if (!isPassing(thrown)) return thrown
-  const reason = REASONS[code]
+  const reason = isReplica(thrown) ? 'it accepts no writes, because it is a replica' : REASONS[code]
   return new TransientError(
     'ERR_STORE_UNREACHABLE',
     `The job store does not respond${reason === undefined ? '' : `: ${reason}`}.`,

@@ -19,7 +19,11 @@ const LANES = `
   CREATE INDEX lanes_served ON lanes (served);
 
   -- Locked by whoever adds to the spending of a day.
-  CREATE TABLE spending_days (day TEXT PRIMARY KEY);`
+  CREATE TABLE spending_days (day TEXT PRIMARY KEY);
+
+  -- The last change by a holder. It is recognized when the change is repeated, because its answer was lost.
+  ALTER TABLE jobs ADD COLUMN last_call TEXT;
+  ALTER TABLE voices ADD COLUMN last_call TEXT;`
 
 const OPEN_LANE = `
   INSERT INTO lanes (grp, priority, ready, served, since)

@@ -1,6 +1,6 @@
 import type { Database, Row, SqlValue, Transaction } from '../database/database.js'
 import type { Holder } from '../leases/holder.js'
-import { type NewLease, newLease } from '../leases/leases.js'
+import { type LeaseRequest, type NewLease, newLease } from '../leases/leases.js'
 import type { Job } from './job.js'
 import { jobOf } from './job-row.js'
 import type { ClaimedJob, ClaimOptions } from './job-store.js'
@@ -30,21 +30,32 @@ export const CLAIMABLE = `
          (SELECT min(not_before_ms) FROM jobs INDEXED BY jobs_delayed WHERE not_before_ms IS NOT NULL) AS due_ms`
 
 /** Claims a given job that has not ended, if its lease is free or over. */
-export async function claimByKey(tx: Transaction, holder: Holder, key: string, leaseMs: number) {
+export async function claimByKey(tx: Transaction, key: string, request: LeaseRequest): Promise<ClaimedJob | null> {
   const row = await tx.get(
     `SELECT id FROM jobs WHERE key = ? AND status IN ('queued', 'working', 'waiting-remote')
        AND (lease_token IS NULL OR lease_expires_ms <= ?) ${tx.dialect.forUpdate}`,
     [key, tx.nowMs],
   )
-  return row ? take(tx, holder, await newLease(tx, holder, leaseMs), '?', [String(row.id)]) : null
+  return row ? take(tx, request.holder, await newLease(tx, request), '?', [String(row.id)]) : null
+}
+
+/** Finds the job that a claim of before took, if its answer was lost. */
+export async function claimedBefore(tx: Transaction, { token, holder }: LeaseRequest): Promise<ClaimedJob | null> {
+  const row = await tx.get(
+    `SELECT * FROM jobs WHERE lease_token = ? AND lease_holder IN
+       (SELECT id FROM holders WHERE host = ? AND pid = ?)`,
+    [token, holder.host, holder.pid],
+  )
+  if (!row) return null
+  const lease = { jobId: String(row.id), token, expiresMs: Number(row.lease_expires_ms) }
+  return { job: heldJobOf(row, holder), lease }
 }
 
 /** Claims the next job, if there is one. */
 export async function claimNext(
   tx: Transaction,
-  holder: Holder,
   { groups, exceptGroups = [] }: Pick<ClaimOptions, 'groups' | 'exceptGroups'>,
-  leaseMs: number,
+  request: LeaseRequest,
 ): Promise<ClaimedJob | null> {
   if (await tx.get("SELECT 1 FROM pauses WHERE grp = ''", [])) return null
   const chosen = [groups ? JSON.stringify(groups) : null, JSON.stringify(exceptGroups)]
@@ -53,8 +64,8 @@ export async function claimNext(
     const lanes = await tx.all(nextLanes(tx), [...chosen, skipped])
     for (const { grp, priority } of lanes) {
       const lane = [String(grp), Number(priority)]
-      lease ??= await newLease(tx, holder, leaseMs)
-      const claimed = await take(tx, holder, lease, `(${FIRST_OF_LANE} ${tx.dialect.lockFree})`, lane)
+      lease ??= await newLease(tx, request)
+      const claimed = await take(tx, request.holder, lease, `(${FIRST_OF_LANE} ${tx.dialect.lockFree})`, lane)
       if (claimed) {
         await endTurn(tx, String(grp))
         return claimed

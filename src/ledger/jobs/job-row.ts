@@ -35,11 +35,11 @@ export function jobOf(row: Row): Job {
 /** Jobs that one statement adds. */
 const AT_ONCE = 100
 
-/** Adds jobs, except those whose key exists. @returns how many were new */
-export async function insertJobs(tx: Transaction, requests: readonly JobRequest[]): Promise<number> {
+/** Adds rows of `jobRow`, except those whose key exists. @returns how many were new */
+export async function insertJobs(tx: Transaction, all: readonly SqlValue[][]): Promise<number> {
   let created = 0
-  for (let from = 0; from < requests.length; from += AT_ONCE) {
-    const rows = requests.slice(from, from + AT_ONCE).map((request) => newRow(request, tx.nowMs))
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    const rows = all.slice(from, from + AT_ONCE)
     const places = rows.map((row) => `(${row.map(() => '?').join()})`).join()
     const { changes } = await tx.run(
       `INSERT INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input, input_identity, output,
@@ -51,7 +51,8 @@ export async function insertJobs(tx: Transaction, requests: readonly JobRequest[
   return created
 }
 
-function newRow(request: JobRequest, nowMs: number): SqlValue[] {
+/** A row of a new job, with its id first. */
+export function jobRow(request: JobRequest, nowMs: number): SqlValue[] {
   const notBeforeMs = request.notBeforeMs ?? null
   return [
     sortableId(nowMs),

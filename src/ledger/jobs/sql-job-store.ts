@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { Database, Row, SqlValue, Transaction } from '../database/database.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
-import { freeDeadLeases, freeExpired, leaseLost } from '../leases/leases.js'
+import { freeDeadLeases, freeExpired, type LeaseRequest, leaseLost, requestLease } from '../leases/leases.js'
 import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
-import { CLAIMABLE, claimByKey, claimNext, heldJobOf } from './job-claims.js'
+import { CLAIMABLE, claimByKey, claimedBefore, claimNext, heldJobOf } from './job-claims.js'
 import { countJobs, findJob, listJobs } from './job-reads.js'
-import { insertJobs } from './job-row.js'
+import { insertJobs, jobRow } from './job-row.js'
 import {
   type ClaimedJob,
   type ClaimOptions,
@@ -48,12 +49,14 @@ export class SqlJobStore implements JobStore {
   }
 
   async enqueue(request: JobRequest): Promise<{ job: Job; created: boolean }> {
+    const row = jobRow(request, this.#database.nowMs())
     return this.#database.transaction(async (tx) => {
       for (;;) {
-        const created = (await insertJobs(tx, [request])) > 0
+        await insertJobs(tx, [row])
         const job = await findJob(tx, 'jobs.key = ?', [request.key])
         // It was forgotten between these two statements.
         if (!job) continue
+        const created = job.id === row[0]
         if (created) await tx.notify(READY, request.group)
         return { job, created }
       }
@@ -61,17 +64,16 @@ export class SqlJobStore implements JobStore {
   }
 
   async enqueueAll(requests: readonly JobRequest[]): Promise<number> {
+    const rows = requests.map((request) => jobRow(request, this.#database.nowMs()))
     return this.#database.transaction(async (tx) => {
-      const created = await insertJobs(tx, requests)
+      const created = await insertJobs(tx, rows)
       if (created > 0) await tx.notify(READY, '')
       return created
     })
   }
 
   async claim(key: string, { leaseMs = DEFAULT_LEASE_MS }: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
-    const claimed = await this.#unlessDead(() =>
-      this.#database.transaction((tx) => claimByKey(tx, this.#holder, key, leaseMs)),
-    )
+    const claimed = await this.#unlessDead(() => this.#claim(leaseMs, (tx, request) => claimByKey(tx, key, request)))
     if (claimed) return { outcome: 'claimed', ...claimed }
     const job = await this.getByKey(key)
     if (!job) return { outcome: 'unknown' }
@@ -94,11 +96,11 @@ export class SqlJobStore implements JobStore {
     if (expiresMs === null && ready !== 1 && !isDue) return null
     const claim = async () => {
       if (ready !== 1 && !isDue && !isOver(expiresMs)) return null
-      return this.#database.transaction(async (tx) => {
+      return this.#claim(options.leaseMs ?? DEFAULT_LEASE_MS, async (tx, request) => {
         if (isOver(expiresMs)) await tx.run(freeExpired(tx), [tx.nowMs])
         if (isSetBack) await wakeSetBack(tx)
         if (isDue) await wakeDelayed(tx)
-        return claimNext(tx, this.#holder, options, options.leaseMs ?? DEFAULT_LEASE_MS)
+        return claimNext(tx, options, request)
       })
     }
     return this.#unlessDead(claim)
@@ -254,6 +256,20 @@ export class SqlJobStore implements JobStore {
     return found === null && (await freeDeadLeases(this.#database, this.#holder)) ? attempt() : found
   }
 
+  /** Runs a claim. Repeated, because the answer of its commit was lost, it finds what it took. */
+  async #claim(
+    leaseMs: number,
+    claim: (tx: Transaction, request: LeaseRequest) => Promise<ClaimedJob | null>,
+  ): Promise<ClaimedJob | null> {
+    const request = requestLease(this.#holder, leaseMs)
+    let isRepeated = false
+    return this.#database.transaction(async (tx) => {
+      const before = isRepeated ? await claimedBefore(tx, request) : null
+      isRepeated = true
+      return before ?? claim(tx, request)
+    })
+  }
+
   /** Changes a job that exists and nobody holds. @returns false if it does not, or somebody does */
   async #unlessHeld(id: string, change: (tx: Transaction) => Promise<void>): Promise<boolean> {
     await freeDeadLeases(this.#database, this.#holder)
@@ -279,8 +295,13 @@ export class SqlJobStore implements JobStore {
   }
 
   async #leave(lease: JobLease, assignments: string, values: readonly SqlValue[], isReady = false): Promise<Job> {
+    const call = randomUUID()
+    let isRepeated = false
     return this.#database.transaction(async (tx) => {
-      const job = await this.#change(tx, lease, `${assignments}, ${FREE}`, values)
+      const done = isRepeated ? await findJob(tx, 'jobs.id = ? AND last_call = ?', [lease.jobId, call]) : null
+      isRepeated = true
+      if (done) return done
+      const job = await this.#change(tx, lease, `${assignments}, ${FREE}, last_call = ?`, [...values, call])
       if (isReady) await tx.notify(READY, job.group)
       return job
     })

@@ -10,13 +10,26 @@ export interface NewLease {
   readonly expiresMs: number
 }
 
-/** Creates a lease for this process, inside the transaction that writes it. */
-export async function newLease(tx: Transaction, holder: Holder, leaseMs: number): Promise<NewLease> {
+/** What a process asks for. */
+export interface LeaseRequest {
+  /** Made before the transaction, so that a repeated one finds the lease of the first. */
+  readonly token: string
+  readonly holder: Holder
+  readonly leaseMs: number
+}
+
+/** Requests a lease for a process. */
+export function requestLease(holder: Holder, leaseMs: number): LeaseRequest {
+  return { token: randomUUID(), holder, leaseMs }
+}
+
+/** Creates a lease, inside the transaction that writes it. */
+export async function newLease(tx: Transaction, { token, holder, leaseMs }: LeaseRequest): Promise<NewLease> {
   const identity = [holder.host, holder.pid, holder.startTicks ?? '']
   const find = `SELECT id FROM holders WHERE host = ? AND pid = ? AND start_ticks = ? ${tx.dialect.keep}`
   for (;;) {
     const row = await tx.get(find, identity)
-    if (row) return { token: randomUUID(), holderId: Number(row.id), expiresMs: tx.nowMs + leaseMs }
+    if (row) return { token, holderId: Number(row.id), expiresMs: tx.nowMs + leaseMs }
     await tx.run('INSERT INTO holders (host, pid, start_ticks) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', identity)
   }
 }

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { Database, SqlValue, Statements, Transaction } from '../database/database.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sql-job-store.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
-import { FREE, freeDeadLeases, leaseLost, newLease } from '../leases/leases.js'
+import { FREE, freeDeadLeases, leaseLost, newLease, requestLease } from '../leases/leases.js'
 import { KEEP_VOICES_MS, VOICE_MOVES, type Voice, type VoiceStatus, type VoiceStep } from './voice.js'
 import type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'
 import { attemptOf, voiceOf } from './voice-row.js'
@@ -32,20 +33,26 @@ export class SqlVoiceLedger implements VoiceLedger {
   async heartbeat(lease: VoiceLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<VoiceLease> {
     return this.#database.transaction(async (tx) => {
       const expiresMs = tx.nowMs + leaseMs
-      await change(tx, lease, 'lease_expires_ms = ?', [expiresMs])
+      const renew = 'UPDATE voices SET lease_expires_ms = ? WHERE key = ? AND lease_token = ?'
+      if ((await tx.run(renew, [expiresMs, lease.key, lease.token])).changes === 0) throw leaseLost('this voice')
       return { ...lease, expiresMs }
     })
   }
 
   async advance(lease: VoiceLease, step: VoiceStep): Promise<Voice> {
+    const call = randomUUID()
     return this.#database.transaction(async (tx) => {
-      // First, so that a lost lease is reported before any other fault.
-      await change(tx, lease, 'updated_ms = ?', [tx.nowMs])
-      const before = await tx.get('SELECT status FROM voices WHERE key = ?', [lease.key])
-      const status = before?.status as VoiceStatus
-      if (!VOICE_MOVES[status].includes(step.status))
-        throw new Error(`A voice cannot change from ${status} to ${step.status}.`)
-      await write(tx, lease.key, step)
+      const before = await tx.get(
+        `SELECT status, last_call FROM voices WHERE key = ? AND lease_token = ? ${tx.dialect.forUpdate}`,
+        [lease.key, lease.token],
+      )
+      if (!before) throw leaseLost('this voice')
+      // Done already, if this is repeated because the answer was lost.
+      if (before.last_call !== call) {
+        if (!VOICE_MOVES[before.status as VoiceStatus].includes(step.status))
+          throw new Error(`A voice cannot change from ${before.status} to ${step.status}.`)
+        await write(tx, lease.key, step, call)
+      }
       return onlyVoice(tx, lease.key)
     })
   }
@@ -72,17 +79,18 @@ export class SqlVoiceLedger implements VoiceLedger {
   }
 
   async #claim(key: string, leaseMs: number): Promise<VoiceClaim> {
+    const request = requestLease(this.#holder, leaseMs)
     return this.#database.transaction(async (tx) => {
       const { nowMs } = tx
       await tx.run(
         `INSERT INTO voices (key, status, created_ms, updated_ms) VALUES (?, 'new', ?, ?) ON CONFLICT DO NOTHING`,
         [key, nowMs, nowMs],
       )
-      const { holderId, ...lease } = await newLease(tx, this.#holder, leaseMs)
+      const { holderId, ...lease } = await newLease(tx, request)
       const { changes } = await tx.run(
-        `UPDATE voices SET lease_token = ?, lease_holder = ?, lease_expires_ms = ?, updated_ms = ?
-         WHERE key = ? AND ${IS_FREE}`,
-        [lease.token, holderId, lease.expiresMs, nowMs, key, nowMs],
+        `UPDATE voices SET lease_token = ?1, lease_holder = ?2, lease_expires_ms = ?3, updated_ms = ?4
+         WHERE key = ?5 AND (lease_token IS NULL OR lease_expires_ms <= ?4 OR lease_token = ?1)`,
+        [lease.token, holderId, lease.expiresMs, nowMs, key],
       )
       await tx.run(forgetUnused(tx), [nowMs - this.#keepMs, nowMs])
       const voice = await onlyVoice(tx, key)
@@ -102,18 +110,7 @@ const forgetUnused = ({ dialect }: Statements): string => `
      ORDER BY updated_ms LIMIT 2 ${dialect.lockUnused}`,
   )}`
 
-/** Changes a voice of this lease, or throws `ERR_LEASE_LOST`. */
-async function change(
-  tx: Transaction,
-  { key, token }: VoiceLease,
-  assignments: string,
-  values: readonly SqlValue[],
-): Promise<void> {
-  const sql = `UPDATE voices SET ${assignments} WHERE key = ? AND lease_token = ?`
-  if ((await tx.run(sql, [...values, key, token])).changes === 0) throw leaseLost('this voice')
-}
-
-async function write(tx: Transaction, key: string, step: VoiceStep): Promise<void> {
+async function write(tx: Transaction, key: string, step: VoiceStep, call: string): Promise<void> {
   if (step.status === 'registering')
     await tx.run(
       `INSERT INTO voice_attempts (key, attempt, status, paid_sec, charged, started_ms)
@@ -127,9 +124,10 @@ async function write(tx: Transaction, key: string, step: VoiceStep): Promise<voi
     [...values, step.status, key, key],
   )
   const path = step.status === 'cached' ? step.path : null
-  await tx.run('UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path) WHERE key = ?', [
-    ...[step.status, path, key],
-  ])
+  await tx.run(
+    'UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ? WHERE key = ?',
+    [step.status, path, tx.nowMs, call, key],
+  )
 }
 
 async function findVoice(statements: Statements, key: string): Promise<Voice | null> {

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 
 /** A network between a process and its store that can be cut. */
 export interface NetworkProxy {
+  /** The address of the store by way of this network. */
   readonly url: string
   readonly port: number
   /** From now on nothing arrives and nobody is told, as with a pulled cable. */
@@ -13,7 +14,8 @@ export interface NetworkProxy {
   loseAnswerTo(word: string): void
 }
 
-export async function proxyTo(port: number): Promise<NetworkProxy> {
+export async function proxyTo(address: string): Promise<NetworkProxy> {
+  const url = new URL(address)
   const sockets = new Set<Socket>()
   let isCut = false
   let fatalWord: string | null = null
@@ -22,7 +24,7 @@ export async function proxyTo(port: number): Promise<NetworkProxy> {
       near.destroy()
       return
     }
-    const far = connect(port, '127.0.0.1')
+    const far = connect(Number(url.port), '127.0.0.1')
     let isLosing = false
     const asked = (data: Buffer) => {
       if (isCut) return
@@ -54,7 +56,7 @@ export async function proxyTo(port: number): Promise<NetworkProxy> {
   })
   const { port: ours } = server.address() as { port: number }
   return {
-    url: `redis://127.0.0.1:${ours}`,
+    url: Object.assign(new URL(url), { port: String(ours) }).href,
     port: ours,
     cut: () => {
       isCut = true
