@@ -76,6 +76,7 @@ export class PostgresServer {
   /** False behind a pooler that shares connections between clients. */
   #isPrepared = true
   #isFaultLogged = false
+  #isClosed = false
 
   constructor(address: PostgresAddress, logger: Logger) {
     this.#address = address
@@ -98,7 +99,7 @@ export class PostgresServer {
       } catch (error) {
         if (isUnprepared(error)) this.#isPrepared = false
         const fault = storeError(error)
-        if (!isPassing(error) || performance.now() + waitMs > untilMs) throw fault
+        if (!isPassing(error) || performance.now() + waitMs > untilMs || this.#isClosed) throw fault
         if (!isConflict(error)) this.#log((fault as Error).message)
         await sleep(waitMs)
       }
@@ -129,6 +130,7 @@ export class PostgresServer {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#connections.users -= 1
     if (this.#connections.users > 0) return
     shared.delete(this.#key)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Row, SqlValue, Transaction } from '../database/database.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
-import { freeDeadLeases, freeExpired, type LeaseRequest, leaseLost, requestLease } from '../leases/leases.js'
-import { isEnded, type Job, type JobRequest, type JobState } from './job.js'
-import { CLAIMABLE, claimByKey, claimedBefore, claimNext, heldJobOf } from './job-claims.js'
+import { freeDeadLeases, leaseLost } from '../leases/leases.js'
+import type { Job, JobRequest, JobState } from './job.js'
+import { heldJobOf } from './job-claims.js'
 import { countJobs, findJob, listJobs } from './job-reads.js'
 import { insertJobs, jobRow } from './job-row.js'
 import {
@@ -20,7 +20,8 @@ import {
   type JobWatch,
   type Pause,
 } from './job-store.js'
-import { expedite, wakeDelayed, wakeSetBack } from './job-wakes.js'
+import { expedite } from './job-wakes.js'
+import { READY, SqlJobClaims } from './sql-job-claims.js'
 
 /** Dependencies of a store, mostly replaced in tests. */
 export interface StoreContext {
@@ -29,23 +30,16 @@ export interface StoreContext {
   readonly holder?: Holder
 }
 
-/** Channel on which a job that became ready is reported. */
-const READY = 'ready'
-/** A report may be lost with its connection. */
-const SWEEP_MS = 15_000
-
 /** {@link JobStore} in SQL, for any number of processes. */
 export class SqlJobStore implements JobStore {
   readonly #database: Database
   readonly #holder: Holder
-  /** Time of the last claim. An earlier time now means that the clock was set back. */
-  #clockMs = Number.POSITIVE_INFINITY
-  /** When a delay or a lease ends next, as of the last claim. */
-  #nextMs = 0
+  readonly #claims: SqlJobClaims
 
   constructor({ database, holder = thisHolder() }: StoreContext) {
     this.#database = database
     this.#holder = holder
+    this.#claims = new SqlJobClaims(database, holder)
   }
 
   async enqueue(request: JobRequest): Promise<{ job: Job; created: boolean }> {
@@ -72,38 +66,12 @@ export class SqlJobStore implements JobStore {
     })
   }
 
-  async claim(key: string, { leaseMs = DEFAULT_LEASE_MS }: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
-    const claimed = await this.#unlessDead(() => this.#claim(leaseMs, (tx, request) => claimByKey(tx, key, request)))
-    if (claimed) return { outcome: 'claimed', ...claimed }
-    const job = await this.getByKey(key)
-    if (!job) return { outcome: 'unknown' }
-    return { outcome: isEnded(job.status) ? 'ended' : 'held', job }
+  claim(key: string, options: Pick<ClaimOptions, 'leaseMs'> = {}): Promise<ClaimOutcome> {
+    return this.#claims.one(key, options)
   }
 
-  async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
-    const lastMs = this.#clockMs
-    this.#clockMs = this.#database.nowMs()
-    const isSetBack = this.#clockMs < lastMs
-    // A worker asks often. This reads three index entries, without a transaction.
-    const {
-      ready,
-      expires_ms: expiresMs = null,
-      due_ms: dueMs = null,
-    } = (await this.#database.get(CLAIMABLE, [])) ?? {}
-    this.#nextMs = Math.min(...[expiresMs, dueMs].map((timeMs) => Number(timeMs ?? Number.POSITIVE_INFINITY)))
-    const isOver = (timeMs: Row[string]) => timeMs !== null && Number(timeMs) <= this.#clockMs
-    const isDue = isOver(dueMs) || (isSetBack && dueMs !== null)
-    if (expiresMs === null && ready !== 1 && !isDue) return null
-    const claim = async () => {
-      if (ready !== 1 && !isDue && !isOver(expiresMs)) return null
-      return this.#claim(options.leaseMs ?? DEFAULT_LEASE_MS, async (tx, request) => {
-        if (isOver(expiresMs)) await tx.run(freeExpired(tx), [tx.nowMs])
-        if (isSetBack) await wakeSetBack(tx)
-        if (isDue) await wakeDelayed(tx)
-        return claimNext(tx, options, request)
-      })
-    }
-    return this.#unlessDead(claim)
+  claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    return this.#claims.next(options)
   }
 
   async heartbeat(lease: JobLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<JobLease> {
@@ -237,37 +205,12 @@ export class SqlJobStore implements JobStore {
     }))
   }
 
-  async watch(onReady: () => void): Promise<JobWatch> {
-    const listening = await this.#database.listen(READY, onReady)
-    return {
-      waitMs: (pollMs) =>
-        listening.isHearing() ? Math.max(pollMs, Math.min(SWEEP_MS, this.#nextMs - this.#database.nowMs())) : pollMs,
-      stop: listening.stop,
-    }
+  watch(onReady: () => void): Promise<JobWatch> {
+    return this.#claims.watch(onReady)
   }
 
   async close(): Promise<void> {
     await this.#database.close()
-  }
-
-  /** Tries again if nothing was found because of processes of this host that are dead. */
-  async #unlessDead<T>(attempt: () => Promise<T>): Promise<T> {
-    const found = await attempt()
-    return found === null && (await freeDeadLeases(this.#database, this.#holder)) ? attempt() : found
-  }
-
-  /** Runs a claim. Repeated, because the answer of its commit was lost, it finds what it took. */
-  async #claim(
-    leaseMs: number,
-    claim: (tx: Transaction, request: LeaseRequest) => Promise<ClaimedJob | null>,
-  ): Promise<ClaimedJob | null> {
-    const request = requestLease(this.#holder, leaseMs)
-    let isRepeated = false
-    return this.#database.transaction(async (tx) => {
-      const before = isRepeated ? await claimedBefore(tx, request) : null
-      isRepeated = true
-      return before ?? claim(tx, request)
-    })
   }
 
   /** Changes a job that exists and nobody holds. @returns false if it does not, or somebody does */
