@@ -22,7 +22,7 @@ export const ERROR_CODES = {
   ERR_ACCOUNT_EXISTS: ['UsageError', 'The portal already has an account of this name.', 'Choose another name.'],
   ERR_ACCOUNT_UNKNOWN: ['UsageError', 'The portal has no account of this name.', 'List the accounts with `voxmux portal`.'],
   ERR_ALIGNMENT: ['VerificationError', 'The regenerated audio does not line up with the voice that was sent.', 'Run again with another preset, or report it with the message.'],
-  ERR_ALIGNMENT_DRIFT: ['VerificationError', 'The regenerated audio drifts against the voice that was sent.', 'Run again, or report it with the message.'],
+  ERR_ALIGNMENT_DRIFT: ['VerificationError', 'The regenerated audio drifts against the voice that was sent.', 'Run again with another preset, or report it with the message.'],
   ERR_ANSWER_CHANNELS: ['VerificationError', 'The regenerated audio has another number of channels than the voice.', 'Report it to the operator of the service.'],
   ERR_ANSWER_UNREADABLE: ['VerificationError', 'The regenerated audio cannot be decoded.', 'Run again, or report it to the operator of the service.'],
   ERR_AUTH_FAILED: ['AccessError', 'The service does not accept the credentials.', 'Check client id, secret and tenant.'],

@@ -1,5 +1,5 @@
 import { throwIfAborted } from '../core/abort.js'
-import { cutBlocks } from './block-plan.js'
+import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { VoiceInput } from './regenerate.js'
 import type { VoicePool } from './voice-pool.js'
 import { type VoiceAmount, VoiceTally } from './voice-tally.js'
@@ -11,6 +11,9 @@ export interface DetectOptions {
   readonly enoughSec?: number | undefined
 }
 
+/** Much shorter than an engine's block, because most files have enough voice in their first seconds. */
+const BLOCK_SAMPLES = 10 * SAMPLE_RATE
+
 /**
  * How much voice there is in a sound. A detector can be wrong: music with singing counts as voice, a whisper may not.
  * Null where the pool's engine has no detector. Errors as {@link VoicePool.detect}.
@@ -18,7 +21,8 @@ export interface DetectOptions {
 export async function detectVoice(input: VoiceInput, options: DetectOptions): Promise<VoiceAmount | null> {
   const { pool, signal, enoughSec = Number.POSITIVE_INFINITY } = options
   const tally = new VoiceTally()
-  for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
+  const plan = { ...pool.plan, blockSamples: BLOCK_SAMPLES, afterSamples: 0 }
+  for await (const block of cutBlocks(input.chunks, input.channelCount, plan)) {
     throwIfAborted(signal)
     const probability = await pool.detect(block, { signal })
     if (!probability) return null

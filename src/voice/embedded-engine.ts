@@ -57,7 +57,9 @@ export async function createEmbeddedEngine(settings: EvidenceSettings): Promise<
       const strength = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)
       return { strength, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
-    detect: async (block) => detectWithRnnoise(rnnoise, block),
+    // As {@link regenerate} measures it, so that both decide alike.
+    detect: async (block) =>
+      innerProbability(likeliest(block.channels.map((channel) => rnnoise.run(channel).probability)), block, 0),
   }
 }
 

@@ -24,6 +24,6 @@ export interface VoiceEngine {
   readonly plan: BlockPlan
   regenerate(block: Block): Promise<RegeneratedBlock>
   judge(block: Block): Promise<JudgedBlock>
-  /** Probability of voice of each 10 ms of the block, on the mean of its channels; null as above. */
+  /** Probability of voice of each 10 ms of the block, as {@link regenerate} measures it; null as above. */
   detect(block: Block): Promise<Float32Array<ArrayBuffer> | null>
 }

@@ -113,6 +113,15 @@ describe('a preset that requires a voice', () => {
     expect(bench.server.calls.registerFile).toBe(0)
   })
 
+  it('is implied by the embedded service, but not by another', async () => {
+    const request = requestFor(await bench.take('silence.wav'))
+    const { context } = bench.pipeline
+    const { error } = await runJob(request, { ...context, isEmbedded: true })
+    expect(error).toMatchObject({ errorCode: -3, exitCode: 5 })
+    expect(bench.server.calls.registerFile).toBe(0)
+    expect((await runJob(request, context)).event.status).toBe('done')
+  })
+
   it('lets speech through', async () => {
     const request = wantingVoice(await bench.take('speech.wav'))
     expect((await runJob(request, bench.pipeline.context)).event.status).toBe('done')

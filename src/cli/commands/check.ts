@@ -36,9 +36,11 @@ export const command = defineCommand({
     const config = await loadConfig(args, flagsOf(args), context)
     const settings = await jobSettingsOf(config, args, cwd)
     const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+    // The embedded service requires a voice.
+    const requireVoice = config.limits.requireVoice || config.service.kind === 'embedded'
     const outcomes = []
     for (const input of await expandInputs(args.input, cwd)) {
-      const outcome = await checkFile(input, settings, config.limits, signal)
+      const outcome = await checkFile(input, settings, { ...config.limits, requireVoice }, signal)
       outcomes.push(outcome)
       output.event({ ...outcome.file })
       output.print(describeCheck(outcome.file, leastGapSec(settings.recipe), colors))

@@ -71,7 +71,7 @@ async function withVoice(
   signal: AbortSignal,
 ): Promise<Verdicts> {
   if (!first || refusalError(media.path, judged.asSent)) return judged
-  const heard = await noVoiceVerdicts(media.path, first.stream.audioIndex, limits, signal)
+  const heard = await noVoiceVerdicts({ path: media.path, ...first.stream }, limits, signal)
   return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
 }
 

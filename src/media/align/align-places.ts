@@ -9,6 +9,8 @@ export interface MeasuredPlace {
   readonly lagSamples: number
   /** Match at that lag in the speech band: up to 1. */
   readonly match: number
+  /** Match at the expected lag, if the place was measured against one and is better at another. */
+  readonly matchAsExpected?: number
   /** Mean squares at that lag in the speech band: the loudness of the cut and of the regenerated audio. */
   readonly cutPower: number
   readonly answerPower: number
@@ -32,9 +34,18 @@ const HOP_SEC = 0.5
 const NEARBY_SEC = 0.04
 /** Below this match, a place is searched over the whole margin. */
 const NEARBY_MATCH = 0.5
+/** The expected lag, give or take a formant's ringing. */
+const EXPECTED_SEC = 0.001
+/** Share of the best match from which a place is at the expected lag. A voice can have half of it one pitch away. */
+const AS_EXPECTED = 0.75
 
-/** Measures lag and match by waveform at half-overlapping places of a stretch. Overwrites the stretch's audio. */
-export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
+/**
+ * Measures lag and match by waveform at half-overlapping places of a stretch. Overwrites the stretch's audio.
+ *
+ * @param expected a lag in samples, at which a place is counted unless another lag is clearly better. Tones, chords and
+ * pauses match almost as well at other lags than their own
+ */
+export function measurePlaces(stretch: Stretch, expected?: number): readonly MeasuredPlace[] {
   const { sampleRate } = stretch
   const factor = coarseFactor(sampleRate)
   // The coarse and full grids of the regenerated audio must meet at the margin.
@@ -55,11 +66,17 @@ export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
       return { lag: centre + found.lag, match: found.match }
     }
     const near = seek(overall, Math.min(Math.round((NEARBY_SEC * sampleRate) / factor), margin))
-    const best = near.match >= NEARBY_MATCH ? near : seek(0, margin)
+    const greatest = near.match >= NEARBY_MATCH ? near : seek(0, margin)
+    const atExpected =
+      expected === undefined
+        ? null
+        : seek(Math.round(expected / factor), Math.round((EXPECTED_SEC * sampleRate) / factor))
+    const isExpected = atExpected !== null && atExpected.match >= AS_EXPECTED * greatest.match
+    const best = isExpected ? atExpected : greatest
     const heard = part(answer.coarse, start + margin + best.lag, length)
     // Places with one coarse lag share the fine one. They differ by less than a coarse sample, which is not a drift.
     const lagSamples =
-      exactLags.get(best.lag) ??
+      (isExpected ? expected : exactLags.get(best.lag)) ??
       exactLag(cut, answer, {
         start: start * factor,
         length: length * factor,
@@ -72,6 +89,7 @@ export function measurePlaces(stretch: Stretch): readonly MeasuredPlace[] {
       atSample: stretch.atSample + start * factor,
       lagSamples,
       match: Math.max(0, best.match),
+      ...(atExpected !== null && !isExpected && { matchAsExpected: atExpected.match }),
       cutPower: energyOf(reference) / length,
       answerPower: energyOf(heard) / length,
     }

@@ -20,27 +20,34 @@ const PAUSE = 1e-3
 const TAKEN_AWAY = 1e-2
 /** Smallest share of the voiced power that must be found, however much was noise. */
 const LEAST_FOUND = 0.2
+/** With this match, and less than half of it at the expected lag, a place is elsewhere whatever the others show. */
+const CLEARLY_ELSEWHERE = 0.6
 /** Mean square of silence in any case: -80 dB in the speech band. */
 const SILENT_POWER = 1e-8
 
 export type AlignmentVerdict =
   | { readonly kind: 'aligned'; readonly alignment: Alignment }
   | { readonly kind: 'silent' }
-  | { readonly kind: 'weak'; readonly support: number; readonly match: number }
+  | { readonly kind: 'weak'; readonly support: number; readonly lag: number }
   | { readonly kind: 'drift'; readonly lags: readonly [number, number] }
 
-/** Judges all places together: most of the voice must agree on one lag, and nothing may contradict it. */
+/**
+ * Judges all places together: most of the voice must agree on one lag, and nothing may contradict it.
+ *
+ * @param expected the lag, if the places were measured against one
+ */
 export function judgePlaces(
   places: readonly MeasuredPlace[],
   sampleRate: number,
   method: 'waveform' | 'envelope',
   thresholds: AlignmentThresholds,
+  expected?: number,
 ): AlignmentVerdict {
   const loudest = Math.max(...places.map(({ cutPower }) => cutPower), 0)
   const voiced = places.filter(({ cutPower }) => cutPower > Math.max(loudest * PAUSE, SILENT_POWER))
   if (voiced.length === 0) return { kind: 'silent' }
   const same = voiced.filter(({ match }) => match >= thresholds.same)
-  const lag = weightedMedian(same)
+  const lag = expected ?? weightedMedian(same)
   const tolerance = thresholds.toleranceSec * sampleRate
   const agrees = ({ lagSamples }: MeasuredPlace) => Math.abs(lagSamples - lag) <= tolerance
   const supporting = same.filter(agrees)
@@ -48,15 +55,24 @@ export function judgePlaces(
   const heard = voiced.filter((place) => place.match >= thresholds.same || gainOf(place) > usualGain * TAKEN_AWAY)
   const found = powerOf(supporting) / powerOf(voiced)
   const support = found < LEAST_FOUND ? found : powerOf(supporting) / powerOf(heard)
-  const contrary = same.filter((place) => !agrees(place) && place.match >= thresholds.elsewhere)
+  const elsewhere = same.filter((place) => !agrees(place) && place.match >= thresholds.elsewhere)
+  const contrary = elsewhere.filter((place) => isContrary(place, elsewhere, tolerance))
   const astray = contrary[0]
   // Most of the voice is found, but not at one lag. If little is found at all, it is other audio.
   if (astray && powerOf([...supporting, ...contrary]) > powerOf(heard) / 2)
     return { kind: 'drift', lags: [lag, astray.lagSamples] }
+  if (astray || support < thresholds.support) return { kind: 'weak', support, lag }
   const match = Math.min(1, ...supporting.map((place) => place.match))
-  if (astray || support < thresholds.support) return { kind: 'weak', support, match: supporting.length > 0 ? match : 0 }
   const kept = supporting.map(({ atSample, lagSamples, match }) => ({ atSample, lagSamples, match }))
   return { kind: 'aligned', alignment: { lagSamples: lag, match, method, places: kept } }
+}
+
+/** A jump or a drift shows in several places. A single one may match an earlier word better than its own remains. */
+function isContrary(place: MeasuredPlace, elsewhere: readonly MeasuredPlace[], tolerance: number): boolean {
+  const { match, matchAsExpected, lagSamples } = place
+  if (matchAsExpected === undefined) return true
+  if (match >= CLEARLY_ELSEWHERE && matchAsExpected < match / 2) return true
+  return elsewhere.some((other) => other !== place && Math.abs(other.lagSamples - lagSamples) <= tolerance)
 }
 
 /** The error for regenerated audio that is not the sent voice. */
@@ -68,7 +84,7 @@ export function notAligned(answerPath: string, why: string): VerificationError {
       input: answerPath,
       remedies: [
         'Compare the regenerated audio with the voice that was sent. Both files are kept.',
-        'Run the job again. The next result may be correct.',
+        'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
       ],
     },
   )
@@ -86,7 +102,10 @@ export function drifts(
     `The regenerated audio is ${ms(one)} late at one place and ${ms(other)} at another, so no shift puts it in sync.`,
     {
       input: answerPath,
-      remedies: ['Compare the regenerated audio with the voice that was sent. Both files are kept.'],
+      remedies: [
+        'Compare the regenerated audio with the voice that was sent. Both files are kept.',
+        'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
+      ],
     },
   )
 }

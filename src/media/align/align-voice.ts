@@ -30,7 +30,7 @@ export interface AlignVoiceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Largest lag in either direction. */
+/** Largest lag in either direction, and no more than half of the cut: a lag as long as the sound is none. */
 const MOST_LAG_SEC = 1
 /** Largest missing length, because codecs trim. More is a missing part of the voice. */
 const MOST_MISSING_SEC = 0.25
@@ -41,6 +41,8 @@ const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
   support: 0.7,
   toleranceSec: 0.001,
 }
+/** At an expected lag. There, other audio matches by less than 0.1, because no better lag is sought. */
+const EXPECTED_THRESHOLDS: AlignmentThresholds = { ...WAVEFORM_THRESHOLDS, same: 0.25, elsewhere: 0.3 }
 const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
 
 /**
@@ -113,15 +115,22 @@ async function judgeStretches(
   ranges: readonly SampleRange[],
 ): Promise<AlignmentVerdict> {
   const { sampleRate } = cut
-  const byWaveform: MeasuredPlace[] = []
-  for await (const stretch of stretches(cut, sound, startSample, ranges)) byWaveform.push(...measurePlaces(stretch))
-  const waveform = judgePlaces(byWaveform, sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
-  if (waveform.kind !== 'weak') return waveform
-  const byEnvelope: MeasuredPlace[] = []
-  for await (const stretch of stretches(cut, sound, startSample, ranges))
-    byEnvelope.push(...measureEnvelopePlaces(stretch))
-  const envelope = judgePlaces(byEnvelope, sampleRate, 'envelope', ENVELOPE_THRESHOLDS)
-  return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : waveform
+  const measured = async (measure: (stretch: Stretch) => readonly MeasuredPlace[]) => {
+    const places: MeasuredPlace[] = []
+    for await (const stretch of stretches(cut, sound, startSample, ranges)) places.push(...measure(stretch))
+    return places
+  }
+  const found = judgePlaces(await measured(measurePlaces), sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
+  if (found.kind === 'aligned' || found.kind === 'silent') return found
+  // A weak match does not show another lag: most of a tone or of noise is removed.
+  for (const lag of new Set([found.kind === 'drift' ? found.lags[0] : found.lag, 0])) {
+    const places = await measured((stretch) => measurePlaces(stretch, lag))
+    const expected = judgePlaces(places, sampleRate, 'waveform', EXPECTED_THRESHOLDS, lag)
+    if (expected.kind === 'aligned') return expected
+  }
+  if (found.kind === 'drift') return found
+  const envelope = judgePlaces(await measured(measureEnvelopePlaces), sampleRate, 'envelope', ENVELOPE_THRESHOLDS)
+  return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : found
 }
 
 /** Reads both files, one stretch at a time. Each is valid until the next one is requested. */
@@ -131,7 +140,7 @@ async function* stretches(
   startSample: number,
   ranges: readonly SampleRange[],
 ): AsyncGenerator<Stretch> {
-  const marginSamples = MOST_LAG_SEC * cut.sampleRate
+  const marginSamples = Math.min(MOST_LAG_SEC * cut.sampleRate, Math.ceil(cut.sampleCount / 2))
   const sought = ranges.map((range) => ({
     startSample: startSample + range.startSample - marginSamples,
     endSample: startSample + range.endSample + marginSamples,

@@ -2,17 +2,26 @@ import { blamingFile, fileUrl, safeInputOptions, streamFfmpeg } from '../../medi
 import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
 import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
 
+/** An audio track of a file: of the input or of a cut. */
+export interface HeardTrack {
+  readonly path: string
+  readonly audioIndex: number
+  readonly channels: number
+}
+
 /**
  * Seconds of voice in an audio track, found by the model's voice detector, which stops at the first sufficient voice. A
- * detector can be wrong: it takes singing for voice and may miss a whisper.
+ * detector can be wrong: it takes singing for voice and may miss a whisper. Listens to each channel, as the embedded
+ * service does.
  *
  * @returns null if the detector cannot decide
  */
-async function detectedVoiceSec(path: string, audioIndex: number, signal?: AbortSignal): Promise<number | null> {
+async function detectedVoiceSec({ path, audioIndex, channels }: HeardTrack, signal?: AbortSignal) {
+  const fold = channels > 2 ? ':channel_layouts=stereo' : ''
   const { stdout } = streamFfmpeg(
     {
       inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
-      filterComplex: `[0:a:${audioIndex}]aresample=${VOICE_SAMPLE_RATE},aformat=sample_fmts=flt:channel_layouts=mono[pcm]`,
+      filterComplex: `[0:a:${audioIndex}]aresample=${VOICE_SAMPLE_RATE},aformat=sample_fmts=flt${fold}[pcm]`,
       outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 'f32le', '-c:a', 'pcm_f32le'] }],
     },
     { signal, input: path },
@@ -20,7 +29,7 @@ async function detectedVoiceSec(path: string, audioIndex: number, signal?: Abort
   const pool = new VoicePool({ workers: 1 })
   try {
     const amount = await detectVoice(
-      { channelCount: 1, chunks: stdout },
+      { channelCount: Math.min(channels, 2), chunks: stdout },
       { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC },
     )
     return amount?.voicedSec ?? null
@@ -34,15 +43,13 @@ async function detectedVoiceSec(path: string, audioIndex: number, signal?: Abort
  * The detector's verdict on an audio track. It gives -3 if practically nobody speaks: a warning, or a refusal if the
  * limits require a voice.
  *
- * @param path of the input or of a cut
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
 export async function noVoiceVerdicts(
-  path: string,
-  audioIndex: number,
+  track: HeardTrack,
   limits: Limits,
   signal?: AbortSignal,
 ): Promise<readonly Verdict[]> {
-  const voicedSec = await blamingFile(path, signal, () => detectedVoiceSec(path, audioIndex, signal))
+  const voicedSec = await blamingFile(track.path, signal, () => detectedVoiceSec(track, signal))
   return runRules(subjectOfSound(voicedSec), limits).filter(({ errorCode }) => errorCode === -3)
 }

@@ -3,7 +3,7 @@ import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/e
 import { linkedAbort } from '../../core/linked-abort.js'
 import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
-import { type Limits, refusalError } from '../../precheck/index.js'
+import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { cutRequests, type JobPlan } from '../plan/plan-job.js'
@@ -56,10 +56,12 @@ export interface ObtainOptions {
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
   const prepared = await context.slots.local.run(() => preparePieces(options), options.signal)
   const sent = prepared.filter((piece) => piece.kind === 'send')
-  if (options.settings.recipe.voice.requireVoice) {
-    const cuts = sent.flatMap((piece) => piece.cuts)
-    await requireVoice(options, cuts, { ...context.limits, requireVoice: true })
-  }
+  const limits = options.settings.recipe.voice.requireVoice
+    ? { ...context.limits, requireVoice: true }
+    : // The detector of the embedded service is this one, so it would refuse the same.
+      context.isEmbedded && DEFAULT_SERVICE_LIMITS
+  const cuts = sent.flatMap((piece) => piece.cuts)
+  if (limits) await requireVoice(options, cuts, limits)
   const { controller, release } = linkedAbort(options.signal)
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
   const progress = new JointProgress(
@@ -128,11 +130,12 @@ async function preparePieces({
   return prepared
 }
 
-/** Runs only if it was requested: a detector can be wrong, and the service checks the same. */
+/** Refuses a job without a voice in any of its cuts. A detector can be wrong, so a remote service decides by itself. */
 async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
   let refusal: PrecheckError | undefined
-  for (const { path } of cuts) {
-    refusal = refusalError(plan.media.path, await noVoiceVerdicts(path, 0, limits, signal))
+  for (const { path, channels } of cuts) {
+    const verdicts = await noVoiceVerdicts({ path, channels, audioIndex: 0 }, limits, signal)
+    refusal = refusalError(plan.media.path, verdicts)
     if (!refusal) return
   }
   if (refusal) throw refusal

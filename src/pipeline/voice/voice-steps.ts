@@ -10,8 +10,11 @@ import { stillRunning, waitForVoice } from './wait-for-voice.js'
 /** Time for which an interrupted job still waits for the answer to a start, so that it knows what it paid. */
 const START_GRACE_MS = 5000
 
-/** Faults of the service's set-up, which another process of the same voice would have again. */
-const NOT_WORTH_PAYING_AGAIN: ReadonlySet<string> = new Set(['ERR_ANSWER_CHANNELS'])
+/**
+ * Audio that is decodable but does not fit the voice. Another process would return the same, so nothing is paid again.
+ * It stays in the cache: a later run judges it again, perhaps with a newer version.
+ */
+const KEPT: ReadonlySet<string> = new Set(['ERR_ALIGNMENT', 'ERR_ALIGNMENT_DRIFT', 'ERR_ANSWER_CHANNELS'])
 
 /** The steps that take a voice from one status to the next. `regenerateVoice` chooses among them. */
 export class VoiceSteps<Judged> {
@@ -47,7 +50,7 @@ export class VoiceSteps<Judged> {
     }
   }
 
-  /** Takes the voice from the cache. Removes it from there if it is unusable. */
+  /** Takes the voice from the cache. Removes it from there if it is unusable, unless it is {@link KEPT}. */
   async takeCached(): Promise<boolean> {
     const { cache } = this.#context
     const { answerPath } = this.#request
@@ -56,7 +59,7 @@ export class VoiceSteps<Judged> {
       await this.#judge()
       return true
     } catch (error) {
-      if (!(error instanceof VerificationError)) throw error
+      if (!(error instanceof VerificationError) || KEPT.has(error.code)) throw error
       this.#note(`The cached audio is unusable (${error.message}) It is downloaded again, at no cost.`)
       await this.#discard()
       return false
@@ -198,7 +201,7 @@ export class VoiceSteps<Judged> {
   }
 
   async fetch(fileId: string): Promise<void> {
-    const { cache, slots } = this.#context
+    const { slots } = this.#context
     const { signal } = this.#held
     const client = await this.#context.client()
     const { answerPath } = this.#request
@@ -217,8 +220,12 @@ export class VoiceSteps<Judged> {
       if (!(error instanceof VerificationError)) throw error
       return this.#reject(error)
     }
-    const { path } = await cache.put(this.#held.voice.key, answerPath)
+    await this.#keep()
     this.#mark('downloaded')
+  }
+
+  async #keep(): Promise<void> {
+    const { path } = await this.#context.cache.put(this.#held.voice.key, this.#request.answerPath)
     await this.#held.advance({ status: 'cached', path })
   }
 
@@ -237,7 +244,10 @@ export class VoiceSteps<Judged> {
       await this.#discard()
       throw damagedDownloads(error)
     }
-    if (NOT_WORTH_PAYING_AGAIN.has(error.code)) throw error
+    if (KEPT.has(error.code)) {
+      await this.#keep()
+      throw error
+    }
     if (voice.attempts.some(({ status, errorCode }) => status === 'failed' && errorCode === USELESS_ANSWER)) {
       const fileIds = voice.attempts.map(({ fileId }) => fileId).join(', ')
       const message = `${error.message} The service returned unusable audio twice (file ids ${fileIds}), so voxmux gave up.`

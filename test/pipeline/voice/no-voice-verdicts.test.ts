@@ -12,7 +12,7 @@ it('blames a file whose sound cannot be decoded', async () => {
   bytes.writeUInt16BE(0, 18)
   bytes.writeUInt8(bytes.readUInt8(20) & 0x0f, 20)
   await writeFile(path, bytes)
-  await expect(noVoiceVerdicts(path, 0, {})).rejects.toMatchObject({
+  await expect(noVoiceVerdicts({ path, audioIndex: 0, channels: 1 }, {})).rejects.toMatchObject({
     code: 'ERR_UNREADABLE',
     errorCode: -2,
     exitCode: 5,

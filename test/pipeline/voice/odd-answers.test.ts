@@ -25,7 +25,8 @@ async function voice(): Promise<{ request: VoiceRequest<string>; sent: string }>
     source: { kind: 'upload', path, clientFileId: 'voice' },
     judge: async (answerPath) => {
       const answer = await readFile(answerPath, 'utf8')
-      if (answer !== sent) throw new VerificationError('ERR_ALIGNMENT', 'It is another voice.', { input: answerPath })
+      if (answer !== sent)
+        throw new VerificationError('ERR_ANSWER_UNREADABLE', 'It is no voice.', { input: answerPath })
       return answer
     },
   }
@@ -171,7 +172,7 @@ describe('useless audio', () => {
     const judge = async (path: string, signal: AbortSignal) => {
       if (!isFirst) return request.judge(path, signal)
       isFirst = false
-      throw new VerificationError('ERR_ALIGNMENT', 'It is another voice.')
+      throw new VerificationError('ERR_ANSWER_UNREADABLE', 'It is no voice.')
     }
     const regenerated = await regenerateVoice({ ...request, judge }, context)
     expect(regenerated).toMatchObject({ judged: sent, paidSec: 0 })
@@ -184,11 +185,11 @@ describe('useless audio', () => {
     bench.server.behaviour.regenerate = () => Buffer.from('\0another voice')
     const failing = () => regenerateVoice(request, context).catch((error: unknown) => error)
     const error = await failing()
-    expect(error).toMatchObject({ code: 'ERR_ALIGNMENT', exitCode: 7 })
+    expect(error).toMatchObject({ code: 'ERR_ANSWER_UNREADABLE', exitCode: 7 })
     const [first, second] = bench.server.files
     expect(String(error)).toContain(`The service returned unusable audio twice (file ids ${first?.id}, ${second?.id})`)
     expect(bench.server.calls).toMatchObject({ registerFile: 2, download: 4 })
-    expect(await failing()).toMatchObject({ code: 'ERR_ALIGNMENT' })
+    expect(await failing()).toMatchObject({ code: 'ERR_ANSWER_UNREADABLE' })
     expect(bench.server.charges).toBe(2)
     bench.server.behaviour.regenerate = (path) => path
   })
@@ -220,15 +221,23 @@ describe('useless audio', () => {
     expect(server.charges).toBe(1)
   })
 
-  it('with another number of channels is not paid for again', async () => {
-    const { request } = await voice()
-    const judge = async () => {
-      throw new VerificationError('ERR_ANSWER_CHANNELS', 'It has six channels.')
-    }
-    const run = () => regenerateVoice({ ...request, judge }, bench.pipeline.context)
-    await expect(run()).rejects.toMatchObject({ code: 'ERR_ANSWER_CHANNELS' })
-    await expect(run()).rejects.toMatchObject({ code: 'ERR_ANSWER_CHANNELS' })
-    expect(bench.server.calls).toMatchObject({ registerFile: 1, download: 4 })
-    expect(bench.server.charges).toBe(1)
-  })
+  it.each(['ERR_ALIGNMENT', 'ERR_ALIGNMENT_DRIFT', 'ERR_ANSWER_CHANNELS'] as const)(
+    'that is decodable is kept and not paid for again: %s',
+    async (code) => {
+      const { request, sent } = await voice()
+      const judge = async () => {
+        throw new VerificationError(code, 'It does not fit.')
+      }
+      const run = () => regenerateVoice({ ...request, judge }, bench.pipeline.context)
+      await expect(run()).rejects.toMatchObject({ code, exitCode: 7 })
+      await rm(request.answerPath)
+      await expect(run()).rejects.toMatchObject({ code, exitCode: 7 })
+      expect(bench.server.calls).toMatchObject({ registerFile: 1, download: 2 })
+      expect(bench.server.charges).toBe(1)
+      await rm(request.answerPath)
+      // An update can judge it otherwise.
+      expect(await regenerateVoice(request, bench.pipeline.context)).toMatchObject({ judged: sent, paidSec: 0 })
+      expect(bench.server.calls).toMatchObject({ registerFile: 1, download: 2 })
+    },
+  )
 })
