@@ -45,8 +45,7 @@ const FLOORS: Readonly<Record<string, Readonly<Record<string, readonly string[]>
     ffmpeg: [],
   },
   ledger: {
-    shared: ['redis', 'jobs', 'voices', 'spending', 'leases', 'database'],
-    redis: ['jobs', 'voices', 'spending', 'leases', 'database'],
+    shared: ['jobs', 'voices', 'spending', 'leases', 'database'],
     jobs: ['leases', 'database'],
     voices: ['jobs', 'leases', 'database'],
     spending: ['leases', 'database'],
@@ -75,8 +74,6 @@ const ONE_IMPORTER: Readonly<Record<string, string>> = {
   jose: 'src/service/',
   '@azure/storage-blob': 'src/service/',
   libsql: 'src/ledger/database/connection.ts',
-  bullmq: 'src/ledger/',
-  ioredis: 'src/ledger/',
   pg: 'src/ledger/database/',
   yargs: 'src/cli/',
   '@jitsi/rnnoise-wasm': 'src/voice/rnnoise.ts',

@@ -84,7 +84,7 @@ function keyOf(limit: LearnedLimit): (string | number)[] {
 }
 
 /** True if a file with that value resembles the refused one. */
-export function limitMatches(limit: LearnedLimit, value: number | string | undefined): boolean {
+function limitMatches(limit: LearnedLimit, value: number | string | undefined): boolean {
   if (value === undefined || typeof value !== typeof limit.value) return false
   switch (limit.relation) {
     case 'at-least':

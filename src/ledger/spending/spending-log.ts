@@ -37,8 +37,8 @@ export interface SpendingLog {
 }
 
 /** Number of days in which a reservation is committed or released. */
-export const OPEN_DAYS = 4
-export const DAY_MS = 24 * 3600 * 1000
+const OPEN_DAYS = 4
+const DAY_MS = 24 * 3600 * 1000
 
 /** {@link SpendingLog} in SQL: one limit for all processes of a ledger. */
 export class SqlSpendingLog implements SpendingLog {
@@ -98,7 +98,7 @@ async function spentOn(statements: Statements, day: string): Promise<DaySpending
 }
 
 /** The day of a time in Unix milliseconds, as `YYYY-MM-DD` in UTC. */
-export function dayOf(ms: number): string {
+function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
@@ -113,7 +113,7 @@ export function requireAllowance(spentSec: number, sec: number, maxSecondsPerDay
 }
 
 /** Creates `ERR_SPENDING_LIMIT` if today's rest is too small, or `ERR_LONGER_THAN_A_DAY` if a whole day is. */
-export function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
+function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): PrecheckError {
   const [spent, more, limit] = [spentSec, sec, maxSecondsPerDay].map((value) => Number(value.toFixed(1)))
   if (sec > maxSecondsPerDay) {
     return new PrecheckError(

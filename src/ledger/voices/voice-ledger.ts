@@ -19,8 +19,8 @@ export type VoiceClaim =
 export interface VoiceLedger {
   /**
    * Claims a voice, new or known, with any status: the caller continues from `voice.status`. Each claim deletes up to
-   * two voices that are at rest (see `isAtRest`) and unused for too long. The ledger therefore stays bounded without a
-   * sweep.
+   * two unused voices that are at rest: nothing of them may be charged, and no paid output waits for its download. The
+   * ledger therefore stays bounded without a sweep.
    */
   claim(key: string, leaseMs?: number): Promise<VoiceClaim>
   heartbeat(lease: VoiceLease, leaseMs?: number): Promise<VoiceLease>

@@ -21,11 +21,6 @@ export const VOICE_STATUSES = [
 ] as const
 export type VoiceStatus = (typeof VOICE_STATUSES)[number]
 
-/** True if no step that may be charged is in progress, and no paid output waits for its download. */
-export function isAtRest(status: VoiceStatus): boolean {
-  return status !== 'starting' && status !== 'started' && status !== 'succeeded'
-}
-
 /** `errorCode` of an attempt that the service reported as a success, but whose audio was unusable. */
 export const USELESS_ANSWER = 0
 
