@@ -6,10 +6,11 @@ import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from '../pcm/file-clock.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, replacedStreams } from '../write/remux/mux-command.js'
-import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
+import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
 import type { SyncPlace, SyncPlaceName, SyncSample } from '../write/remux/sync-reference.js'
+import { errorPower } from '../write/splice/measure-joint.js'
 import { matchStreams } from './match-streams.js'
 import { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
@@ -22,6 +23,8 @@ export interface TrackReadBack {
   readonly places: readonly SyncPlace[]
   /** Places at which the decoded audio does not resemble the audio that was fed. */
   readonly lost: readonly SyncPlaceName[]
+  /** Samples of the clock at which a changed part does not come back as it was encoded. */
+  readonly unlike: readonly number[]
 }
 
 /** Facts from one reading of an output. */
@@ -48,10 +51,11 @@ export async function readBack(
   signal: AbortSignal | undefined,
 ): Promise<ReadBack> {
   const lines = new HashLines()
-  const times = new PacketTimes()
+  const parts = splicedStreams(plan)
+  const times = new PacketTimes(parts)
   const matched = matchStreams(plan, output)
   const indexOf = (stream: PlannedStream) => matched.get(stream)?.index ?? -1
-  const proofs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)]
+  const proofs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf, parts)]
   const tracks: TrackReadBack[] = []
   for (const [place, voice] of result.voices.entries()) {
     const decode = async (globalOptions: readonly string[]) => {
@@ -92,6 +96,7 @@ export async function readBack(
       lost: found.flatMap(({ at, offsetSamples }, index) =>
         offsetSamples === null && isHeard(voice.syncSamples[index]) ? [at] : [],
       ),
+      unlike: unlikeProbes(voice, windows, moved),
     })
   }
   return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }
@@ -106,7 +111,7 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
   const filters = [`aresample=${sampleRate}`, ...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
   return {
     filter: `[0:${(stream && matchStreams(plan, output).get(stream)?.index) ?? -1}]${filters.join(',')}[mono]`,
-    windows: new SyncWindows(voice.syncSamples, Math.round(SEARCH_SEC * sampleRate)),
+    windows: new SyncWindows([...voice.syncSamples, ...probesOf(voice)], Math.round(SEARCH_SEC * sampleRate)),
   }
 }
 
@@ -128,6 +133,19 @@ function places(voice: MuxedVoice, windows: SyncWindows, moved: number): readonl
     // Broken floats give a match of NaN, which fails this comparison.
     const offsetSamples = match >= LEAST_MATCH ? lag - moved : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
+  })
+}
+
+function probesOf({ splice }: MuxedVoice) {
+  return splice?.kind === 'spliced' ? splice.probes : []
+}
+
+function unlikeProbes(voice: MuxedVoice, windows: SyncWindows, moved: number): readonly number[] {
+  const first = Math.round(SEARCH_SEC * voice.format.sampleRate) + moved
+  return probesOf(voice).flatMap(({ atSample, values, mostError }, place) => {
+    const decoded = windows.window(voice.syncSamples.length + place).subarray(first, first + values.length)
+    // NaN fails.
+    return errorPower(values, decoded) <= mostError ? [] : [atSample]
   })
 }
 

@@ -7,7 +7,7 @@ export class SyncWindows {
   sampleCount = 0
 
   /** @param reach samples to keep before and after each */
-  constructor(samples: readonly SyncSample[], reach: number) {
+  constructor(samples: readonly Pick<SyncSample, 'atSample' | 'values'>[], reach: number) {
     this.#windows = samples.map(({ atSample, values }) => ({
       from: atSample - reach,
       values: new Float64Array(values.length + 2 * reach),

@@ -1,8 +1,9 @@
 import { VerificationError, type VoxmuxError } from '../../core/errors.js'
+import { formatTime } from '../../core/time.js'
 import type { MediaInfo } from '../media-info.js'
 import { probe } from '../probe/probe.js'
 import type { MuxResult } from '../write/remux/mux.js'
-import { writtenStreams } from '../write/remux/mux-command.js'
+import { replacedStreams, writtenStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { type PacketTimesByIndex, sameTimes } from '../write/remux/packet-times.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
@@ -68,6 +69,7 @@ export async function verifyMux(
     ...hashDifferences(plan, result.packetHashes, back.packetHashes),
     ...timeDifferences(plan, result.packetTimes, back.packetTimes),
     ...back.tracks.flatMap((track) => soundDifferences(plan, result, track)),
+    ...spliceDifferences(plan, result, back.packetTimes),
   ]
   if (differences.length > 0) throw failed(plan, differences)
   return {
@@ -81,6 +83,7 @@ export async function verifyMux(
       'times of every picture and subtitle',
       'new audio decoded to its end',
       'sound against picture',
+      ...(result.voices.some(({ splice }) => splice?.kind === 'spliced') ? ['packets outside the changed parts'] : []),
     ],
   }
 }
@@ -94,9 +97,9 @@ function hashDifferences(plan: MuxPlan, before: PacketHashes, after: PacketHashe
 }
 
 function timeDifferences(plan: MuxPlan, before: PacketTimesByIndex, after: PacketTimesByIndex): readonly string[] {
-  return writtenStreams(plan).flatMap(({ input }) => {
+  return writtenStreams(plan).flatMap(({ fate, input }) => {
     const [was, is] = [before.get(input.index), after.get(input.index)]
-    if (was === undefined || is === undefined) return []
+    if (fate !== 'copied' || was === undefined || is === undefined) return []
     // Another container may divide the same bytes into other packets; the hash then proves them.
     if (plan.media.container !== plan.container && was.pts.length !== is.pts.length) return []
     return sameTimes(was, is) ? [] : [`the times of ${input.kind} stream ${input.index}`]
@@ -118,8 +121,25 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
   return [
     ...(lengths ? [`the length of ${name} (${track.sampleCount} instead of ${voice.sampleCount} samples)`] : []),
     ...late.map(({ at, offsetSamples }) => `the timing of ${name} (${offsetSamples} samples off at its ${at})`),
+    ...track.unlike.map((sample) => `the audio of ${name} at ${formatTime(sample / rate)}, in a changed part`),
     ...track.lost.map((at) => `the audio of ${name} at its ${at}`),
   ]
+}
+
+/** Compares every packet outside the changed parts of a track with the input's. */
+function spliceDifferences(plan: MuxPlan, result: MuxResult, after: PacketTimesByIndex): readonly string[] {
+  return replacedStreams(plan).flatMap(({ input }) => {
+    const splice = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.splice
+    if (splice?.kind !== 'spliced') return []
+    const [was, is] = [result.packetTimes.get(input.index), after.get(input.index)]
+    // ffmpeg may leave out packets at the start that are not shown.
+    const first = splice.count - (was?.contents.length ?? 0)
+    const isNew = (place: number) =>
+      splice.replaced.some(({ from, to }) => place + first >= from && place + first <= to)
+    const isSame =
+      was && is && sameTimes(was, is) && was.contents.every((sum, place) => isNew(place) || sum === is.contents[place])
+    return isSame ? [] : [`the packets of audio track ${input.audioIndex} outside the changed parts`]
+  })
 }
 
 function verifiedStreams(

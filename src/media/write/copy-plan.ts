@@ -32,7 +32,10 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
   let output: OutputBlocks | undefined
   try {
     const file = await opened(target, sharesInput ? 'r+' : 'wx')
-    const source = async (path: string) => new SourceWindow(await opened(path, 'r'), options.input)
+    const source = async (path: string) => {
+      const handle = await opened(path, 'r')
+      return new SourceWindow(handle, options.input, (await handle.stat()).size)
+    }
     const input = await source(options.input)
     const donors: SourceWindow[] = []
     for (const donor of options.donors) donors.push(await source(donor))

@@ -15,7 +15,7 @@ import { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
 /** Command that encodes raw audio into a side file. */
-function donorCommand(
+export function donorCommand(
   source: FfmpegCommand['inputs'][number]['url'],
   { format: pcm }: Pick<PcmStream, 'format'>,
   encoding: AudioEncoding,

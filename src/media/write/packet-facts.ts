@@ -2,7 +2,7 @@ import { runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
 import type { MuxResult } from './remux/mux.js'
-import type { MuxPlan } from './remux/mux-plan.js'
+import { type MuxPlan, splicedStreams } from './remux/mux-plan.js'
 import { PacketTimes, timesOutput } from './remux/packet-times.js'
 import { HashLines, hashOutput } from './remux/stream-hash.js'
 
@@ -18,10 +18,11 @@ export interface PacketReading extends SideReading {
 export function packetReading(plan: MuxPlan): PacketReading | null {
   if (plan.writing.kind === 'remux') return null
   const hashes = new HashLines()
-  const times = new PacketTimes()
+  const parts = splicedStreams(plan)
+  const times = new PacketTimes(parts)
   const indexOf = ({ input }: MuxPlan['streams'][number]) => input.index
   return {
-    outputs: [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf)],
+    outputs: [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf, parts)],
     takeStderrLine: (line) => hashes.take(line),
     onFactLine: (line) => times.take(line),
     facts: () => ({ packetHashes: hashes.byInputIndex(plan), packetTimes: times.byInputIndex(plan) }),

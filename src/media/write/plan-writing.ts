@@ -13,7 +13,10 @@ import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { replacedStreams } from './remux/mux-command.js'
-import { type MuxOptions, type MuxPlan, planMux, planOwnFile } from './remux/mux-plan.js'
+import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
+import type { SpliceableTrack } from './splice/old-packets.js'
+import { unspliceable } from './splice/same-coding.js'
+import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
 import type { Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
@@ -87,10 +90,27 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
   for (const ask of WRITERS) {
     const answer = await ask(wanted, options.signal)
     if (answer === null) continue
-    if ('kind' in answer) return planOwnFile(remux, encodings, { ...answer, declined })
+    if ('kind' in answer) {
+      return planOwnFile(remux, encodings, { ...answer, declined }, await planSplices(wanted, answer, options))
+    }
     declined.push(answer)
   }
   return { ...remux, writing: { kind: 'remux', declined } }
+}
+
+/** Finds out which tracks that change in parts can keep the packets outside them. */
+async function planSplices(
+  { tracks }: Wanted,
+  { splice }: TakenWriting,
+  { inParts = [] }: PlanOutputOptions,
+): Promise<SplicePlans> {
+  const plans = new Map<number, string | null>()
+  for (const [place, { input, encoding }] of tracks.entries()) {
+    if (encoding.lossless || !inParts.includes(input.audioIndex)) continue
+    const answer = await splice(place)
+    plans.set(input.audioIndex, typeof answer === 'string' ? answer : null)
+  }
+  return plans
 }
 
 /** Keeps the file's own codec, even if the remux does not support it in that container. */
@@ -117,14 +137,22 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
         reason: `its structure has a ${fault.kind} of ${fault.length} bytes at ${fault.start}`,
       }
     }
-    const layOut = async (paths: readonly string[], stop: AbortSignal | undefined) => {
+    const layOut = async (sources: readonly DonorSource[], stop: AbortSignal | undefined) => {
       const read: Donor[] = []
       for (const [place, track] of wanted.tracks.entries()) {
-        read.push(await writer.readDonor(paths[place] ?? '', track, stop, parsed))
+        const source = sources[place]
+        // The same writer made the track.
+        if (source?.kind === 'spliced') read.push((source.track as SpliceableTrack<Donor>).donorOf(source.packets))
+        else read.push(await writer.readDonor(source?.path ?? '', track, stop, parsed))
       }
-      return checked(writer.layOut(parsed, wanted, read), census, wanted.media)
+      return resolveDonors(checked(writer.layOut(parsed, wanted, read), census, wanted.media), sources)
     }
-    return { kind: 'bytes', writer: writer.name, census, donors, layOut, declined: [] }
+    const splice = async (place: number) => {
+      const track = wanted.tracks[place]
+      const reason = track && unspliceable(track)
+      return reason ?? (await writer.splice?.(parsed, wanted, place)) ?? 'its container has no separate packets'
+    }
+    return { kind: 'bytes', writer: writer.name, census, donors, splice, layOut, declined: [] }
   }
 }
 

@@ -7,9 +7,12 @@ import { copyPlan } from './copy-plan.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { encodeDonor } from './encode-donor.js'
 import { type PacketFacts, readPacketFacts } from './packet-facts.js'
-import { feedOf, type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
+import { feedOf, type MuxedVoice, type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { type ReplacedStream, replacedStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
+import type { VoiceFeed } from './remux/voice-feed.js'
+import { spliceTrack } from './splice/splice-track.js'
+import { type DonorSource, SplicedPackets } from './splice/spliced-packets.js'
 import type { DonorFormat } from './writer.js'
 import type { Writing } from './writing.js'
 
@@ -33,19 +36,39 @@ export async function writeOutput(
 ): Promise<MuxResult> {
   const { writing } = plan
   if (writing.kind === 'remux') return mux(plan, voices, partPath, options)
-  const donorPaths = replacedStreams(plan).map((_, place) => donorPath(partPath, place, options))
+  const side = new SideFiles(partPath, options)
   try {
-    return await writeBytes(plan, writing, voices, partPath, donorPaths, options)
+    return await writeBytes(plan, writing, voices, partPath, side, options)
   } catch (error) {
     await rm(partPath, { force: true })
     throw error
   } finally {
-    await Promise.all(donorPaths.map((path) => rm(path, { force: true })))
+    await Promise.all(side.all.map((path) => rm(path, { force: true })))
   }
 }
 
-function donorPath(partPath: string, place: number, { workFolder = dirname(partPath) }: MuxRunOptions): string {
-  return join(workFolder, `${basename(partPath)}.donor${place}`)
+/** The temporary files of an output. */
+class SideFiles {
+  readonly all: string[] = []
+  /** Those with packets. Pieces of a layout refer to them by place. */
+  readonly donors: string[] = []
+  readonly #stem: string
+
+  constructor(partPath: string, { workFolder = dirname(partPath) }: MuxRunOptions) {
+    this.#stem = join(workFolder, `${basename(partPath)}.donor`)
+  }
+
+  /** Path of a file whose content is not part of the output. */
+  readonly scratch = (): string => {
+    const path = `${this.#stem}${this.all.length}`
+    this.all.push(path)
+    return path
+  }
+
+  readonly donor = (): { readonly path: string; readonly donor: number } => {
+    const path = this.scratch()
+    return { path, donor: this.donors.push(path) - 1 }
+  }
 }
 
 async function writeBytes(
@@ -53,36 +76,76 @@ async function writeBytes(
   writing: Writing & { readonly kind: 'bytes' },
   voices: ReadonlyMap<number, PcmStream>,
   partPath: string,
-  donorPaths: readonly string[],
-  { signal, onProgressSec, packetFacts }: WriteOptions,
+  side: SideFiles,
+  options: WriteOptions,
 ): Promise<MuxResult> {
+  const { signal, onProgressSec, packetFacts } = options
   const runs: (readonly string[])[] = []
   const written: MuxResult['voices'][number][] = []
+  const sources: DonorSource[] = []
   for (const [place, stream] of replacedStreams(plan).entries()) {
-    const planned = writing.donors[place]
-    const { voice, feed } = feedOf(plan, stream, voices)
-    if (!planned) continue
-    const donor = await withoutLeadIn(planned, stream, voice, signal)
-    runs.push(...(await encodeDonor(feed, stream.encoding, donor, donorPaths[place] ?? '', signal)))
-    written.push({
-      audioIndex: stream.input.audioIndex,
-      format: voice.format,
-      sampleCount: donor.sampleCount === null ? feed.sampleCount : donor.skipSamples + donor.sampleCount,
-      skippedSamples: donor.skipSamples,
-      syncSamples: feed.syncSamples,
-    })
+    const made = await makeDonor(plan, writing, { place, stream }, voices, side, options)
+    runs.push(...made.runs)
+    sources.push(made.source)
+    written.push(made.voice)
   }
-  const layout = await writing.layOut(donorPaths, signal)
+  const layout = await writing.layOut(sources, signal)
   const sizeBytes = planSize(layout)
   const toSec = (bytes: number) => ((plan.media.durationSec ?? 0) * bytes) / Math.max(1, sizeBytes)
   await copyPlan(layout, partPath, {
     input: plan.media.path,
-    donors: donorPaths,
+    donors: side.donors,
     signal,
     onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
   })
   await syncFile(partPath)
   return { runs, voices: written, ...(packetFacts ?? (await readPacketFacts(plan, signal))) }
+}
+
+interface MadeDonor {
+  readonly source: DonorSource
+  readonly voice: MuxedVoice
+  readonly runs: readonly (readonly string[])[]
+}
+
+/** Encodes a voice: its changed parts alone if all other packets can stay, else from start to end. */
+async function makeDonor(
+  plan: MuxPlan,
+  writing: Writing & { readonly kind: 'bytes' },
+  { place, stream }: { readonly place: number; readonly stream: ReplacedStream },
+  voices: ReadonlyMap<number, PcmStream>,
+  side: SideFiles,
+  { signal, changed }: MuxRunOptions,
+): Promise<MadeDonor> {
+  const planned = writing.donors[place] as DonorFormat
+  const { audioIndex } = stream.input
+  const { voice, feed } = feedOf(plan, stream, voices)
+  const muxed = (used: VoiceFeed, { skipSamples, sampleCount }: DonorFormat, splice: MuxedVoice['splice']) => ({
+    ...{ audioIndex, format: voice.format, skippedSamples: skipSamples, syncSamples: used.syncSamples, splice },
+    sampleCount: sampleCount === null ? used.sampleCount : skipSamples + sampleCount,
+  })
+  const ranges = changed?.get(audioIndex)
+  let splice: MuxedVoice['splice'] = null
+  const track = ranges && plan.splicedTracks?.includes(audioIndex) ? await writing.splice(place) : null
+  if (ranges && track && typeof track !== 'string') {
+    const { encoding, input } = stream
+    const job = { media: plan.media, input, encoding, voice: feed.stream, changed: ranges, side, signal }
+    const done = await spliceTrack({ ...job, track })
+    if (done.kind === 'spliced') {
+      const packets = new SplicedPackets(track.packets, done.swaps)
+      const { kind, swaps, probes } = done
+      const replaced = swaps.map((swap) => ({ from: swap.from, to: swap.from + swap.packets.length - 1 }))
+      const fate = { kind, count: packets.count, replaced, probes }
+      return { source: { kind: 'spliced', packets, track }, voice: muxed(feed, planned, fate), runs: done.runs }
+    }
+    splice = done
+  }
+  const { path, donor } = side.donor()
+  // A splice that did not hold has read the voice already.
+  const again = splice ? feedOf(plan, stream, voices).feed : feed
+  const trimmed = await withoutLeadIn(planned, stream, voice, signal)
+  const runs = await encodeDonor(again, stream.encoding, trimmed, path, signal)
+  return { source: { kind: 'file', path, donor }, voice: muxed(again, trimmed, splice), runs }
 }
 
 /** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */

@@ -2,6 +2,7 @@ import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import type { BytePlan } from './byte-plan.js'
 import type { Census } from './census.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
+import type { SpliceableTrack } from './splice/old-packets.js'
 
 /** The writers, in the order in which voxmux asks them. The last one accepts every file. */
 export const WRITER_NAMES = ['pcm-in-place', 'iso-bmff', 'matroska', 'chunks', 'frames', 'remux'] as const
@@ -71,6 +72,8 @@ export interface Writer<Parsed, Donor> {
     signal: AbortSignal | undefined,
     parsed: Parsed,
   ) => Promise<Donor>
+  /** Lists the packets of a wanted track, so that some of them can be replaced; or the reason why they cannot. */
+  readonly splice?: (parsed: Parsed, wanted: Wanted, place: number) => Promise<SpliceableTrack<Donor> | string>
   /** Lays the output out. Donors by place in {@link Wanted.tracks}. Pure. Runs if `survey` accepted the file. */
   readonly layOut: (parsed: Parsed, wanted: Wanted, donors: readonly Donor[]) => BytePlan
 }

@@ -1,5 +1,7 @@
 import type { BytePlan } from './byte-plan.js'
 import type { Census } from './census.js'
+import type { SpliceableTrack } from './splice/old-packets.js'
+import type { DonorSource } from './splice/spliced-packets.js'
 import type { DonorFormat, WriterName } from './writer.js'
 
 /** A writer that did not accept a file, with its reason. */
@@ -16,8 +18,10 @@ export type Writing =
       readonly census: Census
       /** By place among the replaced tracks. */
       readonly donors: readonly DonorFormat[]
-      /** Lays the output out. Paths of the side files by place among the replaced tracks. */
-      readonly layOut: (donorPaths: readonly string[], signal: AbortSignal | undefined) => Promise<BytePlan>
+      /** Lists the packets of a replaced track, so that some of them can stay; or the reason why none can. */
+      readonly splice: (place: number) => Promise<SpliceableTrack<unknown> | string>
+      /** Lays the output out. Donors by place among the replaced tracks; pieces refer to side files. */
+      readonly layOut: (donors: readonly DonorSource[], signal: AbortSignal | undefined) => Promise<BytePlan>
       readonly declined: readonly Declined[]
     }
   | { readonly kind: 'remux'; readonly declined: readonly Declined[] }

@@ -132,11 +132,11 @@ async function assemblePart(
   )
   onProgress('splice', 100)
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
+  const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
   const { recipe } = settings
   const [muxed, changes] = await Promise.all([
     writeOutput(plan.mux, streams, part, {
-      signal,
-      workFolder,
+      ...{ signal, workFolder, changed },
       packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
     }),

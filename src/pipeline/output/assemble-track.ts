@@ -10,12 +10,13 @@ import {
   meteredPcm,
   type PcmStream,
   pcmFormatFor,
+  type SampleRange,
   type SampleType,
   sampleBytes,
   splice,
 } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
-import type { TrackPlan } from '../plan/plan-tracks.js'
+import { isInParts, type TrackPlan } from '../plan/plan-tracks.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 
@@ -28,6 +29,8 @@ export interface AssembleOptions {
 export interface AssembledTrack {
   readonly audioIndex: number
   readonly stream: PcmStream
+  /** Ranges in which it differs from the track as decoded; null if all of it may. */
+  readonly changed: readonly SampleRange[] | null
   /** The loudness before and after, available once {@link stream} has been read to its end. */
   loudness(): Promise<{ readonly before: Loudness; readonly after: Loudness }>
 }
@@ -56,6 +59,9 @@ export async function assembleTrack(
   return {
     audioIndex: track.stream.audioIndex,
     stream: levelled.stream,
+    changed: isInParts(track, options.recipe)
+      ? pieces.map(({ plan, range }) => closeRange(plan.range, range.endSample))
+      : null,
     loudness: async () => ({
       before: original.loudness() ?? (await sent) ?? UNKNOWN,
       after: levelled.loudness() ?? UNKNOWN,

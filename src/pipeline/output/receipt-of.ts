@@ -1,6 +1,13 @@
 import { formatTime } from '../../core/time.js'
 import { voxmuxVersion } from '../../core/version.js'
-import { findFfmpeg, type MuxPlan, type MuxResult, type MuxVerification, writingFacts } from '../../media/index.js'
+import {
+  findFfmpeg,
+  type MuxedVoice,
+  type MuxPlan,
+  type MuxResult,
+  type MuxVerification,
+  writingFacts,
+} from '../../media/index.js'
 import type { PipelineContext } from '../context.js'
 import { quickIdentity } from '../file-identity.js'
 import type { JobSettings } from '../plan/job-settings.js'
@@ -62,6 +69,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     notes: [
       ...plan.notes,
       ...warnings.map(({ message }) => message),
+      ...muxed.voices.flatMap(spliceNotes),
       ...voices.left.map(leftNote),
       ...voices.pieces.flatMap(voicelessNotes),
       ...voices.pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
@@ -113,11 +121,34 @@ function voicelessNotes({ plan, chunks }: ObtainedPiece): string[] {
   })
 }
 
-function tracksOf({ plan, tracks, verification }: ReceiptParts): Promise<TrackRecord[]> {
+/** Says which packets of a track stayed, or why none did. */
+function spliceNotes(voice: MuxedVoice): string[] {
+  const name = `Audio track ${voice.audioIndex}`
+  if (voice.splice?.kind === 'whole') return [`${name} was re-encoded from start to end: ${voice.splice.reason}.`]
+  const packets = keptPackets(voice)
+  if (!packets) return []
+  const runs = packets.kept.map(({ from, to }) => `${from}-${to}`).join(', ')
+  return [`${name}: packets ${runs} of ${packets.count} are the original's.`]
+}
+
+function keptPackets({ splice }: MuxedVoice): TrackRecord['packets'] {
+  if (splice?.kind !== 'spliced') return null
+  const { count, replaced } = splice
+  const kept: { from: number; to: number }[] = []
+  let next = 1
+  for (const { from, to } of [...replaced, { from: count, to: count }]) {
+    if (from >= next) kept.push({ from: next, to: from })
+    next = to + 2
+  }
+  return { count, kept }
+}
+
+function tracksOf({ plan, tracks, muxed, verification }: ReceiptParts): Promise<TrackRecord[]> {
   return Promise.all(
     plan.tracks.map(async ({ stream: { audioIndex, sampleRate } }) => ({
       audioIndex,
       sampleRate,
+      packets: muxed.voices.filter((voice) => voice.audioIndex === audioIndex).map(keptPackets)[0] ?? null,
       sync: [...(verification.sync.find((track) => track.audioIndex === audioIndex)?.places ?? [])],
       loudness: (await tracks.find((track) => track.audioIndex === audioIndex)?.loudness()) ?? UNKNOWN_LOUDNESS,
     })),

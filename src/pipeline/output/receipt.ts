@@ -92,9 +92,20 @@ const voiceSchema = z.object({
 })
 export type VoiceRecord = z.infer<typeof voiceSchema>
 
+const keptPacketsSchema = z.object({
+  count: count.meta({ description: 'Packets of the track.' }),
+  kept: z
+    .array(z.object({ from: count, to: count }))
+    .meta({ description: "Runs of packets that are the original's, counted from 1, both ends included." }),
+})
+
 const trackSchema = z.object({
   audioIndex: count,
   sampleRate: count,
+  packets: keptPacketsSchema
+    .nullable()
+    .default(null)
+    .meta({ description: 'Packets of a lossy track that changed only in parts; null if all of them are new.' }),
   sync: z.array(syncPlaceSchema),
   loudness: z.object({ before: loudnessSchema, after: loudnessSchema }),
 })

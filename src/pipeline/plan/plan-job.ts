@@ -19,7 +19,7 @@ import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
-import { pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+import { isInParts, pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 
 /** A request for a job. */
@@ -160,6 +160,7 @@ function muxOptions(
 ): PlanOutputOptions {
   return {
     replaced: tracks.map(({ stream }) => stream.audioIndex),
+    inParts: tracks.filter((track) => isInParts(track, recipe)).map(({ stream }) => stream.audioIndex),
     mixedTo: new Map(
       tracks.flatMap(({ stream, pieces: [piece] }) =>
         piece?.channels.kind === 'downmix'

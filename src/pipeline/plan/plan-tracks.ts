@@ -31,6 +31,17 @@ export interface TrackPlan {
   readonly pieces: readonly PiecePlan[]
 }
 
+/** True if only parts of a track change: what lies outside them is the original's, sample for sample. */
+export function isInParts({ pieces }: TrackPlan, { loudness }: JobSettings['recipe']): boolean {
+  return (
+    loudness === null &&
+    pieces.length > 0 &&
+    pieces.every(
+      ({ range, channels }) => channels.kind !== 'downmix' && (range.startSample > 0 || range.endSample !== null),
+    )
+  )
+}
+
 /**
  * Decides which tracks, channels and parts become voice files. A track of which nothing is sent has no pieces.
  *

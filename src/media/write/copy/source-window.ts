@@ -7,14 +7,18 @@ const WINDOW_BYTES = 1024 ** 2
 export class SourceWindow {
   readonly #file: FileHandle
   readonly #input: string
-  readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES)
+  readonly #window: Buffer
   #start = 0
   #length = 0
 
-  /** @param input name of the job's input, for errors */
-  constructor(file: FileHandle, input: string) {
+  /**
+   * @param input name of the job's input, for errors
+   * @param sizeBytes of the file: many small side files need little memory
+   */
+  constructor(file: FileHandle, input: string, sizeBytes: number) {
     this.#file = file
     this.#input = input
+    this.#window = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, sizeBytes))
   }
 
   /**
@@ -25,7 +29,7 @@ export class SourceWindow {
    */
   read(into: Buffer, at: number): Promise<void> | undefined {
     if (this.#take(into, at)) return undefined
-    return into.length > WINDOW_BYTES / 4 ? this.#readFully(into, at) : this.#refill(into, at)
+    return into.length > this.#window.length / 4 ? this.#readFully(into, at) : this.#refill(into, at)
   }
 
   #take(into: Buffer, at: number): boolean {
@@ -42,7 +46,7 @@ export class SourceWindow {
       const { bytesRead } = await this.#file.read(
         this.#window,
         this.#length,
-        WINDOW_BYTES - this.#length,
+        this.#window.length - this.#length,
         at + this.#length,
       )
       if (bytesRead === 0) throw this.#shorter()

@@ -6,6 +6,7 @@ import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
 import { keepId3 } from './id3-frames.js'
 import { adtsLength, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
+import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 
 /** A file of frames of one codec, with tags before and after them. */
@@ -16,11 +17,6 @@ interface ElementaryFile {
   readonly beforeBytes: readonly BytePiece[]
   readonly frames: FrameRange
   readonly behind: readonly CensusEntry[]
-}
-
-/** A side file of frames only; all of it is used. */
-interface FramesDonor {
-  readonly sizeBytes: number
 }
 
 /** Codec of each container, with the settings for ffmpeg to write only frames. */
@@ -43,6 +39,7 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   parse,
   survey,
   readDonor: async (path) => ({ sizeBytes: (await stat(path)).size }),
+  splice: async ({ codec, frames }, { media }) => spliceableFrames(media, codec, frames),
   layOut: ({ beforeBytes, frames }, { media }, [donor]) =>
     bytePlan([
       ...beforeBytes,

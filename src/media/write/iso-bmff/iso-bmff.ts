@@ -7,6 +7,7 @@ import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { MalformedBox } from './read/parse-boxes.js'
 import { readStructure } from './read/read-structure.js'
 import { type OldTrack, presentedSec } from './read/voice-runs.js'
+import { spliceableTrack } from './splice.js'
 import { trackOf, unfitReason } from './survey.js'
 
 /** Result of reading a file: its structure, or the reason why voxmux cannot read it. */
@@ -31,6 +32,13 @@ export const isoBmff: Writer<ParsedIso, DonorTrack> = {
   },
   survey,
   readDonor: (path) => readDonorTrack(path),
+  splice: async (parsed, wanted, place) => {
+    if (parsed.kind !== 'read') return parsed.why
+    const voice = voicesOf(parsed.file, wanted)?.[place]
+    return voice === undefined
+      ? 'voxmux cannot identify the track in the file'
+      : spliceableTrack(parsed.file, voice, wanted.media.startSec)
+  },
   layOut: (parsed, wanted, donors) => {
     if (parsed.kind !== 'read') throw new RangeError(parsed.why)
     return layOutFile(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)

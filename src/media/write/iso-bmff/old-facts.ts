@@ -61,6 +61,7 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
 export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewTrack[], into: Replacements): void {
   for (const { box, fate } of facts) {
     const [track] = tracks
+    if (fate === 'rewritten' && track?.donor.isSplice) continue
     into.set(box, fate === 'rewritten' && track ? [gaplessItem(box, track)] : [])
   }
 }

@@ -4,6 +4,7 @@ import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { MalformedElement } from './read/element.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
+import { spliceableTrack } from './splice.js'
 import { unfitReason } from './survey.js'
 import { voicesOf } from './voice.js'
 
@@ -26,6 +27,13 @@ export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
   },
   survey,
   readDonor: readMatroskaDonor,
+  splice: async (parsed, wanted, place) => {
+    if (parsed.kind !== 'read') return parsed.why
+    const voice = voicesOf(parsed.file, wanted)?.[place]
+    return voice
+      ? spliceableTrack(parsed.file, voice, wanted.media.startSec)
+      : 'voxmux cannot identify the track in the file'
+  },
   layOut: (parsed, wanted, donors) => {
     if (parsed.kind !== 'read') throw new RangeError(parsed.why)
     return layOutMatroska(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)

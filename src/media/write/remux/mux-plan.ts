@@ -10,6 +10,8 @@ import { type StreamPassage, streamPassage } from './stream-passage.js'
 export interface MuxOptions extends AudioChoices {
   /** Audio tracks (`0:a:N`) that get a new voice. */
   readonly replaced: readonly number[]
+  /** Those of them that change only in parts. */
+  readonly inParts?: readonly number[] | undefined
   /** Target container by its usual extension; the input's own by default. */
   readonly container?: string | undefined
   /** Container to use if voxmux cannot write the input's own; `mkv` by default. */
@@ -63,6 +65,15 @@ export interface MuxPlan {
   readonly notes: readonly string[]
   /** The writer of the output and the fate of each structure of the input. */
   readonly writing: Writing
+  /** Replaced tracks whose packets outside the changed parts stay, by place among the audio streams. */
+  readonly splicedTracks?: readonly number[]
+}
+
+/** The streams of {@link MuxPlan.splicedTracks}. */
+export function splicedStreams({ streams, splicedTracks = [] }: MuxPlan): readonly PlannedStream[] {
+  return streams.filter(({ fate, input }) => {
+    return fate === 'replaced' && input.kind === 'audio' && splicedTracks.includes(input.audioIndex)
+  })
 }
 
 /**
@@ -112,11 +123,13 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
  * Plans an output that is the input with new audio in it. Every other stream stays unchanged in its place. Pure.
  *
  * @param encodings of the replaced tracks, by their place among the audio streams
+ * @param splices of those that change only in parts
  */
 export function planOwnFile(
   plan: MuxPlan,
   encodings: ReadonlyMap<number, AudioEncoding>,
   writing: Writing & { readonly kind: 'bytes' },
+  splices: SplicePlans = new Map(),
 ): MuxPlan {
   const { media } = plan
   const streams = media.streams.map((input): PlannedStream => {
@@ -128,10 +141,11 @@ export function planOwnFile(
     const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
     return { fate: 'replaced', input, outputIndex, encoding, reason }
   })
+  const splicedTracks = [...splices].flatMap(([track, reason]) => (reason === null ? [track] : []))
   const losses = writing.census.flatMap(({ fate, path, reason }) =>
     fate === 'lost' ? [{ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' }] : [],
   )
-  return { ...plan, streams, losses, notes: notes(media, plan.container, streams), writing }
+  return { ...plan, streams, losses, notes: notes(media, plan.container, streams, splices), writing, splicedTracks }
 }
 
 /** Throws if the output would lose the main picture, unless the container holds only audio. */
@@ -249,7 +263,15 @@ function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): Planne
   }
 }
 
-function notes(media: MediaInfo, container: string, streams: readonly PlannedStream[]): readonly string[] {
+/** By place among the audio streams: null if packets outside the parts stay, else the reason why they cannot. */
+export type SplicePlans = ReadonlyMap<number, string | null>
+
+function notes(
+  media: MediaInfo,
+  container: string,
+  streams: readonly PlannedStream[],
+  splices: SplicePlans = new Map(),
+): readonly string[] {
   const moved = media.container === container ? [] : [`The output is .${container} (the input is .${media.container}).`]
   return [
     ...moved,
@@ -257,9 +279,11 @@ function notes(media: MediaInfo, container: string, streams: readonly PlannedStr
       if (stream.fate !== 'replaced') return []
       const where = `Audio track ${stream.input.audioIndex}`
       if (stream.reason) return [`${where}: ${stream.reason}.`]
-      return stream.encoding.lossless
-        ? []
-        : [`${where} is ${stream.encoding.codec}: it is re-encoded from start to end.`]
+      if (stream.encoding.lossless) return []
+      const codec = `${where} is ${stream.encoding.codec}`
+      const reason = splices.get(stream.input.audioIndex)
+      if (reason === null) return [`${codec}: only its packets around the regenerated parts are re-encoded.`]
+      return [`${codec}: it is re-encoded from start to end${reason ? `, because ${reason}` : ''}.`]
     }),
   ]
 }

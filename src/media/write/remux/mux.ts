@@ -8,7 +8,10 @@ import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
 import { copyWaveChunks } from '../../probe/wave-chunks.js'
+import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
+import type { SoundProbe } from '../splice/measure-joint.js'
+import type { PacketSpan } from '../splice/splice-ranges.js'
 import { extractAttached } from './attached-files.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { hasIndexFirst } from './index-first.js'
@@ -23,6 +26,8 @@ import { VoiceFeed } from './voice-feed.js'
 export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
   /** Temporary folder for the second and further voices; the part file's folder by default. */
   readonly workFolder?: string | undefined
+  /** Ranges in which a voice differs from its decoded track, by place among the audio streams; none if all of it may. */
+  readonly changed?: ReadonlyMap<number, readonly SampleRange[]> | undefined
 }
 
 /** A new voice as it was fed to the mux. */
@@ -34,7 +39,20 @@ export interface MuxedVoice {
   /** Samples skipped at the beginning for the encoder's lead-in or the track's late start. */
   readonly skippedSamples: number
   readonly syncSamples: readonly SyncSample[]
+  /** Packets of the track that stayed; null if they were not meant to. */
+  readonly splice: VoiceSplice | null
 }
+
+/** What became of the packets of a track whose voice changed in parts. */
+export type VoiceSplice =
+  /** All packets but those of the spans are the original's. */
+  | {
+      readonly kind: 'spliced'
+      readonly count: number
+      readonly replaced: readonly PacketSpan[]
+      readonly probes: readonly SoundProbe[]
+    }
+  | { readonly kind: 'whole'; readonly reason: string }
 
 export interface MuxResult {
   /** Exact arguments of each ffmpeg process. */
@@ -106,6 +124,7 @@ export async function mux(
         sampleCount: feed.sampleCount,
         skippedSamples: inputs[place]?.skipSamples ?? 0,
         syncSamples: feed.syncSamples,
+        splice: null,
       })),
     }
   } catch (error) {

@@ -5,6 +5,8 @@ import type { MuxPlan, PlannedStream } from './mux-plan.js'
 export interface StreamTimes {
   readonly tickSec: number
   readonly pts: readonly (number | null)[]
+  /** Checksum and size of each packet in one number. */
+  readonly contents: readonly number[]
 }
 
 /** By index of the stream in the input. */
@@ -18,9 +20,14 @@ const NO_PTS = '-9223372036854775808'
  * out: containers divide it into other packets, and the sync check decodes it.
  *
  * @param indexOf index of a stream in the file that is read
+ * @param parts replaced streams with packets that stay
  */
-export function timesOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): readonly FfmpegOutput[] {
-  const timed = timedStreams(plan)
+export function timesOutput(
+  plan: MuxPlan,
+  indexOf: (stream: PlannedStream) => number,
+  parts: readonly PlannedStream[] = [],
+): readonly FfmpegOutput[] {
+  const timed = [...timedStreams(plan), ...parts]
   if (timed.length === 0) return []
   const options = [
     ...timed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
@@ -32,26 +39,34 @@ export function timesOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => n
   return [{ url: FACTS_URL, options }]
 }
 
-/** Collects the lines that {@link timesOutput} makes ffmpeg print; eight bytes per packet. */
+/** Collects the lines that {@link timesOutput} makes ffmpeg print; sixteen bytes per packet. */
 export class PacketTimes {
-  readonly #byPlace = new Map<number, { tickSec: number; pts: (number | null)[] }>()
+  readonly #byPlace = new Map<number, { tickSec: number; pts: (number | null)[]; contents: number[] }>()
+  readonly #parts: readonly PlannedStream[]
+
+  /** @param parts as for {@link timesOutput} */
+  constructor(parts: readonly PlannedStream[] = []) {
+    this.#parts = parts
+  }
 
   /** Takes a line; ignores lines without a packet's time. */
   take(line: string): void {
     const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
     if (place !== undefined) {
-      this.#byPlace.set(Number(place), { tickSec: Number(numerator) / Number(denominator), pts: [] })
+      this.#byPlace.set(Number(place), { tickSec: Number(numerator) / Number(denominator), pts: [], contents: [] })
       return
     }
-    const [, of, pts] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*\d+,\s*0x/.exec(line) ?? []
-    if (of === undefined || pts === undefined) return
-    this.#byPlace.get(Number(of))?.pts.push(pts === NO_PTS ? null : Number(pts))
+    const [, of, pts, size, sum] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*(\d+),\s*0x([0-9a-f]+)/.exec(line) ?? []
+    const stream = this.#byPlace.get(Number(of))
+    if (!stream || pts === undefined) return
+    stream.pts.push(pts === NO_PTS ? null : Number(pts))
+    stream.contents.push(Number(size) * 2 ** 32 + Number.parseInt(sum ?? '', 16))
   }
 
   /** By index of the stream in the *input*, whichever side was read. */
   byInputIndex(plan: MuxPlan): PacketTimesByIndex {
     return new Map(
-      timedStreams(plan).flatMap(({ input }, place) => {
+      [...timedStreams(plan), ...this.#parts].flatMap(({ input }, place) => {
         const times = this.#byPlace.get(place)
         return times === undefined ? [] : [[input.index, times] as const]
       }),

@@ -17,8 +17,9 @@ import { isStaleGroup, PACKET_FACTS } from './track-facts.js'
  * @returns the box of the chunk offsets, not filled in yet; null if the track has none in `moov`
  */
 export function replaceTables(track: NewTrack, movie: Movie, isWide: boolean, into: Replacements): Buffer | null {
-  const { old, edits } = track
+  const { old, edits, donor } = track
   const { box } = old.track
+  if (donor.isSplice) return isFragmented(old) ? null : replacePlaces(track, isWide, into)
   const inFragments = isFragmented(old)
   const stsd = childAt(old.track.stbl, 'stsd')
   const entry = old.track.entries[0]
@@ -42,6 +43,16 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
   if (old) into.set(old, [makeEdits(edits)])
   else if (first?.bytes) into.set(first, [makeEdits(edits), first.bytes])
   else into.set(edts, [makeEditBox(edits)])
+}
+
+/** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
+function replacePlaces({ old, donor, deals }: NewTrack, isWide: boolean, into: Replacements): Buffer {
+  const offsets = makeChunkOffsets(deals.filter(({ from, to }) => to > from).length, isWide)
+  for (const child of old.track.stbl?.children ?? []) {
+    if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
+    if (child.type === 'stco' || child.type === 'co64') into.set(child, [offsets])
+  }
+  return offsets
 }
 
 function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacements): Buffer {

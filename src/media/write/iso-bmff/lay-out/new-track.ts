@@ -13,7 +13,7 @@ export interface NewTrack {
   readonly tickOf: (packet: number) => number
   /** New packets by place among the old runs. */
   readonly deals: readonly PacketRange[]
-  /** Edits of the track; null if it needs none. */
+  /** New edits of the track; null if it needs none. */
   readonly edits: readonly Edit[] | null
   /** Ticks of the new track by which its media time is later than that of the old one. */
   readonly shiftTicks: number
@@ -40,15 +40,17 @@ export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: numbe
   return {
     ...{ old, donor, timeScale, tickOf, shiftTicks },
     deals: dealPackets(donor.packets, startTicks, first),
-    edits: movedEdits(old, {
-      shiftTicks,
-      rescaled,
-      isFragmented: inFragments,
-      leadTicks: inFragments ? 0 : priming,
-      shownMovieTicks: Math.round(
-        ((tickOf(donor.packets.count) - shownTick - shiftTicks) * movieTimeScale) / timeScale,
-      ),
-    }),
+    edits: donor.isSplice
+      ? null
+      : movedEdits(old, {
+          shiftTicks,
+          rescaled,
+          isFragmented: inFragments,
+          leadTicks: inFragments ? 0 : priming,
+          shownMovieTicks: Math.round(
+            ((tickOf(donor.packets.count) - shownTick - shiftTicks) * movieTimeScale) / timeScale,
+          ),
+        }),
   }
 }
 

@@ -15,6 +15,8 @@ export interface DonorTrack {
   /** Ticks of the encoder's lead-in, which players skip. */
   readonly primingTicks: number
   readonly packets: Packets
+  /** True if they are the packets of the old track, some of them replaced: all its times stay. */
+  readonly isSplice: boolean
   /** `sgpd` and `sbgp`: how many packets a decoder needs before its output is right. */
   readonly rollGroups: readonly Buffer[]
 }
@@ -68,6 +70,7 @@ function donorOf(track: Track, entry: SampleEntry): DonorTrack {
     packets:
       sizes.kind === 'uniform' ? uniformPackets(track, sizes, first.start) : eachPacket(track, sizes, first.start),
     rollGroups: rollGroups(track.stbl),
+    isSplice: false,
   }
 }
 

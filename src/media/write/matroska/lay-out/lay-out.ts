@@ -62,7 +62,9 @@ class SegmentLayout {
       const extras = extraClusters(tracks, place, tickNs)
       if (extras.length > 0) this.#extras.set(place, extras)
     }
-    for (const { voice, donor, codecDelayNs } of tracks) rewriteEntry(voice.track, donor, codecDelayNs, this.#rewrite)
+    for (const { voice, donor, codecDelayNs } of tracks) {
+      if (donor.encoder !== null) rewriteEntry(voice.track, donor, codecDelayNs, this.#rewrite)
+    }
     const voices = tracks.map(({ voice }) => voice)
     replaceStaleTags(staleTags(file, voices), tracks, tickNs, this.#rewrite)
   }

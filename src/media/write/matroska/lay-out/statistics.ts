@@ -69,14 +69,16 @@ export function replaceStaleTags(
     const track = tracks[tag.voice]
     if (tag.fate === 'lost') into.replace(tag.element, voidLike(tag.element))
     else if (text && track) {
-      const value = Buffer.from(newText(tag, track, tickNs))
+      const value = Buffer.from(newText(tag, track, tickNs) ?? text.body)
       if (!value.equals(text.body)) into.replace(text, makeElement(ID.TagString, value, text.sizeWidth))
     }
   }
 }
 
-function newText({ name, countsFromTrack }: StaleTag, track: NewTrack, tickNs: number): string {
+/** Undefined if the fact stays. */
+function newText({ name, countsFromTrack }: StaleTag, track: NewTrack, tickNs: number): string | undefined {
   const { donor, count } = track
+  if (donor.encoder === null && !/^(BPS|NUMBER_OF_BYTES)$/.test(name)) return undefined
   const firstSec = (track.tickOf(0) * tickNs) / 1e9
   const lengthSec = donor.startSec(count)
   switch (name) {

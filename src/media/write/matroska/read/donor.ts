@@ -20,8 +20,8 @@ export interface MatroskaDonor {
   readonly packetSamples: number | null
   /** Start of a packet in seconds from the first; the place after the last gives the end. */
   readonly startSec: (packet: number) => number
-  /** ffmpeg's encoder. */
-  readonly encoder: string
+  /** ffmpeg's encoder; null if they are the packets of the old track, some of them replaced: all its times stay. */
+  readonly encoder: string | null
 }
 
 /** Samples in a packet of common codecs. */

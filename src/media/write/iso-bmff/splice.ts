@@ -1,0 +1,49 @@
+import type { SpliceableTrack } from '../splice/old-packets.js'
+import { isStaleGroup } from './lay-out/track-facts.js'
+import { childrenOf } from './read/box.js'
+import type { DonorTrack } from './read/donor-track.js'
+import type { IsoFile } from './read/iso-file.js'
+import { readPackets } from './read/old-packets.js'
+import { type OldTrack, presentedSec } from './read/voice-runs.js'
+
+/** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
+export function spliceableTrack(file: IsoFile, voice: number, startSec: number): SpliceableTrack<DonorTrack> | string {
+  const old = file.oldTracks.get(voice) as OldTrack
+  const { track, shownTick } = old
+  const packets = readPackets(old)
+  const [entry] = track.entries
+  if (!packets || !entry) return 'its tables do not list each packet'
+  const shownSec = presentedSec(old, file.movie.timeScale) - startSec
+  const rollGroups = [...childrenOf(track.stbl, 'sgpd'), ...childrenOf(track.stbl, 'sbgp')].filter(isStaleGroup)
+  return {
+    frameHead: null,
+    packets: {
+      ...packets,
+      headBytes: 0,
+      startSec: (packet) => shownSec + (packets.tickOf(packet) - shownTick) / track.timeScale,
+    },
+    donorOf: ({ count, length, offsetOf }) => ({
+      entry,
+      timeScale: track.timeScale,
+      primingTicks: shownTick,
+      rollGroups: rollGroups.flatMap(({ bytes }) => bytes ?? []),
+      isSplice: true,
+      packets: {
+        ...{ count, offsetOf, tickOf: packets.tickOf },
+        sizes: { kind: 'each', bytes: Uint32Array.from({ length: count }, (_, packet) => length(packet)) },
+        firstFrom: (tick) => firstAtLeast(count, packets.tickOf, tick),
+      },
+    }),
+  }
+}
+
+function firstAtLeast(count: number, tickOf: (packet: number) => number, wanted: number): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (tickOf(middle) < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}

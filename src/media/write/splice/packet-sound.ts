@@ -1,0 +1,112 @@
+import { open, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { readAt } from '../../../core/read-at.js'
+import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
+import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { valuesOf } from '../../pcm/pcm-samples.js'
+import { makeElement, makeUint, makeVint } from '../matroska/read/ebml.js'
+import { ID } from '../matroska/read/ids.js'
+import { type MatroskaFile, readMatroska } from '../matroska/read/matroska-file.js'
+import type { TrackEntry } from '../matroska/read/track-entry.js'
+import type { Sound } from './measure-joint.js'
+
+/** The beginning of a Matroska file, up to its first packet, with one track. */
+export interface TrackHead {
+  readonly entry: TrackEntry
+  readonly bytes: Buffer
+}
+
+/**
+ * Reads the coding of a track into the head of a Matroska file, so that any of its packets can be decoded alone.
+ *
+ * @param path of a side file to use and remove
+ */
+export async function readTrackHead(
+  media: MediaInfo,
+  { index }: AudioStreamInfo,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<TrackHead> {
+  const options = ['-map', `0:${index}`, '-c', 'copy', '-frames:a', '1', '-map_metadata', '-1']
+  try {
+    await runFfmpeg(
+      {
+        inputs: [{ url: fileUrl(media.path), options: safeInputOptions(media) }],
+        outputs: [{ url: fileUrl(path), options: [...options, '-fflags', '+bitexact', '-f', 'matroska'] }],
+      },
+      { signal, input: media.path },
+    )
+    return await headOf(path)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/** A segment that ends with the file. */
+const OPEN_SEGMENT = Buffer.from('18538067ff', 'hex')
+
+async function headOf(path: string): Promise<TrackHead> {
+  const file = await open(path, 'r')
+  try {
+    const structure = await readMatroska(path, (await file.stat()).size)
+    const entry = structure.tracks[0] as TrackEntry
+    const needed = structure.parts.filter((part) => part.kind === 'element' && part.id === ID.Tracks)
+    const parts = await Promise.all(needed.map(({ start, end }) => readAt(file, start, end - start)))
+    return { entry, bytes: Buffer.concat([await readAt(file, 0, structure.segment.start), OPEN_SEGMENT, ...parts]) }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The packets of the only track of a side file, as written by ffmpeg. */
+export function packetsOfSide({ tracks, blocks }: MatroskaFile) {
+  const [entry] = tracks
+  return { entry, packets: entry && blocks.get(entry.number) }
+}
+
+const KEYFRAME = 0x80
+/** Times of packets do not matter to a decoder, but they must rise. */
+const TICKS_A_PACKET = 100
+
+/**
+ * Decodes runs of packets, each run by itself but for its first packets, which lack what comes before them.
+ *
+ * @param packetValues samples of a packet, times channels
+ * @returns by run and packet, interleaved; null if the decoder gives another number of samples
+ */
+export async function decodeRuns(
+  head: TrackHead,
+  runs: readonly (readonly Buffer[])[],
+  packetValues: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly Sound[])[] | null> {
+  const packets = runs.flat()
+  const clusters = packets.map((packet, place) => {
+    const lead = Buffer.from([0, 0, KEYFRAME])
+    const block = makeElement(ID.SimpleBlock, Buffer.concat([makeVint(head.entry.number), lead, packet]))
+    return makeElement(ID.Cluster, Buffer.concat([makeUint(ID.Timestamp, place * TICKS_A_PACKET), block]))
+  })
+  const file = Buffer.concat([head.bytes, ...clusters])
+  const { stdout } = streamFfmpeg(
+    {
+      // The lead-in of an encoder is not to be skipped here.
+      inputs: [
+        { url: Readable.from([file], { objectMode: false }), options: ['-flags2', '+skip_manual', '-f', 'matroska'] },
+      ],
+      outputs: [{ url: 'pipe:1', options: ['-map', '0:a:0', '-c:a', 'pcm_f32le', '-f', 'f32le'] }],
+    },
+    { signal },
+  )
+  const chunks: Buffer[] = []
+  for await (const chunk of stdout) chunks.push(chunk as Buffer)
+  const values = valuesOf(Buffer.concat(chunks), 'f32') as Float32Array
+  if (values.length !== packets.length * packetValues) return null
+  let at = 0
+  return runs.map((run) =>
+    run.map(() => {
+      at += packetValues
+      return values.subarray(at - packetValues, at)
+    }),
+  )
+}

@@ -1,0 +1,132 @@
+import type { AudioStreamInfo } from '../../media-info.js'
+import type { TrackEntry } from '../matroska/read/track-entry.js'
+import type { WantedTrack } from '../writer.js'
+
+/** Samples of a packet, by codec; MPEG-2 layer III has half as many. */
+const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536 }
+
+/** Samples in a packet of a track that {@link unspliceable} accepts. */
+export function packetSamples({ codec }: AudioStreamInfo): number {
+  return SAMPLES[codec ?? ''] ?? 0
+}
+
+/** The reason why packets of a new coding cannot stand between the old ones of a track; undefined if they may. */
+export function unspliceable({ input, encoding, channels }: WantedTrack): string | undefined {
+  if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
+  if (channels !== input.channels) return 'its channels are mixed'
+  if (packetSamples(input) === 0) return `packets of ${input.codec} cannot be joined one by one`
+  if (input.codec === 'aac' && input.profile !== 'LC') return `its profile is ${input.profile ?? 'unknown'}, not LC`
+  return undefined
+}
+
+/** A packet with the coding that its container states. */
+interface CodedPacket {
+  readonly entry: TrackEntry
+  readonly packet: Buffer | undefined
+}
+
+/** True if a decoder that was set up for one packet decodes the other. */
+export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
+  if (one.entry.codecId !== other.entry.codecId || one.entry.sampleRate !== other.entry.sampleRate) return false
+  switch (one.entry.codecId) {
+    case 'A_AAC':
+      return isSameAac(one.entry.codecPrivate, other.entry.codecPrivate)
+    case 'A_AC3':
+      return isSameAc3(one.packet, other.packet)
+    case 'A_EAC3':
+      return isSameEac3(one.packet, other.packet)
+    default:
+      return false
+  }
+}
+
+/** Object type, rate, channels and frame length fill 16 bits. Bits behind them state that there is no SBR. */
+function isSameAac(one: Buffer | null, other: Buffer | null): boolean {
+  return one !== null && other !== null && one.length >= 2 && one.subarray(0, 2).equals(other.subarray(0, 2))
+}
+
+/** Everything from the sample rate to the loudness of dialogue, but the bit rate. */
+function isSameAc3(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  const [old, made] = [readAc3(one), readAc3(other)]
+  return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
+}
+
+interface Ac3Facts {
+  readonly rate: number
+  readonly version: number
+  readonly mode: number
+  readonly centerMix: number | null
+  readonly surroundMix: number | null
+  readonly surroundMode: number | null
+  readonly lfe: number
+  readonly dialogue: number
+}
+
+/** Reads the header of an AC-3 frame (ATSC A/52, 5.3). */
+function readAc3(packet: Buffer | undefined): Ac3Facts | null {
+  if (!packet || packet.length < 12 || packet.readUInt16BE(0) !== 0x0b77) return null
+  const bits = new Bits(packet, 32)
+  const rate = bits.take(2)
+  bits.take(6)
+  const version = bits.take(5)
+  bits.take(3)
+  const mode = bits.take(3)
+  const centerMix = (mode & 1) !== 0 && mode !== 1 ? bits.take(2) : null
+  const surroundMix = (mode & 4) !== 0 ? bits.take(2) : null
+  const surroundMode = mode === 2 ? bits.take(2) : null
+  return { rate, version, mode, centerMix, surroundMix, surroundMode, lfe: bits.take(1), dialogue: bits.take(5) }
+}
+
+/** Length of a frame must be the packet: others hold further streams, such as those of Atmos. */
+function isSameEac3(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  const [old, made] = [readEac3(one), readEac3(other)]
+  return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
+}
+
+/** Reads the header of an E-AC-3 frame (ATSC A/52, annex E); null if the packet holds more than one frame. */
+function readEac3(packet: Buffer | undefined) {
+  if (!packet || packet.length < 8 || packet.readUInt16BE(0) !== 0x0b77) return null
+  const bits = new Bits(packet, 16)
+  const [type, stream, words] = [bits.take(2), bits.take(3), bits.take(11)]
+  if (2 * (words + 1) !== packet.length) return null
+  const [rate, blocks, mode, lfe, version] = [bits.take(2), bits.take(2), bits.take(3), bits.take(1), bits.take(5)]
+  return { type, stream, rate, blocks, mode, lfe, version, dialogue: bits.take(5) }
+}
+
+const CENTER_MIX = ['0.707', '0.595', '0.500']
+const SURROUND_MIX = ['0.707', '0.500', '0.000']
+
+/** Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. */
+export function settingsLike({ codec }: AudioStreamInfo, packet: Buffer | undefined): readonly string[] {
+  const dialogue = (level: number | undefined) => (level ? ['-dialnorm', String(-level)] : [])
+  if (codec === 'eac3') return dialogue(readEac3(packet)?.dialogue)
+  const facts = codec === 'ac3' ? readAc3(packet) : null
+  if (!facts) return []
+  const center = facts.centerMix === null ? undefined : CENTER_MIX[facts.centerMix]
+  const surround = facts.surroundMix === null ? undefined : SURROUND_MIX[facts.surroundMix]
+  return [
+    ...dialogue(facts.dialogue),
+    ...(center ? ['-center_mixlev', center] : []),
+    ...(surround ? ['-surround_mixlev', surround] : []),
+    ...(facts.surroundMode ? ['-dsur_mode', String(facts.surroundMode)] : []),
+  ]
+}
+
+/** Reads numbers of some bits, one after another. */
+class Bits {
+  readonly #bytes: Buffer
+  #at: number
+
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes
+    this.#at = at
+  }
+
+  take(count: number): number {
+    let value = 0
+    for (let bit = 0; bit < count; bit++, this.#at++) {
+      value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1)
+    }
+    return value
+  }
+}

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
+import type { PcmStream } from '../../../../src/media/pcm/pcm.js'
+import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { errorPower } from '../../../../src/media/write/splice/measure-joint.js'
+import { type DonorSource, SplicedPackets } from '../../../../src/media/write/splice/spliced-packets.js'
+import type { Writing } from '../../../../src/media/write/writing.js'
+import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const SEC = 6
+/** A rising tone in noise that is the same in every run: it resembles itself at no other time. */
+const wave = (from: number) => `0.3*sin(2*PI*t*(${from}+60*t))+0.05*(random(${from})-0.5)`
+const sound = (rate = 48_000) => ['-f', 'lavfi', '-i', `aevalsrc=${wave(200)}|${wave(330)}:s=${rate}:d=${SEC}`]
+const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '12']
+
+async function samplesOf(stream: PcmStream): Promise<Float64Array> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream.chunks()) chunks.push(chunk)
+  return readSamples(Buffer.concat(chunks), stream.format.sample)
+}
+
+/** Requires that packets differ only in the spans, and that the sound is the wanted one with the coder's noise. */
+async function expectSpliced(path: string, done: Awaited<ReturnType<typeof splicedFile>>, spans: number) {
+  const { splice, part, parts, wanted } = done
+  if (splice?.kind !== 'spliced') throw new Error(splice?.reason ?? 'not spliced')
+  const [before, after] = await Promise.all([audioPackets(path), audioPackets(part)])
+  expect(before).toHaveLength(splice.count)
+  expect(after.map(({ pts }) => pts)).toEqual(before.map(({ pts }) => pts))
+  const changed = before.flatMap(({ hash }, place) => (after[place]?.hash === hash ? [] : [place]))
+  const isReplaced = (place: number) => splice.replaced.some(({ from, to }) => place >= from && place <= to)
+  expect(changed.length).toBeGreaterThan(0)
+  expect(changed.every(isReplaced)).toBe(true)
+  expect(splice.replaced).toHaveLength(spans)
+
+  const output = await samplesOf(decodePcm(await probe(part), { audioIndex: 0 }))
+  const target = await samplesOf(wanted)
+  const { channels, sampleRate } = wanted.format
+  const step = Math.round(sampleRate / 200)
+  /** Power of the noise against that of the sound around it. */
+  const noiseAt = (from: number, to: number) => {
+    const cut = (sound: Float64Array, first: number, end: number) =>
+      sound.subarray(Math.max(0, first) * channels, end * channels)
+    const [is, was, around] = [
+      cut(output, from, to),
+      cut(target, from, to),
+      cut(target, from - 2 * step, to + 2 * step),
+    ]
+    const length = Math.min(is.length, was.length)
+    const level = errorPower(around, new Float64Array(around.length))
+    return errorPower(is.subarray(0, length), was.subarray(0, length)) / (level + 1e-6)
+  }
+  const noise = Math.max(...parts.map(({ startSample, endSample }) => noiseAt(startSample, endSample)))
+  // A tenth of a second around each end, in steps that a click would stand out of.
+  const edges = parts.flatMap(({ startSample, endSample }) => [startSample, endSample])
+  for (const edge of edges.filter((sample) => sample > 0 && sample < SEC * sampleRate)) {
+    for (let at = Math.max(0, edge - 20 * step); at < edge + 20 * step; at += step) {
+      expect(noiseAt(at, at + step)).toBeLessThan(6 * noise + 1e-4)
+    }
+  }
+}
+
+// Noise that a decoder makes up would differ from one decoding to the next.
+const AAC = ['-c:a', 'aac', '-b:a', '128k', '-aac_pns', '0']
+const AC3 = ['-c:a', 'ac3', '-b:a', '192k', '-dialnorm', '-24']
+const EAC3 = ['-c:a', 'eac3', '-b:a', '192k']
+
+describe('a lossy track that changes in a part', () => {
+  it.each<readonly [string, string, boolean, readonly string[]]>([
+    ['AAC in M4A', 'aac.m4a', false, AAC],
+    ['AAC in MP4 with a picture', 'aac.mp4', true, AAC],
+    ['AAC in MOV', 'aac.mov', true, [...AAC, '-movie_timescale', '600']],
+    ['AAC in fragments', 'fragments.mp4', true, [...AAC, '-movflags', 'cmaf+delay_moov']],
+    ['AAC in Matroska', 'aac.mkv', true, AAC],
+    ['AAC in ADTS', 'plain.aac', false, AAC],
+    ['AC-3 alone', 'plain.ac3', false, AC3],
+    ['AC-3 in Matroska', 'ac3.mkv', true, AC3],
+    ['AC-3 in MP4', 'ac3.mp4', true, AC3],
+    ['E-AC-3 alone', 'plain.eac3', false, EAC3],
+    ['E-AC-3 in Matroska', 'eac3.mkv', true, EAC3],
+    ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
+  ])('keeps all other packets of %s', async (_name, name, isFilm, options) => {
+    const path = folder.file(name)
+    const rate = name.startsWith('aac.m4a') ? 44_100 : 48_000
+    await ffmpeg(...(isFilm ? picture(SEC) : []), ...sound(rate), ...(isFilm ? film : []), ...options, path)
+    const done = await splicedFile(path, [[2.5, 3.2]])
+    await expectSpliced(path, done, 1)
+    const verified = await done.verify()
+    expect(verified.checks).toContain('packets outside the changed parts')
+    expect(done.plan.notes).toContainEqual(expect.stringContaining('only its packets around the regenerated parts'))
+  })
+
+  it.each<readonly [string, readonly (readonly [number, number])[], number]>([
+    ['at its start', [[0, 1]], 1],
+    ['at its end', [[5, SEC]], 1],
+    [
+      'twice',
+      [
+        [1, 1.3],
+        [4.5, 4.8],
+      ],
+      2,
+    ],
+    [
+      'in parts that touch',
+      [
+        [2, 2.4],
+        [2.4, 2.8],
+      ],
+      1,
+    ],
+    ['for less than a packet', [[3, 3.008]], 1],
+  ])('keeps all other packets if it changes %s', async (_name, parts, spans) => {
+    const path = folder.file('whole.m4a')
+    await ffmpeg(...sound(), ...AAC, path)
+    const done = await splicedFile(path, parts)
+    await expectSpliced(path, done, spans)
+    await done.verify()
+  })
+
+  it.each<readonly [string, (source: DonorSource) => DonorSource, RegExp]>([
+    [
+      'all new packets are a packet late',
+      (source) =>
+        moved(
+          source,
+          (from) => from + 1,
+          (list) => list,
+        ),
+      /outside/,
+    ],
+    ['new packets are in the wrong order', (source) => moved(source, (from) => from, rotated), /in a changed part/],
+  ])('fails verification if %s', async (_name, damage, why) => {
+    const path = folder.file('damaged.m4a')
+    await ffmpeg(...sound(), ...AAC, path)
+    const done = await splicedFile(path, [[2, 3]], (writing): Writing => {
+      return { ...writing, layOut: (sources, signal) => writing.layOut(sources.map(damage), signal) }
+    })
+    await expect(done.verify()).rejects.toThrow(why)
+  })
+
+  it.each<readonly [string, string, readonly string[], RegExp]>([
+    [
+      'a codec whose packets depend on each other',
+      'sound.mp3',
+      ['-c:a', 'libmp3lame'],
+      /start to end, because packets of mp3/,
+    ],
+  ])('encodes a track with %s from start to end, and says why', async (_name, name, options, why) => {
+    const path = folder.file(name)
+    await ffmpeg(...sound(), ...options, path)
+    const { plan, splice, verify } = await splicedFile(path, [[2, 3]])
+    expect(splice).toBeNull()
+    expect(plan.notes).toContainEqual(expect.stringMatching(why))
+    await verify()
+  })
+})
+
+type Packets = SplicedPackets['swaps'][number]['packets']
+
+function moved(
+  source: DonorSource,
+  place: (from: number) => number,
+  order: (packets: Packets) => Packets,
+): DonorSource {
+  if (source.kind === 'file') return source
+  const swaps = source.packets.swaps.map(({ from, packets }) => ({ from: place(from), packets: order(packets) }))
+  return { ...source, packets: new SplicedPackets(source.track.packets, swaps) }
+}
+
+function rotated(packets: Packets): Packets {
+  return [...packets.slice(1), ...packets.slice(0, 1)]
+}
