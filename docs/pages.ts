@@ -5,6 +5,7 @@ import { presetTable as recipeTable, settingsTable } from './sections/configurat
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
+import { licenceList } from './sections/licences.js'
 import { pluginSettings } from './sections/plugin-settings.js'
 import { presetTable } from './sections/presets.js'
 import { serviceSettingsTable } from './sections/service-settings.js'
@@ -28,6 +29,7 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
+  { path: 'NOTICE', sections: { licences: licenceList } },
   { path: 'docs/errors.md', sections: { 'all-errors': allErrorsTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },
   { path: 'plugins/hls/README.md', sections: { settings: () => pluginSettings(hlsJob, '`job` of the options') } },
