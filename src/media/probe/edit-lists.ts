@@ -1,24 +1,56 @@
+import { PrecheckError } from '../../core/errors.js'
+import type { MediaInfo } from '../media-info.js'
 import type { MovieEdit, MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
 export type EditLists =
-  /** As in ffmpeg: a late start, a skipped lead-in, an early or missing end. */
-  | { readonly kind: 'plain' }
+  /**
+   * As in ffmpeg: a late start, a skipped lead-in, an early or missing end. `pictures` is the reason why a track other
+   * than sound would play differently after ffmpeg copied its packets.
+   */
+  | { readonly kind: 'plain'; readonly pictures?: string }
   /** Ignored, because the edits together play each track once, completely and without a break. */
   | { readonly kind: 'joined' }
-  /** Refused, with the reason: ffmpeg copies packets, which would then play differently. */
+  /** Refused, with the reason: the sound is not one piece. */
   | { readonly kind: 'complex'; readonly why: string }
 
 /** Judges the edit lists of an mp4 or mov. Any other file has no tracks here, and is plain. */
 export function editLists(tracks: readonly MovieTrack[]): EditLists {
-  const why = tracks.map(complexity).find((found) => found !== undefined)
+  const why = firstComplexity(tracks.filter(isSound))
   if (why !== undefined) return { kind: 'complex', why }
-  const joined = tracks.find(({ edits }) => shownEdits(edits).length > 1)
-  if (!joined) return { kind: 'plain' }
+  const pictures = firstComplexity(tracks.filter((track) => !isSound(track)))
+  const joined = tracks.find(isJoined)
+  if (!joined) return pictures === undefined ? { kind: 'plain' } : { kind: 'plain', pictures }
   // ffmpeg treats the lists of all tracks alike: it applies them or ignores them.
-  return tracks.every(isPlayedWhole)
-    ? { kind: 'joined' }
-    : { kind: 'complex', why: `is put together from ${joined.edits.length} parts` }
+  if (pictures === undefined && tracks.every(isPlayedWhole)) return { kind: 'joined' }
+  const parts = `is put together from ${joined.edits.length} parts`
+  return tracks.some((track) => isSound(track) && isJoined(track))
+    ? { kind: 'complex', why: parts }
+    : { kind: 'plain', pictures: pictures ?? parts }
+}
+
+/**
+ * Requires that ffmpeg can copy the pictures of a file. A writer that keeps the bytes of the file keeps its edit lists.
+ *
+ * @throws {PrecheckError} `ERR_EDIT_LIST`
+ */
+export function requireCopyablePictures({ path, editedPictures }: Pick<MediaInfo, 'path' | 'editedPictures'>): void {
+  if (editedPictures !== undefined) throw complexEdits(path, editedPictures)
+}
+
+/** The error for an edit list that cannot be kept. */
+export function complexEdits(path: string, why: string): PrecheckError {
+  return new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (in its edit list), which voxmux cannot keep.`, {
+    input: path,
+    remedies: ['Export it again as a plain file, or flatten it first, for example with `ffmpeg -i in.mov flat.mov`.'],
+  })
+}
+
+const isSound = ({ handler }: MovieTrack) => handler === 'soun'
+const isJoined = ({ edits }: MovieTrack) => shownEdits(edits).length > 1
+
+function firstComplexity(tracks: readonly MovieTrack[]): string | undefined {
+  return tracks.map(complexity).find((found) => found !== undefined)
 }
 
 function complexity(track: MovieTrack): string | undefined {

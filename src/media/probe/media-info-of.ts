@@ -12,7 +12,10 @@ export function isLossless(codec: string | null): boolean {
 /** Translates ffprobe's output into {@link MediaInfo}. */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
-  file: Pick<MediaInfo, 'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness' | 'mayJump'>,
+  file: Pick<
+    MediaInfo,
+    'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness' | 'mayJump' | 'editedPictures'
+  >,
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer

@@ -10,7 +10,7 @@ import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
-import { editLists } from './edit-lists.js'
+import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { mayJump, movieTracks } from './movie-tracks.js'
@@ -59,7 +59,16 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (jump) throw clockJumps(path, path, jump)
     const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
     const clock = movie.some(mayJump) ? { mayJump: true } : {}
-    return mediaInfoOf(answer, { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock })
+    const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
+    return mediaInfoOf(answer, {
+      path: absolute,
+      sizeBytes,
+      container,
+      readOptions,
+      ...loudness,
+      ...clock,
+      ...pictures,
+    })
   } finally {
     await file.close()
   }
@@ -97,13 +106,6 @@ function notUtf8(path: string, { folder, name }: { readonly folder: string; read
       remedies: [`Rename it, for example in ${folder} with: mv -- ${old} ${shellName(Buffer.from(plain))}`],
     },
   )
-}
-
-function complexEdits(path: string, why: string): PrecheckError {
-  return new PrecheckError('ERR_EDIT_LIST', `A track of ${path} ${why} (in its edit list), which voxmux cannot keep.`, {
-    input: path,
-    remedies: ['Export it again as a plain file, or flatten it first, for example with `ffmpeg -i in.mov flat.mov`.'],
-  })
 }
 
 function unsupported(path: string, formatName: string): PrecheckError {

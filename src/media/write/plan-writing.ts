@@ -1,5 +1,6 @@
 import { JobFailedError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+import { requireCopyablePictures } from '../probe/edit-lists.js'
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
@@ -47,7 +48,7 @@ const WRITERS: readonly PlanWithWriter[] = [
  * remux. Reads the input's structure and writes nothing.
  *
  * @throws the errors of `planMux`
- * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS
+ * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST
  * @throws {UsageError} ERR_ENCODER_REFUSES
  */
 export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
@@ -75,7 +76,10 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOp
 
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
-  if (remux.container !== media.container || options.keepOriginal) return remux
+  if (remux.container !== media.container || options.keepOriginal) {
+    requireCopyablePictures(media)
+    return remux
+  }
   const encodings = new Map<number, AudioEncoding>()
   const wanted: Wanted = {
     media,
@@ -95,6 +99,7 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
     }
     declined.push(answer)
   }
+  requireCopyablePictures(media)
   return { ...remux, writing: { kind: 'remux', declined } }
 }
 

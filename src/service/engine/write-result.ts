@@ -10,6 +10,7 @@ import {
   planMux,
   probe,
 } from '../../media/index.js'
+import { requireCopyablePictures } from '../../media/probe/edit-lists.js'
 import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
 import { copyPart } from './copy-part.js'
@@ -53,6 +54,7 @@ async function writeSound(type: OutputType, options: ResultOptions): Promise<str
 async function writeLikeInput(options: ResultOptions): Promise<string> {
   const { media, output, signal } = options
   const { audioIndex } = onlyTrack(media)
+  requireCopyablePictures(media)
   const plan = planMux(media, { replaced: [audioIndex] })
   await mux(plan, new Map([[audioIndex, voiceOf(options)]]), output, { signal })
   return plan.container === 'mkv' && !pictureOf(media) ? 'mka' : plan.container
@@ -61,6 +63,7 @@ async function writeLikeInput(options: ResultOptions): Promise<string> {
 /** Writes a part of a film. Cuts the packets by stream copy first; the cut is then an ordinary file. */
 async function writeFilmPart(part: FilePart, options: ResultOptions): Promise<string> {
   const cut = `${options.output}.cut`
+  requireCopyablePictures(options.media)
   try {
     await copyPart(options.media, part, cut, options.signal)
     return await writeLikeInput({ ...options, part: undefined, media: await probe(cut, { signal: options.signal }) })

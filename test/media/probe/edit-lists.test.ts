@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { compareTracks } from '../../../src/pipeline/report/comparison.js'
 import {
   ffmpeg,
@@ -14,6 +15,7 @@ import {
   testFolder,
   tone,
 } from '../../helpers/media-factory.js'
+import { writtenFile } from '../../helpers/written-file.js'
 import { box, replaceBoxes } from '../movie-boxes.js'
 import { replaceVoice } from '../zoo/zoo-run.js'
 
@@ -28,22 +30,12 @@ describe('what a movie file can say of itself', () => {
   })
   afterAll(() => folder.remove())
 
-  /** `[duration in ms, seconds into the track or -1, rate]` an edit, of both tracks. */
-  async function withEdits(name: string, edits: readonly (readonly [number, number, number])[]): Promise<string> {
-    const ticksPerSec = [12_800, 48_000]
-    const listFor = (ticks: number) => {
-      const list = Buffer.alloc(8 + 12 * edits.length)
-      list.writeUInt32BE(edits.length, 4)
-      edits.forEach(([duration, startSec, rate], place) => {
-        list.writeUInt32BE(duration, 8 + 12 * place)
-        list.writeInt32BE(startSec < 0 ? -1 : startSec * ticks, 12 + 12 * place)
-        list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
-      })
-      return box('elst', list)
-    }
+  /** Gives both tracks, or only the pictures, an edit list. */
+  async function withEdits(name: string, edits: Edits, whose: 'both' | 'pictures' = 'both'): Promise<string> {
+    const lists = [listOf(12_800, edits), whose === 'both' ? listOf(48_000, edits) : listOf(48_000, [[1000, 0, 1]])]
     await writeFile(
       folder.file(name),
-      replaceBoxes(movie, 'elst', () => listFor(ticksPerSec.shift() ?? 1)),
+      replaceBoxes(movie, 'elst', () => lists.shift() as Buffer),
     )
     return folder.file(name)
   }
@@ -75,10 +67,32 @@ describe('what a movie file can say of itself', () => {
       ],
       /put together from 2 parts/,
     ],
-    ['half a picture', [[980, 0.02, 1]], /begins between two pictures/],
   ] as const)('refuses an edit list of %s before anything is sent', async (what, edits, said) => {
     const path = await withEdits(`${what}.mov`, edits)
     await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_EDIT_LIST', exitCode: 5, message: said })
+  })
+
+  it.each([
+    ['half a picture', [[980, 0.02, 1]], 'begins between two pictures'],
+    [
+      'pictures in another order',
+      [
+        [480, 0.52, 1],
+        [480, 0, 1],
+      ],
+      'is put together from 2 parts',
+    ],
+  ] as const)('keeps %s in the file itself, and refuses another container', async (what, edits, why) => {
+    const path = await withEdits(`${what}.mov`, [...edits], 'pictures')
+    const { part, plan, verified } = await writtenFile(path)
+    expect(plan.writing.kind).toBe('bytes')
+    expect(verified.sync[0]?.places.every(({ offsetSamples }) => offsetSamples === 0)).toBe(true)
+    expect((await readFile(part)).includes(listOf(12_800, edits))).toBe(true)
+    const media = await probe(path)
+    expect(media.editedPictures).toBe(why)
+    await expect(planOutput(media, { replaced: [0], container: 'mkv' })).rejects.toMatchObject({
+      code: 'ERR_EDIT_LIST',
+    })
   })
 
   it('takes a late start', async () => {
@@ -166,6 +180,21 @@ describe('what a movie file can say of itself', () => {
     }
   }
 })
+
+/** Edits of `[duration in ms, seconds into the track or -1, rate]`. */
+type Edits = readonly (readonly [number, number, number])[]
+
+/** An edit list in a track of so many ticks a second, in a movie of 1000. */
+function listOf(ticksPerSec: number, edits: Edits): Buffer {
+  const list = Buffer.alloc(8 + 12 * edits.length)
+  list.writeUInt32BE(edits.length, 4)
+  edits.forEach(([duration, startSec, rate], place) => {
+    list.writeUInt32BE(duration, 8 + 12 * place)
+    list.writeInt32BE(startSec < 0 ? -1 : startSec * ticksPerSec, 12 + 12 * place)
+    list.writeInt32BE(Math.round(rate * 65_536), 16 + 12 * place)
+  })
+  return box('elst', list)
+}
 
 /** A Macintosh alias record, as QuickTime writes it: file name, and the absolute path behind it. */
 function alias(name: string, path: string): Buffer {
