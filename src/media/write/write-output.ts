@@ -129,14 +129,15 @@ async function makeDonor(
   const track = ranges && plan.splicedTracks?.includes(audioIndex) ? await writing.splice(place) : null
   if (ranges && track && typeof track !== 'string') {
     const { encoding, input } = stream
-    const job = { media: plan.media, input, encoding, voice: feed.stream, changed: ranges, side, signal }
-    const done = await spliceTrack({ ...job, track })
+    const { path: donorPath, donor } = side.donor()
+    const job = { media: plan.media, input, encoding, voice: feed.stream, changed: ranges, signal }
+    const done = await spliceTrack({ ...job, track, donorPath, scratch: side.scratch })
     if (done.kind === 'spliced') {
       const packets = new SplicedPackets(track.packets, done.swaps)
       const { kind, swaps, probes } = done
       const replaced = swaps.map((swap) => ({ from: swap.from, to: swap.from + swap.packets.length - 1 }))
       const fate = { kind, count: packets.count, replaced, probes }
-      return { source: { kind: 'spliced', packets, track }, voice: muxed(feed, planned, fate), runs: done.runs }
+      return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(feed, planned, fate), runs: done.runs }
     }
     splice = done
   }

@@ -4,13 +4,6 @@ import type { SampleRange } from '../../voice-cut.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from './old-packets.js'
 
-/** Makes paths of temporary files. */
-export interface SideFolder {
-  readonly scratch: () => string
-  /** A file with packets, and its place among those of the output. */
-  readonly donor: () => { readonly path: string; readonly donor: number }
-}
-
 /** A track that is encoded in its changed parts alone. */
 export interface SpliceJob {
   readonly media: MediaInfo
@@ -21,7 +14,10 @@ export interface SpliceJob {
   /** Ranges in which the voice differs from the decoded track. */
   readonly changed: readonly SampleRange[]
   readonly track: SpliceableTrack<unknown>
-  readonly side: SideFolder
+  /** The side file that takes the new packets. */
+  readonly donorPath: string
+  /** Makes the path of a temporary file. */
+  readonly scratch: () => string
   readonly signal: AbortSignal | undefined
 }
 

@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { readSamples } from '../../pcm/pcm-samples.js'
@@ -34,6 +34,8 @@ interface PartJob {
   readonly head: TrackHead
   readonly part: Part
   readonly primingSamples: number
+  /** Takes a new packet into the side file of the track, and returns its first byte there. */
+  readonly keep: (packet: Buffer) => Promise<number>
 }
 
 interface SplicedPart {
@@ -50,16 +52,18 @@ const COMPARED = 3
 /** Encodes one changed part, and finds the packets at which it joins the old ones. */
 export async function splicePart(job: PartJob): Promise<SplicedPart> {
   const zeroSample = await measuredZero(job)
-  const side = job.job.side.donor()
-  const run = await encodePart(job, zeroSample, side.path)
-  const file = await open(side.path, 'r')
+  const path = job.job.scratch()
+  const run = await encodePart(job, zeroSample, path)
+  const file = await open(path, 'r')
   try {
-    const packets = await madePackets(job, side.path, file)
+    const packets = await madePackets(job, path, file)
     const made = (from: number, to: number) => newPackets(job, file, packets, from, to)
     const { from, to, probes } = await findJoints(job, zeroSample, made)
-    return { swap: { from, packets: await swapped(job, { donor: side.donor, packets }, from, to) }, probes, run }
+    return { swap: { from, packets: await keptPackets(job, made, from, to) }, probes, run }
   } finally {
     await file.close()
+    // Many parts would otherwise fill the disk twice.
+    for (const done of [path, job.part.window.path]) await rm(done, { force: true })
   }
 }
 
@@ -184,20 +188,17 @@ async function findJoints(part: PartJob, zeroSample: number, made: Packets) {
   return { from, to, probes }
 }
 
-async function swapped(
-  { job, file, part }: PartJob,
-  { donor, packets }: { readonly donor: number; readonly packets: BlockList },
-  from: number,
-  to: number,
-): Promise<readonly NewPacket[]> {
+/** Keeps the new packets `from` to `to`, both included, one by one: a part can be long. */
+async function keptPackets({ job, file, keep }: PartJob, made: Packets, from: number, to: number) {
   const { frameHead, packets: old } = job.track
   const sample = await readAt(file, old.start(from), old.length(from))
-  return Array.from({ length: to - from + 1 }, (_, place) => {
-    const made = from + place - part.first
-    const length = packets.dataLength(made)
-    const head = frameHead ? frameHead(sample, length) : Buffer.alloc(0)
-    return { head, donor, start: packets.dataStart(made), length }
-  })
+  const packets: NewPacket[] = []
+  for (let packet = from; packet <= to; packet++) {
+    const [payload] = (await made(packet, packet + 1)) as [Buffer]
+    const bytes = frameHead ? Buffer.concat([frameHead(sample, payload.length), payload]) : payload
+    packets.push({ start: await keep(bytes), length: bytes.length })
+  }
+  return packets
 }
 
 /** Samples of the clock as they should be, interleaved. */

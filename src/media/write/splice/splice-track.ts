@@ -43,7 +43,7 @@ export async function spliceTrack(job: SpliceJob): Promise<TrackSplice> {
 }
 
 async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
-  const { track, changed, voice, media, input, encoding, signal, side } = job
+  const { track, changed, voice, media, input, encoding, signal, scratch, donorPath } = job
   const { count } = track.packets
   const spans = changedSpans(changed, count, (sample) => packetAt(job, sample))
   if (spans.length === 0) throw new NoSplice('no packet of the track holds the regenerated parts')
@@ -52,13 +52,24 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
   }
   const primingSamples = await encoderPriming(encoding, voice.format, signal)
   const parts = spans.map((span) => partOf(job, span, primingSamples))
-  const head = await readTrackHead(media, input, side.scratch(), signal)
+  const head = await readTrackHead(media, input, scratch(), signal)
   await tapWindows(
     voice,
     parts.map(({ window }) => window),
   )
   const done = []
-  for (const part of parts) done.push(await splicePart({ job, file, head, part, primingSamples }))
+  const donor = await open(donorPath, 'wx', 0o600)
+  let bytes = 0
+  const keep = async (packet: Buffer) => {
+    await donor.appendFile(packet)
+    bytes += packet.length
+    return bytes - packet.length
+  }
+  try {
+    for (const part of parts) done.push(await splicePart({ job, file, head, part, primingSamples, keep }))
+  } finally {
+    await donor.close()
+  }
   return {
     kind: 'spliced',
     swaps: done.map(({ swap }) => swap),
@@ -85,7 +96,7 @@ function packetAt(job: SpliceJob, sample: number): number {
 }
 
 function partOf(job: SpliceJob, span: PacketSpan, primingSamples: number): Part {
-  const { track, input, side } = job
+  const { track, input, scratch } = job
   const samples = packetSamples(input)
   const first = span.from - MOST_MOVES - LEAD_PACKETS
   const last = span.to + MOST_MOVES + TAIL_PACKETS
@@ -100,5 +111,5 @@ function partOf(job: SpliceJob, span: PacketSpan, primingSamples: number): Part 
   const reachSamples = REACH_PACKETS * samples
   const startSample = zeroSample + first * samples - reachSamples
   const sampleCount = (last - first + 1) * samples + 2 * reachSamples + primingSamples
-  return { span, first, last, zeroSample, reachSamples, window: { path: side.scratch(), startSample, sampleCount } }
+  return { span, first, last, zeroSample, reachSamples, window: { path: scratch(), startSample, sampleCount } }
 }

@@ -7,12 +7,8 @@ export interface PacketSwap {
   readonly packets: readonly NewPacket[]
 }
 
-/** A packet in a side file. */
+/** A packet in the side file of its track, its frame header included. */
 export interface NewPacket {
-  /** Frame header; empty if the container has none. */
-  readonly head: Buffer
-  /** Place of the side file among all of the output. */
-  readonly donor: number
   readonly start: number
   readonly length: number
 }
@@ -34,7 +30,7 @@ export class SplicedPackets implements PacketPlaces {
 
   length = (packet: number): number => {
     const made = this.#newPacket(packet)
-    return made ? made.head.length + made.length : this.#old.length(packet)
+    return made ? made.length : this.#old.length(packet)
   }
 
   offsetOf = (packet: number): number => this.#offsets[packet] as number
@@ -43,14 +39,16 @@ export class SplicedPackets implements PacketPlaces {
     return this.#old.count
   }
 
-  /** Bytes of a range of the virtual side file, which begins and ends with packets. */
-  *pieces(start: number, length: number): Generator<BytePiece> {
+  /**
+   * Bytes of a range of the virtual side file, which begins and ends with packets.
+   *
+   * @param donor place of the side file with the new packets
+   */
+  *pieces(start: number, length: number, donor: number): Generator<BytePiece> {
     for (let packet = this.#packetAt(start); packet < this.count && this.offsetOf(packet) < start + length; packet++) {
       const made = this.#newPacket(packet)
-      if (made) {
-        yield { kind: 'bytes', bytes: made.head }
-        yield { kind: 'donor', donor: made.donor, start: made.start, length: made.length }
-      } else yield { kind: 'input', start: this.#old.start(packet), length: this.#old.length(packet) }
+      if (made) yield { kind: 'donor', donor, start: made.start, length: made.length }
+      else yield { kind: 'input', start: this.#old.start(packet), length: this.#old.length(packet) }
     }
   }
 
@@ -76,7 +74,12 @@ export class SplicedPackets implements PacketPlaces {
 /** The packets of a replaced track: a side file of its own, or old and new packets. */
 export type DonorSource =
   | { readonly kind: 'file'; readonly path: string; readonly donor: number }
-  | { readonly kind: 'spliced'; readonly packets: SplicedPackets; readonly track: SpliceableTrack<unknown> }
+  | {
+      readonly kind: 'spliced'
+      readonly packets: SplicedPackets
+      readonly track: SpliceableTrack<unknown>
+      readonly donor: number
+    }
 
 /** Resolves the donors of a layout, which are places among the replaced tracks, to ranges of side files and of the input. */
 export function resolveDonors({ pieces }: BytePlan, sources: readonly DonorSource[]): BytePlan {
@@ -85,7 +88,7 @@ export function resolveDonors({ pieces }: BytePlan, sources: readonly DonorSourc
       const source = piece.kind === 'donor' ? sources[piece.donor] : undefined
       if (piece.kind !== 'donor' || !source) yield piece
       else if (source.kind === 'file') yield { ...piece, donor: source.donor }
-      else yield* source.packets.pieces(piece.start, piece.length)
+      else yield* source.packets.pieces(piece.start, piece.length, source.donor)
     }
   }
   return { pieces: { [Symbol.iterator]: resolved } }

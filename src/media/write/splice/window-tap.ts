@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { frameBytes, type PcmFormat, type PcmStream } from '../../pcm/pcm.js'
 import { slicePcm, wholeFrames } from '../../pcm/pcm-streams.js'
 
@@ -10,24 +10,19 @@ export interface SoundWindow {
   readonly sampleCount: number
 }
 
-/** Reads a voice once to its end, and keeps some parts of it. */
+/** Reads a voice once to its end, and keeps some parts of it. Opens one file at a time: there may be hundreds. */
 export async function tapWindows(voice: PcmStream, windows: readonly SoundWindow[]): Promise<void> {
   const frame = frameBytes(voice.format)
-  const files: FileHandle[] = []
-  try {
-    for (const { path } of windows) files.push(await open(path, 'wx', 0o600))
-    let at = 0
-    for await (const chunk of voice.chunks()) {
-      const end = at + chunk.length / frame
-      for (const [place, { startSample, sampleCount }] of windows.entries()) {
-        const from = Math.max(at, startSample)
-        const to = Math.min(end, startSample + sampleCount)
-        if (to > from) await files[place]?.appendFile(chunk.subarray((from - at) * frame, (to - at) * frame))
-      }
-      at = end
+  for (const { path } of windows) await writeFile(path, '', { flag: 'wx', mode: 0o600 })
+  let at = 0
+  for await (const chunk of voice.chunks()) {
+    const end = at + chunk.length / frame
+    for (const { path, startSample, sampleCount } of windows) {
+      const from = Math.max(at, startSample)
+      const to = Math.min(end, startSample + sampleCount)
+      if (to > from) await appendFile(path, chunk.subarray((from - at) * frame, (to - at) * frame))
     }
-  } finally {
-    for (const file of files) await file.close()
+    at = end
   }
 }
 
