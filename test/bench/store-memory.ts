@@ -2,11 +2,12 @@
  * `npm run bench store-memory`: what a job costs in PostgreSQL, waiting and done, with the order and the receipt that
  * it has in life, and a voice that was paid for. Bytes of tables and indexes a job, after a vacuum.
  */
+import { randomBytes } from 'node:crypto'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { PostgresServer } from '../helpers/system/postgres-server.js'
 
 const JOBS = 5000
-/** As `voxmux run` writes it for a two-minute interview. */
+/** As `voxmux run` writes it for a two-minute interview, and in a form that no database compresses. */
 const RECEIPT_BYTES = 6000
 
 const server = await PostgresServer.start()
@@ -59,7 +60,7 @@ try {
     const claim = await ledger.jobs.claimNext()
     if (!claim) break
     const receipt = `/mnt/nas/out/interview-${n}.regen.mov.voxmux.json`
-    const state = { receipt: { text: 'r'.repeat(RECEIPT_BYTES) } }
+    const state = { receipt: { text: randomBytes((RECEIPT_BYTES * 3) / 4).toString('base64') } }
     await ledger.jobs.checkpoint(claim.lease, { publishedSha256: 'c'.repeat(64), state, output: receipt.slice(0, -12) })
     await ledger.jobs.complete(claim.lease, { status: 'done', receipt })
   }

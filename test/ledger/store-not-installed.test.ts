@@ -4,25 +4,25 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 
-/** What Node says of a package that is not there, for the two that only a shared store needs. */
+/** What Node says of a package that is not there, for the one that only a shared store needs. */
 const HOOKS = `
 export async function resolve(specifier, context, next) {
-  if (!/^(bullmq|ioredis)$/.test(specifier)) return next(specifier, context)
+  if (specifier !== 'pg') return next(specifier, context)
   throw Object.assign(new Error("Cannot find package '" + specifier + "'"), { code: 'ERR_MODULE_NOT_FOUND' })
 }`
 
-it('names the command that installs what a job store on Redis needs, and needs it for nothing else', async () => {
+it('names the command that installs what a shared store needs, and needs it for nothing else', async () => {
   const workshop = openWorkshop()
   onTestFinished(() => workshop.remove())
   const hooks = workshop.path('without.mjs')
   const url = `data:text/javascript,${encodeURIComponent(HOOKS)}`
   writeFileSync(hooks, `import { register } from 'node:module'; register(${JSON.stringify(url)})`)
   const options = { cwd: workshop.dir, env: { ...workshop.env, NODE_OPTIONS: `--import=${pathToFileURL(hooks)}` } }
-  const missing = await runCli(['jobs', 'list', '--store', 'redis://127.0.0.1:1', '--json'], options)
+  const missing = await runCli(['jobs', 'list', '--store', 'postgres://127.0.0.1:1', '--json'], options)
   expect(missing.exitCode).toBe(2)
   expect(JSON.parse(missing.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
     event: 'result',
-    error: { code: 'ERR_STORE_NOT_INSTALLED', remedies: ['npm install bullmq@6 ioredis@5'] },
+    error: { code: 'ERR_STORE_NOT_INSTALLED', remedies: ['npm install pg@8'] },
   })
   expect((await runCli(['jobs', 'list'], options)).exitCode).toBe(0)
 })

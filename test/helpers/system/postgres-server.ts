@@ -90,6 +90,11 @@ export class PostgresServer {
     return this.#child?.pid ?? 0
   }
 
+  /** The server and its connections. */
+  get pids(): readonly number[] {
+    return [this.pid, ...childrenOf(this.pid)]
+  }
+
   /** Address of the database `voxmux` for the role with the least rights. */
   get url(): string {
     return this.urlOf()
@@ -221,7 +226,7 @@ export class PostgresServer {
 
   /** The parent first: it would start others for those that end. */
   #signal(signal: NodeJS.Signals): void {
-    for (const pid of [this.pid, ...childrenOf(this.pid)]) {
+    for (const pid of this.pids) {
       try {
         process.kill(pid, signal)
       } catch {
