@@ -1,69 +1,83 @@
 /**
- * What voxmux costs beside the bare minimum, as ratios: `npm run bench overhead [minutes]` (default 10).
+ * `npm run bench overhead [minutes]` (default 10): what voxmux costs beside the bare minimum, as ratios.
  *
- * The service answers at once and changes nothing, so what is measured is the client alone: against the two ffmpeg
- * commands a person would type (cut the audio out; mux it back with one encode).
+ * The service answers at once and changes nothing, so that only the client is measured. A film of 1080p with AAC is
+ * compared with the two ffmpeg commands that a person would type: cut the audio out, and mux it back with one encode. A
+ * master with PCM is compared with `cp` and the decoding of its sound, and so is a segment of 30 s in a longer film.
+ * Processor time is that of a whole tree of processes. On a busy machine it is the figure to trust.
  */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { FaultServer } from '../helpers/fault-server.js'
 import { CLI_PATH, startCli } from '../helpers/voxmux-cli.js'
 import { makeLongFilm } from './long-film.js'
-import { median, peakMemoryMb, timedSec } from './measure.js'
+import { peakMemoryMb, timedSec } from './measure.js'
+import { endedChildrenSec } from './processor-use.js'
 
 const ROUNDS = 3
 const STARTS = 15
+/** The film of the segment, against the two hours of the promise. Copying and decoding grow with it alike. */
+const SEGMENT_MINUTES = 20
+
+/** What something took. */
+interface Cost {
+  readonly wallSec: number
+  readonly processorSec: number
+}
 
 const minutes = Number(process.argv[3] ?? 10)
 const dir = mkdtempSync(join(tmpdir(), 'voxmux-bench-'))
+const peaksMb: number[] = []
 try {
   await measureStart()
   const film = makeLongFilm(dir, minutes)
-  const peakMb = await measureWall(film)
-  await measureMemory(peakMb, makeLongFilm(dir, minutes * 10))
+  const bare = await medianCost(() => spent(() => twoBareCommands(film)))
+  for (const level of ['fast', 'full'] as const) {
+    const own = await medianCost(() => runVoxmux(film, ['--verify', level]))
+    say(`${minutes} minutes, --verify ${level}, over two bare ffmpeg`, own, bare, { wall: 0.8, processor: 1.2 })
+  }
+  const shortMb = Math.max(...peaksMb)
+  await measureMaster(film)
+  await measureSegment()
+  await measureMemory(shortMb, makeLongFilm(dir, minutes * 10))
 } finally {
   rmSync(dir, { recursive: true, force: true })
 }
 
 async function measureStart(): Promise<void> {
-  const node = (args: readonly string[]) => () => execFileSync(process.execPath, args, { stdio: 'ignore' })
-  const bare = await median(STARTS, () => timedSec(node(['-e', '0'])))
-  const help = await median(STARTS, () => timedSec(node([CLI_PATH, '--help'])))
-  say('voxmux --help over node -e 0', help / bare, `${ms(help)} over ${ms(bare)}`, 3)
+  const node = (args: readonly string[]) => () => run(process.execPath, args)
+  const bare = await medianCost(() => spent(node(['-e', '0'])), STARTS)
+  const help = await medianCost(() => spent(node([CLI_PATH, '--help'])), STARTS)
+  say('voxmux --help over node -e 0', help, bare, { wall: 3, processor: 3 })
 }
 
-/** Returns the highest memory of all runs: when V8 first collects what lies outside its heap is chance. */
-async function measureWall(film: string): Promise<number> {
-  const peaksMb: number[] = []
-  const bare = await median(ROUNDS, () => timedSec(() => twoBareCommands(film)))
-  for (const [level, limit] of [
-    ['fast', 1.25],
-    ['full', 1.4],
-  ] as const) {
-    const own = await median(ROUNDS, () => timedSec(async () => peaksMb.push(await runVoxmux(film, level))))
-    say(
-      `${minutes} minutes, --verify ${level}, over two bare ffmpeg`,
-      own / bare,
-      `${sec(own)} over ${sec(bare)}`,
-      limit,
-    )
-  }
-  return Math.max(...peaksMb)
+/** The film's picture with 24-bit PCM, which is replaced in place. */
+async function measureMaster(film: string): Promise<void> {
+  const master = join(dir, 'master.mov')
+  ffmpeg('-i', film, '-c:v', 'copy', '-c:a', 'pcm_s24le', master)
+  const bare = await medianCost(() => spent(() => copyAndDecode(master)))
+  const own = await medianCost(() => runVoxmux(master, ['--verify', 'full']))
+  rmSync(master)
+  say(`${minutes} minutes of PCM master, over cp and decoding`, own, bare, { wall: 1.3 })
+}
+
+async function measureSegment(): Promise<void> {
+  const film = makeLongFilm(dir, SEGMENT_MINUTES)
+  const bare = await medianCost(() => spent(() => copy(film)))
+  const own = await medianCost(() => runVoxmux(film, ['--segment', '60-90', '--verify', 'full']))
+  rmSync(film)
+  say(`30 s in ${SEGMENT_MINUTES} minutes (not 2 hours), over cp`, own, bare, { wall: 1.5 })
 }
 
 async function measureMemory(short: number, longFilm: string): Promise<void> {
-  const long = await runVoxmux(longFilm, 'full')
-  process.stdout.write(
-    `peak memory of the node process: ${short} MB, for ten times the length ${long} MB (at most 200)\n`,
-  )
-  say('its growth with ten times the length', long / short, `${long} over ${short} MB`, 1.1)
+  await runVoxmux(longFilm, ['--verify', 'full'])
+  const long = peaksMb.at(-1) ?? Number.NaN
+  process.stdout.write(`peak memory of node: ${short} MB, for ten times the length ${long} MB (at most 200)\n`)
 }
 
 function twoBareCommands(film: string): void {
-  const ffmpeg = (...args: string[]) =>
-    execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { stdio: 'ignore' })
   const voice = join(dir, 'voice.flac')
   const output = join(dir, 'bare.mp4')
   ffmpeg('-i', film, '-vn', '-c:a', 'flac', voice)
@@ -71,32 +85,76 @@ function twoBareCommands(film: string): void {
   for (const path of [voice, output]) rmSync(path)
 }
 
-/** Runs the built command on the film with an empty state folder and returns its peak memory in MB. */
-async function runVoxmux(film: string, verify: 'fast' | 'full'): Promise<number> {
+function copyAndDecode(master: string): void {
+  copy(master)
+  ffmpeg('-i', master, '-map', '0:a', '-f', 'null', '-')
+}
+
+/** `cp`, without the reflink that would copy nothing. */
+function copy(path: string): void {
+  const to = join(dir, 'copy')
+  if (process.platform === 'linux') run('cp', ['--reflink=never', path, to])
+  else copyFileSync(path, to)
+  rmSync(to)
+}
+
+function ffmpeg(...args: readonly string[]): void {
+  run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args])
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`)
+}
+
+/** The cost of programs that end before the work does. */
+async function spent(work: () => unknown): Promise<Cost> {
+  const before = endedChildrenSec()
+  const wallSec = await timedSec(work)
+  return { wallSec, processorSec: endedChildrenSec() - before }
+}
+
+/** Runs the built command with an empty state folder, and notes its peak memory. The service is in this process. */
+async function runVoxmux(film: string, options: readonly string[]): Promise<Cost> {
   const stateDir = mkdtempSync(join(dir, 'state-'))
-  const output = join(stateDir, 'out.mp4')
+  const output = join(stateDir, `out${extname(film)}`)
   const server = await FaultServer.start({ states: [{ status: 'Succeeded', errorCode: 0, progress: 100 }] })
   try {
-    const args = ['run', film, '-o', output, '--verify', verify, '--progress', 'none']
-    const { child, ended } = startCli(args, { cwd: dir, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
-    const [result, peakMb] = await Promise.all([ended, peakMemoryMb(child)])
-    if (result.exitCode !== 0) throw new Error(`voxmux ended with ${result.exitCode}: ${result.stderr}`)
-    return peakMb
+    return await spent(async () => {
+      const args = ['run', film, '-o', output, '--progress', 'none', ...options]
+      const { child, ended } = startCli(args, { cwd: dir, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
+      const [result, peakMb] = await Promise.all([ended, peakMemoryMb(child)])
+      if (result.exitCode !== 0) throw new Error(`voxmux ended with ${result.exitCode}: ${result.stderr}`)
+      peaksMb.push(peakMb)
+    })
   } finally {
     await server.close()
     rmSync(stateDir, { recursive: true, force: true })
   }
 }
 
-function say(what: string, ratio: number, detail: string, limit: number): void {
-  const verdict = ratio <= limit ? 'within' : 'OVER'
-  process.stdout.write(`${what}: ${ratio.toFixed(2)} x (${detail}), ${verdict} ${limit} x\n`)
+/** Middle of several measurements, wall and processor time each for itself. */
+async function medianCost(measure: () => Promise<Cost>, rounds = ROUNDS): Promise<Cost> {
+  const costs: Cost[] = []
+  for (let round = 0; round < rounds; round++) costs.push(await measure())
+  const middle = (values: readonly number[]) => [...values].sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+  return {
+    wallSec: middle(costs.map(({ wallSec }) => wallSec)),
+    processorSec: middle(costs.map(({ processorSec }) => processorSec)),
+  }
 }
 
-function sec(seconds: number): string {
-  return `${seconds.toFixed(1)} s`
-}
-
-function ms(seconds: number): string {
-  return `${Math.round(seconds * 1000)} ms`
+function say(
+  what: string,
+  own: Cost,
+  bare: Cost,
+  limits: { readonly wall: number; readonly processor?: number },
+): void {
+  const part = (name: string, a: number, b: number, limit: number | undefined) => {
+    const verdict = limit === undefined ? '' : a / b <= limit ? `, within ${limit}` : `, OVER ${limit}`
+    return `${name} ${(a / b).toFixed(2)} x (${a.toFixed(2)} over ${b.toFixed(2)} s${verdict})`
+  }
+  const wall = part('wall', own.wallSec, bare.wallSec, limits.wall)
+  const processor = part('processor', own.processorSec, bare.processorSec, limits.processor)
+  process.stdout.write(`${what}: ${wall}, ${processor}\n`)
 }

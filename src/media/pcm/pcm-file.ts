@@ -17,7 +17,7 @@ export interface ReadPcmFileOptions {
 }
 
 /** Bytes of one read: few calls, and little garbage that waits for the collector. */
-const READ_BYTES = 1 << 16
+const READ_BYTES = 1 << 18
 
 /** The samples of a file. Each reading opens it again. */
 export function readPcmFile(file: PcmFile, { sample, signal }: ReadPcmFileOptions = {}): PcmStream {

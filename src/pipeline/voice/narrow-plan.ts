@@ -1,7 +1,6 @@
 import type { Limits } from '../../precheck/index.js'
 import { type JobPlan, type PlanRequest, planMedia } from '../plan/plan-job.js'
 import { needsMaps } from '../plan/ranges-to-send.js'
-import { mapTrack } from './map-track.js'
 
 /**
  * Leaves out what need not be paid for, if the settings ask for that: listens to the tracks and plans again. It takes
@@ -16,6 +15,8 @@ export async function narrowPlan(
   signal: AbortSignal,
 ): Promise<JobPlan> {
   if (!needsMaps(request.settings)) return plan
+  // Few jobs ask for it, and the voice models take time to load.
+  const { mapTrack } = await import('./map-track.js')
   const maps = new Map()
   for (const { stream } of plan.tracks) maps.set(stream.audioIndex, await mapTrack(plan.media, stream, signal))
   return planMedia(plan.media, request, limits, { signal, maps })

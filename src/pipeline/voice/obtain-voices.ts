@@ -9,7 +9,6 @@ import type { JobSettings } from '../plan/job-settings.js'
 import { cutRequests, type JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
 import { JointProgress } from './joint-progress.js'
-import { noVoiceVerdicts } from './no-voice-verdicts.js'
 import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { type PreparedPiece, preparePiece } from './prepare-piece.js'
 
@@ -132,6 +131,7 @@ async function preparePieces({
 
 /** Refuses a job without a voice in any of its cuts. A detector can be wrong, so a remote service decides by itself. */
 async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
+  const { noVoiceVerdicts } = await import('./no-voice-verdicts.js')
   let refusal: PrecheckError | undefined
   for (const { path, channels } of cuts) {
     const verdicts = await noVoiceVerdicts({ path, channels, audioIndex: 0 }, limits, signal)
