@@ -1,8 +1,12 @@
-/** `npm run bench:voice`: quality over pairs of speech, speed against bare RNNoise, one worker against several. */
+/**
+ * `npm run bench:voice`: quality over pairs of speech, synthetic noise, the price of noisy parts, and the speed. Names of
+ * sections after `--` run only these: `npm run bench:voice -- quality parts`.
+ */
 import { VoicePool } from '../../src/voice/index.js'
 import { loadBareModels } from './voice-quality/bare-models.js'
 import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
+import { measureParts } from './voice-quality/noisy-parts.js'
 import { NO_SPEECH, readSpeechPairs } from './voice-quality/speech-pairs.js'
 import { measureVoiceSpeed } from './voice-speed.js'
 
@@ -72,6 +76,23 @@ async function robustness(): Promise<void> {
   }
 }
 
+/** What `--only-noisy` pays, and what it gives away. */
+async function parts(): Promise<void> {
+  if (NO_SPEECH) return
+  await using pool = new VoicePool()
+  const results = await measureParts(await readSpeechPairs(), pool)
+  say('\n| in noise | paid | whole: SI-SDR / STOI | parts: SI-SDR / STOI |')
+  say('|---|---|---|---|')
+  for (const { noisyShare, paidSec, totalSec, whole, parts } of results) {
+    const cell = ({ siSdr, stoi }: typeof whole) => `${siSdr.toFixed(1)} / ${stoi.toFixed(3)}`
+    say(
+      `| ${100 * noisyShare} % | ${paidSec.toFixed(1)} s of ${totalSec.toFixed(1)} s | ${cell(whole)} | ${cell(parts)} |`,
+    )
+  }
+  const sum = (figure: 'paidSec' | 'totalSec') => results.reduce((all, result) => all + result[figure], 0)
+  say(`\nSaved: ${(100 * (1 - sum('paidSec') / sum('totalSec'))).toFixed(0)} % of all seconds.`)
+}
+
 async function speed(): Promise<void> {
   const speed = await measureVoiceSpeed(Number(process.env.VOXMUX_BENCH_SEC ?? 240), 5)
   say(`\nSpeed over ${speed.soundSec} s of mono sound, medians of ratios:`)
@@ -80,6 +101,6 @@ async function speed(): Promise<void> {
   say(`- ${speed.workers} workers: ${speed.allAgainstOne.toFixed(2)} times as fast as one`)
 }
 
-await quality()
-await robustness()
-await speed()
+const SECTIONS = { quality, robustness, parts, speed }
+const wanted = process.argv.slice(2)
+for (const [name, run] of Object.entries(SECTIONS)) if (wanted.length === 0 || wanted.includes(name)) await run()

@@ -2,6 +2,7 @@ import type { Block } from '../block-plan.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
+import { findHum } from './hum.js'
 import { likenessOf } from './likeness.js'
 import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
@@ -29,13 +30,21 @@ export async function restoreBlock(
   listen: Listener,
 ): Promise<Float32Array<ArrayBuffer>[]> {
   const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
-  const changes = await findChanges(channels, settings, gain, listen)
+  const prepared = gain.takesRumble ? channels.map(withoutHum) : channels
+  const changes = await findChanges(prepared, settings, gain, listen)
   const mended = changes.map(({ change, wet, rumble }, c) => {
-    const mended = added(original[c] ?? change, change, wet, innerStart)
+    const voice = prepared[c]?.subarray(innerStart, innerEnd) ?? change
+    const mended = added(voice, change, wet, innerStart)
     return rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
   })
   limitPeaks(mended, original)
   return mended
+}
+
+/** A steady tone hides the noise under it from the models, so the hum of the mains goes out before they process it. */
+function withoutHum(channel: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const hum = findHum(channel)
+  return hum ? channel.map((value, i) => value - (hum.samples[i] ?? 0)) : channel
 }
 
 /** A change of one channel, and how much of it to make, frame by frame. */
@@ -87,6 +96,8 @@ export async function judgeBlock(
   listen: Listener,
   frameSamples: number,
 ): Promise<Float32Array<ArrayBuffer>> {
+  const hasHum = gain.takesRumble && channels.some((channel) => findHum(channel) !== undefined)
+  if (hasHum) return new Float32Array(Math.ceil((innerEnd - innerStart) / frameSamples)).fill(1)
   const changes = await findChanges(channels, settings, gain, listen)
   return Float32Array.from({ length: Math.ceil((innerEnd - innerStart) / frameSamples) }, (_, frame) => {
     const hop = Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
