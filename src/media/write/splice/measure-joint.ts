@@ -6,6 +6,9 @@ const INAUDIBLE = 1e-8
 /** Errors of two codings add up where they overlap, and vary from packet to packet. */
 const MOST_TIMES_NOISE = 4
 
+/** Power by which the new coding may be louder or softer than the wanted sound: codecs keep levels within 3 dB. */
+const MOST_TIMES_LEVEL = 2
+
 /** Mean power of the difference of two sounds. */
 export function errorPower(one: Sound, other: Sound): number {
   let sum = 0
@@ -21,6 +24,7 @@ export function errorPower(one: Sound, other: Sound): number {
  * @param wanted the sound that was encoded
  */
 export function jointHolds(joined: readonly Sound[], coded: readonly Sound[], wanted: readonly Sound[]): boolean {
+  if (!hasSameLevel(coded, wanted)) return false
   const noise = wanted.map((sound, place) => errorPower(coded[place] as Sound, sound))
   const mean = noise.reduce((sum, power) => sum + power, 0) / Math.max(1, noise.length)
   return wanted.every((sound, place) => {
@@ -28,6 +32,21 @@ export function jointHolds(joined: readonly Sound[], coded: readonly Sound[], wa
     // NaN fails.
     return errorPower(joined[place] as Sound, sound) <= MOST_TIMES_NOISE * allowed + INAUDIBLE
   })
+}
+
+/** False if a decoder that was set up for the old packets plays the new ones at another level. */
+function hasSameLevel(one: readonly Sound[], other: readonly Sound[]): boolean {
+  const [made, meant] = [one, other].map((sounds) => sounds.reduce((sum, sound) => sum + powerOf(sound), 0)) as [
+    number,
+    number,
+  ]
+  return made <= MOST_TIMES_LEVEL * meant + INAUDIBLE && meant <= MOST_TIMES_LEVEL * made + INAUDIBLE
+}
+
+function powerOf(sound: Sound): number {
+  let sum = 0
+  for (let place = 0; place < sound.length; place++) sum += (sound[place] as number) ** 2
+  return sum / Math.max(1, sound.length)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { TrackEntry } from '../matroska/read/track-entry.js'
 import type { WantedTrack } from '../writer.js'
 
 /** Samples of a packet, by codec; MPEG-2 layer III has half as many. */
-const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536 }
+const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536, opus: 960 }
 
 /** Samples in a packet of a track that {@link unspliceable} accepts. */
 export function packetSamples({ codec }: AudioStreamInfo): number {
@@ -31,6 +31,8 @@ export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
   switch (one.entry.codecId) {
     case 'A_AAC':
       return isSameAac(one.entry.codecPrivate, other.entry.codecPrivate)
+    case 'A_OPUS':
+      return isSameOpus(one.entry.codecPrivate, other.entry.codecPrivate)
     case 'A_AC3':
       return isSameAc3(one.packet, other.packet)
     case 'A_EAC3':
@@ -43,6 +45,17 @@ export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
 /** Object type, rate, channels and frame length fill 16 bits. Bits behind them state that there is no SBR. */
 function isSameAac(one: Buffer | null, other: Buffer | null): boolean {
   return one !== null && other !== null && one.length >= 2 && one.subarray(0, 2).equals(other.subarray(0, 2))
+}
+
+const OPUS_CHANNELS_AT = 9
+const OPUS_GAIN_AT = 16
+
+/** Channels, gain and mapping (RFC 7845, 5.1). The lead-in is stated once for all packets. */
+function isSameOpus(one: Buffer | null, other: Buffer | null): boolean {
+  if (one === null || other === null || one.length <= OPUS_GAIN_AT) return false
+  return (
+    one[OPUS_CHANNELS_AT] === other[OPUS_CHANNELS_AT] && one.subarray(OPUS_GAIN_AT).equals(other.subarray(OPUS_GAIN_AT))
+  )
 }
 
 /** Everything from the sample rate to the loudness of dialogue, but the bit rate. */

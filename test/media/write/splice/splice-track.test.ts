@@ -70,6 +70,7 @@ async function expectSpliced(path: string, done: Awaited<ReturnType<typeof splic
 // Noise that a decoder makes up would differ from one decoding to the next.
 const AAC = ['-c:a', 'aac', '-b:a', '128k', '-aac_pns', '0']
 const AC3 = ['-c:a', 'ac3', '-b:a', '192k', '-dialnorm', '-24']
+const OPUS = ['-c:a', 'libopus', '-b:a', '96k']
 const EAC3 = ['-c:a', 'eac3', '-b:a', '192k']
 
 describe('a lossy track that changes in a part', () => {
@@ -86,6 +87,8 @@ describe('a lossy track that changes in a part', () => {
     ['E-AC-3 alone', 'plain.eac3', false, EAC3],
     ['E-AC-3 in Matroska', 'eac3.mkv', true, EAC3],
     ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
+    ['Opus in WebM', 'opus.webm', false, OPUS],
+    ['Opus in MP4', 'opus.mp4', true, OPUS],
   ])('keeps all other packets of %s', async (_name, name, isFilm, options) => {
     const path = folder.file(name)
     const rate = name.startsWith('aac.m4a') ? 44_100 : 48_000

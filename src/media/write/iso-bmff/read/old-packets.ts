@@ -1,7 +1,8 @@
 import type { OldPackets } from '../../splice/old-packets.js'
 import { bodyOf } from './box.js'
 import { TRUN } from './fragments.js'
-import { durationRuns, sampleSizes } from './sample-table.js'
+import type { Track } from './movie.js'
+import { durationRuns, type SampleSizes, sampleSizes } from './sample-table.js'
 import { chunksOf, type OldRun, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
@@ -11,58 +12,78 @@ export interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'leng
 
 /** Reads the packets of a track out of its tables; undefined if they do not lie in order or lack sizes. */
 export function readPackets({ track, runs }: OldTrack): TimedPackets | undefined {
-  const rows: Row[] = []
-  if (runs.some(({ fragment }) => fragment !== null)) {
-    for (const run of runs) rows.push(...fragmentRows(run))
-  } else {
-    const sizes = sampleSizes(track.stbl)
-    if (!sizes) return undefined
-    const ticks = durationRuns(track.stbl).flatMap(({ count, ticks }) => Array.from({ length: count }, () => ticks))
-    for (const { start, samples } of chunksOf(track)) {
-      let at = start
-      for (let sample = 0; sample < samples; sample++) {
-        const bytes = sizes.kind === 'uniform' ? sizes.bytes : (sizes.bytes[rows.length] ?? 0)
-        rows.push({ start: at, bytes, ticks: ticks[rows.length] ?? 0 })
-        at += bytes
-      }
+  const isFragmented = runs.some(({ fragment }) => fragment !== null)
+  const sizes = isFragmented ? null : sampleSizes(track.stbl)
+  if (!isFragmented && !sizes) return undefined
+  const count = isFragmented
+    ? runs.reduce((sum, { fragmentRun }) => sum + (fragmentRun?.samples ?? 0), 0)
+    : sizes?.kind === 'uniform'
+      ? sizes.count
+      : (sizes?.bytes.length ?? 0)
+  const columns = new Columns(count, runs[0]?.startTick ?? 0)
+  if (sizes) readTables(track, sizes, columns)
+  else if (!runs.every((run) => readRun(run, columns))) return undefined
+  return columns.packets()
+}
+
+/** The packets of a track. Columns, because a film has hundreds of thousands. */
+class Columns {
+  readonly #starts: Float64Array
+  readonly #lengths: Uint32Array
+  readonly #ticks: Float64Array
+  count = 0
+
+  constructor(count: number, firstTick: number) {
+    this.#starts = new Float64Array(count)
+    this.#lengths = new Uint32Array(count)
+    this.#ticks = new Float64Array(count + 1)
+    this.#ticks[0] = firstTick
+  }
+
+  /** Decoding time of the next packet. */
+  get tick(): number {
+    return this.#ticks[this.count] as number
+  }
+
+  push(start: number, bytes: number, ticks: number): void {
+    this.#starts[this.count] = start
+    this.#lengths[this.count] = bytes
+    this.#ticks[this.count + 1] = this.tick + ticks
+    this.count += 1
+  }
+
+  packets(): TimedPackets | undefined {
+    const [starts, lengths, ticks] = [this.#starts, this.#lengths, this.#ticks]
+    if (this.count < starts.length || lengths.includes(0)) return undefined
+    return {
+      count: this.count,
+      start: (packet) => starts[packet] as number,
+      length: (packet) => lengths[packet] as number,
+      tickOf: (packet) => ticks[packet] as number,
     }
   }
-  const firstTick = runs[0]?.startTick ?? 0
-  const starts = Float64Array.from(rows, ({ start }) => start)
-  const lengths = Uint32Array.from(rows, ({ bytes }) => bytes)
-  const tickColumn = new Float64Array(rows.length + 1)
-  tickColumn[0] = firstTick
-  for (const [place, { ticks }] of rows.entries()) tickColumn[place + 1] = (tickColumn[place] as number) + ticks
-  // Each run states its own time in fragments.
-  const isContinuous = startsOf(runs).every(({ place, tick }) => tickColumn[place] === tick)
-  if (rows.some(({ bytes }) => bytes === 0) || !isContinuous) return undefined
-  return {
-    count: rows.length,
-    start: (packet) => starts[packet] as number,
-    length: (packet) => lengths[packet] as number,
-    tickOf: (packet) => tickColumn[packet] as number,
+}
+
+function readTables(track: Track, sizes: SampleSizes, into: Columns): void {
+  const durations = durationsOf(track)
+  for (const { start, samples } of chunksOf(track)) {
+    let at = start
+    for (let sample = 0; sample < samples; sample++) {
+      const bytes = sizes.kind === 'uniform' ? sizes.bytes : (sizes.bytes[into.count] ?? 0)
+      into.push(at, bytes, durations.next().value ?? 0)
+      at += bytes
+    }
   }
 }
 
-interface Row {
-  readonly start: number
-  readonly bytes: number
-  readonly ticks: number
+/** Duration of each packet. */
+function* durationsOf({ stbl }: Track): Generator<number, undefined> {
+  for (const { count, ticks } of durationRuns(stbl)) for (let left = count; left > 0; left--) yield ticks
 }
 
-/** The first packet of each run in a fragment, with its stated time. */
-function startsOf(runs: readonly OldRun[]) {
-  let place = 0
-  return runs.flatMap(({ fragmentRun, startTick }) => {
-    if (!fragmentRun) return []
-    const start = { place, tick: startTick }
-    place += fragmentRun.samples
-    return [start]
-  })
-}
-
-function fragmentRows({ fragment, fragmentRun }: OldRun): readonly Row[] {
-  if (!fragment || !fragmentRun) return []
+/** Reads the rows of a `trun`; false if it does not begin when the one before ends. */
+function readRun({ fragment, fragmentRun }: OldRun, into: Columns): boolean {
+  if (!fragment || !fragmentRun || fragmentRun.startTick !== into.tick) return false
   const body = bodyOf(fragmentRun.box)
   const flags = body.readUInt32BE(0) & 0xff_ffff
   const has = (flag: number) => (flags & flag) !== 0
@@ -73,12 +94,13 @@ function fragmentRows({ fragment, fragmentRun }: OldRun): readonly Row[] {
     return body.readUInt32BE(at - 4)
   }
   let start = fragmentRun.start
-  return Array.from({ length: fragmentRun.samples }, () => {
+  for (let sample = 0; sample < fragmentRun.samples; sample++) {
     const ticks = field(TRUN.duration, fragment.header.duration)
     const bytes = field(TRUN.sizeBytes, fragment.header.sizeBytes)
     field(TRUN.sampleFlags, 0)
     field(TRUN.composition, 0)
+    into.push(start, bytes, ticks)
     start += bytes
-    return { start: start - bytes, bytes, ticks }
-  })
+  }
+  return true
 }
