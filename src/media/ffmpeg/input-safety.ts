@@ -31,6 +31,14 @@ const PLAIN_DEMUXERS = [
   'wv',
   'tta',
   'truehd',
+  'ape',
+  'dsf',
+  'loas',
+  'mpc',
+  'mpc8',
+  'rm',
+  'tak',
+  'voc',
 ] as const
 
 /**

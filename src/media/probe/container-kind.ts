@@ -10,7 +10,7 @@ export interface ContainerClues {
 }
 
 /** Demuxer (the first of ffprobe's names) to container. */
-const KINDS: Readonly<Record<string, (clues: ContainerClues) => string>> = {
+const KINDS: Readonly<Record<string, (clues: ContainerClues) => string | undefined>> = {
   mov: movKind,
   matroska: ({ head }) => (head.includes('webm') ? 'webm' : 'mkv'),
   mxf: () => 'mxf',
@@ -38,6 +38,15 @@ const KINDS: Readonly<Record<string, (clues: ContainerClues) => string>> = {
   wv: () => 'wv',
   tta: () => 'tta',
   truehd: () => 'truehd',
+  ape: () => 'ape',
+  dsf: () => 'dsf',
+  loas: () => 'loas',
+  mpc: () => 'mpc',
+  mpc8: () => 'mpc',
+  // Matroska does not take every picture of RealMedia.
+  rm: ({ answer }) => (hasFilm(answer) ? undefined : 'rm'),
+  tak: () => 'tak',
+  voc: () => 'voc',
 }
 
 /** The container by its usual extension, from brand and content, not from the name. Undefined if unknown. */

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { writtenFile } from '../../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+it.each([
+  ['voc', ['-c:a', 'pcm_s16le'], 'pcm_s16le'],
+  ['loas', ['-c:a', 'aac', '-f', 'latm'], 'aac_latm'],
+  ['rm', ['-c:a', 'real_144', '-ar', '8000', '-ac', '1'], 'ra_144'],
+])('the sound of a .%s goes into a container that ffmpeg writes', async (kind, options, codec) => {
+  const path = folder.file(`sound.${kind}`)
+  await ffmpeg(...tone(3), ...options, path)
+  const { media, plan, verified } = await writtenFile(path)
+  expect(media).toMatchObject({ container: kind, streams: [{ codec }] })
+  expect(plan.container).toBe('mkv')
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(8)
+})
+
+it('refuses a RealMedia film, whose pictures no other container takes', async () => {
+  const path = folder.file('film.rm')
+  await ffmpeg(...picture(1), ...tone(1, 8000), '-c:v', 'rv10', '-s', '176x144', '-c:a', 'real_144', path)
+  await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_CONTAINER', errorCode: -16, exitCode: 5 })
+})
