@@ -1,29 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import type { ConnectionOptions } from 'node:tls'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
+import type { PostgresAddress } from '../database/postgres-server.js'
 import { passwordFrom } from './password-file.js'
-
-/** How to reach a database on PostgreSQL, with what the environment adds to its address. */
-export interface StoreAddress {
-  /** Servers to try in this order. The store is on the one that accepts writes. */
-  readonly hosts: readonly StoreHost[]
-  readonly user: string
-  readonly database: string
-  /** Absent: the driver searches `~/.pgpass`. */
-  readonly password?: string | (() => string | undefined)
-  /** False: no TLS. */
-  readonly ssl: false | ConnectionOptions
-  /** Options of the session, such as `-c search_path=jobs`. */
-  readonly options?: string
-}
-
-/** @property host name, address, or the folder of a Unix socket */
-export interface StoreHost {
-  readonly host: string
-  readonly port: number
-}
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
 const KNOWN = new Set(
@@ -40,7 +20,7 @@ const KNOWN = new Set(
  *
  * @throws UsageError `ERR_STORE_ADDRESS`
  */
-export function parseStoreAddress(address: string, env: NodeJS.ProcessEnv = process.env): StoreAddress {
+export function parseStoreAddress(address: string, env: NodeJS.ProcessEnv = process.env): PostgresAddress {
   const found = split(address)
   const unknown = [...found.keys()].find((name) => !KNOWN.has(name))
   if (unknown !== undefined) throw wrongAddress(`The address of the store has an unknown parameter, ${unknown}.`)
@@ -51,7 +31,9 @@ export function parseStoreAddress(address: string, env: NodeJS.ProcessEnv = proc
   const passwordFile = found.get('passfile') ?? env.PGPASSFILE
   const password =
     part('password', 'PGPASSWORD') ??
-    (passwordFile ? () => passwordFrom(passwordFile, { ...(hosts[0] as StoreHost), database, user }) : undefined)
+    (passwordFile
+      ? () => passwordFrom(passwordFile, { ...(hosts[0] as PostgresAddress['hosts'][0]), database, user })
+      : undefined)
   const options = part('options', 'PGOPTIONS')
   return {
     ...{ hosts, user, database, ssl: tlsOf(part, hosts) },
@@ -107,14 +89,14 @@ function hostAndPort(text: string): { readonly host: string; readonly port: stri
 }
 
 /** One port counts for all hosts, as in libpq. */
-function hostsOf(hosts: string, ports: string): StoreHost[] {
+function hostsOf(hosts: string, ports: string): PostgresAddress['hosts'] {
   const numbers = ports.split(',').map((port) => Number(port || 5432))
   if (numbers.some((port) => !Number.isInteger(port) || port < 1 || port > 65_535))
     throw wrongAddress('The address of the shared store has a port that is not between 1 and 65535.')
   return hosts.split(',').map((host, index) => ({ host, port: numbers[index] ?? (numbers[0] as number) }))
 }
 
-function tlsOf(part: (name: string, variable: string) => string | undefined, hosts: readonly StoreHost[]) {
+function tlsOf(part: (name: string, variable: string) => string | undefined, hosts: PostgresAddress['hosts']) {
   const mode = part('sslmode', 'PGSSLMODE') ?? 'disable'
   if (mode === 'disable' || hosts.every(({ host }) => host.startsWith('/'))) return false
   if (!['require', 'verify-ca', 'verify-full'].includes(mode))

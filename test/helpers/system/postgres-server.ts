@@ -7,8 +7,6 @@ import { until } from '../until.js'
 import { freePort } from './free-port.js'
 import { copyCluster, NO_POSTGRES, OTHER_USER, postgresProgram } from './postgres-template.js'
 
-export { NO_POSTGRES, postgresVersion } from './postgres-template.js'
-
 export interface PostgresOptions {
   /** Parameters of the server, such as `max_connections`. They replace those of the tests. */
   readonly settings?: Readonly<Record<string, string | number>>

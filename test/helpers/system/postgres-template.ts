@@ -29,7 +29,7 @@ const ACCESS =
   'local all all trust\nhost all locked all scram-sha-256\nhost all all all trust\nhost replication all all trust\n'
 
 /** Folder with the programs of the newest PostgreSQL here; null without one. */
-export const POSTGRES_BIN: string | null = newestBin()
+const POSTGRES_BIN: string | null = newestBin()
 
 /** Why tests on a real PostgreSQL cannot run here; null if they can. */
 export const NO_POSTGRES: string | null = whyNoPostgres()
@@ -54,7 +54,7 @@ export function postgresProgram(name: string): string {
 }
 
 /** Major version, such as 15. */
-export function postgresVersion(): number {
+function postgresVersion(): number {
   return Number(/\d+/.exec(execFileSync(postgresProgram('postgres'), ['--version'], { encoding: 'utf8' }))?.[0])
 }
 

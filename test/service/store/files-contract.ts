@@ -12,9 +12,9 @@ export function filesContract(open: OpenTwoNodes): void {
   it('registers a file once, and shows it to its user alone', async () => {
     const { one, other } = nodes
     const [id, userId] = [randomUUID(), (await one.accounts.ensure('local')).id]
-    const asked = { userId, clientFileId: 'takes/ä "b".final.wav', sourceUrl: 'https://a.example/b', startSec: 0.25 }
+    const asked = { userId, clientFileId: 'takes/ä\0 "b".final.wav', sourceUrl: 'https://a.example/b', startSec: 0.25 }
     const file = await one.files.register(id, asked)
-    expect(file).toMatchObject({ id, userId, fileName: 'ä "b".final', startSec: 0.25, endSec: null })
+    expect(file).toMatchObject({ id, userId, fileName: 'ä\0 "b".final', startSec: 0.25, endSec: null })
     expect(file).toMatchObject({ state: 'registered', errorCode: 0, progress: 0, claim: null, endedMs: null })
     nodes.advance(5)
     expect(await other.files.register(id, asked)).toEqual(file)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -8,6 +8,7 @@ import { SERVICE_MIGRATIONS } from '../../../src/service/store/sql/service-migra
 import { newLeaseOwner } from '../../../src/service/webhooks/lease-owner.js'
 import { freshFolder } from '../../conformance/folder.js'
 import { describeOnPostgres } from '../../helpers/system/postgres-server.js'
+import { postgresProgram } from '../../helpers/system/postgres-template.js'
 import { filesContract } from './files-contract.js'
 import { outboxContract } from './outbox-contract.js'
 import { recordsContract } from './records-contract.js'
@@ -96,5 +97,37 @@ describeOnPostgres('the service’s store in PostgreSQL', (server) => {
   storeContract(async () => {
     stores += 1
     return { at: { store: server().url }, prefix: `service_${stores}` }
+  })
+
+  it('keeps nothing of a file that is forgotten, nor of what was told of it', async () => {
+    const store = server().newDatabase()
+    let nowMs = 1_800_000_000_000
+    const node = await openNodeStore({ store }, { now: () => nowMs })
+    onTestFinished(() => node.close())
+    const stored = (text: string) => {
+      const dump = [...['-h', server().folder, '-p', String(server().port), '-U', 'postgres'], '--data-only']
+      const database = new URL(store).pathname.slice(1)
+      return execFileSync(postgresProgram('pg_dump'), [...dump, database], { encoding: 'utf8' }).includes(text)
+    }
+    const { files, accounts, targets, outbox, log } = node.store
+    const { id: userId } = await accounts.ensure('local')
+    const target = { url: 'https://a.example/hook', method: 'POST', secretPosition: 'header', secret: null } as const
+    await targets.set(userId, target)
+    const jobs = await node.jobs()
+    const { id, claim } = await takenFile(node.store, { webhook: true, userId })
+    const { job } = await jobs.enqueue({ key: id, group: userId, input: 'a' })
+    const told = { type: 'status-updated', status: 'Processed' } as const
+    await files.change(id, { kind: 'succeed', claim, outputExtension: 'wav' }, [told])
+    const [event] = await outbox.claim('node', 1000, 1)
+    if (!event) throw new Error('Nothing is due.')
+    const entry = { ...told, fileId: id, attempt: 1, method: 'POST', url: '', detail: '' }
+    await outbox.settle(event, { outcome: 'delivered' }, { ...entry, outcome: 'delivered' })
+    expect([stored(id), stored(job.id)]).toEqual([true, true])
+    await files.change(id, { kind: 'output-deleted' })
+    nowMs += 10
+    await files.forgetDeleted(5)
+    await log.forgetOld(5)
+    expect(await jobs.forget(job.id)).toBe(true)
+    expect(stored(id)).toBe(false)
   })
 })

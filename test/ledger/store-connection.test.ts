@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openSharedLedger } from '../../src/ledger/index.js'
+import { describeOnPostgres, PostgresServer } from '../helpers/system/postgres-server.js'
+import { request } from './store-fixture.js'
+import { tempFolder } from './temp-folder.js'
+
+async function opened(url: string) {
+  const ledger = await openSharedLedger(url)
+  onTestFinished(() => ledger.close())
+  return ledger
+}
+
+const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0
+
+describeOnPostgres('the way to a PostgreSQL', (server) => {
+  it('leads to a farm of its own by the name of a database', async () => {
+    const farms = await Promise.all([server().url, server().newDatabase()].map(opened))
+    for (const [index, { jobs }] of farms.entries()) await jobs.enqueue(request(`k${index}`))
+    const keys = await Promise.all(farms.map(async ({ jobs }) => (await jobs.list()).map(({ key }) => key)))
+    expect(keys).toEqual([['k0'], ['k1']])
+    expect((await farms[1]?.jobs.claimNext())?.job.key).toBe('k1')
+    expect(await farms[1]?.jobs.claimNext()).toBeNull()
+  })
+
+  it('goes through a Unix socket, and past a server that is not there', async () => {
+    const { folder, port } = server()
+    expect(await (await opened(`postgres://voxmux@/voxmux?host=${folder}&port=${port}`)).jobs.counts()).toBeDefined()
+    const away = await PostgresServer.start()
+    await away.stop()
+    const both = `postgres://voxmux@127.0.0.1:${away.port},127.0.0.1:${port}/voxmux`
+    expect(await (await opened(both)).jobs.counts()).toBeDefined()
+  })
+
+  it('ends at once if the database, the role or TLS does not exist', async () => {
+    const ends = (url: string) => expect(opened(url)).rejects
+    await ends(server().urlOf('nowhere')).toMatchObject({ code: 'ERR_STORE_ADDRESS', exitCode: 2 })
+    await ends(server().urlOf('voxmux', 'stranger')).toMatchObject({ code: 'ERR_STORE_REFUSED', exitCode: 2 })
+    await ends(`${server().url}?sslmode=require`).toMatchObject({
+      ...{ code: 'ERR_STORE_ADDRESS', exitCode: 2 },
+      message: expect.stringContaining('does not use TLS'),
+    })
+  })
+
+  it('takes the password of a file, and says that one is wrong', async () => {
+    const file = join(tempFolder(), 'pass')
+    writeFileSync(file, '*:*:voxmux:locked:s3same\n', { mode: 0o600 })
+    const url = server().urlOf('voxmux', 'locked')
+    expect(await (await opened(`${url}?passfile=${file}`)).jobs.counts()).toBeDefined()
+    const wrong = server().urlOf('voxmux', 'locked:wrong')
+    await expect(opened(wrong)).rejects.toMatchObject({ code: 'ERR_STORE_REFUSED', exitCode: 2 })
+  })
+
+  const tls = 'is encrypted, and its certificate is that of the server'
+  it.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? tls : `${tls} (openssl is not installed)`, async () => {
+    const folder = tempFolder()
+    const [certificate, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+    const subject = ['-subj', '/CN=db', '-addext', 'subjectAltName=IP:127.0.0.1']
+    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate]
+    execFileSync('openssl', [...made, ...subject], { stdio: 'ignore' })
+    const own = await PostgresServer.start({ tls: { certificate, key } })
+    onTestFinished(() => own.stop())
+    const at = (mode: string, host = '127.0.0.1') =>
+      opened(`${own.url.replace('127.0.0.1', host)}?sslmode=${mode}`).then(
+        () =>
+          own.query("SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'voxmux'"),
+        (error) => error.code,
+      )
+    expect(await at('verify-full')).toBe('ERR_STORE_CERTIFICATE')
+    expect(await at(`verify-full&sslrootcert=${certificate}`, 'localhost')).toBe('ERR_STORE_CERTIFICATE')
+    expect(await at(`verify-full&sslrootcert=${certificate}`)).toEqual(['t'])
+    expect(await at(`verify-ca&sslrootcert=${certificate}`, 'localhost')).toEqual(['t'])
+    expect(await at('require')).toEqual(['t'])
+  })
+})
