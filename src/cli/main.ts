@@ -9,7 +9,7 @@ import { overview } from './show/overview.js'
 const argv = process.argv.slice(2)
 const [first] = argv
 
-if (argv.length === 1 && (first === '--version' || first === '-v')) {
+if (argv.length === 1 && (first === '--version' || first === '-v' || first === 'version')) {
   const { voxmuxVersion } = await import('../core/version.js')
   process.stdout.write(`${voxmuxVersion()}\n`)
 } else if (argv.length === 0 || (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {

@@ -34,7 +34,7 @@ function stayAwake(): void {
 
 async function dispatch(argv: readonly string[], output: Output, interruption: Interruption): Promise<ExitCode> {
   const { signal, onHangUp } = interruption
-  const { entry, rest } = chooseCommand(argv)
+  const { entry, rest } = chooseCommand(spokenFlags(argv))
   const { command } = await entry.load()
   const args = await parseArguments(entry, command, rest)
   if (args.kind === 'help') {
@@ -43,6 +43,12 @@ async function dispatch(argv: readonly string[], output: Output, interruption: I
   }
   const context = { cwd: process.cwd(), env: process.env, signal, onHangUp, output, commands: COMMANDS }
   return command.run(args.values, context)
+}
+
+/** `voxmux help run` means `voxmux run --help`, unless a file is named help. */
+function spokenFlags(argv: readonly string[]): readonly string[] {
+  const [word, ...rest] = argv
+  return word === 'help' && findCommand(rest[0] ?? '') && !existsSync(word) ? [...rest, '--help'] : argv
 }
 
 /** The first word names a command. Otherwise all words are arguments of `run`. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
@@ -48,14 +49,24 @@ export async function nodeFolder(
 
 /**
  * The folder of the service: `--data`, or the folder of the embedded service. `serve` and `portal` therefore share keys
- * and files with `run`. Creates the folder if it does not exist.
+ * and files with `run`. Creates the embedded one if it does not exist.
+ *
+ * @throws UsageError `ERR_DATA_MISSING`, `ERR_STATE_DIR`
  */
 export async function serviceFolder(
   data: string | undefined,
   { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<string> {
-  if (data !== undefined) return ensureStateFolder(resolve(cwd, data))
+  if (data !== undefined) return existingFolder(resolve(cwd, data))
   const { stateDir } = await resolveConfig({ cwd, env })
   await ensureStateFolder(stateDir)
   return ensureStateFolder(join(stateDir, 'service'))
+}
+
+/** A mistyped folder must not become a second, empty service. */
+function existingFolder(folder: string): Promise<string> {
+  if (existsSync(folder)) return ensureStateFolder(folder)
+  throw new UsageError('ERR_DATA_MISSING', `There is no service in ${folder}: the folder does not exist.`, {
+    remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${folder}\`.`],
+  })
 }

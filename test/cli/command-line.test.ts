@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -59,6 +60,12 @@ describe('help', () => {
 
   it('tells its version', async () => {
     expect((await voxmux(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await voxmux(['version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  it('is given to a person who asks for it in words', async () => {
+    for (const words of [[], ['run']])
+      expect(await voxmux(['help', ...words])).toEqual(await voxmux([...words, '--help']))
   })
 })
 
@@ -94,6 +101,25 @@ describe('usage errors', () => {
     const { code, stderr } = await voxmux(['check', fixture('speech.wav'), '--config', path])
     expect(code).toBe(2)
     expect(stderr).toContain(`${path}: unknown key "chanels" (did you mean "channels"?)`)
+  })
+})
+
+describe('presets', () => {
+  it('prints one that --preset takes, and explains it when asked', async () => {
+    const { stdout } = await voxmux(['presets', 'podcast'])
+    await writeFile(join(folder, 'mine.json'), stdout)
+    expect(await voxmux(['check', fixture('speech.wav'), '--preset', './mine.json'])).toMatchObject({ code: 0 })
+    const explained = await voxmux(['presets', './mine.json', '--explain'])
+    expect(explained.stdout).toMatch(/loudness\.targetLufs +-16\n/)
+    expect(explained.stdout).toMatch(/segments\.crossfadeSec +0\.01 {2}\(default\)/)
+  })
+})
+
+describe('portal', () => {
+  it('refuses a folder that does not exist, and does not make it', async () => {
+    const { code, stderr } = await voxmux(['portal', 'show', '--data', 'typo'])
+    expect([code, existsSync(join(folder, 'typo'))]).toEqual([2, false])
+    expect(stderr).toContain('voxmux serve --data')
   })
 })
 

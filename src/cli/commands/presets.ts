@@ -9,20 +9,23 @@ export const command = defineCommand({
   positionals: '[name]',
   examples: [
     ['', 'list the presets'],
-    ['podcast', 'show the settings of a preset'],
-    ['./mine.json', 'check a preset of your own'],
+    ['podcast > mine.json', 'save a preset to start from: `voxmux run clip.wav -p mine.json` takes it'],
+    ['podcast --explain', 'show all of its settings, defaults included'],
+    ['./mine.json --explain', 'check a preset of your own'],
   ],
   build: (parser) =>
     parser
       .positional('name', { type: 'string', describe: 'Name of a preset, or path of a JSON file' })
+      .option('explain', { type: 'boolean', describe: 'Show the settings as a table, defaults included' })
       .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
-  run: async ({ name }, { cwd, output }) => {
+  run: async ({ name, explain }, { cwd, output }) => {
     const names = name === undefined ? await presetNames() : [name]
     for (const wanted of names) {
       const { preset, ...found } = await loadPreset(wanted, cwd)
       output.event({ event: 'preset', ...found, preset })
       const heading = visibleText(`${found.name.padEnd(22)} ${preset.description}`)
-      output.print(name === undefined ? heading : `${heading}\n${visibleText(found.path)}\n\n${describeRecipe(preset)}`)
+      if (explain) output.print(`${heading}\n${visibleText(found.path)}\n\n${describeRecipe(preset)}`)
+      else output.print(name === undefined ? heading : JSON.stringify(preset, null, 2))
     }
     return 0
   },
