@@ -7,6 +7,7 @@ import type { JobStore } from './jobs/job-store.js'
 import { SqlJobStore } from './jobs/sql-job-store.js'
 import { type Holder, thisHolder } from './leases/holder.js'
 import { forgetOldHolders } from './leases/leases.js'
+import { exportRows, importRows, type LedgerRow } from './ledger-rows.js'
 import { type LimitsLearned, SqlLimitsLearned } from './spending/limits-learned.js'
 import { type SpendingLog, SqlSpendingLog } from './spending/spending-log.js'
 import { SqlVoiceLedger } from './voices/sql-voice-ledger.js'
@@ -18,6 +19,12 @@ export interface Ledger {
   readonly voices: VoiceLedger
   readonly spending: SpendingLog
   readonly limits: LimitsLearned
+  /** Its rows, to move them to another ledger. */
+  readonly rows: {
+    export(): AsyncIterable<LedgerRow>
+    /** @returns how many rows were new */
+    import(rows: AsyncIterable<LedgerRow>): Promise<number>
+  }
   /** Absent for a ledger on a single machine. */
   readonly news?: FileNews
   close(): Promise<void>
@@ -59,6 +66,7 @@ export async function ledgerIn(database: Database, options: LedgerOptions): Prom
     voices: new SqlVoiceLedger(context),
     spending: new SqlSpendingLog(context),
     limits: new SqlLimitsLearned(context),
+    rows: { export: () => exportRows(database), import: (rows) => importRows(database, rows) },
     close: () => database.close(),
   }
 }

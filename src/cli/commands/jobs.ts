@@ -10,14 +10,15 @@ import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { moveLedger } from '../move-ledger.js'
 import { requireJob } from '../require-job.js'
 import { jobDetails, jobLine } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
-const ACTIONS = ['list', 'show', 'retry', 'forget'] as const
+const ACTIONS = ['list', 'show', 'retry', 'forget', 'export', 'import'] as const
 
-/** `voxmux jobs list|show|retry|forget` */
+/** `voxmux jobs list|show|retry|forget|export|import` */
 export const command = defineCommand({
   positionals: '<action> [job..]',
   examples: [
@@ -26,12 +27,14 @@ export const command = defineCommand({
     ['retry 01JD…', 'queue a job again; a worker or the next run of its input processes it'],
     ['retry clip.mov --force', 'process it again and replace its output'],
     ['forget clip.mov', 'forget that it was done; the next run processes it again'],
+    ['export ledger.ndjson', 'write the whole ledger to a new file'],
+    ['import ledger.ndjson --store postgres://db/voxmux', 'add it to a shared store'],
   ],
   build: (parser) =>
     withOptions(
       parser
         .positional('action', { choices: ACTIONS, demandOption: true, describe: 'Action' })
-        .positional('job', { type: 'string', array: true, describe: 'Job ids or input paths' }),
+        .positional('job', { type: 'string', array: true, describe: 'Job ids or input paths; export, import: a file' }),
       {
         status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only jobs in this state (repeatable)' },
         group: { type: 'string', requiresArg: true, describe: 'list: only this group, such as a watched folder' },
@@ -59,6 +62,8 @@ export const command = defineCommand({
     const ledger = await openStore(config)
     try {
       if (args.action === 'list') return await list(ledger.jobs, args, context)
+      if (args.action === 'export' || args.action === 'import')
+        return await moveLedger(ledger, args.action, args.job, context)
       const days = args['ended-days']
       if (args.action === 'forget' && days !== undefined) return await forgetEnded(ledger.jobs, days, context)
       const settingsOf = (job: Job) => folderSettings(job, config, { flags, config: args.config }, context)
@@ -96,7 +101,7 @@ async function forgetEnded(jobs: JobStore, days: number, { output }: CommandCont
 
 async function eachJob(
   jobs: JobStore,
-  action: Exclude<(typeof ACTIONS)[number], 'list'>,
+  action: Exclude<(typeof ACTIONS)[number], 'list' | 'export' | 'import'>,
   { job: names = [], force, settingsOf }: { job?: string[] | undefined; force: boolean; settingsOf: SettingsOf },
   { cwd, output }: CommandContext,
 ): Promise<ExitCode> {
@@ -135,7 +140,7 @@ async function folderSettings(
 
 async function act(
   jobs: JobStore,
-  action: Exclude<(typeof ACTIONS)[number], 'list'>,
+  action: Exclude<(typeof ACTIONS)[number], 'list' | 'export' | 'import'>,
   job: Job,
   { force, settingsOf }: { readonly force: boolean; readonly settingsOf: SettingsOf },
 ): Promise<{ after: Job; text: string }> {

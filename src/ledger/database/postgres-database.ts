@@ -21,9 +21,13 @@ const PATIENCE_MS = 600_000
 const OPEN_MS = 20_000
 
 const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
-/** A frozen process holds its locks no longer than this. */
+/**
+ * A frozen process holds its locks for ten seconds. Every statement follows an index, also while the server knows nothing
+ * of how full the tables are: it would sort all jobs of a group to find the first.
+ */
 const BEGIN = `BEGIN;
   SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL lock_timeout = 10000;
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;
   SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now, pg_current_xact_id()::text AS xid,
     ${TIMELINE} AS timeline`
 

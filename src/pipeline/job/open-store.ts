@@ -6,6 +6,7 @@ import {
   hasPassword,
   type Ledger,
   MappedJobStore,
+  mappedRows,
   openLedger,
   openSharedLedger,
   PathRoots,
@@ -27,7 +28,12 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
   }
   if (config.origins.get('store')?.kind === 'flag') refuseShownPassword(config.store)
   const ledger = await openSharedLedger(config.store, { logger, keepVoicesMs })
-  return { ...ledger, jobs: new MappedJobStore(ledger.jobs, new PathRoots(config.paths), { logger }) }
+  const roots = new PathRoots(config.paths)
+  return {
+    ...ledger,
+    jobs: new MappedJobStore(ledger.jobs, roots, { logger }),
+    rows: mappedRows(ledger.rows, roots),
+  }
 }
 
 /**

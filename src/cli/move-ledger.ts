@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
+import type { Ledger, LedgerRow } from '../ledger/index.js'
+import { jobHeld } from '../pipeline/queue/retry-job.js'
+import type { CommandContext } from './command.js'
+
+/**
+ * Writes a ledger to a new file, or adds the rows of such a file to it: one row as JSON a line.
+ *
+ * @throws {UsageError} `ERR_USAGE`
+ * @throws {TransientError} `ERR_JOB_HELD` while a process runs a job: two ledgers would pay for it
+ */
+export async function moveLedger(
+  ledger: Ledger,
+  action: 'export' | 'import',
+  names: readonly string[] | undefined,
+  { cwd, output }: CommandContext,
+): Promise<ExitCode> {
+  const [name, ...others] = names ?? []
+  if (name === undefined || others.length > 0)
+    throw new UsageError('ERR_USAGE', `Which file? Name one: \`voxmux jobs ${action} ledger.ndjson\`.`)
+  const file = resolve(cwd, name)
+  const count = action === 'export' ? await write(ledger, file) : await ledger.rows.import(rowsOf(file))
+  output.event({ event: `${action}ed`, count, file })
+  output.print(action === 'export' ? `Exported: ${count} rows to ${file}` : `Imported: ${count} new rows from ${file}`)
+  return 0
+}
+
+async function write(ledger: Ledger, file: string): Promise<number> {
+  const running = await ledger.jobs.list({ statuses: ['working', 'waiting-remote'], limit: 10_000 })
+  const held = running.find(({ holder }) => holder !== null)
+  if (held) throw jobHeld(held)
+  const handle = await open(file, 'wx', 0o600).catch((error) => {
+    throw toVoxmuxError(error, file)
+  })
+  let count = 0
+  try {
+    for await (const row of ledger.rows.export()) {
+      await handle.write(`${JSON.stringify(row)}\n`)
+      count += 1
+    }
+    await handle.sync()
+  } catch (error) {
+    await rm(file, { force: true })
+    throw toVoxmuxError(error, file)
+  } finally {
+    await handle.close()
+  }
+  return count
+}
+
+async function* rowsOf(file: string): AsyncGenerator<LedgerRow> {
+  const input = createReadStream(file, 'utf8')
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield rowOf(line, file)
+  } catch (error) {
+    throw toVoxmuxError(error, file)
+  }
+}
+
+function rowOf(line: string, file: string): LedgerRow {
+  try {
+    const { table, row } = JSON.parse(line) as LedgerRow
+    if (typeof table === 'string' && typeof row === 'object' && row !== null) return { table, row }
+  } catch {
+    // Reported below.
+  }
+  throw new UsageError('ERR_USAGE', `${file} was not written by \`voxmux jobs export\`.`, {
+    remedies: ['Name a file that `voxmux jobs export` wrote.'],
+  })
+}
