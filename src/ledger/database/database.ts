@@ -4,8 +4,8 @@ export type { Row, SqlValue }
 
 /**
  * Runs SQL. Statements are written once, for both engines, with `?` or `?1` for values. The driver of PostgreSQL
- * renames the placeholders, leaves `INDEXED BY` out and puts a prefix before the names of tables and indexes, so no
- * column has the name of a table. A boolean is read as 0 or 1.
+ * renames the placeholders and leaves `INDEXED BY` out. It also puts a prefix before the names of tables and indexes.
+ * No column therefore has the name of a table. A boolean is read as 0 or 1.
  */
 export interface Statements {
   readonly dialect: Dialect
@@ -50,10 +50,12 @@ export interface Database extends Statements {
   run(sql: string, values?: readonly SqlValue[]): Promise<{ readonly changes: number }>
   /**
    * Runs `work` atomically. SQLite runs one transaction at a time (`BEGIN IMMEDIATE`). PostgreSQL runs many (`READ
-   * COMMITTED`) and repeats `work` after a deadlock, a serialization failure or a lost connection, so `work` must change
-   * nothing but the database, through `tx` alone. When the answer of a commit is lost, the server is asked about that
-   * transaction by its number, and it is repeated only if it was not committed. After a failover the number means
-   * nothing, and `work` is repeated in any case. Each change therefore names its lease or is idempotent by key.
+   * COMMITTED`). It repeats `work` after a deadlock, a serialization failure or a lost connection. `work` therefore
+   * changes nothing but the database, through `tx` alone.
+   *
+   * When the answer of a commit is lost, the driver asks the server about that transaction by its number. It repeats
+   * `work` only if the transaction was not committed. After a failover the number means nothing, and `work` is repeated
+   * in any case. Each change therefore names its lease and its call, or is idempotent by key.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** About the time of the store, in Unix milliseconds. That of a transaction is exact. */

@@ -22,8 +22,8 @@ const OPEN_MS = 20_000
 
 const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
 /**
- * A frozen process holds its locks for ten seconds. Every statement follows an index, also while the server knows nothing
- * of how full the tables are: it would sort all jobs of a group to find the first.
+ * A frozen process holds its locks for ten seconds. Every statement follows an index. Without statistics, the server
+ * would sort all jobs of a group to find the first.
  */
 const BEGIN = `BEGIN;
   SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL lock_timeout = 10000;

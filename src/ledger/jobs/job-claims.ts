@@ -9,8 +9,8 @@ import type { ClaimedJob, ClaimOptions } from './job-store.js'
 const LANES_AT_ONCE = 8
 
 /**
- * The first open lanes: highest priority, then the group with the oldest turn, then the oldest job. `?1` is a JSON list
- * of groups, or null for all, `?2` of groups to leave out. `?3` lanes are skipped.
+ * The first open lanes: highest priority, then the group with the oldest turn, then the oldest job. Values: a JSON list
+ * of groups (null for all), a JSON list of groups to leave out, and the number of lanes to skip.
  */
 export const nextLanes = ({ dialect: { isOneOf } }: Pick<Database, 'dialect'>): string => `
   SELECT grp, priority FROM lanes
@@ -39,7 +39,7 @@ export async function claimByKey(tx: Transaction, key: string, request: LeaseReq
   return row ? take(tx, request.holder, await newLease(tx, request), '?', [String(row.id)]) : null
 }
 
-/** Finds the job that a claim of before took, if its answer was lost. */
+/** Finds the job that an earlier claim took whose answer was lost. */
 export async function claimedBefore(tx: Transaction, { token, holder }: LeaseRequest): Promise<ClaimedJob | null> {
   const row = await tx.get(
     `SELECT * FROM jobs WHERE lease_token = ? AND lease_holder IN

@@ -213,7 +213,7 @@ export class SqlJobStore implements JobStore {
     await this.#database.close()
   }
 
-  /** Changes a job that exists and nobody holds. @returns false if it does not, or somebody does */
+  /** Changes a job that exists and has no holder. @returns false if there is none */
   async #unlessHeld(id: string, change: (tx: Transaction) => Promise<void>): Promise<boolean> {
     await freeDeadLeases(this.#database, this.#holder)
     return this.#database.transaction(async (tx) => {

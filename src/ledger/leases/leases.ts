@@ -10,7 +10,7 @@ export interface NewLease {
   readonly expiresMs: number
 }
 
-/** What a process asks for. */
+/** A lease that a process asks for. */
 export interface LeaseRequest {
   /** Made before the transaction, so that a repeated one finds the lease of the first. */
   readonly token: string

@@ -19,8 +19,8 @@ export type VoiceClaim =
 export interface VoiceLedger {
   /**
    * Claims a voice, new or known, with any status: the caller continues from `voice.status`. Each claim deletes up to
-   * two unused voices that are at rest: nothing of them may be charged, and no paid output waits for its download. The
-   * ledger therefore stays bounded without a sweep.
+   * two unused voices, so the ledger stays bounded without a sweep. It keeps a voice that may be charged, and one whose
+   * paid output waits for its download.
    */
   claim(key: string, leaseMs?: number): Promise<VoiceClaim>
   heartbeat(lease: VoiceLease, leaseMs?: number): Promise<VoiceLease>
