@@ -1,4 +1,4 @@
-import { JobFailedError } from '../../core/errors.js'
+import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { requireCopyablePictures } from '../probe/edit-lists.js'
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
@@ -29,6 +29,9 @@ export interface PlanOutputOptions extends MuxOptions {
 
 type TakenWriting = Writing & { readonly kind: 'bytes' }
 
+/** A lead-in as long as verification allows. */
+const LEAST_LEAD_SEC = 0.001
+
 /** Asks a writer for a plan; hides its types of structure and packets. */
 type PlanWithWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<TakenWriting | Declined | null>
 
@@ -49,7 +52,7 @@ const WRITERS: readonly PlanWithWriter[] = [
  *
  * @throws the errors of `planMux`
  * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST
- * @throws {UsageError} ERR_ENCODER_REFUSES
+ * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const measuredBitRates = await walkReplaced(media, options)
@@ -77,7 +80,7 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOp
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
   if (remux.container !== media.container || options.keepOriginal) {
-    requireCopyablePictures(media)
+    requireRemuxable(remux)
     return remux
   }
   const encodings = new Map<number, AudioEncoding>()
@@ -99,8 +102,19 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
     }
     declined.push(answer)
   }
-  requireCopyablePictures(media)
+  requireRemuxable(remux)
   return { ...remux, writing: { kind: 'remux', declined } }
+}
+
+/** Refuses an output that ffmpeg cannot write on the clock of the input. */
+function requireRemuxable({ media, profile, container }: MuxPlan): void {
+  requireCopyablePictures(media)
+  if (profile.muxer !== 'ogg' || media.startSec > -LEAST_LEAD_SEC) return
+  throw new UsageError(
+    'ERR_CONTAINER_UNKNOWN',
+    `The sound of ${media.path} begins before zero, as in Speex, which ffmpeg cannot write into .${container}.`,
+    { input: media.path, remedies: ['Choose another format, for example with --output-type flac.'] },
+  )
 }
 
 /** Finds out which tracks that change in parts can keep the packets outside them. */

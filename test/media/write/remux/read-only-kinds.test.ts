@@ -27,3 +27,11 @@ it('refuses a RealMedia film, whose pictures no other container takes', async ()
   await ffmpeg(...picture(1), ...tone(1, 8000), '-c:v', 'rv10', '-s', '176x144', '-c:a', 'real_144', path)
   await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_CONTAINER', errorCode: -16, exitCode: 5 })
 })
+
+it('refuses Speex in Ogg before anything is sent, and saves it in another format', async () => {
+  const path = folder.file('speex.ogg')
+  await ffmpeg(...tone(3), '-c:a', 'libspeex', path)
+  await expect(writtenFile(path)).rejects.toMatchObject({ code: 'ERR_CONTAINER_UNKNOWN', exitCode: 2 })
+  const { verified } = await writtenFile(path, { container: 'flac', audioCodec: 'flac' })
+  expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+})
