@@ -1,4 +1,5 @@
 import type { Block } from '../block-plan.js'
+import { findClipping, restorePeaks } from './clipping.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
@@ -30,7 +31,7 @@ export async function restoreBlock(
   listen: Listener,
 ): Promise<Float32Array<ArrayBuffer>[]> {
   const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
-  const prepared = gain.takesRumble ? channels.map(withoutHum) : channels
+  const prepared = prepare(channels, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
   const mended = changes.map(({ change, wet, rumble }, c) => {
     const voice = prepared[c]?.subarray(innerStart, innerEnd) ?? change
@@ -41,10 +42,24 @@ export async function restoreBlock(
   return mended
 }
 
-/** A steady tone hides the noise under it from the models, so the hum of the mains goes out before they process it. */
-function withoutHum(channel: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
-  const hum = findHum(channel)
-  return hum ? channel.map((value, i) => value - (hum.samples[i] ?? 0)) : channel
+/**
+ * Mends what is no matter of noise: first flat peaks, because a filter would round them, then the hum of the mains,
+ * which hides the noise under it from the models. Channels without either stay the same arrays.
+ */
+function prepare(channels: Block['channels'], { mendsSound }: FrameGain): Block['channels'] {
+  if (!mendsSound) return channels
+  return channels.map((channel) => {
+    const clipping = findClipping(channel)
+    const whole = clipping ? restorePeaks(channel, clipping) : channel
+    const hum = findHum(whole)
+    return hum ? whole.map((value, i) => value - (hum.samples[i] ?? 0)) : whole
+  })
+}
+
+function differs(one: Float32Array, other: Float32Array, start: number, count: number): boolean {
+  if (one === other) return false
+  for (let i = start; i < start + count; i++) if (one[i] !== other[i]) return true
+  return false
 }
 
 /** A change of one channel, and how much of it to make, frame by frame. */
@@ -75,7 +90,7 @@ async function findChanges(
       const share = alike[i] ?? 1
       return share * value + (1 - share) * (alone[i] ?? 0)
     })
-    if (!gain.takesRumble) return { change, wet, rumble: undefined }
+    if (!gain.mendsSound) return { change, wet, rumble: undefined }
     // The change takes the rumble out as far as it is made: only the rest is left to do.
     const rumble = findRumble(channels[c] ?? change)
     const left = rumble.strength.map((value, i) => value * (1 - (wet[i] ?? 0)))
@@ -96,11 +111,13 @@ export async function judgeBlock(
   listen: Listener,
   frameSamples: number,
 ): Promise<Float32Array<ArrayBuffer>> {
-  const hasHum = gain.takesRumble && channels.some((channel) => findHum(channel) !== undefined)
-  if (hasHum) return new Float32Array(Math.ceil((innerEnd - innerStart) / frameSamples)).fill(1)
-  const changes = await findChanges(channels, settings, gain, listen)
+  const prepared = prepare(channels, gain)
+  const changes = await findChanges(prepared, settings, gain, listen)
   return Float32Array.from({ length: Math.ceil((innerEnd - innerStart) / frameSamples) }, (_, frame) => {
-    const hop = Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
+    const start = innerStart + frame * frameSamples
+    const isPrepared = prepared.some((channel, c) => differs(channel, channels[c] ?? channel, start, frameSamples))
+    if (isPrepared) return 1
+    const hop = Math.round((start + frameSamples / 2) / HOP_SAMPLES)
     return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))
   })
 }
