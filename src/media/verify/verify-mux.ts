@@ -115,7 +115,8 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
   const rate = voice.format.sampleRate
   // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
   const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
-  const lengths = Math.abs(track.sampleCount - voice.sampleCount) > tolerance
+  // Every packet of a spliced track keeps its time. Damaged ones of the input may end its sound early, as before.
+  const lengths = voice.splice?.kind !== 'spliced' && Math.abs(track.sampleCount - voice.sampleCount) > tolerance
   const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
   const name = `audio track ${track.audioIndex}`
   return [
@@ -132,12 +133,12 @@ function spliceDifferences(plan: MuxPlan, result: MuxResult, after: PacketTimesB
     const splice = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.splice
     if (splice?.kind !== 'spliced') return []
     const [was, is] = [result.packetTimes.get(input.index), after.get(input.index)]
-    // ffmpeg may leave out packets at the start that are not shown.
-    const first = splice.count - (was?.contents.length ?? 0)
-    const isNew = (place: number) =>
-      splice.replaced.some(({ from, to }) => place + first >= from && place + first <= to)
+    const isNew = (packet: number) => splice.replaced.some(({ from, to }) => packet >= from && packet <= to)
+    const changed = was?.contents.flatMap((sum, place) => (sum === is?.contents[place] ? [] : [place])) ?? []
+    // ffmpeg leaves out packets at the start or at the end that are not shown.
+    const leftOut = Array.from({ length: 1 + splice.count - (was?.contents.length ?? 0) }, (_, first) => first)
     const isSame =
-      was && is && sameTimes(was, is) && was.contents.every((sum, place) => isNew(place) || sum === is.contents[place])
+      was && is && sameTimes(was, is) && leftOut.some((first) => changed.every((place) => isNew(first + place)))
     return isSame ? [] : [`the packets of audio track ${input.audioIndex} outside the changed parts`]
   })
 }

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../../../src/media/pcm/pcm.js'
@@ -126,6 +127,21 @@ describe('a lossy track that changes in a part', () => {
     const done = await splicedFile(path, parts)
     await expectSpliced(path, done, spans)
     await done.verify()
+  })
+
+  it('keeps packets that an edit list hides at the end of the track', async () => {
+    const path = folder.file('cut.m4a')
+    await ffmpeg(...sound(), ...AAC, path)
+    const file = await readFile(path)
+    const edits = file.indexOf('elst')
+    // The duration of its only edit, in ms.
+    file.writeUInt32BE(5000, edits + 12)
+    await writeFile(path, file)
+    const { splice, part, verify } = await splicedFile(path, [[2, 3]])
+    const shown = await audioPackets(part)
+    expect(splice).toMatchObject({ kind: 'spliced' })
+    expect(shown.length).toBeLessThan(splice?.kind === 'spliced' ? splice.count : 0)
+    await verify()
   })
 
   it.each<readonly [string, (source: DonorSource) => DonorSource, RegExp]>([
