@@ -1,10 +1,9 @@
-import { frameBytes, type PcmStream } from '../pcm/pcm.js'
-import { readPcmFile } from '../pcm/pcm-file.js'
-import { PcmReader } from '../pcm/pcm-reader.js'
+import { throwIfAborted } from '../../core/abort.js'
+import type { PcmFormat } from '../pcm/pcm.js'
+import { readPcmParts } from '../pcm/pcm-file.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
-import { alignedVoice } from './aligned-voice.js'
 
 /** How much regenerated audio differs from the voice that was sent. */
 export interface SoundChange {
@@ -23,6 +22,8 @@ export interface SoundChangeOptions {
 }
 
 const WINDOW_SEC = 0.1
+/** Windows of one read: a second, so that memory holds no more. */
+const PART_WINDOWS = 10
 /** A difference of less than −40 dB of the sound cannot be heard beside it. */
 const LEAST_SHARE = 1e-4
 /** Mean square of −90 dBFS: above the rounding and the dither of 16 bits. */
@@ -35,34 +36,45 @@ export async function soundChange(
   { range, share, signal }: SoundChangeOptions,
 ): Promise<SoundChange> {
   const { sampleRate, channels } = cut
-  const sent = readPcmFile(cut.pcm, { signal })
-  const regenerated = alignedVoice(cut, alignment, { sample: alignment.answer.pcm.format.sample, signal })
+  const { pcm, startSample } = alignment.answer
+  const own = partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate))
+  const shift = startSample + alignment.lagSamples
+  const before = readPcmParts(cut.pcm, own)
+  const after = readPcmParts(
+    pcm,
+    own.map((part) => ({ startSample: part.startSample + shift, endSample: part.endSample + shift })),
+  )
+  const windowValues = Math.round(WINDOW_SEC * sampleRate) * channels
   let changedFrames = 0
   let fallDb = 0
-  for await (const [before, after] of windows(sent, regenerated, range, Math.round(WINDOW_SEC * sampleRate))) {
-    const { power, mixedPower, differencePower } = compare(before, after, share)
-    if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
-    const frames = before.values.length / channels
-    changedFrames += frames
-    fallDb += frames * 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
+  try {
+    for await (const part of before) {
+      throwIfAborted(signal)
+      const next = await after.next()
+      if (next.done) break
+      const [was, is] = [windowOf(part, cut.pcm.format), windowOf(next.value, pcm.format)]
+      for (let at = 0; at < was.values.length; at += windowValues) {
+        const end = Math.min(at + windowValues, was.values.length)
+        const { power, mixedPower, differencePower } = compare(was, is, at, end, share)
+        if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
+        const frames = (end - at) / channels
+        changedFrames += frames
+        fallDb += frames * 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
+      }
+    }
+  } finally {
+    await after.return(undefined)
   }
   return { changedSec: changedFrames / sampleRate, removedDb: changedFrames === 0 ? null : fallDb / changedFrames }
 }
 
-/** Reads the same range of two streams in windows of `frames`. */
-async function* windows(one: PcmStream, other: PcmStream, { startSample, endSample }: SampleRange, frames: number) {
-  const readers = [new PcmReader(one), new PcmReader(other)] as const
-  try {
-    await Promise.all(readers.map((reader) => reader.skip(startSample)))
-    for (let at = startSample; at < endSample; at += frames) {
-      const wanted = Math.min(frames, endSample - at)
-      const [before, after] = await Promise.all([readers[0].read(wanted), readers[1].read(wanted)])
-      if (before.length < frameBytes(one.format)) return
-      yield [windowOf(before, one), windowOf(after, other)] as const
-    }
-  } finally {
-    await Promise.all(readers.map((reader) => reader.close()))
-  }
+/** Splits a range into parts of `samples`; the last one may be shorter. */
+function partsOf({ startSample, endSample }: SampleRange, samples: number): readonly SampleRange[] {
+  const count = Math.max(0, Math.ceil((endSample - startSample) / samples))
+  return Array.from({ length: count }, (_, place) => ({
+    startSample: startSample + place * samples,
+    endSample: Math.min(startSample + (place + 1) * samples, endSample),
+  }))
 }
 
 /** Samples in their own type, because converting every sample would take longer than comparing them. */
@@ -72,22 +84,22 @@ interface Window {
   readonly scale: number
 }
 
-function windowOf(bytes: Buffer, { format: { sample } }: PcmStream): Window {
+function windowOf(bytes: Buffer, { sample }: PcmFormat): Window {
   return { values: valuesOf(bytes, sample), scale: fullScaleOf(sample) }
 }
 
-/** Mean squares of the sound before, of the sound after, and of their difference. */
-function compare({ values: before, scale: was }: Window, { values: after, scale: is }: Window, share: number) {
+/** Mean squares of the sound before, of the sound after, and of their difference, from one value to another. */
+function compare(before: Window, after: Window, from: number, to: number, share: number) {
   let power = 0
   let mixedPower = 0
   let differencePower = 0
-  for (let i = 0; i < before.length; i++) {
-    const value = (before[i] ?? 0) / was
-    const difference = share * ((after[i] ?? 0) / is - value)
+  for (let i = from; i < to; i++) {
+    const value = (before.values[i] ?? 0) / before.scale
+    const difference = share * ((after.values[i] ?? 0) / after.scale - value)
     power += value * value
     mixedPower += (value + difference) ** 2
     differencePower += difference * difference
   }
-  const count = before.length
+  const count = to - from
   return { power: power / count, mixedPower: mixedPower / count, differencePower: differencePower / count }
 }
