@@ -3,10 +3,12 @@
  * sections after `--` run only these: `npm run bench:voice -- quality parts`.
  */
 import { VoicePool } from '../../src/voice/index.js'
+import { findClipping, restorePeaks } from '../../src/voice/restore/clipping.js'
 import { loadBareModels } from './voice-quality/bare-models.js'
 import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
 import { measureParts } from './voice-quality/noisy-parts.js'
+import { siSdr } from './voice-quality/si-sdr.js'
 import { NO_SPEECH, readSpeechPairs } from './voice-quality/speech-pairs.js'
 import { measureVoiceSpeed } from './voice-speed.js'
 
@@ -93,6 +95,26 @@ async function parts(): Promise<void> {
   say(`\nSaved: ${(100 * (1 - sum('paidSec') / sum('totalSec'))).toFixed(0)} % of all seconds.`)
 }
 
+/** Clean recordings that were clipped, before and after. */
+async function peaks(): Promise<void> {
+  const sounds = NO_SPEECH ? [] : (await readSpeechPairs()).filter(({ sampleRate }) => sampleRate === 48_000)
+  if (sounds.length === 0) return
+  say('\n| share of samples clipped | SI-SDR, clipped | restored |')
+  say('|---|---|---|')
+  for (const share of [0.02, 0.1, 0.25]) {
+    const scores = sounds.map(({ clean }) => {
+      const sorted = Float32Array.from(clean, Math.abs).sort()
+      const level = sorted[Math.floor((1 - share) * sorted.length)] ?? 1
+      const clipped = clean.map((value) => Math.max(-level, Math.min(level, value)))
+      const clipping = findClipping(clipped)
+      const restored = clipping ? restorePeaks(clipped, clipping) : clipped
+      return { before: siSdr(clean, clipped), after: siSdr(clean, restored) }
+    })
+    const mean = (figure: 'before' | 'after') => `${meanOf(scores, figure).toFixed(1)} dB`
+    say(`| ${100 * share} % | ${mean('before')} | ${mean('after')} |`)
+  }
+}
+
 async function speed(): Promise<void> {
   const speed = await measureVoiceSpeed(Number(process.env.VOXMUX_BENCH_SEC ?? 240), 5)
   say(`\nSpeed over ${speed.soundSec} s of mono sound, medians of ratios:`)
@@ -101,6 +123,6 @@ async function speed(): Promise<void> {
   say(`- ${speed.workers} workers: ${speed.allAgainstOne.toFixed(2)} times as fast as one`)
 }
 
-const SECTIONS = { quality, robustness, parts, speed }
+const SECTIONS = { quality, robustness, parts, peaks, speed }
 const wanted = process.argv.slice(2)
 for (const [name, run] of Object.entries(SECTIONS)) if (wanted.length === 0 || wanted.includes(name)) await run()

@@ -26,8 +26,8 @@ const NO_POWER = 1e-18
 export interface FrameGain {
   /** How many voices it is found from. */
   readonly voiceCount: number
-  /** True if rumble, hum and clipping are mended as well, whatever the models find. */
-  readonly mendsSound: boolean
+  /** True if rumble, hum and clipping are corrected as well, whatever the models find. */
+  readonly correctsFaults: boolean
   /** Fills `gain` (pairs of real and imaginary part) and says what it stands on. */
   find(sums: FrameSums, gain: Float64Array): FrameEvidence
 }
@@ -35,7 +35,7 @@ export interface FrameGain {
 /** One model at its word: below `bandHz` its own spectrum, above it the mean gain of the band's top quarter. */
 export class OwnGain implements FrameGain {
   readonly voiceCount = 1
-  readonly mendsSound = false
+  readonly correctsFaults = false
   readonly #bandBin: number
   readonly #bins: FixedBins
 
@@ -73,7 +73,7 @@ export class OwnGain implements FrameGain {
  */
 export class BlendedGain implements FrameGain {
   readonly voiceCount = 2
-  readonly mendsSound = true
+  readonly correctsFaults = true
   readonly #bins: FixedBins
   readonly #fadeFrom: number
   readonly #fadeTo: number

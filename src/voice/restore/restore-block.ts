@@ -43,11 +43,11 @@ export async function restoreBlock(
 }
 
 /**
- * Mends what is no matter of noise: first flat peaks, because a filter would round them, then the hum of the mains,
- * which hides the noise under it from the models. Channels without either stay the same arrays.
+ * Corrects faults that are not noise. Flat peaks come first, because a filter would round them. Then comes the hum of
+ * the mains, because it hides the noise under it from the models. A channel without either stays the same array.
  */
-function prepare(channels: Block['channels'], { mendsSound }: FrameGain): Block['channels'] {
-  if (!mendsSound) return channels
+function prepare(channels: Block['channels'], { correctsFaults }: FrameGain): Block['channels'] {
+  if (!correctsFaults) return channels
   return channels.map((channel) => {
     const clipping = findClipping(channel)
     const whole = clipping ? restorePeaks(channel, clipping) : channel
@@ -90,7 +90,7 @@ async function findChanges(
       const share = alike[i] ?? 1
       return share * value + (1 - share) * (alone[i] ?? 0)
     })
-    if (!gain.mendsSound) return { change, wet, rumble: undefined }
+    if (!gain.correctsFaults) return { change, wet, rumble: undefined }
     // The change takes the rumble out as far as it is made: only the rest is left to do.
     const rumble = findRumble(channels[c] ?? change)
     const left = rumble.strength.map((value, i) => value * (1 - (wet[i] ?? 0)))
