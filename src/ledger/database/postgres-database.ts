@@ -25,10 +25,12 @@ const TIMELINE = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
  * A frozen process holds its locks for ten seconds. Every statement follows an index. Without statistics, the server
  * would sort all jobs of a group to find the first.
  */
-const BEGIN = `BEGIN;
-  SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL lock_timeout = 10000;
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;
-  SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now, pg_current_xact_id()::text AS xid,
+const SETTINGS = {
+  ...{ idle_in_transaction_session_timeout: '10s', lock_timeout: '10s' },
+  ...{ enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' },
+}
+const BEGIN = `BEGIN; SELECT ${Object.entries(SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', true)`)},
+    CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now, pg_current_xact_id()::text AS xid,
     ${TIMELINE} AS timeline`
 
 /**

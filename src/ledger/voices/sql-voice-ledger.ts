@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, SqlValue, Statements, Transaction } from '../database/database.js'
+import type { Database, Row, SqlValue, Statements, Transaction } from '../database/database.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sql-job-store.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { FREE, freeDeadLeases, leaseLost, newLease, requestLease } from '../leases/leases.js'
-import { KEEP_VOICES_MS, VOICE_MOVES, type Voice, type VoiceStatus, type VoiceStep } from './voice.js'
+import {
+  KEEP_VOICES_MS,
+  VOICE_MOVES,
+  type Voice,
+  type VoiceAttempt,
+  type VoiceStatus,
+  type VoiceStep,
+} from './voice.js'
 import type { VoiceClaim, VoiceLease, VoiceLedger } from './voice-ledger.js'
 import { attemptOf, voiceOf } from './voice-row.js'
 
@@ -48,12 +55,10 @@ export class SqlVoiceLedger implements VoiceLedger {
       )
       if (!before) throw leaseLost('this voice')
       // Done already, if this is repeated because the answer was lost.
-      if (before.last_call !== call) {
-        if (!VOICE_MOVES[before.status as VoiceStatus].includes(step.status))
-          throw new Error(`A voice cannot change from ${before.status} to ${step.status}.`)
-        await write(tx, lease.key, step, call)
-      }
-      return onlyVoice(tx, lease.key)
+      if (before.last_call === call) return onlyVoice(tx, lease.key)
+      if (!VOICE_MOVES[before.status as VoiceStatus].includes(step.status))
+        throw new Error(`A voice cannot change from ${before.status} to ${step.status}.`)
+      return write(tx, lease.key, step, call)
     })
   }
 
@@ -110,7 +115,7 @@ const forgetUnused = ({ dialect }: Statements): string => `
      ORDER BY updated_ms LIMIT 2 ${dialect.lockUnused}`,
   )}`
 
-async function write(tx: Transaction, key: string, step: VoiceStep, call: string): Promise<void> {
+async function write(tx: Transaction, key: string, step: VoiceStep, call: string): Promise<Voice> {
   if (step.status === 'registering')
     await tx.run(
       `INSERT INTO voice_attempts (key, attempt, status, paid_sec, charged, started_ms)
@@ -124,17 +129,22 @@ async function write(tx: Transaction, key: string, step: VoiceStep, call: string
     [...values, step.status, key, key],
   )
   const path = step.status === 'cached' ? step.path : null
-  await tx.run(
-    'UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ? WHERE key = ?',
+  const row = await tx.get(
+    `UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ? WHERE key = ?
+     RETURNING *`,
     [step.status, path, tx.nowMs, call, key],
   )
+  return voiceOf(row as Row, await attemptsOf(tx, key))
 }
 
 async function findVoice(statements: Statements, key: string): Promise<Voice | null> {
   const row = await statements.get('SELECT * FROM voices WHERE key = ?', [key])
-  if (!row) return null
-  const attempts = await statements.all('SELECT * FROM voice_attempts WHERE key = ? ORDER BY attempt', [key])
-  return voiceOf(row, attempts.map(attemptOf))
+  return row ? voiceOf(row, await attemptsOf(statements, key)) : null
+}
+
+async function attemptsOf(statements: Statements, key: string): Promise<VoiceAttempt[]> {
+  const rows = await statements.all('SELECT * FROM voice_attempts WHERE key = ? ORDER BY attempt', [key])
+  return rows.map(attemptOf)
 }
 
 /** The voice that this transaction has just written. */
