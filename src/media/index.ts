@@ -36,10 +36,8 @@ export { type PcmFile, readPcmFile } from './pcm/pcm-file.js'
 export { pictureStart } from './probe/picture-start.js'
 export { probe } from './probe/probe.js'
 export { hashPackets } from './verify/hash-packets.js'
-export {
-  type MuxVerification,
-  verifyMux,
-} from './verify/verify-mux.js'
+export type { MuxVerification } from './verify/verify-mux.js'
+export { verifyOrRewrite } from './verify/verify-or-rewrite.js'
 export type { SampleRange } from './voice-cut.js'
 export { containerProfile } from './write/container-profile.js'
 export { decodeAdts, encodeAdts } from './write/encode/adts-audio.js'

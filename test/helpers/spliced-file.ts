@@ -4,6 +4,7 @@ import type { PcmStream } from '../../src/media/pcm/pcm.js'
 import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../src/media/probe/probe.js'
 import { verifyMux } from '../../src/media/verify/verify-mux.js'
+import { verifyOrRewrite } from '../../src/media/verify/verify-or-rewrite.js'
 import type { SampleRange } from '../../src/media/voice-cut.js'
 import { planOutput } from '../../src/media/write/plan-writing.js'
 import { writeOutput } from '../../src/media/write/write-output.js'
@@ -57,7 +58,10 @@ export async function splicedFile(
   const wanted = halvedIn(voice, parts)
   const result = await writeOutput(plan, new Map([[0, wanted]]), part, { changed: new Map([[0, parts]]) })
   const verify = () => verifyMux(plan, result, part, { level: 'full' })
-  return { media, plan, parts, wanted, result, part, verify, splice: result.voices[0]?.splice ?? null }
+  const voices = new Map([[0, wanted]])
+  const verifyOrWhole = () =>
+    verifyOrRewrite(plan, result, part, { level: 'full' }, () => writeOutput(plan, voices, part))
+  return { media, plan, parts, wanted, result, part, verify, verifyOrWhole, splice: result.voices[0]?.splice ?? null }
 }
 
 /** Hash and time of each packet of the first sound, as ffprobe reads them. */

@@ -126,7 +126,9 @@ async function makeDonor(
   })
   const ranges = changed?.get(audioIndex)
   let splice: MuxedVoice['splice'] = null
-  const track = ranges && plan.splicedTracks?.includes(audioIndex) ? await writing.splice(place) : null
+  const isPlanned = plan.splicedTracks?.includes(audioIndex) ?? false
+  if (isPlanned && !ranges) splice = { kind: 'whole', reason: 'the joined packets failed verification' }
+  const track = ranges && isPlanned ? await writing.splice(place) : null
   if (ranges && track && typeof track !== 'string') {
     const { encoding, input } = stream
     const { path: donorPath, donor } = side.donor()
@@ -143,7 +145,7 @@ async function makeDonor(
   }
   const { path, donor } = side.donor()
   // A splice that did not hold has read the voice already.
-  const again = splice ? feedOf(plan, stream, voices).feed : feed
+  const again = track ? feedOf(plan, stream, voices).feed : feed
   const trimmed = await withoutLeadIn(planned, stream, voice, signal)
   const runs = await encodeDonor(again, stream.encoding, trimmed, path, signal)
   return { source: { kind: 'file', path, donor }, voice: muxed(again, trimmed, splice), runs }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { thrownMessage } from '../../core/thrown-message.js'
-import { measureEncoders, packetReading, verifyMux, writeOutput } from '../../media/index.js'
+import { measureEncoders, packetReading, verifyOrRewrite, writeOutput } from '../../media/index.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
@@ -134,19 +134,24 @@ async function assemblePart(
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
   const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
   const { recipe } = settings
-  const [muxed, changes] = await Promise.all([
+  const write = (joints: { readonly changed?: typeof changed }) =>
     writeOutput(plan.mux, streams, part, {
-      ...{ signal, workFolder, changed },
+      ...{ signal, workFolder, ...joints },
       packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
-    }),
+    })
+  const [written, changes] = await Promise.all([
+    write({ changed }),
     soundChanges(voices.pieces, { share: recipe.mix / 100, signal }),
   ])
   onProgress('mux', 100)
-  const [verification, sha256] = await Promise.all([
-    verifyMux(plan.mux, muxed, part, { level: recipe.verify, signal }),
-    fileSha256(part, signal),
+  const options = { level: recipe.verify, signal }
+  const [{ muxed, verification }, hash] = await Promise.all([
+    verifyOrRewrite(plan.mux, written, part, options, () => write({})),
+    // A part file that is written once more is gone in between.
+    fileSha256(part, signal).catch(() => undefined),
   ])
+  const sha256 = muxed === written && hash ? hash : await fileSha256(part, signal)
   onProgress('verify', 100)
   const { inputSha256 } = voices
   const receipt = await receiptOf({

@@ -163,6 +163,9 @@ describe('a lossy track that changes in a part', () => {
       return { ...writing, layOut: (sources, signal) => writing.layOut(sources.map(damage), signal) }
     })
     await expect(done.verify()).rejects.toThrow(why)
+    // The voice is paid for: the track is then encoded from start to end.
+    const { muxed } = await done.verifyOrWhole()
+    expect(muxed.voices[0]?.splice).toMatchObject({ kind: 'whole', reason: expect.stringContaining('verification') })
   })
 
   it.each<readonly [string, string, readonly string[], RegExp]>([
