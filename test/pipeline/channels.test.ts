@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../helpers/job-bench.js'
@@ -82,13 +82,12 @@ describe('--channels each', () => {
     expect(names?.[1]).toBe('Boom')
   })
 
-  it('pays nothing for a file in which all is silent', async () => {
+  it('refuses a file in which all is silent, and sends nothing', async () => {
     const input = await bench.take('silence.wav')
-    const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
-    expect(event.status).toBe('done')
-    expect(receipt?.voices).toEqual([])
+    const { error } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
+    expect(error).toMatchObject({ errorCode: -3, exitCode: 5 })
     expect(bench.server.calls.registerFile).toBe(0)
-    expect(await sameChannels(input, bench.folder.file('silence.regen.wav'), 1)).toEqual([true])
+    expect(await readdir(bench.folder.path)).not.toContain('silence.regen.wav')
   })
 })
 

@@ -3,7 +3,7 @@ import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/e
 import { linkedAbort } from '../../core/linked-abort.js'
 import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
-import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError } from '../../precheck/index.js'
+import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfSound } from '../../precheck/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { cutRequests, type JobPlan } from '../plan/plan-job.js'
@@ -55,6 +55,8 @@ export interface ObtainOptions {
 export async function obtainVoices(options: ObtainOptions, context: PipelineContext): Promise<ObtainedVoices> {
   const prepared = await context.slots.local.run(() => preparePieces(options), options.signal)
   const sent = prepared.filter((piece) => piece.kind === 'send')
+  const isSilent = sent.length === 0 && prepared.some((piece) => piece.kind === 'leave' && piece.why === 'silent')
+  if (isSilent) requireSound(options.plan.media.path)
   const limits = options.settings.recipe.voice.requireVoice
     ? { ...context.limits, requireVoice: true }
     : // The detector of the embedded service is this one, so it would refuse the same.
@@ -127,6 +129,16 @@ async function preparePieces({
   }
   onProgress('cut', 100)
   return prepared
+}
+
+/** Refuses a job in which every channel is silent, because its output would be a copy. */
+function requireSound(input: string): void {
+  const verdicts = runRules(subjectOfSound(0), { requireVoice: true })
+  const refusal = refusalError(
+    input,
+    verdicts.filter(({ errorCode }) => errorCode === -3),
+  )
+  if (refusal) throw refusal
 }
 
 /** Refuses a job without a voice in any of its cuts. A detector can be wrong, so a remote service decides by itself. */
