@@ -27,7 +27,7 @@ const LANES = `
 
 const OPEN_LANE = `
   INSERT INTO lanes (grp, priority, ready, served, since)
-  VALUES (NEW.grp, NEW.priority, 1, coalesce((SELECT max(served) FROM lanes WHERE grp = NEW.grp), 0), NEW.id)
+  VALUES (NEW.grp, NEW.priority, 1, coalesce((SELECT served FROM lanes WHERE grp = NEW.grp ORDER BY priority LIMIT 1), 0), NEW.id)
   ON CONFLICT (grp, priority) DO UPDATE SET ready = 1, since = excluded.since WHERE lanes.ready = 0;`
 
 /** Schema of the ledger: jobs, voices, spending, learned limits. Only ever append a script. */
@@ -146,10 +146,10 @@ export const LEDGER_MIGRATIONS: readonly Migration[] = [
     postgres: `${LANES.replaceAll('INTEGER', 'BIGINT').replaceAll('TEXT', 'TEXT COLLATE "C"')}
     DROP TABLE turns;
     -- The shared lock keeps a claim from closing the lane before this job is there.
-    CREATE FUNCTION open_lane() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE FUNCTION open_lane() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE is_open BIGINT; BEGIN
       LOOP
-        PERFORM 1 FROM lanes WHERE grp = NEW.grp AND priority = NEW.priority AND ready = 1 FOR KEY SHARE;
-        EXIT WHEN FOUND;
+        SELECT ready INTO is_open FROM lanes WHERE grp = NEW.grp AND priority = NEW.priority FOR KEY SHARE;
+        EXIT WHEN is_open = 1;
         ${OPEN_LANE}
         EXIT WHEN FOUND;
       END LOOP;
