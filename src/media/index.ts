@@ -52,6 +52,7 @@ export { muxCommand, replacedStreams } from './write/remux/mux-command.js'
 
 export { type MuxPlan, planMux } from './write/remux/mux-plan.js'
 
+export { PART_FORMAT } from './write/splice/splice-part.js'
 export { writeOutput } from './write/write-output.js'
 export { WRITER_NAMES } from './write/writer.js'
 export { writingFacts } from './write/writing.js'

@@ -13,6 +13,7 @@ import {
   hasIndexFirst,
   type MuxPlan,
   muxCommand,
+  PART_FORMAT,
   type PlannedCut,
   pcmFormatFor,
   planCuts,
@@ -127,7 +128,8 @@ async function muxPreview(
   const { writing } = plan
   if (writing.kind === 'bytes') {
     return voices.flatMap(({ format, stream }, place) => {
-      const donor = writing.donors[place]
+      const isSpliced = plan.splicedTracks?.includes(stream.input.audioIndex)
+      const donor = isSpliced ? PART_FORMAT : writing.donors[place]
       const sampleCount = plan.media.durationSec && Math.round(plan.media.durationSec * format.sampleRate)
       const path = `${WORK_FOLDER}/part.donor${place}`
       return donor ? donorCommands({ format, sampleCount }, stream.encoding, donor, path) : []

@@ -5,8 +5,8 @@ import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { type MuxVerification, type VerifyOptions, verifyMux } from './verify-mux.js'
 
 /**
- * Verifies a part file. If old and new packets were joined in it and it fails, it is written once more with tracks that
- * are encoded from start to end: the voice is paid for by then.
+ * Verifies a part file. If it fails and has joined packets, it is written again with tracks that are encoded from start
+ * to end. The voice is paid for by then.
  *
  * @param rewrite writes the part file without joints
  * @throws {VerificationError} ERR_VERIFY_FAILED

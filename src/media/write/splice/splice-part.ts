@@ -6,6 +6,7 @@ import { donorCommand } from '../encode-donor.js'
 import type { BlockList } from '../matroska/read/block-list.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import { VoiceFeed } from '../remux/voice-feed.js'
+import type { DonorFormat } from '../writer.js'
 import { jointHolds, monoOf, placeOf, probeOf, type Sound, type SoundProbe } from './measure-joint.js'
 import { decodeRuns, packetsOfSide, type TrackHead } from './packet-sound.js'
 import { isSameCoding, packetSamples, settingsLike } from './same-coding.js'
@@ -42,6 +43,14 @@ interface SplicedPart {
   readonly swap: PacketSwap
   readonly probes: readonly SoundProbe[]
   readonly run: readonly string[]
+}
+
+/** The side file of a part, with any codec. Times begin at a second, so that none of them is negative. */
+export const PART_FORMAT: DonorFormat = {
+  muxer: 'matroska',
+  options: ['-output_ts_offset', '1'],
+  skipSamples: 0,
+  sampleCount: null,
 }
 
 /** Packets decoded before those that are compared, until the decoder has settled. */
@@ -103,8 +112,9 @@ async function encodePart(part: PartJob, zeroSample: number, path: string): Prom
   const sound = windowSound(window, voice.format, from, (last - first + 1) * samples)
   const [old] = await oldPackets(part, span.from, span.from + 1)
   const like = { ...encoding, options: [...encoding.options, ...settingsLike(input, old)] }
-  const format = { muxer: 'matroska', options: ['-output_ts_offset', '1'], skipSamples: 0, sampleCount: null }
-  const { args } = await runFfmpeg(donorCommand(VoiceFeed.readableOf(sound), sound, like, format, path), { signal })
+  const { args } = await runFfmpeg(donorCommand(VoiceFeed.readableOf(sound), sound, like, PART_FORMAT, path), {
+    signal,
+  })
   return args
 }
 
