@@ -19,7 +19,8 @@ function speech(seconds: number, noisySec: number): string {
   const path = bench.folder.file('speech.wav')
   makeWav(
     path,
-    clean.map((value, i) => (i < noisySec * RATE ? (noisy[i] ?? 0) : value)),
+    // Below full scale: clipped speech is not clean.
+    clean.map((value, i) => 0.5 * (i < noisySec * RATE ? (noisy[i] ?? 0) : value)),
   )
   return path
 }
@@ -100,7 +101,10 @@ describe('a file of which nothing needs to be sent', () => {
 it('two tracks: the clean one is copied, the noisy one is sent', async () => {
   const noisy = speech(6, 6)
   const { clean } = noisySpeech(6 * RATE, { noiseGain: 0, seed: 4 })
-  makeWav(bench.folder.file('clean.wav'), clean)
+  makeWav(
+    bench.folder.file('clean.wav'),
+    clean.map((value) => 0.5 * value),
+  )
   const input = bench.folder.file('both.mka')
   const sources = ['-i', bench.folder.file('clean.wav'), '-i', noisy]
   await ffmpeg(...sources, '-map', '0:a', '-map', '1:a', '-c:a', 'flac', input)
