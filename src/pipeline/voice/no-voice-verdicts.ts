@@ -1,4 +1,4 @@
-import { blamingFile, fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
+import { blamingFile, fileUrl, type PcmFile, readPcmFile, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
 import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
 
@@ -7,6 +7,8 @@ export interface HeardTrack {
   readonly path: string
   readonly audioIndex: number
   readonly channels: number
+  /** Its samples, if they are in a file. */
+  readonly pcm?: PcmFile | undefined
 }
 
 /**
@@ -16,7 +18,22 @@ export interface HeardTrack {
  *
  * @returns null if the detector cannot decide
  */
-async function detectedVoiceSec({ path, audioIndex, channels }: HeardTrack, signal?: AbortSignal) {
+async function detectedVoiceSec(track: HeardTrack, signal?: AbortSignal) {
+  const pool = new VoicePool({ workers: 1 })
+  try {
+    const input = { channelCount: Math.min(track.channels, 2), chunks: chunksOf(track, signal) }
+    const amount = await detectVoice(input, { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC })
+    return amount?.voicedSec ?? null
+  } finally {
+    await pool.close()
+  }
+}
+
+/** The samples as the voice room takes them. Only another rate or more channels need a decoder. */
+function chunksOf({ path, audioIndex, channels, pcm }: HeardTrack, signal?: AbortSignal): AsyncIterable<Buffer> {
+  if (pcm && pcm.format.sampleRate === VOICE_SAMPLE_RATE && channels <= 2) {
+    return readPcmFile(pcm, { sample: 'f32', signal }).chunks()
+  }
   const fold = channels > 2 ? ':channel_layouts=stereo' : ''
   const { stdout } = streamFfmpeg(
     {
@@ -26,17 +43,7 @@ async function detectedVoiceSec({ path, audioIndex, channels }: HeardTrack, sign
     },
     { signal, input: path },
   )
-  const pool = new VoicePool({ workers: 1 })
-  try {
-    const amount = await detectVoice(
-      { channelCount: Math.min(channels, 2), chunks: stdout },
-      { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC },
-    )
-    return amount?.voicedSec ?? null
-  } finally {
-    stdout.destroy()
-    await pool.close()
-  }
+  return stdout
 }
 
 /**

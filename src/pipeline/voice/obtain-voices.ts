@@ -145,8 +145,8 @@ function requireSound(input: string): void {
 async function requireVoice({ plan, signal }: ObtainOptions, cuts: readonly VoiceCut[], limits: Limits): Promise<void> {
   const { noVoiceVerdicts } = await import('./no-voice-verdicts.js')
   let refusal: PrecheckError | undefined
-  for (const { path, channels } of cuts) {
-    const verdicts = await noVoiceVerdicts({ path, channels, audioIndex: 0 }, limits, signal)
+  for (const { path, channels, pcm } of cuts) {
+    const verdicts = await noVoiceVerdicts({ path, channels, pcm, audioIndex: 0 }, limits, signal)
     refusal = refusalError(plan.media.path, verdicts)
     if (!refusal) return
   }
