@@ -77,6 +77,7 @@ export const ERROR_CODES = {
   ERR_FILE_TOO_LARGE: ['PrecheckError', 'The file is larger than the service accepts.', 'Send a part with --segment, or use --chunk.'],
   ERR_FOLDER_OFFLINE: ['TransientError', 'A watched folder is not mounted at the moment.', 'Mount the share again; the daemon continues by itself.'],
   ERR_FOLDER_WITHOUT_MEDIA: ['UsageError', 'A named folder holds no media.', 'Name the files, or another folder.'],
+  ERR_FORMAT_CHANGES: ['PrecheckError', 'The sample rate or the channels of a track change midway.', 'Convert the track to one sample rate and one channel layout first.'],
   ERR_HLS_CODEC: [['PrecheckError', 'JobFailedError'], 'The audio of an HLS package is not AAC-LC.', 'Package it again with AAC-LC.'],
   ERR_HLS_ENCRYPTED: ['PrecheckError', 'An HLS package is encrypted.', 'Use the package before encryption.'],
   ERR_HLS_FILE_MISSING: ['PrecheckError', 'A file that an HLS playlist names does not exist.', 'Complete the package.'],

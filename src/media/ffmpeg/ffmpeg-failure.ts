@@ -48,6 +48,16 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
+    pattern: /Changing audio frame properties on the fly/i,
+    toError: (input, options) =>
+      new PrecheckError('ERR_FORMAT_CHANGES', `A track of ${input} changes its sample rate or its channels midway.`, {
+        ...options,
+        errorCode: -2,
+        errorName: 'CorruptedFile',
+        remedies: ['Convert the track to one sample rate and one channel layout first.'],
+      }),
+  },
+  {
     pattern: /moov atom not found/i,
     toError: (input, options) => unreadable(`${input} is truncated: its index (moov) is missing`, options),
   },

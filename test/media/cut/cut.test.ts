@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cutVoice } from '../../../src/media/cut/cut.js'
@@ -34,6 +34,16 @@ describe('cutVoice', () => {
 
   const samples = (path: string, ...filters: string[]) =>
     ffmpegOutput('-i', path, ...filters, '-f', 's32le', '-c:a', 'pcm_s32le', 'pipe:1')
+
+  it('refuses a track whose sample rate changes midway, and leaves nothing behind', async () => {
+    const parts = [44_100, 32_000].map((rate) => folder.file(`${rate}.aac`))
+    for (const [place, rate] of [44_100, 32_000].entries())
+      await ffmpeg(...tone(1, rate, 2), '-c:a', 'aac', parts[place] ?? '')
+    const joined = folder.file('joined.aac')
+    writeFileSync(joined, Buffer.concat(parts.map((path) => readFileSync(path))))
+    await expect(cut(joined, 'changes')).rejects.toMatchObject({ code: 'ERR_FORMAT_CHANGES', errorCode: -2 })
+    expect((await readdir(folder.path)).filter((name) => name.startsWith('changes'))).toEqual([])
+  })
 
   it.each([
     ['pcm_s16le', 'flac', 's16le'],
