@@ -15,7 +15,7 @@ import { ffprobeJson } from './media-factory.js'
 const FADE = 480
 
 /** A sound at half its level in some parts, and the same samples elsewhere. */
-export function halvedIn(voice: PcmStream, parts: readonly SampleRange[]): PcmStream {
+function halvedIn(voice: PcmStream, parts: readonly SampleRange[]): PcmStream {
   const { channels } = voice.format
   const gainAt = (sample: number) => {
     const part = parts.find(({ startSample, endSample }) => sample >= startSample && sample < endSample)

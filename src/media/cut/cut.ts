@@ -21,7 +21,7 @@ import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { cutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
-  /** What else is wanted of the input, in the same reading. */
+  /** Other outputs of the same reading of the input. */
   readonly beside?: SideReading | null | undefined
 }
 

@@ -16,7 +16,7 @@ export function keepToolFactsIn(path: string): void {
   folder = path
 }
 
-/** Stops that, for a process that must see the tools as they are. */
+/** Stops that. `doctor` must see the tools as they are. */
 export function keepNoToolFacts(): void {
   folder = undefined
 }

@@ -9,7 +9,7 @@ export interface ClockRange {
 /**
  * Input options for {@link fileClockFilters}, which keep the file's own timestamps. Otherwise ffmpeg shifts each input
  * to zero, and MPEG streams by the first stream that is *used*: late audio alone would come out early. If the format of
- * a track changes midway, ffmpeg would also start the filters anew, and the sound after it would lose its place.
+ * a track changes midway, ffmpeg would restart the filters, and the sound after it would lose its place.
  */
 export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts', '-reinit_filter', '0']
 

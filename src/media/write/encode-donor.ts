@@ -44,7 +44,7 @@ export function donorCommand(
 /** Container formats whose side files signal the lead-in of frames that were encoded before. */
 const TAKE_FRAMES: ReadonlySet<string> = new Set(['mp4', 'mov'])
 
-/** True if {@link LANES} encoders work on a voice at once. It saves time in a long file, where all else waits for them. */
+/** True if {@link LANES} encoders work on a voice at once. It saves time in a long file, because all else waits for them. */
 function isInTurns(
   encoding: AudioEncoding,
   donor: DonorFormat,

@@ -12,7 +12,7 @@ import { writeResult } from './write-result.js'
 export interface ProcessFileOptions {
   /** Path of the received media file. */
   readonly input: string
-  /** What is in it; probed if it is not known. */
+  /** Its facts; probed if they are not known. */
   readonly media?: MediaInfo | undefined
   /** Path of the output. Replaced if it exists and removed on failure. Its extension does not matter. */
   readonly output: string

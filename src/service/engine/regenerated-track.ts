@@ -17,8 +17,8 @@ export interface RegeneratedTrackOptions {
 }
 
 /**
- * A track of up to this length is decoded once. In a longer one the engine is some blocks ahead of the result, and
- * keeping the samples of these would take more memory than decoding them twice.
+ * A track of up to this length is decoded once. In a longer one, the engine is some blocks ahead of the result. Their
+ * samples would take too much memory, so the track is decoded twice.
  */
 const DECODED_ONCE_SEC = 60
 

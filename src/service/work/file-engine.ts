@@ -4,7 +4,7 @@ import type { MediaInfo } from '../../media/index.js'
 /** One file for the engine. Positions are seconds of the input. */
 export interface EngineRequest {
   readonly input: string
-  /** What the check of the input has found in it. */
+  /** The facts that the check of the input has found. */
   readonly media: MediaInfo
   /** Path that the engine writes. Its extension does not matter. */
   readonly output: string

@@ -79,7 +79,7 @@ async function readBlocks(read: (at: number, length: number) => Promise<Buffer>,
 
 function survey({ marker, blocks, framesStart, framesEnd, around }: FlacFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
-  if (!track || track.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
+  if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
     ...around,
     kept('fLaC', marker, 4),

@@ -88,7 +88,7 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
     case 'opus':
       return first?.toString('latin1', 0, 8) === 'OpusHead' ? 2 : undefined
     case 'flac': {
-      if (!first || first.toString('latin1', 1, 5) !== 'FLAC' || first.length < 9) return undefined
+      if (first?.toString('latin1', 1, 5) !== 'FLAC' || first.length < 9) return undefined
       const more = first.readUInt16BE(FLAC_COUNT_AT)
       return more === 0 ? undefined : 1 + more
     }

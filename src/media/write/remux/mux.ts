@@ -43,7 +43,7 @@ export interface MuxedVoice {
   readonly splice: VoiceSplice | null
 }
 
-/** What became of the packets of a track whose voice changed in parts. */
+/** The packets of a track whose voice changed in parts. */
 export type VoiceSplice =
   /** All packets but those of the spans are the original's. */
   | {
