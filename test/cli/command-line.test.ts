@@ -83,7 +83,7 @@ describe('usage errors', () => {
     [['check', 'a.mp4', '--channels', 'all'], '--channels takes auto, center, each, downmix, not "all".'],
     [['check', 'a.mp4', '--preset'], '--preset needs a value.'],
     [['check', 'a.mp4', '--track', 'first'], '--track: "track" must be "only", "all", "default"'],
-    [['jobs', 'lst'], 'action takes list, show, retry, forget, not "lst".'],
+    [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst".'],
   ])('%j', async (args, message) => {
     const people = await voxmux(args)
     expect([people.code, people.stdout]).toEqual([2, ''])

@@ -5,8 +5,8 @@ import type { MovieEdit, MovieTrack } from './movie-tracks.js'
 /** How the edit lists of a movie are treated. */
 export type EditLists =
   /**
-   * As in ffmpeg: a late start, a skipped lead-in, an early or missing end. `pictures` says why another track than sound
-   * would play differently after ffmpeg copied it.
+   * Edits that ffmpeg plays: a late start, a skipped lead-in, an early or missing end. `pictures` is the
+   * reason why ffmpeg cannot copy another track.
    */
   | { readonly kind: 'plain'; readonly pictures?: string }
   /** Ignored, because the edits together play each track once, completely and without a break. */
