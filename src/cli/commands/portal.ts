@@ -2,7 +2,7 @@ import { nearest } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/index.js'
 import { defineCommand } from '../command.js'
-import { serviceFolder, sharedStore } from '../service-place.js'
+import { nodeFolder, serviceFolder, sharedStore } from '../service-place.js'
 import type { PortalAction } from './portal-action.js'
 import { CREDIT_ACTIONS } from './portal-credits.js'
 import { KEY_ACTIONS } from './portal-keys.js'
@@ -67,7 +67,7 @@ export const command = defineCommand({
     const act = ACTIONS[words]
     if (!act) throw unknownAction(words)
     const store = sharedStore(args, env)
-    const place = store === undefined ? { dataDir: await serviceFolder(args.data, { cwd, env }) } : { store }
+    const place = store === undefined ? { dataDir: await folderOf(args, { cwd, env }) } : { store }
     const portal = await openPortal(place)
     try {
       await act({ portal, output, ...args, secretPosition: args['secret-position'], secretStdin: args['secret-stdin'] })
@@ -77,6 +77,14 @@ export const command = defineCommand({
     }
   },
 })
+
+/** The first account or key of a service may be made before the service runs; everything else needs an existing folder. */
+function folderOf(
+  { action, data }: { readonly action?: string | undefined; readonly data?: string | undefined },
+  around: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<string> {
+  return action === 'create' ? nodeFolder({ data }, { isShared: false, around }) : serviceFolder(data, around)
+}
 
 function unknownAction(words: string): UsageError {
   const known = Object.keys(ACTIONS)

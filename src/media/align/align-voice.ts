@@ -41,8 +41,11 @@ const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
   support: 0.7,
   toleranceSec: 0.001,
 }
-/** At an expected lag. There, other audio matches by less than 0.1, because no better lag is sought. */
-const EXPECTED_THRESHOLDS: AlignmentThresholds = { ...WAVEFORM_THRESHOLDS, same: 0.25, elsewhere: 0.3 }
+/**
+ * At an expected lag. There, other audio matches by less than 0.1, because no better lag is sought. Half of the power is
+ * enough: the rest may be music that was removed.
+ */
+const EXPECTED_THRESHOLDS: AlignmentThresholds = { ...WAVEFORM_THRESHOLDS, same: 0.25, elsewhere: 0.3, support: 0.5 }
 const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
 
 /**
