@@ -28,7 +28,8 @@ describe('the path of a new user, with nothing configured and an empty environme
     const again = await runCli(['run', input, '--json'], options())
     expect(again.exitCode).toBe(0)
     expect(resultEventSchema.parse(eventsOf(again).at(-1))).toMatchObject({ status: 'skipped', skipped: 1, output })
-  })
+    // The engine needs a minute for the demo's film if the cores are shared.
+  }, 240_000)
 
   it('`--json` prints events alone: progress, one file, one result', async () => {
     const input = workshop.take('speech.wav')
