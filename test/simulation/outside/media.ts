@@ -92,19 +92,20 @@ export function simulatedMedia(world: World) {
       await handle.close()
       return { runs: [['simulated']], voices: [], packetHashes: new Map([[0, film.picture]]), packetTimes: new Map() }
     },
-    async verifyMux(plan: Media.MuxPlan, made: Media.MuxResult, part: string): Promise<Media.MuxVerification> {
+    async verifyOrRewrite(plan: Media.MuxPlan, muxed: Media.MuxResult, part: string) {
       const output = readMedia(await read(part)) as MediaBytes | undefined
-      if (output?.kind !== 'output' || output.picture !== made.packetHashes.get(0))
+      if (output?.kind !== 'output' || output.picture !== muxed.packetHashes.get(0))
         throw new VerificationError('ERR_VERIFY_FAILED', `${part} is not what it should be.`)
       const copied = { inputIndex: 0, outputIndex: 0, fate: 'copied', packetHash: null, reason: null } as const
       const info = mediaInfo(part, 1, output.sec)
-      return {
+      const verification: Media.MuxVerification = {
         level: 'full',
         streams: [copied],
         sync: [],
         checks: ['simulated'],
         output: { ...info, container: plan.container },
       }
+      return { muxed, verification }
     },
   }
 }
