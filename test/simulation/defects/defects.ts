@@ -31,7 +31,8 @@ export const DEFECTS: readonly Defect[] = [
       },
       {
         file: STEPS,
-        whole: '      if (!(error instanceof VerificationError)) throw error\n      this.#note(`The cached',
+        whole:
+          '      if (!(error instanceof VerificationError) || KEPT.has(error.code)) throw error\n      this.#note(`The cached',
         broken: '      if (error) throw error\n      this.#note(`The cached',
       },
     ],
