@@ -143,7 +143,7 @@ export class WatchDaemon implements DaemonView {
     await before?.stop()
     if (groups.length === 0) return
     const hooks = folderHooks({
-      placesOf: (group) => this.#watches.get(group)?.places,
+      placesOf: ({ group }) => this.#watches.get(group)?.places,
       logger,
     })
     this.#worker = openJobWorker(context, {

@@ -25,6 +25,9 @@ export interface WatchedFolder {
   readonly settings: JobSettings
 }
 
+/** The settings of a folder that decide what becomes of a file after its job. */
+export type Aftercare = Pick<WatchedFolder, 'group' | 'path' | 'out' | 'failed' | 'done' | 'source' | 'after'>
+
 /** The folders that are never scanned for sources: those that watched folders fill, and other watched folders. */
 export function closedFolders(folders: readonly WatchedFolder[], own: WatchedFolder): ReadonlySet<string> {
   const filled = folders.flatMap(({ out, failed, done }) => [out, failed, done])

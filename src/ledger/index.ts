@@ -21,7 +21,7 @@ export type {
   Pause,
 } from './jobs/job-store.js'
 export { MappedJobStore } from './jobs/mapped-job-store.js'
-export { type PathRoot, PathRoots } from './jobs/path-roots.js'
+export { mapTexts, type PathRoot, PathRoots } from './jobs/path-roots.js'
 export { isCertainlyDead, thisHolder } from './leases/holder.js'
 export { isLeaseLost } from './leases/lease-keeper.js'
 export { leaseLost } from './leases/leases.js'

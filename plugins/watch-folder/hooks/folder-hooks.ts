@@ -7,7 +7,7 @@ import { contentId, wholeSha256 } from '../intake/content-id.js'
 import { isStill, type TakenFile, takenFileOf } from '../intake/taken-file.js'
 import type { FolderPlaces } from '../places/folder-places.js'
 import { requireInside } from '../places/require-inside.js'
-import type { WatchedFolder } from '../watched-folder.js'
+import type { Aftercare } from '../watched-folder.js'
 import { type AfterFacts, callAfter } from './after-command.js'
 import { FailureReports } from './failure-reports.js'
 import { moveSource, type ReadSource } from './move-source.js'
@@ -22,15 +22,15 @@ const CLOSED_MS = 15_000
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
 export interface FolderHooksOptions {
-  /** The places of a group's folder, as configured now; undefined for another daemon's. */
-  readonly placesOf: (group: string) => FolderPlaces | undefined
+  /** The places of a job's folder; undefined for another daemon's. */
+  readonly placesOf: (job: JobFacts) => FolderPlaces | undefined
   readonly logger: Logger
 }
 
 /** The job's file and folder. */
 interface Place {
   readonly places: FolderPlaces
-  readonly folder: WatchedFolder
+  readonly folder: Aftercare
   readonly taken: TakenFile
 }
 
@@ -39,9 +39,9 @@ interface Place {
  * follows.
  */
 export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks {
-  const placeOf = ({ group, data }: JobFacts): Place | null => {
-    const places = placesOf(group)
-    const taken = places && takenFileOf(data)
+  const placeOf = (job: JobFacts): Place | null => {
+    const places = placesOf(job)
+    const taken = places && takenFileOf(job.data)
     return places && taken ? { places, folder: places.folder, taken } : null
   }
   const after = async (place: Place, facts: AfterFacts, signal: AbortSignal) => {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Config } from '../../../src/config/resolve-config.js'
 import type { Logger } from '../../../src/core/logger.js'
-import type { JobHooks } from '../../../src/pipeline/job-hooks.js'
+import type { JobFacts, JobHooks } from '../../../src/pipeline/job-hooks.js'
 import { settingsOfConfig } from '../../../src/pipeline/plan/job-settings.js'
-import { openSeenFiles, SEEN_FILE } from '../intake/seen-files.js'
+import { aftercareOf } from '../intake/job-aftercare.js'
+import { openSeenFiles, SEEN_FILE, type SeenMounts } from '../intake/seen-files.js'
 import { FolderPlaces } from '../places/folder-places.js'
 import { watchedFolders } from '../watched-folders.js'
 import { folderHooks } from './folder-hooks.js'
@@ -15,16 +16,42 @@ export interface OpenFolderHooks {
 }
 
 /**
- * Opens the hooks of the configured watched folders: failure reports, moving the source, and the command to run after.
- * A worker needs them if a daemon on another machine queued the files.
+ * Opens the hooks of watched folders for a worker: failure reports, moving the source, webhook and command. A folder of
+ * the configuration has what is configured. Any other has what the daemon wrote into the job, without the command.
  */
 export async function openFolderHooks(config: Config, cwd: string, logger: Logger): Promise<OpenFolderHooks> {
   const settings = settingsOfConfig(config, { segments: [], previewSec: null, force: false })
-  const folders = await watchedFolders({
-    ...{ flags: { folders: [] }, watch: config.watch, cwd },
-    settingsOf: async () => settings,
-  })
+  const isConfigured = (config.watch.folders ?? []).length > 0
+  const folders = isConfigured
+    ? await watchedFolders({
+        ...{ flags: { folders: [] }, watch: config.watch, cwd },
+        settingsOf: async () => settings,
+      })
+    : []
   const seen = openSeenFiles(join(config.stateDir, SEEN_FILE))
-  const places = new Map(folders.map((folder) => [folder.group, new FolderPlaces(folder, seen)]))
-  return { hooks: [folderHooks({ placesOf: (group) => places.get(group), logger })], close: () => seen.close() }
+  const configured = new Map(folders.map((folder) => [folder.group, new FolderPlaces(folder, seen)]))
+  const placesOfJob = placesFromJobs(seen, logger)
+  const placesOf = (job: JobFacts) => configured.get(job.group) ?? placesOfJob(job)
+  return { hooks: [folderHooks({ placesOf, logger })], close: () => seen.close() }
+}
+
+/** The places that jobs name. Jobs of one folder share them. */
+function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => FolderPlaces | undefined {
+  const known = new Map<string, FolderPlaces>()
+  return (job) => {
+    const found = aftercareOf(job)
+    if (found === null) return undefined
+    const key = JSON.stringify(found)
+    const before = known.get(key)
+    if (before) return before
+    const { path } = found.folder
+    if (found.hasCommand)
+      logger.warn(
+        { folder: path },
+        `The command of ${path} does not run here: no configuration of this worker names it.`,
+      )
+    const places = new FolderPlaces(found.folder, mounts)
+    known.set(key, places)
+    return places
+  }
 }

@@ -8,6 +8,7 @@ import { moveSource } from '../hooks/move-source.js'
 import { placeByTemplate } from '../places/output-place.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import { contentId, isSampled, wholeSha256 } from './content-id.js'
+import { aftercareData } from './job-aftercare.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
 import { takenData } from './taken-file.js'
 
@@ -69,7 +70,12 @@ export class Intake {
     const taken = { path, sizeBytes: facts.sizeBytes, mtimeNs: facts.mtimeNs, contentId: id }
     const file = { input, output: `${place.folder}/`, outputStem: place.stem, settings, group, priority }
     const { job, created } = await queueJob(
-      { ...file, supersede: true, contentId: id, data: takenData(taken) },
+      {
+        ...file,
+        supersede: true,
+        contentId: id,
+        data: { ...takenData(taken), aftercare: aftercareData(this.#folder) },
+      },
       this.#context,
     )
     if (job.input !== input && !isEnded(job.status)) return { outcome: 'later' }

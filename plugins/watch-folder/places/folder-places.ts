@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
 import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { SeenMounts } from '../intake/seen-files.js'
-import type { WatchedFolder } from '../watched-folder.js'
+import type { Aftercare } from '../watched-folder.js'
 import { prepareFolder } from './prepare-folder.js'
 import { linkOut } from './require-inside.js'
 
@@ -11,13 +11,13 @@ const ANSWER_MS = 15_000
 
 /** The places of a watched folder: itself and those that it fills. Each may be on a share of its own. */
 export class FolderPlaces {
-  readonly folder: WatchedFolder
+  readonly folder: Aftercare
   readonly #mounts: SeenMounts
   readonly #all: readonly string[]
   #looking: Promise<string | null> | undefined
 
   /** @param mounts the mount points of the places when they were last present; updated here */
-  constructor(folder: WatchedFolder, mounts: SeenMounts) {
+  constructor(folder: Aftercare, mounts: SeenMounts) {
     const { path, out, failed, done, source } = folder
     this.folder = folder
     this.#mounts = mounts

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { UsageError } from '../../../src/core/errors.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
-import type { WatchedFolder } from '../watched-folder.js'
+import type { Aftercare, WatchedFolder } from '../watched-folder.js'
 import { requireInside } from './require-inside.js'
 
 /**
@@ -10,7 +10,7 @@ import { requireInside } from './require-inside.js'
  * @throws {UsageError} `ERR_WATCH_FOLDER` if sources would be overwritten, could not be moved, or a link in the root
  * leads out of it
  */
-export async function prepareFolder(folder: WatchedFolder): Promise<void> {
+export async function prepareFolder(folder: Aftercare): Promise<void> {
   const { path, out, failed, done, source } = folder
   const clash = Object.entries({ out, failed, done }).find(([, place]) => place === path)
   if (clash) throw wrongFolder(folder, `its folder for ${clash[0]} is the folder itself`)
@@ -47,7 +47,7 @@ export async function refuseUnknown(
   })
 }
 
-async function make(folder: WatchedFolder, place: string): Promise<void> {
+async function make(folder: Aftercare, place: string): Promise<void> {
   try {
     await makeDurableFolder(place)
   } catch (cause) {
@@ -58,7 +58,7 @@ async function make(folder: WatchedFolder, place: string): Promise<void> {
   }
 }
 
-function wrongFolder({ path }: WatchedFolder, why: string, cause?: unknown): UsageError {
+function wrongFolder({ path }: Aftercare, why: string, cause?: unknown): UsageError {
   return new UsageError('ERR_WATCH_FOLDER', `${path} cannot be watched: ${why}.`, {
     cause,
     input: path,

@@ -46,13 +46,11 @@ export const command = defineCommand({
     })
     let folderHooks: OpenFolderHooks | undefined
     try {
-      if ((config.watch.folders ?? []).length > 0) {
-        const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
-        folderHooks = await openFolderHooks(config, cwd, logger)
-      }
+      const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
+      folderHooks = await openFolderHooks(config, cwd, logger)
       const worker = openJobWorker(runtime.context, {
         concurrency: config.workerConcurrency,
-        hooks: folderHooks?.hooks ?? [],
+        hooks: folderHooks.hooks,
         onEvent: reporter.report,
         logger,
       })

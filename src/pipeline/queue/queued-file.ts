@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
-import type { Job, JobState } from '../../ledger/index.js'
+import { type Job, type JobState, mapTexts } from '../../ledger/index.js'
 import { type JobSettings, jobSettingsSchema } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 
@@ -108,9 +108,7 @@ export function shownInput(input: string, isAddress: boolean): string {
   return isAddress ? redactUrl(input) : input
 }
 
-/** A job without secrets: a web address usually contains one. */
+/** A job without secrets: the address of an input or of a webhook usually contains one. */
 export function shownJob(job: Job): Job {
-  const { order } = job.state as { readonly order?: { readonly address?: unknown } }
-  if (typeof order?.address !== 'string') return job
-  return { ...job, state: { ...job.state, order: { ...order, address: redactUrl(order.address) } } }
+  return { ...job, state: mapTexts(job.state, (text) => (/^https?:\/\//i.test(text) ? redactUrl(text) : text)) }
 }

@@ -1,0 +1,43 @@
+import { join, sep } from 'node:path'
+import { z } from 'zod'
+import type { JobFacts } from '../../../src/pipeline/job-hooks.js'
+import type { Aftercare } from '../watched-folder.js'
+import { takenFileOf } from './taken-file.js'
+
+const aftercareSchema = z.object({
+  path: z.string(),
+  out: z.string(),
+  failed: z.string(),
+  done: z.string(),
+  source: z.enum(['keep', 'move']),
+  webhook: z.string().nullable(),
+  /** True if the folder has a command. The command itself never comes from a job: it would run code. */
+  hasCommand: z.boolean(),
+})
+
+/** Data of a job that name what becomes of its file, for a worker without the folder's configuration. */
+export function aftercareData(folder: Aftercare): z.infer<typeof aftercareSchema> {
+  const { path, out, failed, done, source, after } = folder
+  return { path, out, failed, done, source, webhook: after?.webhook ?? null, hasCommand: after?.command !== undefined }
+}
+
+/** Aftercare from a job. */
+export interface JobAftercare {
+  readonly folder: Aftercare
+  /** True if the folder has a command, which this worker cannot know. */
+  readonly hasCommand: boolean
+}
+
+/**
+ * Reads the aftercare of a job. Null if the job has none, or one for another file than its input: a row of a database
+ * must not move other files.
+ */
+export function aftercareOf({ group, input, data }: Pick<JobFacts, 'group' | 'input' | 'data'>): JobAftercare | null {
+  const read = aftercareSchema.safeParse(data.aftercare)
+  const file = takenFileOf(data)
+  if (!read.success || file === null) return null
+  const { webhook, hasCommand, ...places } = read.data
+  if (join(places.path, file.path) !== input || file.path.split(/[/\\]/).includes('..')) return null
+  if (!input.startsWith(places.path.endsWith(sep) ? places.path : places.path + sep)) return null
+  return { folder: { group, ...places, after: webhook === null ? null : { webhook } }, hasCommand }
+}
