@@ -4,9 +4,12 @@ import type { JudgedBlock } from './engine.js'
 import type { VoiceInput } from './regenerate.js'
 import { FRAME_SAMPLES } from './rnnoise.js'
 import type { VoicePool } from './voice-pool.js'
+import { VoiceTally } from './voice-tally.js'
 
 /** Voice and noise of a sound, second by second. The last second may be incomplete. */
 export interface VoiceMap {
+  /** How long somebody speaks, as `detectVoice` counts it. */
+  readonly voicedSec: number
   /** Mean probability of voice, 0 … 1. */
   readonly voice: readonly number[]
   /** Highest strength at which the engine would regenerate the second: 0 is clean, 1 is noisy. */
@@ -40,16 +43,22 @@ export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOpti
     release()
   }
   const rounded = (values: readonly number[]) => values.map((value) => Math.round(1000 * value) / 1000)
-  return { voice: rounded(seconds.voice), noise: rounded(seconds.noise) }
+  return { voicedSec: seconds.voicedSec, voice: rounded(seconds.voice), noise: rounded(seconds.noise) }
 }
 
 /** Gathers frames of 10 ms into seconds. */
 class Seconds {
   readonly voice: number[] = []
   readonly noise: number[] = []
+  readonly #tally = new VoiceTally()
   #frames = 0
 
+  get voicedSec(): number {
+    return this.#tally.amount.voicedSec
+  }
+
   add({ strength, probability }: JudgedBlock): void {
+    this.#tally.add(probability ?? [])
     for (const [frame, value] of strength.entries()) {
       const second = Math.floor(this.#frames / FRAMES_PER_SEC)
       const before = this.#frames % FRAMES_PER_SEC

@@ -23,7 +23,7 @@ export class VoiceTally {
   #run = 0
 
   /** @param probability of each 10 ms, going on where the last call ended */
-  add(probability: Float32Array): void {
+  add(probability: Iterable<number>): void {
     for (const value of probability) {
       this.#frames++
       this.#sum += value

@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { checkFile } from '../../src/cli/show/check-file.js'
 import { voiceLine } from '../../src/cli/show/voice-line.js'
 import { fixture } from '../helpers/job-bench.js'
+import { ffmpeg, testFolder } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 describe('the line of blocks', () => {
   it('shows the noise around a voice, second by second', () => {
-    const map = { voice: [0, 0.9, 0.9, 0.9, 0], noise: [0, 0, 0.5, 1, 1] }
+    const map = { voicedSec: 3, voice: [0, 0.9, 0.9, 0.9, 0], noise: [0, 0, 0.5, 1, 1] }
     expect(voiceLine(map, 3)).toBe('·▁▅█·  noise around a voice in 0:03.000')
   })
 
   it('has at most 60 cells, each as noisy as its worst second', () => {
     const noise = new Array(150).fill(0)
     noise[149] = 1
-    const line = voiceLine({ voice: new Array(150).fill(1), noise }, 3)
+    const line = voiceLine({ voicedSec: 150, voice: new Array(150).fill(1), noise }, 3)
     expect(line).toBe(`${'▁'.repeat(49)}█  noise around a voice in 0:01.000`)
   })
 })
@@ -27,4 +28,14 @@ it('check maps a file that would be sent, and none that is refused', async () =>
   expect(sent?.file.map?.voice).toHaveLength(3)
   expect(sent?.file.map?.noise).toHaveLength(3)
   expect(refused?.file.map).toBeNull()
+})
+
+it('check finds a voice that the mean of the channels cancels', async () => {
+  const folder = await testFolder()
+  const path = folder.file('opposed.wav')
+  await ffmpeg('-i', fixture('speech.wav'), '-af', 'aformat=channel_layouts=mono,pan=stereo|c0=c0|c1=-1*c0', path)
+  const { settings } = requestFor(path)
+  const { file } = await checkFile(path, settings, { requireVoice: true }, new AbortController().signal)
+  expect(file).toMatchObject({ status: 'done', map: { voicedSec: 0 } })
+  await folder.remove()
 })

@@ -52,13 +52,13 @@ it.each([
   SLOW_MS,
 )
 
-// One to probe, one to find a voice, one to map it.
+// One to probe, one to find a voice and to map it.
 it(
-  'a check needs at most 3 processes if the tools are known',
+  'a check needs at most 2 processes if the tools are known',
   async () => {
     await startedBy('check', fixture('phone.mp4'))
     const started = await startedBy('check', fixture('phone.mp4'))
-    expect(started.length, started.join('\n')).toBeLessThanOrEqual(3)
+    expect(started.length, started.join('\n')).toBeLessThanOrEqual(2)
   },
   SLOW_MS,
 )

@@ -116,6 +116,7 @@ it('two tracks: the clean one is copied, the noisy one is sent', async () => {
 
 describe('the parts to send', () => {
   const map = (text: string, voiced = text) => ({
+    voicedSec: 1,
     noise: [...text].map((each) => (each === 'n' ? 1 : 0)),
     voice: [...voiced].map((each) => (each === '.' ? 0 : 1)),
   })

@@ -9,7 +9,7 @@ import { judge, type Verdicts } from '../../pipeline/plan/judge.js'
 import { checkWriting } from '../../pipeline/plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../../pipeline/plan/plan-tracks.js'
 import { mapTrack } from '../../pipeline/voice/map-track.js'
-import { noVoiceVerdicts } from '../../pipeline/voice/no-voice-verdicts.js'
+import { mappedVoiceVerdicts, noVoiceVerdicts } from '../../pipeline/voice/no-voice-verdicts.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
 import type { VoiceMap } from '../../voice/index.js'
 
@@ -44,11 +44,15 @@ export async function checkFile(
     media = await probe(input, { signal })
     verdicts = { asIs: runRules(subjectOfMedia(media), limits), asSent: [] }
     const tracks = planTracks(media, settings, limits)
-    verdicts = await withVoice(judge(media, tracks, settings, limits), media, tracks, limits, signal)
+    verdicts = judge(media, tracks, settings, limits)
     const refused = refusalError(media.path, verdicts.asSent)
-    const writing = refused ? null : await checkWriting(media, tracks, settings, signal)
-    const map = refused ? null : await mapOf(media, tracks, signal)
-    return outcome(input, media, verdicts, refused, { writing, map })
+    if (refused) return outcome(input, media, verdicts, refused)
+    const { heard, map } = await listen(media, tracks, limits, signal)
+    verdicts = { asIs: [...verdicts.asIs, ...heard], asSent: [...verdicts.asSent, ...heard] }
+    const voiceless = refusalError(media.path, verdicts.asSent)
+    if (voiceless) return outcome(input, media, verdicts, voiceless)
+    const writing = await checkWriting(media, tracks, settings, signal)
+    return outcome(input, media, verdicts, undefined, { writing, map })
   } catch (thrown) {
     const error = toVoxmuxError(thrown, input)
     if (error.exitCode === 130) throw error
@@ -59,29 +63,27 @@ export async function checkFile(
   }
 }
 
+/** Mapping a longer file would take minutes, and a check has to be quick. */
+const MOST_MAPPED_SEC = 600
+
 /**
- * Searches for a voice only if nothing else is wrong. The search takes a while, and its result would hide more
- * important ones.
+ * Searches the first track for a voice, and maps it if that is quick. Called only if nothing else is wrong: it takes a
+ * while, and its result would hide more important ones.
  */
-async function withVoice(
-  judged: Verdicts,
+async function listen(
   media: MediaInfo,
   [first]: readonly TrackPlan[],
   limits: Limits,
   signal: AbortSignal,
-): Promise<Verdicts> {
-  if (!first || refusalError(media.path, judged.asSent)) return judged
-  const heard = await noVoiceVerdicts({ path: media.path, ...first.stream }, limits, signal)
-  return { asIs: [...judged.asIs, ...heard], asSent: [...judged.asSent, ...heard] }
-}
-
-/** A longer file would take minutes, and a check has to be quick. */
-const MOST_MAPPED_SEC = 600
-
-async function mapOf(media: MediaInfo, [first]: readonly TrackPlan[], signal: AbortSignal): Promise<VoiceMap | null> {
+): Promise<{ readonly heard: readonly Verdict[]; readonly map: VoiceMap | null }> {
+  if (!first) return { heard: [], map: null }
+  const track = { path: media.path, ...first.stream }
   const { durationSec } = media
-  if (!first || durationSec === null || durationSec > MOST_MAPPED_SEC) return null
-  return mapTrack(media, first.stream, signal)
+  if (durationSec === null || durationSec > MOST_MAPPED_SEC) {
+    return { heard: await noVoiceVerdicts(track, limits, signal), map: null }
+  }
+  const map = await mapTrack(media, first.stream, signal)
+  return { heard: await mappedVoiceVerdicts(track, map, limits, signal), map }
 }
 
 function outcome(

@@ -1,6 +1,6 @@
 import { blamingFile, fileUrl, type PcmFile, readPcmFile, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
-import { detectVoice, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
+import { detectVoice, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
 /** An audio track of a file: of the input or of a cut. */
 export interface HeardTrack {
@@ -57,6 +57,23 @@ export async function noVoiceVerdicts(
   limits: Limits,
   signal?: AbortSignal,
 ): Promise<readonly Verdict[]> {
-  const voicedSec = await blamingFile(track.path, signal, () => detectedVoiceSec(track, signal))
+  return verdictsOn(await blamingFile(track.path, signal, () => detectedVoiceSec(track, signal)), limits)
+}
+
+/**
+ * {@link noVoiceVerdicts} for a track that is mapped. The map is of the mean of the channels, which can cancel a voice,
+ * so channels without a voice in their mean are searched one by one.
+ */
+export async function mappedVoiceVerdicts(
+  track: HeardTrack,
+  { voicedSec }: VoiceMap,
+  limits: Limits,
+  signal?: AbortSignal,
+): Promise<readonly Verdict[]> {
+  const verdicts = verdictsOn(voicedSec, limits)
+  return verdicts.length > 0 && track.channels > 1 ? noVoiceVerdicts(track, limits, signal) : verdicts
+}
+
+function verdictsOn(voicedSec: number | null, limits: Limits): readonly Verdict[] {
   return runRules(subjectOfSound(voicedSec), limits).filter(({ errorCode }) => errorCode === -3)
 }
