@@ -27,22 +27,30 @@ export class Slots {
   }
 
   /**
-   * Runs the work when a slot is free.
+   * Waits for a free slot.
+   *
+   * @returns frees the slot; an abort frees it at once
+   * @throws the signal's reason if it fires first
+   */
+  take(signal?: AbortSignal): Promise<() => void> {
+    return new Promise((taken, refused) => {
+      const held = () => new Promise<void>((free) => taken(free))
+      this.#queue.add(held, signal ? { signal } : {}).catch(refused)
+    })
+  }
+
+  /**
+   * Runs the work when a slot is free, and waits until it has cleaned up after an abort.
    *
    * @throws whatever the work throws; the signal's reason if it fires
    */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    let running: Promise<T> | undefined
-    const started = () => {
-      running = work()
-      return running
-    }
+    const free = await this.take(signal)
     try {
-      return await this.#queue.add(started, signal ? { signal } : {})
-    } catch (error) {
-      // An abort frees the slot at once, but running work first cleans up.
-      await running?.catch(() => {})
-      throw error
+      return await work()
+    } finally {
+      free()
+      signal?.throwIfAborted()
     }
   }
 }

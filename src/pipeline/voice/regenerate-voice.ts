@@ -26,8 +26,11 @@ export async function regenerateVoice<Judged>(
     },
   })
   const steps = new VoiceSteps(request, context, progress, held)
-  // From the status in which an earlier run left the voice to `cached`.
-  const regenerate = async () => {
+  let freeSlot: (() => void) | undefined
+  try {
+    // Cached audio needs no place at the service.
+    if (held.voice.status !== 'cached') freeSlot = await context.slots.remote.take(held.signal)
+    // From the status in which an earlier run left the voice to `cached`.
     for (;;) {
       const { voice } = held
       switch (voice.status) {
@@ -62,11 +65,10 @@ export async function regenerateVoice<Judged>(
           voice.status satisfies never
       }
     }
-  }
-  try {
-    // Cached audio needs no place at the service.
-    return held.voice.status === 'cached' ? await regenerate() : await context.slots.remote.run(regenerate, held.signal)
+  } catch (error) {
+    throw held.signal.aborted ? held.signal.reason : error
   } finally {
+    freeSlot?.()
     await held.release()
   }
 }

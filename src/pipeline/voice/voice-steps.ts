@@ -87,19 +87,23 @@ export class VoiceSteps<Judged> {
     await this.#held.advance({ status: 'registering' })
     const { source } = this.#request
     const { signal } = this.#held
-    await this.#context.slots.transfers.run(async () => {
+    const freeSlot = await this.#context.slots.transfers.take(signal)
+    try {
       if (source.kind === 'address') {
         const file = { clientFileId: source.clientFileId, sourceUrl: source.address }
         const { file_id } = await client.registerFileFromUrl(file, { signal })
-        return this.#registered(file_id)
+        await this.#registered(file_id)
+      } else {
+        const { size } = await stat(source.path)
+        await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
+          signal,
+          onRegistered: ({ file_id }) => this.#registered(file_id),
+          onProgress: ({ transferredBytes }) => this.#report('upload', (100 * transferredBytes) / size),
+        })
       }
-      const { size } = await stat(source.path)
-      await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
-        signal,
-        onRegistered: ({ file_id }) => this.#registered(file_id),
-        onProgress: ({ transferredBytes }) => this.#report('upload', (100 * transferredBytes) / size),
-      })
-    }, signal)
+    } finally {
+      freeSlot()
+    }
     await this.#held.advance({ status: 'uploaded' })
     this.#mark('uploaded')
   }
