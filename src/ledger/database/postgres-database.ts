@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import type { Database, Migration, Statements, Transaction } from './database.js'
 import { isLost } from './postgres-errors.js'
 import { migratePostgres } from './postgres-migrations.js'
-import { PostgresNews } from './postgres-news.js'
+import { NOTIFY, PostgresNews } from './postgres-news.js'
 import { type Client, type PostgresAddress, PostgresServer } from './postgres-server.js'
 import { POSTGRES, postgresScripts, translator } from './postgres-sql.js'
 
@@ -89,7 +89,7 @@ function databaseOf(context: Context, patienceMs: number): Database {
     },
     nowMs: () => now?.() ?? server.clock.nowMs(),
     notify: async (name, text) => {
-      await patiently((client) => server.query(client, 'SELECT pg_notify($1, $2)', [channel(name), text]))
+      await patiently((client) => server.query(client, NOTIFY, [channel(name), text]))
     },
     listen: (name, hear) => news.listen(channel(name), hear),
     withPatience: (ms) => databaseOf(context, ms),
@@ -138,7 +138,7 @@ async function transact<T>(
       ...statementsOn(client, context),
       nowMs: now?.() ?? Number(began?.now),
       notify: async (name, text) => {
-        await server.query(client, 'SELECT pg_notify($1, $2)', [`${prefix}_${name}`, text])
+        await server.query(client, NOTIFY, [`${prefix}_${name}`, text])
       },
     })
   } catch (error) {

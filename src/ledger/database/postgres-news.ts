@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { sleep } from '../../core/time.js'
 import type { Listening } from './database.js'
 import type { PostgresServer } from './postgres-server.js'
 
-/** A pooler in transaction mode accepts LISTEN, but the notifications reach nobody. */
+/** A pooler in transaction mode accepts LISTEN, but its notifications reach nobody, or whoever has that connection then. */
 const PROOF_MS = 3000
 const AGAIN_MS = 1000
+/** Pause after a proof that did not arrive: such a pooler, or a server that was slow. */
+const DEAF_MS = 60_000
 const PROOF = 'voxmux-proof'
+
+/** Sends a text to a channel. */
+export const NOTIFY = 'SELECT pg_notify($1, $2)'
 
 /** Listens to channels on one connection, which is made again when it is lost. */
 export class PostgresNews {
@@ -46,10 +52,11 @@ export class PostgresNews {
 
   async #connect(): Promise<void> {
     const client = this.#server.connectAlone()
+    const proof = `${PROOF} ${randomUUID()}`
     this.#client = client
     client.on('notification', ({ channel, payload = '' }) => {
-      if (payload === PROOF) this.#isHearing = true
-      else for (const hear of this.#hearers.get(channel) ?? []) hear(payload)
+      if (payload === proof) this.#isHearing = true
+      else if (!payload.startsWith(PROOF)) for (const hear of this.#hearers.get(channel) ?? []) hear(payload)
     })
     client.on('error', () => {})
     client.on('end', () => this.#again(client))
@@ -57,19 +64,19 @@ export class PostgresNews {
       await client.connect()
       for (const channel of this.#hearers.keys()) await client.query(`LISTEN ${channel}`)
       const [first] = this.#hearers.keys()
-      await client.query('SELECT pg_notify($1, $2)', [first, PROOF])
-      const timer = setTimeout(() => !this.#isHearing && void this.close(), PROOF_MS)
-      timer.unref()
+      // From another connection. To the sender, a pooler passes on the echo.
+      await this.#server.patiently(0, (other) => this.#server.query(other, NOTIFY, [first ?? '', proof]))
+      setTimeout(() => !this.#isHearing && this.#again(client, DEAF_MS), PROOF_MS).unref()
     } catch {
       this.#again(client)
     }
   }
 
-  #again(client: pg.Client): void {
+  #again(client: pg.Client, waitMs = AGAIN_MS): void {
     if (this.#client !== client || this.#isStopped) return
     this.#isHearing = false
     this.#client = null
     client.end().catch(() => {})
-    setTimeout(() => !this.#isStopped && void this.#connect(), AGAIN_MS).unref()
+    setTimeout(() => !this.#isStopped && this.#client === null && void this.#connect(), waitMs).unref()
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Logger } from '../../core/logger.js'
@@ -162,9 +163,12 @@ export class PostgresServer {
   }
 }
 
-/** Name of a prepared statement, the same on all connections of this process. */
+/**
+ * Name of a prepared statement. It follows from the text, because a pooler may hand over a connection on which another
+ * process has prepared a statement of that name.
+ */
 function nameOf(text: string): string {
-  const name = statementNames.get(text) ?? `voxmux${statementNames.size}`
+  const name = statementNames.get(text) ?? `voxmux_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
   statementNames.set(text, name)
   return name
 }
