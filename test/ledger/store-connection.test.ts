@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
@@ -41,6 +43,34 @@ describeOnPostgres('the way to a PostgreSQL', (server) => {
     await ends(`${server().url}?sslmode=require`).toMatchObject({
       ...{ code: 'ERR_STORE_ADDRESS', exitCode: 2 },
       message: expect.stringContaining('does not use TLS'),
+    })
+  })
+
+  const answering = async (answer: string | null) => {
+    const other = createServer((socket) => {
+      socket.on('error', () => {})
+      if (answer !== null) socket.once('data', () => socket.end(answer))
+      onTestFinished(() => void socket.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    return `postgres://voxmux@127.0.0.1:${(other.address() as AddressInfo).port}/voxmux`
+  }
+
+  it.each([
+    ['HTTP', 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'],
+    ['SSH', 'SSH-2.0-OpenSSH_9.2p1\r\n'],
+    ['Redis', '-ERR unknown command\r\n'],
+  ])('ends at once at a server of %s', async (_, answer) => {
+    const url = await answering(answer)
+    const refused = { code: 'ERR_STORE_ADDRESS', exitCode: 2, message: expect.stringContaining('is not PostgreSQL') }
+    for (const mode of ['disable', 'require'])
+      await expect(opened(`${url}?sslmode=${mode}`)).rejects.toMatchObject(refused)
+  })
+
+  it('ends at a server that accepts connections and is silent', async () => {
+    await expect(openSharedLedger(await answering(null), { patienceMs: 1 })).rejects.toMatchObject({
+      ...{ code: 'ERR_STORE_UNREACHABLE', exitCode: 4, message: 'The job store does not respond: it sends no answer.' },
     })
   })
 

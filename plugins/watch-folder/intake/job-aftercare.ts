@@ -15,7 +15,7 @@ const aftercareSchema = z.object({
   hasCommand: z.boolean(),
 })
 
-/** Data of a job that name what becomes of its file, for a worker without the folder's configuration. */
+/** Data of a job that name what becomes of its file. A worker does not need the folder's configuration then. */
 export function aftercareData(folder: Aftercare): z.infer<typeof aftercareSchema> {
   const { path, out, failed, done, source, after } = folder
   return { path, out, failed, done, source, webhook: after?.webhook ?? null, hasCommand: after?.command !== undefined }

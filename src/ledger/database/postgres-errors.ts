@@ -1,4 +1,5 @@
 import { TransientError, UsageError, VoxmuxError } from '../../core/errors.js'
+import { NOT_POSTGRES } from './postgres-socket.js'
 
 /** The connection is gone: it cannot be made, or it was lost with or without a reason. */
 const LOST = /^(ECONN\w+|EPIPE|EAI_AGAIN|ENOTFOUND|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|08\w{3}|57P0[1-5])$/
@@ -86,6 +87,12 @@ export function storeError(thrown: unknown): unknown {
       'The job store has no database with this name.',
       'Create it with `createdb`, or correct the name at the end of the address.',
     )
+  if (code === NOT_POSTGRES)
+    return usage(
+      'ERR_STORE_ADDRESS',
+      'The server at the address of the job store is not PostgreSQL.',
+      'Correct host and port in the address. The port of PostgreSQL is usually 5432.',
+    )
   if (/does not support SSL/.test(thrown.message))
     return usage(
       'ERR_STORE_ADDRESS',
@@ -93,7 +100,7 @@ export function storeError(thrown: unknown): unknown {
       'Turn TLS on at the server, or remove sslmode from the address.',
     )
   if (!isPassing(thrown)) return thrown
-  const reason = isReplica(thrown) ? 'it accepts no writes, because it is a replica' : REASONS[code]
+  const reason = reasonOf(thrown)
   return new TransientError(
     'ERR_STORE_UNREACHABLE',
     `The job store does not respond${reason === undefined ? '' : `: ${reason}`}.`,
@@ -102,6 +109,12 @@ export function storeError(thrown: unknown): unknown {
       remedies: ['Check that PostgreSQL runs and is reachable from here. `voxmux doctor` shows details.'],
     },
   )
+}
+
+function reasonOf(error: Error): string | undefined {
+  if (isReplica(error)) return 'it accepts no writes, because it is a replica'
+  if (/connection timeout/.test(error.message)) return 'it sends no answer'
+  return REASONS[codeOf(error)]
 }
 
 function codeOf(error: unknown): string {

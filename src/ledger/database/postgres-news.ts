@@ -4,7 +4,7 @@ import { sleep } from '../../core/time.js'
 import type { Listening } from './database.js'
 import type { PostgresServer } from './postgres-server.js'
 
-/** A pooler in transaction mode accepts LISTEN, but its notifications reach nobody, or whoever has that connection then. */
+/** A pooler in transaction mode accepts LISTEN, but its notifications reach the client that has the connection then. */
 const PROOF_MS = 3000
 const AGAIN_MS = 1000
 /** Pause after a proof that did not arrive: such a pooler, or a server that was slow. */

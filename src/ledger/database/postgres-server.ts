@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
 import type { Row, SqlValue } from './connection.js'
 import { isConflict, isElsewhere, isLost, isPassing, isUnprepared, storeError } from './postgres-errors.js'
+import { postgresSocket } from './postgres-socket.js'
 
 /** One of the four connections of a process is kept for listening. */
 const MAX_CONNECTIONS = 3
@@ -187,6 +188,7 @@ function configOf({ hosts, password, ...access }: PostgresAddress, index: number
     ...hosts[index],
     ...(password !== undefined && { password: password as string }),
     application_name: 'voxmux',
+    stream: postgresSocket,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
