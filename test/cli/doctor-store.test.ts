@@ -1,4 +1,4 @@
-import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { examineStore } from '../../src/cli/doctor/examine-store.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
@@ -47,6 +47,12 @@ describeOnPostgres(
       await found(/^store bloat note: 20\d{3} dead rows beside \d+ live/)
       server().query('DROP TABLE voxmux.bloat')
       await found(/^store role note: .*superuser/, server().urlOf('voxmux', 'postgres'))
+    })
+
+    it('finds a clock of this machine that differs from that of the server', async () => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+      onTestFinished(() => void vi.useRealTimers())
+      await found(/^store clock note: the clock of the server is 3[56]\d\d s behind this machine's/)
     })
 
     it('finds too few connections', async () => {
