@@ -1,23 +1,44 @@
 /**
- * Builds `dist`: `npm run build`. The compiler alone does it, because nothing needs bundling. Each source file becomes
- * one module at the same place in `dist`, so relative paths hold and a stack trace names the file a person can open.
+ * Builds `dist`: `npm run build`. The compiler checks the types and writes the declarations. esbuild joins our modules,
+ * because a command that loads 440 files spends a second on reading them. Packages stay as they are installed.
+ *
+ * One call builds every entry, so modules that two entries share are one chunk: an extension that imports `voxmux`
+ * throws the very classes that the command catches.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, rmSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const PAGE = 'plugins/watch-folder/dashboard/page'
+/** What package.json and the worker threads name. */
+const ENTRIES = [
+  ...['src/index.ts', 'src/service/index.ts', 'src/cli/main.ts', 'src/voice/voice-worker.ts'],
+  ...['script-step', 'hls', 'timelines', 'watch-folder'].map((plugin) => `plugins/${plugin}/index.ts`),
+]
 
 rmSync(at('dist'), { recursive: true, force: true })
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 try {
   execFileSync(process.execPath, [compiler, '-p', at('tsconfig.build.json')], { stdio: 'inherit' })
+  buildSync({
+    absWorkingDir: at('.'),
+    entryPoints: ENTRIES,
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    outbase: '.',
+    outdir: 'dist',
+    // As deep as a room, so that `../` leads to the same folder from a module and from its chunk.
+    chunkNames: 'src/chunks/[name]-[hash]',
+    logLevel: 'warning',
+  })
 } catch {
-  // The compiler has said what is wrong.
+  // Both have said what is wrong.
   process.exit(1)
 }
-// What the dashboard serves is served as it is written.
-cpSync(at(PAGE), at(`dist/${PAGE}`), { recursive: true })
 chmodSync(at('dist/src/cli/main.js'), 0o755)

@@ -85,7 +85,7 @@ function startWorker(spec: EngineSpec): Worker {
 
 /** From source (tests, development) the thread must learn TypeScript before it can read its file. */
 function workerFile(): URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL('./voice-worker.js', import.meta.url)
+  if (!import.meta.url.endsWith('.ts')) return new URL('../voice/voice-worker.js', import.meta.url)
   const tsx = join(dirname(createRequire(import.meta.url).resolve('tsx/package.json')), 'dist/esm/api/index.mjs')
   const worker = new URL('./voice-worker.ts', import.meta.url).href
   const script = `import { register } from ${JSON.stringify(pathToFileURL(tsx).href)}

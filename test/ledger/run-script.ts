@@ -4,13 +4,13 @@ import { onTestFinished } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** Runs a module in a process of its own, killed at the end of the test. `'src/…'` imports what was built. */
+/** Runs a module in a process of its own, killed at the end of the test. `'src/…'` imports the source. */
 export function startScript(
   code: string,
   env: NodeJS.ProcessEnv = {},
 ): { child: ChildProcess; line: () => Promise<unknown> } {
-  const source = code.replaceAll("'src/", `'${ROOT.href}dist/src/`)
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+  const source = code.replaceAll("'src/", `'${ROOT.href}src/`)
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
     cwd: fileURLToPath(ROOT),
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -41,7 +41,7 @@ describe('the contents of the tarball', () => {
       'dist/src/service/index.d.ts',
       'dist/src/cli/main.js',
     ],
-    ...['dist/plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
+    ...['plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
     'plugins/blender/voxmux_blender.py',
     ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py'],

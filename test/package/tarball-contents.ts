@@ -11,7 +11,7 @@ const WANTED: readonly RegExp[] = [
   /^dist\/src\/cli\/main\.js$/,
   /^dist\/plugins\/script-step\/index\.(js|d\.ts)$/,
   /^plugins\/script-step\/examples\/Makefile$/,
-  /^dist\/plugins\/watch-folder\/dashboard\/page\/index\.html$/,
+  /^plugins\/watch-folder\/dashboard\/page\/index\.html$/,
   /^presets\/transparent\.json$/,
   /^plugins\/watch-folder\/deploy\/voxmux-watch\.service$/,
   /^plugins\/watch-folder\/deploy\/Dockerfile$/,
@@ -24,7 +24,7 @@ const WANTED: readonly RegExp[] = [
 const ALLOWED: readonly RegExp[] = [
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
   /^dist\/.+\.(js|d\.ts)$/,
-  /^dist\/plugins\/[\w-]+\/dashboard\/page\/[\w-]+\.(html|css|svg)$/,
+  /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
   /^shell\/.+\.sh$/,

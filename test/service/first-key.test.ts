@@ -15,7 +15,7 @@ const USERS = process.env.VOXMUX_SOAK ? 2000 : 50
 /** A process that makes sure of the first keys of all users, once it is told to. */
 const keyMaker = (place: StorePlace) =>
   startScript(`
-    import { openPortal } from 'src/service/index.js'
+    import { openPortal } from './dist/src/service/index.js'
     const portal = await openPortal(${JSON.stringify(place)})
     process.stdin.once('data', async () => {
       const users = Array.from({ length: ${USERS} }, (_, n) => 'user ' + n)

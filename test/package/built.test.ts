@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it, onTestFinished } from 'vitest'
+import { testFolder } from '../helpers/media-factory.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
+
+const run = promisify(execFile)
+const DIST = fileURLToPath(new URL('../../dist/', import.meta.url))
+
+/** Modules that a command may load before its work begins. Each costs a lookup and a read, also for a user. */
+const MOST_MODULES = 330
+
+it('has every class of error once, so that what an extension throws is what the command catches', () => {
+  const definitions = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .flatMap((name) => readFileSync(join(DIST, name), 'utf8').match(/VoxmuxError = class extends/g) ?? [])
+  expect(definitions).toHaveLength(1)
+})
+
+it('names every error after its class', async () => {
+  const script = `import * as all from ${JSON.stringify(pathToFileURL(join(DIST, 'src/index.js')))}
+    const errors = Object.entries(all).filter(([, value]) => value?.prototype instanceof Error)
+    console.log(JSON.stringify(errors.map(([name, { name: own }]) => [name, own])))`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
+  const names = JSON.parse(stdout) as [string, string][]
+  expect(names.length).toBeGreaterThan(5)
+  for (const [name, own] of names) expect(own).toBe(name)
+})
+
+it('starts a command with few modules', async () => {
+  const folder = await testFolder()
+  onTestFinished(() => folder.remove())
+  await run(process.execPath, [CLI_PATH, 'run', '--help'], {
+    env: { ...process.env, NODE_V8_COVERAGE: folder.path },
+  })
+  const [report = ''] = readdirSync(folder.path)
+  const { result } = JSON.parse(readFileSync(folder.file(report), 'utf8')) as { result: { url: string }[] }
+  const files = result.filter(({ url }) => url.startsWith('file:'))
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.length).toBeLessThan(MOST_MODULES)
+})
