@@ -78,8 +78,11 @@ function refuseVideo(media: MediaInfo): void {
 export function namedContainer(media: MediaInfo, outputFile: string | undefined): string | undefined {
   const extension = extensionOf(outputFile ?? '')
   if (extension === '') return undefined
-  if (extension !== extensionOf(media.path)) return ALIASES[extension] ?? extension
+  const named = ALIASES[extension] ?? extension
+  if (extension !== extensionOf(media.path)) return named
   if (containerProfile(media.container)) return undefined
+  // Not the input's own format, but one of that name: AAC as LATM becomes ADTS.
+  if (containerProfile(named)) return named
   throw new UsageError(
     'ERR_CONTAINER_UNKNOWN',
     `voxmux cannot write ${outputFile}, because it only reads .${extension} files.`,

@@ -103,12 +103,12 @@ function openAtEnd(range: OpenRange, fileEnd: number | null): OpenRange {
   return reachesEnd ? { ...range, endSample: null } : range
 }
 
-/** Seconds of a piece as sent; null if the file does not contain its length. */
+/** Seconds of a piece as sent; null if the file does not state its length or its sample rate. */
 export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: PiecePlan): number | null {
   const { sampleRate } = stream
   const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
   const end = cut.endSample === null ? fileEnd : Math.min(cut.endSample, fileEnd ?? cut.endSample)
-  return end === null ? null : Math.max(0, end - cut.startSample) / sampleRate
+  return end === null || sampleRate === 0 ? null : Math.max(0, end - cut.startSample) / sampleRate
 }
 
 /**

@@ -178,6 +178,16 @@ describe('an output of another name', () => {
     const outcome = await runJob(to(input, 'x.amr'), bench.pipeline.context)
     expect(outcome.error).toMatchObject({ code: 'ERR_CONTAINER_UNKNOWN', exitCode: 2 })
   })
+
+  it('writes the format of its name if the input has that name but another format', async () => {
+    const input = bench.folder.file('loas.aac')
+    await ffmpeg('-i', fixture('speech.wav'), '-c:a', 'aac', '-f', 'latm', input)
+    const outcome = await runJob(to(input, 'adts.aac'), bench.pipeline.context)
+    expect(outcome.event).toMatchObject({ error: null, status: 'done' })
+    expect(await ffprobeJson(bench.folder.file('adts.aac'), '-show_format')).toMatchObject({
+      format: { format_name: 'aac' },
+    })
+  })
 })
 
 /** So many frames of 20 ms of narrow-band AMR, each 4.75 kbit/s (13 bytes) of nothing. */
