@@ -8,7 +8,7 @@ export interface DetectOptions {
   readonly pool: VoicePool
   readonly signal?: AbortSignal | undefined
   /** Ends as soon as so much voice has been found: enough to know that there is some. */
-  readonly enoughSec?: number | undefined
+  readonly enoughSec: number
 }
 
 /** Much shorter than an engine's block, because most files have enough voice in their first seconds. */
@@ -19,7 +19,7 @@ const BLOCK_SAMPLES = 10 * SAMPLE_RATE
  * Null where the pool's engine has no detector. Errors as {@link VoicePool.detect}.
  */
 export async function detectVoice(input: VoiceInput, options: DetectOptions): Promise<VoiceAmount | null> {
-  const { pool, signal, enoughSec = Number.POSITIVE_INFINITY } = options
+  const { pool, signal, enoughSec } = options
   const tally = new VoiceTally()
   const plan = { ...pool.plan, blockSamples: BLOCK_SAMPLES, afterSamples: 0 }
   for await (const block of cutBlocks(input.chunks, input.channelCount, plan)) {

@@ -1,5 +1,4 @@
 import { UsageError } from '../../core/errors.js'
-import { silentLogger } from '../../core/logger.js'
 import { sortableId } from '../../ledger/index.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
 import { expandInputs, isWebAddress } from '../../pipeline/plan/expand-inputs.js'
@@ -43,11 +42,8 @@ export const command = defineCommand({
       return showPlans(requests, config.limits, context)
     }
     const reporter = createReporter(output, args.progress)
-    const runtime = await openRuntime(config, {
-      signal,
-      logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
-      onEmbedded: reporter.note,
-    })
+    const { logger, note } = reporter
+    const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
     try {
       const { concurrency } = config
       const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })

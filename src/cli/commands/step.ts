@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { UsageError } from '../../core/errors.js'
-import { silentLogger } from '../../core/logger.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
 import { jobRequestJsonSchema } from '../../pipeline/queue/job-request.js'
@@ -55,11 +54,7 @@ export const command = defineCommand({
         ...{ cwd, env, signal, config: args.config, settings: flagsOf(args), waitSec: waitSecOf(args.wait) },
         // The process ends with the command and does not wait for open handles.
         lingerMs: 0,
-        logger: {
-          ...silentLogger,
-          info: (_fields, message) => reporter.note(message),
-          warn: (_fields, message) => reporter.note(`! ${message}`),
-        },
+        logger: { ...reporter.logger, info: (_fields, message) => reporter.note(message) },
         onEvent: reporter.report,
       })
       const exitCode = exitCodeOf(outcomes)

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
-import { silentLogger } from '../../core/logger.js'
 import { formatTime } from '../../core/time.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
@@ -47,11 +46,8 @@ export const command = defineCommand({
     }
     const reporter = createReporter(output, args.progress)
     reporter.note(timelineText(plan))
-    const runtime = await openRuntime(config, {
-      signal,
-      logger: { ...silentLogger, warn: (_fields, message) => reporter.note(`! ${message}`) },
-      onEmbedded: reporter.note,
-    })
+    const { logger, note } = reporter
+    const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
     try {
       const { concurrency } = config
       const onEvent = reporter.report

@@ -11,7 +11,6 @@ import { createReporter, type ProgressStyle, type Reporter } from './reporter.js
 
 /** A reporter that also writes the log of a long-running process. */
 export interface DaemonReporter extends Reporter {
-  readonly logger: Logger
   /** Number of jobs by status since the start. A deferred job counts when it ends. */
   readonly counts: Readonly<Partial<Record<InputStatus, number>>>
 }

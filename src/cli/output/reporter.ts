@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import picocolors from 'picocolors'
+import { type Logger, silentLogger } from '../../core/logger.js'
 import { type FileEvent, type JobEvent, type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
 import { type FileLine, fileLine } from './file-line.js'
 import type { Output } from './output.js'
@@ -44,6 +45,8 @@ export type ProgressStyle = 'auto' | 'plain' | 'none'
 export interface Reporter {
   /** Reports an event of a job: as is to programs, in words to people. */
   readonly report: (event: JobEvent) => void
+  /** Prints warnings as notes. */
+  readonly logger: Logger
   /** Prints a permanent line for people, above any bars. */
   readonly note: (text: string) => void
   /** Removes the bars, before the summary and after any end. */
@@ -72,6 +75,7 @@ export function createReporter(output: Output, style: ProgressStyle = 'auto', li
           return event satisfies never
       }
     },
+    logger: { ...silentLogger, warn: (_fields, message) => people.note(`! ${message}`) },
     note: people.note,
     stop: people.stop,
   }

@@ -1,6 +1,13 @@
 import type { Transaction } from '../database/database.js'
-import { CLOCK_SLACK_MS, LONGEST_WAIT_MS } from '../leases/clock-set-back.js'
 import type { ExpediteFilter } from './job-store.js'
+
+/**
+ * A delayed job waits by the wall clock. If the clock is set back by hours, it would wait for hours. A job is due at
+ * once if its delay was recorded more than this far in the future.
+ */
+const CLOCK_SLACK_MS = 60_000
+/** A longer delay was requested on purpose and is not a retry. */
+const LONGEST_WAIT_MS = 2 * 24 * 3600 * 1000
 
 const AWAKE = 'not_before_ms = NULL, ready = 1'
 

@@ -1,10 +1,9 @@
 import { constants } from 'node:fs'
 import { copyFile, open, stat } from 'node:fs/promises'
 import { VerificationError } from '../../core/errors.js'
-import { voxmuxVersion } from '../../core/version.js'
-import { findFfmpeg } from '../../media/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity } from '../file-identity.js'
+import { bareReceipt } from '../output/bare-receipt.js'
 import type { Receipt } from '../output/receipt.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
@@ -43,34 +42,16 @@ export async function copiedOutput(
   onProgress('verify', 100)
   const identity = await quickIdentity(media.path)
   const receipt: Receipt = {
-    schemaVersion: 1,
-    voxmux: voxmuxVersion(),
-    job: job.id,
-    createdAt: new Date().toISOString(),
+    ...(await bareReceipt({ jobId: job.id, settings, recipeHash, context })),
     input: { path: media.path, sizeBytes: media.sizeBytes, sha256, mtimeMs: identity.mtimeMs },
     output: { path: output, sizeBytes: (await stat(bench.part)).size, sha256, container: media.container },
-    preset: settings.preset,
-    recipeHash,
-    segments: [],
     streams: media.streams.map(({ index, kind, codec }) => ({
       ...{ index, outputIndex: index, kind, codec: codec ?? null },
       ...{ fate: 'copied', packetHash: null, reason: null },
     })),
     chapters: media.chapters.length,
-    losses: [],
-    writing: null,
     notes: [reason],
-    tracks: [],
-    voices: [],
-    service: {
-      identity: context.serviceIdentity,
-      address: context.serviceAddress,
-      model: settings.recipe.voice.model,
-    },
     verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
-    report: null,
-    publish: null,
-    ffmpeg: { version: (await findFfmpeg()).version, runs: [] },
   }
   return { receipt, inputIdentity: { ...identity, sha256 } }
 }

@@ -4,11 +4,11 @@ import { basename, dirname, extname, join } from 'node:path'
 import { safeAddress } from '../../client/index.js'
 import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
-import { voxmuxVersion } from '../../core/version.js'
-import { findFfmpeg, probe } from '../../media/index.js'
+import { probe } from '../../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, valueSha256 } from '../file-identity.js'
+import { bareReceipt } from '../output/bare-receipt.js'
 import { type ExistingOutput, requireFilePlace, wasPublishedBy } from '../output/existing-output.js'
 import { requireWritableFolder } from '../output/part-file.js'
 import { outputExists } from '../output/publish.js'
@@ -108,33 +108,17 @@ async function remoteReceipt(
   const { output, attempt, regenerated } = made
   const { part } = attempt.bench
   const media = await probe(part)
+  const sha256 = await fileSha256(part)
+  const fileNote = `The service fetched the file itself (file id ${regenerated.fileId}), so input and output were not compared.`
   return {
-    schemaVersion: 1,
-    voxmux: voxmuxVersion(),
-    job: attempt.job.id,
-    createdAt: new Date().toISOString(),
+    ...(await bareReceipt({
+      ...{ jobId: attempt.job.id, settings, context },
+      recipeHash: recipeHash(settings, context.serviceIdentity),
+    })),
     input: { path: redactUrl(input), sizeBytes: null, sha256: null, mtimeMs: null },
-    output: { path: output, sizeBytes: media.sizeBytes, sha256: await fileSha256(part), container: media.container },
-    preset: settings.preset,
-    recipeHash: recipeHash(settings, context.serviceIdentity),
-    segments: [],
-    streams: [],
+    output: { path: output, sizeBytes: media.sizeBytes, sha256, container: media.container },
     chapters: media.chapters.length,
-    losses: [],
-    writing: null,
-    notes: [
-      `The service fetched the file itself (file id ${regenerated.fileId}), so input and output were not compared.`,
-    ],
-    tracks: [],
-    voices: [],
-    service: {
-      identity: context.serviceIdentity,
-      address: context.serviceAddress,
-      model: settings.recipe.voice.model,
-    },
+    notes: [fileNote],
     verification: { level: 'fast', passed: true, checks: ['the regenerated file can be opened'] },
-    report: null,
-    publish: null,
-    ffmpeg: { version: (await findFfmpeg()).version, runs: [] },
   }
 }

@@ -1,22 +1,13 @@
 import { formatTime } from '../../core/time.js'
-import { voxmuxVersion } from '../../core/version.js'
-import {
-  findFfmpeg,
-  type MuxedVoice,
-  type MuxPlan,
-  type MuxResult,
-  type MuxVerification,
-  writingFacts,
-} from '../../media/index.js'
-import type { PipelineContext } from '../context.js'
+import { type MuxedVoice, type MuxPlan, type MuxResult, type MuxVerification, writingFacts } from '../../media/index.js'
 import { quickIdentity } from '../file-identity.js'
-import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
+import { bareReceipt, type ReceiptFacts } from './bare-receipt.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
 import type { SoundChanges } from './sound-changes.js'
 
@@ -24,12 +15,8 @@ const UNKNOWN = { integratedLufs: null, rangeLu: null, truePeakDbtp: null }
 const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
 
 /** The parts of a receipt. */
-export interface ReceiptParts {
+export interface ReceiptParts extends ReceiptFacts {
   readonly plan: JobPlan
-  readonly settings: JobSettings
-  readonly jobId: string
-  readonly recipeHash: string
-  readonly context: PipelineContext
   readonly voices: ObtainedVoices
   readonly changes: SoundChanges
   readonly tracks: readonly AssembledTrack[]
@@ -41,18 +28,14 @@ export interface ReceiptParts {
 
 /** Records what was done to a file, before it is published (`publish` is still unknown). */
 export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
-  const { plan, settings, context, voices, muxed, verification, inputSha256, output } = parts
+  const { plan, voices, muxed, verification, inputSha256, output } = parts
+  const bare = await bareReceipt(parts)
   const { mtimeMs } = await quickIdentity(plan.media.path)
   const warnings = plan.verdicts.asSent.filter(({ severity }) => severity === 'warn')
   return {
-    schemaVersion: 1,
-    voxmux: voxmuxVersion(),
-    job: parts.jobId,
-    createdAt: new Date().toISOString(),
+    ...bare,
     input: { path: plan.media.path, sizeBytes: plan.media.sizeBytes, sha256: inputSha256, mtimeMs },
     output: { ...output, container: plan.mux.container },
-    preset: settings.preset,
-    recipeHash: parts.recipeHash,
     segments: segmentsOf(voices.pieces),
     streams: verification.streams.map((stream) => ({
       index: stream.inputIndex,
@@ -78,15 +61,8 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     voices: voices.pieces.flatMap(({ plan, chunks }) =>
       chunks.flatMap((chunk) => voiceRecord(plan, chunk, parts.changes)),
     ),
-    service: {
-      identity: context.serviceIdentity,
-      address: context.serviceAddress,
-      model: settings.recipe.voice.model,
-    },
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
-    report: null,
-    publish: null,
-    ffmpeg: { version: (await findFfmpeg()).version, runs: muxed.runs.map((args) => [...args]) },
+    ffmpeg: { ...bare.ffmpeg, runs: muxed.runs.map((args) => [...args]) },
   }
 }
 

@@ -19,7 +19,6 @@ export interface AudioEncoding {
 export interface AudioChoices {
   /** Codec to use instead of the original's (ffprobe's name). */
   readonly audioCodec?: string | undefined
-  readonly audioBitRate?: number | undefined
   /** Codec if the original's cannot be written: ffprobe's name, or `pcm` for the lossless kind that fits. */
   readonly fallbackCodec?: string | undefined
   /** Bits per second of a lossy codec for one or two channels, if the original's bit rate is not known. */
@@ -153,7 +152,7 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   // HE-AAC needs half the bit rate of LC, and ffmpeg's own encoder is LC.
   const worth = own !== null && /HE-AAC/.test(stream.profile ?? '') ? own * 2 : own
   const fallback = wishes.fallbackBitRate === undefined ? null : wishes.fallbackBitRate * Math.max(1, channels / 2)
-  const wanted = wishes.audioBitRate ?? worth ?? fallback ?? known.defaultBitRatePerChannel * channels
+  const wanted = worth ?? fallback ?? known.defaultBitRatePerChannel * channels
   const { least, most } = bitRateLimits(codec, known, stream.sampleRate)
   const capped = Math.min(Math.max(wanted, least * channels), most * channels)
   const steps = known.steps
