@@ -6,7 +6,7 @@ export const NOT_POSTGRES = 'NOT_POSTGRES'
 /** Longer than any first message of a server. */
 const LONGEST_BYTES = 65_536
 
-/** Creates a socket that fails at once, with {@link NOT_POSTGRES}, if its first bytes are no message of PostgreSQL. */
+/** Creates a socket that fails at once, with {@link NOT_POSTGRES}, if another program than PostgreSQL answers. */
 export function postgresSocket(): Socket {
   const socket = new Socket()
   socket.once('data', (first: Buffer) => {

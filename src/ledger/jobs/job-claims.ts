@@ -15,7 +15,7 @@ const LANES_AT_ONCE = 8
 export const nextLanes = ({ dialect: { isOneOf } }: Pick<Database, 'dialect'>): string => `
   SELECT grp, priority FROM lanes
   WHERE ready = 1 AND (CAST(?1 AS TEXT) IS NULL OR ${isOneOf('grp', '?1')}) AND NOT ${isOneOf('grp', '?2')}
-    AND grp NOT IN (SELECT grp FROM pauses)
+    AND grp NOT IN (SELECT grp FROM pauses) AND NOT EXISTS (SELECT 1 FROM pauses WHERE grp = '')
   ORDER BY priority DESC, served, since LIMIT ${LANES_AT_ONCE} OFFSET ?3`
 
 /** Id of the first job of a lane. A range of priorities, so that PostgreSQL follows this index and not that of ids. */
@@ -57,7 +57,6 @@ export async function claimNext(
   { groups, exceptGroups = [] }: Pick<ClaimOptions, 'groups' | 'exceptGroups'>,
   request: LeaseRequest,
 ): Promise<ClaimedJob | null> {
-  if (await tx.get("SELECT 1 FROM pauses WHERE grp = ''", [])) return null
   const chosen = [groups ? JSON.stringify(groups) : null, JSON.stringify(exceptGroups)]
   let lease: NewLease | undefined
   for (let skipped = 0; ; ) {

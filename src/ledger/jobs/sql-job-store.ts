@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, Row, SqlValue, Transaction } from '../database/database.js'
+import type { Database, Row, SqlValue, Statements, Transaction } from '../database/database.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
 import { freeDeadLeases, leaseLost } from '../leases/leases.js'
 import type { Job, JobRequest, JobState } from './job.js'
@@ -83,24 +83,24 @@ export class SqlJobStore implements JobStore {
   }
 
   async checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job> {
-    return this.#database.transaction(async (tx) => {
-      const before =
-        checkpoint.state && (await tx.get(`SELECT state FROM jobs WHERE id = ? ${tx.dialect.forUpdate}`, [lease.jobId]))
-      return this.#change(
-        tx,
+    const { state, status, input, inputIdentity, output, publishedSha256 } = checkpoint
+    const write = (statements: Statements, nowMs: number, merged: string | null) =>
+      this.#change(
+        { ...statements, nowMs },
         lease,
         `state = coalesce(?, state), status = coalesce(?, status), input = coalesce(?, input),
          input_identity = coalesce(?, input_identity), output = coalesce(?, output),
          published_sha256 = coalesce(?, published_sha256)`,
         [
-          checkpoint.state ? mergedState(before?.state, checkpoint.state) : null,
-          checkpoint.status ?? null,
-          checkpoint.input ?? null,
-          checkpoint.inputIdentity ? JSON.stringify(checkpoint.inputIdentity) : null,
-          checkpoint.output ?? null,
-          checkpoint.publishedSha256 ?? null,
+          ...[merged, status ?? null, input ?? null, inputIdentity ? JSON.stringify(inputIdentity) : null],
+          ...[output ?? null, publishedSha256 ?? null],
         ],
       )
+    // One statement, which may run twice.
+    if (!state) return write(this.#database, this.#database.nowMs(), null)
+    return this.#database.transaction(async (tx) => {
+      const before = await tx.get(`SELECT state FROM jobs WHERE id = ? ${tx.dialect.forUpdate}`, [lease.jobId])
+      return write(tx, tx.nowMs, mergedState(before?.state, state))
     })
   }
 
@@ -227,7 +227,12 @@ export class SqlJobStore implements JobStore {
   }
 
   /** Changes a job of this lease, or throws `ERR_LEASE_LOST`. */
-  async #change(tx: Transaction, lease: JobLease, assignments: string, values: readonly SqlValue[]): Promise<Job> {
+  async #change(
+    tx: Statements & { readonly nowMs: number },
+    lease: JobLease,
+    assignments: string,
+    values: readonly SqlValue[],
+  ): Promise<Job> {
     const row = await tx.get(
       `UPDATE jobs SET ${assignments}, updated_ms = ? WHERE id = ? AND lease_token = ? RETURNING *`,
       [...values, tx.nowMs, lease.jobId, lease.token],

@@ -49,6 +49,7 @@ export class SqlSpendingLog implements SpendingLog {
   }
 
   async reserve(id: string, sec: number, { maxSecondsPerDay }: SpendingLimit): Promise<void> {
+    if (maxSecondsPerDay === null) return this.#reserveAny(id, sec)
     await this.#database.transaction(async (tx) => {
       const known = await tx.get('SELECT committed FROM spending WHERE id = ?', [id])
       if (known?.committed === 1) return
@@ -60,13 +61,23 @@ export class SqlSpendingLog implements SpendingLog {
       await tx.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
       const { committedSec, reservedSec } = await spentOn(tx, day)
       const spentSec = committedSec + reservedSec
-      if (maxSecondsPerDay !== null && spentSec + sec > maxSecondsPerDay)
-        throw overLimit(spentSec, sec, maxSecondsPerDay)
+      requireAllowance(spentSec, sec, maxSecondsPerDay)
       await tx.run(
         `INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
         [id, day, sec, tx.nowMs],
       )
     })
+  }
+
+  /** Without a limit, processes need not wait for each other. */
+  async #reserveAny(id: string, sec: number): Promise<void> {
+    const nowMs = this.#database.nowMs()
+    await this.#database.run(
+      `INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?)
+       ON CONFLICT (id) DO UPDATE SET day = excluded.day, sec = excluded.sec, created_ms = excluded.created_ms
+       WHERE spending.committed = 0`,
+      [id, dayOf(nowMs), sec, nowMs],
+    )
   }
 
   async commit(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Database, Row, SqlValue, Statements, Transaction } from '../database/database.js'
+import type { Database, SqlValue, Statements, Transaction } from '../database/database.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sql-job-store.js'
 import { type Holder, thisHolder } from '../leases/holder.js'
@@ -7,6 +7,7 @@ import { FREE, freeDeadLeases, leaseLost, newLease, requestLease } from '../leas
 import {
   KEEP_VOICES_MS,
   VOICE_MOVES,
+  VOICE_STATUSES,
   type Voice,
   type VoiceAttempt,
   type VoiceStatus,
@@ -48,17 +49,29 @@ export class SqlVoiceLedger implements VoiceLedger {
 
   async advance(lease: VoiceLease, step: VoiceStep): Promise<Voice> {
     const call = randomUUID()
+    let isRepeated = false
     return this.#database.transaction(async (tx) => {
-      const before = await tx.get(
-        `SELECT status, last_call FROM voices WHERE key = ? AND lease_token = ? ${tx.dialect.forUpdate}`,
-        [lease.key, lease.token],
+      const held = 'key = ? AND lease_token = ?'
+      const done = isRepeated && (await findVoice(tx, `${held} AND last_call = ?`, [lease.key, lease.token, call]))
+      if (done) return done
+      isRepeated = true
+      const row = await tx.get(
+        `UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ?
+         WHERE ${held} AND ${tx.dialect.isOneOf('status', '?')} RETURNING *`,
+        [
+          step.status,
+          step.status === 'cached' ? step.path : null,
+          tx.nowMs,
+          call,
+          lease.key,
+          lease.token,
+          BEFORE[step.status],
+        ],
       )
+      if (row) return voiceOf(row, await advanceAttempt(tx, lease.key, step))
+      const before = await findVoice(tx, held, [lease.key, lease.token])
       if (!before) throw leaseLost('this voice')
-      // Done already, if this is repeated because the answer was lost.
-      if (before.last_call === call) return onlyVoice(tx, lease.key)
-      if (!VOICE_MOVES[before.status as VoiceStatus].includes(step.status))
-        throw new Error(`A voice cannot change from ${before.status} to ${step.status}.`)
-      return write(tx, lease.key, step, call)
+      throw new Error(`A voice cannot change from ${before.status} to ${step.status}.`)
     })
   }
 
@@ -67,12 +80,12 @@ export class SqlVoiceLedger implements VoiceLedger {
   }
 
   async get(key: string): Promise<Voice | null> {
-    return findVoice(this.#database, key)
+    return findVoice(this.#database, 'key = ?', [key])
   }
 
   async getByFileId(fileId: string): Promise<Voice | null> {
     const row = await this.#database.get('SELECT key FROM voice_attempts WHERE file_id = ?', [fileId])
-    return row ? findVoice(this.#database, String(row.key)) : null
+    return row ? findVoice(this.#database, 'key = ?', [String(row.key)]) : null
   }
 
   async forget(key: string): Promise<boolean> {
@@ -87,19 +100,21 @@ export class SqlVoiceLedger implements VoiceLedger {
     const request = requestLease(this.#holder, leaseMs)
     return this.#database.transaction(async (tx) => {
       const { nowMs } = tx
-      await tx.run(
+      const { changes: added } = await tx.run(
         `INSERT INTO voices (key, status, created_ms, updated_ms) VALUES (?, 'new', ?, ?) ON CONFLICT DO NOTHING`,
         [key, nowMs, nowMs],
       )
       const { holderId, ...lease } = await newLease(tx, request)
-      const { changes } = await tx.run(
+      const row = await tx.get(
         `UPDATE voices SET lease_token = ?1, lease_holder = ?2, lease_expires_ms = ?3, updated_ms = ?4
-         WHERE key = ?5 AND (lease_token IS NULL OR lease_expires_ms <= ?4 OR lease_token = ?1)`,
+         WHERE key = ?5 AND (lease_token IS NULL OR lease_expires_ms <= ?4 OR lease_token = ?1)
+         RETURNING *`,
         [lease.token, holderId, lease.expiresMs, nowMs, key],
       )
       await tx.run(forgetUnused(tx), [nowMs - this.#keepMs, nowMs])
-      const voice = await onlyVoice(tx, key)
-      return changes === 0 ? { outcome: 'held', voice } : { outcome: 'claimed', voice, lease: { key, ...lease } }
+      if (!row) return { outcome: 'held', voice: await onlyVoice(tx, key) }
+      const voice = voiceOf(row, added > 0 ? [] : await attemptsOf(tx, key))
+      return { outcome: 'claimed', voice, lease: { key, ...lease } }
     })
   }
 }
@@ -115,31 +130,37 @@ const forgetUnused = ({ dialect }: Statements): string => `
      ORDER BY updated_ms LIMIT 2 ${dialect.lockUnused}`,
   )}`
 
-async function write(tx: Transaction, key: string, step: VoiceStep, call: string): Promise<Voice> {
-  if (step.status === 'registering')
-    await tx.run(
-      `INSERT INTO voice_attempts (key, attempt, status, paid_sec, charged, started_ms)
-       SELECT CAST(?1 AS TEXT), 1 + count(*), 'registering', 0, 0, CAST(?2 AS BIGINT) FROM voice_attempts WHERE key = ?1`,
-      [key, tx.nowMs],
-    )
+/** The statuses, as a JSON list, from which a voice may change to each status. */
+const BEFORE = Object.fromEntries(
+  VOICE_STATUSES.map((to) => [
+    to,
+    JSON.stringify(VOICE_STATUSES.filter((from) => (VOICE_MOVES[from] as readonly VoiceStatus[]).includes(to))),
+  ]),
+) as Readonly<Record<VoiceStatus, string>>
+
+/** Writes a step into the running attempt. @returns all attempts of the voice */
+async function advanceAttempt(tx: Transaction, key: string, step: VoiceStep): Promise<readonly VoiceAttempt[]> {
   const { set, values } = attemptChange(step, tx.nowMs)
-  await tx.run(
-    `UPDATE voice_attempts SET ${set}, status = ?
-     WHERE key = ? AND attempt = (SELECT max(attempt) FROM voice_attempts WHERE key = ?)`,
-    [...values, step.status, key, key],
-  )
-  const path = step.status === 'cached' ? step.path : null
-  const row = await tx.get(
-    `UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ? WHERE key = ?
-     RETURNING *`,
-    [step.status, path, tx.nowMs, call, key],
-  )
-  return voiceOf(row as Row, await attemptsOf(tx, key))
+  const row =
+    step.status === 'registering'
+      ? await tx.get(
+          `INSERT INTO voice_attempts (key, attempt, status, paid_sec, charged, started_ms)
+           SELECT CAST(?1 AS TEXT), 1 + count(*), 'registering', 0, 0, CAST(?2 AS BIGINT) FROM voice_attempts WHERE key = ?1
+           RETURNING *`,
+          [key, tx.nowMs],
+        )
+      : await tx.get(
+          `UPDATE voice_attempts SET ${set}status = ?
+           WHERE key = ? AND attempt = (SELECT max(attempt) FROM voice_attempts WHERE key = ?) RETURNING *`,
+          [...values, step.status, key, key],
+        )
+  // Most voices have only one.
+  return row?.attempt === 1 ? [attemptOf(row)] : attemptsOf(tx, key)
 }
 
-async function findVoice(statements: Statements, key: string): Promise<Voice | null> {
-  const row = await statements.get('SELECT * FROM voices WHERE key = ?', [key])
-  return row ? voiceOf(row, await attemptsOf(statements, key)) : null
+async function findVoice(statements: Statements, where: string, values: readonly SqlValue[]): Promise<Voice | null> {
+  const row = await statements.get(`SELECT * FROM voices WHERE ${where}`, values)
+  return row ? voiceOf(row, await attemptsOf(statements, String(row.key))) : null
 }
 
 async function attemptsOf(statements: Statements, key: string): Promise<VoiceAttempt[]> {
@@ -147,9 +168,9 @@ async function attemptsOf(statements: Statements, key: string): Promise<VoiceAtt
   return rows.map(attemptOf)
 }
 
-/** The voice that this transaction has just written. */
+/** A voice that this transaction has found. */
 async function onlyVoice(tx: Transaction, key: string): Promise<Voice> {
-  const voice = await findVoice(tx, key)
+  const voice = await findVoice(tx, 'key = ?', [key])
   if (!voice) throw new Error('A voice vanished within a transaction.')
   return voice
 }
@@ -158,20 +179,19 @@ async function onlyVoice(tx: Transaction, key: string): Promise<Voice> {
 function attemptChange(step: VoiceStep, nowMs: number): { set: string; values: SqlValue[] } {
   switch (step.status) {
     case 'registering':
-      return { set: 'started_ms = ?', values: [nowMs] }
-    case 'registered':
-      return { set: 'file_id = ?', values: [step.fileId] }
-    case 'starting':
-      return { set: 'paid_sec = ?', values: [step.paidSec] }
     case 'uploaded':
     case 'cached':
-      return { set: 'ended_ms = ended_ms', values: [] }
+      return { set: '', values: [] }
+    case 'registered':
+      return { set: 'file_id = ?, ', values: [step.fileId] }
+    case 'starting':
+      return { set: 'paid_sec = ?, ', values: [step.paidSec] }
     case 'started':
-      return { set: 'charged = 1', values: [] }
+      return { set: 'charged = 1, ', values: [] }
     case 'succeeded':
-      return { set: 'charged = 1, error_code = NULL, ended_ms = coalesce(ended_ms, ?)', values: [nowMs] }
+      return { set: 'charged = 1, error_code = NULL, ended_ms = coalesce(ended_ms, ?), ', values: [nowMs] }
     case 'failed':
-      return { set: 'error_code = ?, ended_ms = coalesce(ended_ms, ?)', values: [step.errorCode, nowMs] }
+      return { set: 'error_code = ?, ended_ms = coalesce(ended_ms, ?), ', values: [step.errorCode, nowMs] }
     default:
       return step satisfies never
   }
