@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'esbuild'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** What package.json and the worker threads name. */
@@ -22,7 +22,7 @@ rmSync(at('dist'), { recursive: true, force: true })
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 try {
   execFileSync(process.execPath, [compiler, '-p', at('tsconfig.build.json')], { stdio: 'inherit' })
-  buildSync({
+  await build({
     absWorkingDir: at('.'),
     entryPoints: ENTRIES,
     bundle: true,

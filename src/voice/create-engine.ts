@@ -1,8 +1,6 @@
-import type { BlockPlan } from './block-plan.js'
-import { createEmbeddedEngine, EMBEDDED_PLAN } from './embedded-engine.js'
+import { createEmbeddedEngine } from './embedded-engine.js'
 import type { VoiceEngine } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
-import { createOnnxEngine, ONNX_PLAN } from './onnx/onnx-engine.js'
 import { sparing } from './sparing.js'
 
 /** Loads the model that the specification names: to be called in a worker thread. */
@@ -10,20 +8,11 @@ export async function createEngine(spec: EngineSpec): Promise<VoiceEngine> {
   switch (spec.kind) {
     case 'embedded':
       return sparing(await createEmbeddedEngine(spec.evidence))
-    case 'onnx':
+    case 'onnx': {
+      // Its schema brings zod, which takes as long to load as the embedded models.
+      const { createOnnxEngine } = await import('./onnx/onnx-engine.js')
       return sparing(await createOnnxEngine(spec.model, spec.evidence))
-    default:
-      return spec satisfies never
-  }
-}
-
-/** How the engine wants a stream to be cut, known without loading its model. */
-export function blockPlanOf(spec: EngineSpec): BlockPlan {
-  switch (spec.kind) {
-    case 'embedded':
-      return EMBEDDED_PLAN
-    case 'onnx':
-      return ONNX_PLAN
+    }
     default:
       return spec satisfies never
   }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { InterruptedError, JobFailedError, UsageError } from '../core/errors.js'
 import type { Block, BlockPlan } from './block-plan.js'
-import { blockPlanOf } from './create-engine.js'
+import { EMBEDDED_PLAN } from './embedded-engine.js'
 import type { JudgedBlock, RegeneratedBlock } from './engine.js'
 import { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
 import { VoiceThread } from './voice-thread.js'
@@ -32,7 +32,8 @@ interface Waiting {
  */
 export class VoicePool {
   readonly spec: EngineSpec
-  readonly plan: BlockPlan
+  /** One for every model: its context is also long enough for the states of a model of the operator's own to settle. */
+  readonly plan: BlockPlan = EMBEDDED_PLAN
   readonly size: number
   readonly #blockTimeoutMs: number
   readonly #idle: VoiceThread[] = []
@@ -42,7 +43,6 @@ export class VoicePool {
 
   constructor(options: VoicePoolOptions = {}) {
     this.spec = engineSpec.parse(options.engine ?? { kind: 'embedded' })
-    this.plan = blockPlanOf(this.spec)
     this.size = Math.max(1, Math.floor(options.workers ?? availableParallelism()))
     this.#blockTimeoutMs = options.blockTimeoutMs ?? 600_000
   }

@@ -1,6 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { InterruptedError, JobFailedError } from '../core/errors.js'
 import type { EngineSpec } from './engine-spec.js'
@@ -75,23 +75,24 @@ export class VoiceThread {
 }
 
 function startWorker(spec: EngineSpec): Worker {
-  return new Worker(workerFile(), {
-    workerData: spec,
-    execArgv: [],
-    // The model needs nothing of the environment, and cannot leak what it has not.
-    env: {},
-  })
+  // The model needs nothing of the environment, and cannot leak what it has not.
+  const options = { workerData: spec, execArgv: [], env: {} }
+  if (!import.meta.url.endsWith('.ts')) {
+    return new Worker(new URL('../voice/voice-worker.js', import.meta.url), options)
+  }
+  joined ??= joinSource()
+  return new Worker(joined, { ...options, eval: true })
 }
 
-/** From source (tests, development) the thread must learn TypeScript before it can read its file. */
-function workerFile(): URL {
-  if (!import.meta.url.endsWith('.ts')) return new URL('../voice/voice-worker.js', import.meta.url)
-  const tsx = join(dirname(createRequire(import.meta.url).resolve('tsx/package.json')), 'dist/esm/api/index.mjs')
-  const worker = new URL('./voice-worker.ts', import.meta.url).href
-  const script = `import { register } from ${JSON.stringify(pathToFileURL(tsx).href)}
-register()
-await import(${JSON.stringify(worker)})`
-  return new URL(`data:text/javascript,${encodeURIComponent(script)}`)
+/** The source of the thread's modules, joined once: tests start many threads, and a thread does not read TypeScript. */
+let joined: string | undefined
+
+function joinSource(): string {
+  const source = fileURLToPath(new URL('./voice-worker.ts', import.meta.url))
+  const flags = ['--bundle', '--platform=node', '--external:onnxruntime-web', '--external:zod', '--log-level=error']
+  const here = `--define:import.meta.url=${JSON.stringify(import.meta.url)}`
+  const esbuild = createRequire(import.meta.url).resolve('esbuild/bin/esbuild')
+  return execFileSync(esbuild, [source, ...flags, here], { encoding: 'utf8' })
 }
 
 function crashed(cause: unknown): JobFailedError {

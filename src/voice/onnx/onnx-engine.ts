@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
-import { type Block, type BlockPlan, SAMPLE_RATE } from '../block-plan.js'
+import { type Block, SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
 import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from '../engine.js'
 import { decimate, interpolate } from '../resample-by-factor.js'
@@ -16,9 +16,6 @@ import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
 
 /** By how much pieces overlap, and are faded into each other. */
 const OVERLAP_SEC = 0.5
-
-/** Blocks as the default engine's: their context is long enough for a model's states to settle. */
-export const ONNX_PLAN: BlockPlan = EMBEDDED_PLAN
 
 /**
  * An engine of the operator's own model.
@@ -35,7 +32,7 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   const gain = new OwnGain(BIN_HZ, model.sampleRate * 0.47)
   const listen = async (channel: Float32Array) => [await throughModel(channel, sound, model.sampleRate)]
   return {
-    plan: ONNX_PLAN,
+    plan: EMBEDDED_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {
       const channels = await restoreBlock(block, settings, gain, listen)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
