@@ -3,12 +3,11 @@
  * sections after `--` run only these: `npm run bench:voice -- quality parts`.
  */
 import { VoicePool } from '../../src/voice/index.js'
-import { findClipping, restorePeaks } from '../../src/voice/restore/clipping.js'
 import { loadBareModels } from './voice-quality/bare-models.js'
+import { judgePeaks } from './voice-quality/judge-peaks.js'
 import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
 import { measureParts } from './voice-quality/noisy-parts.js'
-import { siSdr } from './voice-quality/si-sdr.js'
 import { NO_SPEECH, readSpeechPairs } from './voice-quality/speech-pairs.js'
 import { measureVoiceSpeed } from './voice-speed.js'
 
@@ -102,14 +101,7 @@ async function peaks(): Promise<void> {
   say('\n| share of samples clipped | SI-SDR, clipped | restored |')
   say('|---|---|---|')
   for (const share of [0.02, 0.1, 0.25]) {
-    const scores = sounds.map(({ clean }) => {
-      const sorted = Float32Array.from(clean, Math.abs).sort()
-      const level = sorted[Math.floor((1 - share) * sorted.length)] ?? 1
-      const clipped = clean.map((value) => Math.max(-level, Math.min(level, value)))
-      const clipping = findClipping(clipped)
-      const restored = clipping ? restorePeaks(clipped, clipping) : clipped
-      return { before: siSdr(clean, clipped), after: siSdr(clean, restored) }
-    })
+    const scores = sounds.map(({ clean }) => judgePeaks(clean, share))
     const mean = (figure: 'before' | 'after') => `${meanOf(scores, figure).toFixed(1)} dB`
     say(`| ${100 * share} % | ${mean('before')} | ${mean('after')} |`)
   }

@@ -1,10 +1,11 @@
 import type { Block } from '../block-plan.js'
-import { findClipping, restorePeaks } from './clipping.js'
+import { findClipping } from './clipping.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
 import { findHum } from './hum.js'
 import { likenessOf } from './likeness.js'
+import { restorePeaks } from './restore-peaks.js'
 import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
 

@@ -46,8 +46,8 @@ export function measureTone(low: Float32Array, hz: number): Tone {
 }
 
 /**
- * How far the phase of a tone turns over `lag` segments, how coherently it does so (1: a pure tone), and the mean power
- * of the coherent part.
+ * How far the phase of a tone turns over `lag` segments, and how coherently it does so. The coherence of a pure tone is
+ * 1. The power is the mean of the coherent part.
  *
  * @param weights how much each segment counts
  */

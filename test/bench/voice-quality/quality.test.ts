@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { VOICE_SAMPLE_RATE, VoicePool } from '../../../src/voice/index.js'
 import { noisySpeech, randomSource } from '../../helpers/sound/made-speech.js'
+import { judgePeaks } from './judge-peaks.js'
 import { judgeVoice, meanOf } from './judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
 import { resample } from './resample.js'
@@ -42,6 +43,17 @@ describe('the voice engine', () => {
       expect(score.stoi).toBeGreaterThan(score.noisyStoi - 0.005)
     },
     120_000,
+  )
+
+  test.skipIf(NO_SPEECH)(
+    'gives recorded speech at least 6 dB back if 25 % of it was clipped',
+    async () => {
+      const sounds = (await readSpeechPairs()).filter(({ sampleRate }) => sampleRate === VOICE_SAMPLE_RATE)
+      const scores = sounds.map(({ clean }) => judgePeaks(clean, 0.25))
+      expect(meanOf(scores, 'after')).toBeGreaterThan(meanOf(scores, 'before') + 6)
+      for (const { before, after } of scores) expect.soft(after - before).toBeGreaterThan(5)
+    },
+    240_000,
   )
 
   test('mends a voice at -40 and -60 dBFS as well as a loud one', async () => {
