@@ -8,7 +8,7 @@ import { VoiceTally } from './voice-tally.js'
 
 /** Voice and noise of a sound, second by second. The last second may be incomplete. */
 export interface VoiceMap {
-  /** How long somebody speaks, as `detectVoice` counts it. */
+  /** Seconds with a voice, as `detectVoice` counts them. */
   readonly voicedSec: number
   /** Mean probability of voice, 0 … 1. */
   readonly voice: readonly number[]

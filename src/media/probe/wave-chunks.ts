@@ -25,6 +25,8 @@ const NOT_COPIED = new Set([
   'FLLR',
   'PEAK',
   'levl',
+  'MD5 ',
+  'C2PA',
   'id3 ',
   'ID3 ',
 ])

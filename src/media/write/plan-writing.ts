@@ -15,6 +15,7 @@ import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { replacedStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
+import { censusLosses, remuxCensus } from './remux/remux-census.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
@@ -80,8 +81,7 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOp
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
   if (remux.container !== media.container || options.keepOriginal) {
-    requireRemuxable(remux)
-    return remux
+    return remuxPlan(remux, [])
   }
   const encodings = new Map<number, AudioEncoding>()
   const wanted: Wanted = {
@@ -102,8 +102,15 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
     }
     declined.push(answer)
   }
-  requireRemuxable(remux)
-  return { ...remux, writing: { kind: 'remux', declined } }
+  return remuxPlan(remux, declined)
+}
+
+/** A plan for ffmpeg's remux, with the structures that it loses. */
+async function remuxPlan(plan: MuxPlan, declined: readonly Declined[]): Promise<MuxPlan> {
+  requireRemuxable(plan)
+  const census = await remuxCensus(plan)
+  const losses = [...plan.losses, ...censusLosses(census ?? [])]
+  return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 
 /** Refuses an output that ffmpeg cannot write on the clock of the input. */

@@ -24,20 +24,18 @@ export type Writing =
       readonly layOut: (donors: readonly DonorSource[], signal: AbortSignal | undefined) => Promise<BytePlan>
       readonly declined: readonly Declined[]
     }
-  | { readonly kind: 'remux'; readonly declined: readonly Declined[] }
+  | { readonly kind: 'remux'; readonly declined: readonly Declined[]; readonly census: Census | null }
 
 /** Facts about the writing in plans, receipts and reports. */
 export interface WritingFacts {
   readonly writer: WriterName
   readonly declined: readonly Declined[]
-  /** Null if ffmpeg writes a new file, which keeps only streams by construction. */
+  /** Null if ffmpeg writes a new file from one of a family whose structures voxmux does not list. */
   readonly census: Census | null
 }
 
 /** The part of a plan's writing that is data. */
 export function writingFacts({ writing }: { readonly writing: Writing }): WritingFacts {
-  const { declined } = writing
-  return writing.kind === 'remux'
-    ? { writer: 'remux', declined, census: null }
-    : { writer: writing.writer, declined, census: writing.census }
+  const { declined, census } = writing
+  return { writer: writing.kind === 'remux' ? 'remux' : writing.writer, declined, census }
 }

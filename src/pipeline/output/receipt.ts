@@ -48,7 +48,7 @@ const writingSchema = z.object({
   census: z
     .array(structureSchema)
     .nullable()
-    .meta({ description: 'Every structure of the input; null if ffmpeg wrote a new file.' }),
+    .meta({ description: 'Every structure of the input; null if voxmux does not list those of its container.' }),
 })
 
 const loudnessSchema = z.object({

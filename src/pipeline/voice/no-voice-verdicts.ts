@@ -61,8 +61,8 @@ export async function noVoiceVerdicts(
 }
 
 /**
- * {@link noVoiceVerdicts} for a track that is mapped. The map is of the mean of the channels, which can cancel a voice,
- * so channels without a voice in their mean are searched one by one.
+ * {@link noVoiceVerdicts} for a track that is mapped. Its map is of the mean of the channels, in which a voice can cancel
+ * itself. Without a voice there, the channels are searched one by one.
  */
 export async function mappedVoiceVerdicts(
   track: HeardTrack,

@@ -1,11 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
-import { MalformedElement } from '../matroska/read/element.js'
-import { nameOfId } from '../matroska/read/ids.js'
-import { readMatroska } from '../matroska/read/matroska-file.js'
-import { type ChunkFile, type ChunkForm, chunkFile, chunkStructures } from '../structure/chunks.js'
-import { isoBoxes } from '../structure/iso-boxes.js'
-import { klvs } from '../structure/klv.js'
+import type { ChunkForm } from '../structure/chunks.js'
+import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
 import { type SamplePlaces, type SampleRun, samplePlaces } from './sample-places.js'
 import { type StaleChunk, staleChunks } from './stale-chunks.js'
@@ -24,18 +20,6 @@ export interface InPlaceFile {
   readonly checksums: readonly Checksum[]
   /** Null for a file that does not consist of chunks. */
   readonly chunkForm: ChunkForm | null
-}
-
-/** A CRC-32 of four bytes, and the bytes behind it that it covers. */
-export interface Checksum {
-  readonly start: number
-  readonly covers: number
-}
-
-interface Outline {
-  readonly structures: readonly Structure[]
-  readonly chunks: ChunkFile | null
-  readonly checksums: readonly Checksum[]
 }
 
 /** Reads structures and places of samples; null for a container of another family. */
@@ -65,57 +49,6 @@ export async function parseInPlace(
     stale: outline.chunks ? await staleChunks(file, outline.chunks) : [],
     checksums: outline.checksums,
     chunkForm: outline.chunks?.form ?? null,
-  }
-}
-
-async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Outline | null> {
-  const plain = (structures: readonly Structure[] | undefined) =>
-    structures ? { structures, chunks: null, checksums: [] } : null
-  switch (media.container) {
-    case 'mp4':
-    case 'mov':
-    case 'm4a':
-    case 'm4v':
-    case '3gp':
-    case '3g2':
-      return plain(await isoBoxes(file, media.sizeBytes))
-    case 'mxf':
-      return plain(await klvs(file, media.sizeBytes))
-    case 'mkv':
-      return matroskaOutline(media)
-    case 'avi':
-    case 'wav':
-    case 'w64':
-    case 'aiff':
-    case 'caf': {
-      const chunks = await chunkFile(file, media.sizeBytes)
-      return chunks ? { structures: chunkStructures(chunks), chunks, checksums: [] } : null
-    }
-    default:
-      return null
-  }
-}
-
-async function matroskaOutline({ path, sizeBytes }: MediaInfo): Promise<Outline | null> {
-  try {
-    const { segment, parts, clusters } = await readMatroska(path, sizeBytes)
-    const structures = [
-      { path: 'EBML', start: 0, length: segment.start },
-      { path: 'Segment', start: segment.start, length: segment.head.headBytes },
-      ...parts.map((part) => {
-        const name = part.kind === 'cluster' ? 'Cluster' : nameOfId(part.id)
-        return { path: `Segment/${name}`, start: part.start, length: part.end - part.start }
-      }),
-      { path: 'bytes after the segment', start: segment.end, length: sizeBytes - segment.end },
-    ]
-    const checksums = clusters.flatMap(({ dataStart, checksumBytes, end }) => {
-      const start = dataStart + checksumBytes
-      return checksumBytes > 0 ? [{ start: start - 4, covers: end - start }] : []
-    })
-    return { structures: structures.filter(({ length }) => length > 0), chunks: null, checksums }
-  } catch (error) {
-    if (error instanceof MalformedElement) return null
-    throw error
   }
 }
 

@@ -42,12 +42,20 @@ export function fileLosses(media: MediaInfo, container: string, profile: Contain
       : []),
     ...tagLosses(media, container, profile),
     ...rotationLosses(media, container),
+    ...programLosses(media, container, profile),
   ]
 }
 
 /** WAV to WAV keeps its cue points: voxmux copies them, because ffmpeg writes none. */
 function carriesChapters(media: MediaInfo, container: string, profile: ContainerProfile): boolean {
   return profile.chapters || (container === 'wav' && media.container === 'wav')
+}
+
+/** ffmpeg writes all streams into one program. */
+function programLosses({ programs = [] }: MediaInfo, container: string, { muxer }: ContainerProfile) {
+  if (muxer !== 'mpegts' || programs.length < 2) return []
+  const what = `division into ${programs.length} programs`
+  return [{ what, stream: null, reason: `ffmpeg writes one program into .${container}` }]
 }
 
 function tagLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {

@@ -111,7 +111,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     ...streamLosses(written, container),
     ...fileLosses(media, container, profile),
   ]
-  const writing: Writing = { kind: 'remux', declined: [] }
+  const writing: Writing = { kind: 'remux', declined: [], census: null }
   const loudness = media.statesLoudness
     ? ['The loudness figures of its bext chunk describe the old audio and are left out.']
     : []

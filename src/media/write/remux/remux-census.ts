@@ -1,0 +1,87 @@
+import { open } from 'node:fs/promises'
+import type { MediaInfo } from '../../media-info.js'
+import { type Census, type CensusEntry, lost, rewritten } from '../census.js'
+import { asfObjects } from '../structure/asf-objects.js'
+import { flvTags } from '../structure/flv-tags.js'
+import { outlineOf } from '../structure/outline.js'
+import type { Structure } from '../structure/structure.js'
+import { transportPids } from '../structure/transport-pids.js'
+import type { MuxLoss } from './mux-losses.js'
+import type { MuxPlan } from './mux-plan.js'
+
+/** Structures that ffmpeg writes for a new file, or whose content its streams, tags and chapters carry; by family. */
+const CARRIED: readonly RegExp[] = [
+  // ISO base media and QuickTime
+  /^(ftyp|styp|sidx|mdat|free|skip|wide|mfra(\/.*)?|moof(\/(mfhd|traf(\/(tfhd|tfdt|trun|sbgp|sgpd|saiz|saio|senc))?))?)$/,
+  /^moov(\/(mvhd|iods|mvex(\/\w+)?|meta|udta(\/(end|meta|\xa9...|titl|auth|perf|gnre|cprt|loci|chpl))?))?$/,
+  /^moov\/trak(\/(tkhd|edts(\/elst)?|tref(\/\w+)?|udta(\/(end|name|titl|\xa9nam))?|mdia(\/(mdhd|hdlr|minf(\/\w+)?))?))?$/,
+  /^moov\/trak\/mdia\/minf\/(dinf\/.*|gmhd\/.*|stbl\/(stsd|stts|ctts|stss|stsc|stsz|stz2|stco|co64|sbgp|sgpd))$/,
+  // chunks
+  /^RIFF\/AVIX?(\/(LIST|RIFF|idx1|JUNK))?$/,
+  /^(RIFF|RF64|BW64)\/WAVE(\/(fmt|fact|data|ds64|LIST|JUNK|junk|PAD|FLLR))?$/,
+  /^W64(\/(fmt|fact|data))?$/,
+  /^FORM\/AIF[FC](\/(COMM|FVER|SSND|NAME|AUTH|\(c\)|ANNO|ID3))?$/,
+  /^caff(\/(desc|data|pakt|kuki|chan|info|free))?$/,
+  // MXF: essence, its index, its system items, and the sets that every file has
+  /^(partition|fill|index|random index|primer|essence\/\w+|set\/060e2b3402..01010d010301[01]4\w+|set\/060e2b340253..010d0101010101\w+)$/,
+  // Matroska
+  /^(EBML|Segment(\/(SeekHead|Info|Tracks|Cluster|Cues|Tags|Chapters|Attachments|Void|CRC-32))?)$/,
+  // ASF
+  /^(Header|Data|Simple Index)$/,
+  /^Header\/(File Properties|Stream Properties|Codec List|Marker|Error Correction|Content Description|Padding)$/,
+  /^Header\/(Extended Content Description|Stream Bitrate Properties|Header Extension)$/,
+  /^Header\/Header Extension\/(Extended Stream Properties|Language List|Metadata|Metadata Library|Padding)$/,
+  /^Header\/Header Extension\/(Index Parameters|Index Placeholder|Compatibility)$/,
+  // FLV and transport streams
+  /^(FLV|audio|video|script\/onMetaData)$/,
+  /^PID \d+ \((PAT|SDT|PMT|padding|clock|stream)\)$/,
+]
+
+/**
+ * The fate of every structure if ffmpeg writes a new file: rewritten if the new file states its facts, else lost. Null
+ * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
+ */
+export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
+  const { media, container, streams } = plan
+  const structures = await structuresOf(media)
+  if (!structures) return null
+  // voxmux copies the other chunks of a WAV after ffmpeg.
+  const isWave = media.container === 'wav' && container === 'wav'
+  const dropped = new Map(
+    streams.flatMap(({ fate, input, reason }) => (fate === 'dropped' ? [[`PID ${input.id} (stream)`, reason]] : [])),
+  )
+  return structures.map(({ path, start, length }): CensusEntry => {
+    const reason = dropped.get(path)
+    if (reason) return lost(path, start, length, reason)
+    const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl)$/.test(path) : CARRIED.some((known) => known.test(path))
+    if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
+    return lost(path, start, length, `ffmpeg does not carry it into .${container}`)
+  })
+}
+
+/** Structures that the output lacks, each name once. Streams are losses of their own. */
+export function censusLosses(census: Census): readonly MuxLoss[] {
+  const missing = census.filter(({ fate, path }) => fate === 'lost' && !path.endsWith(' (stream)'))
+  const reasons = new Map(missing.map(({ path, reason }) => [path, reason ?? '']))
+  return [...reasons].map(([what, reason]) => ({ what, stream: null, reason }))
+}
+
+async function structuresOf(media: MediaInfo): Promise<readonly Structure[] | undefined> {
+  const file = await open(media.path, 'r')
+  try {
+    switch (media.container) {
+      case 'ts':
+      case 'm2ts':
+        return await transportPids(file, media)
+      case 'wmv':
+      case 'wma':
+        return await asfObjects(file, media.sizeBytes)
+      case 'flv':
+        return await flvTags(file, media.sizeBytes)
+      default:
+        return (await outlineOf(file, media))?.structures
+    }
+  } finally {
+    await file.close()
+  }
+}

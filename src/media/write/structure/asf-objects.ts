@@ -1,0 +1,86 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { MAX_STRUCTURES, type Structure } from './structure.js'
+
+/** Bytes of a GUID and a size. */
+const HEAD_BYTES = 24
+const HEADER = '75b22630-668e-11cf-a6d9-00aa0062ce6c'
+const HEADER_EXTENSION = '5fbf03b5-a92e-11cf-8ee3-00c00c205365'
+/** Bytes between the head of an object and the objects in it. */
+const PREFACE: ReadonlyMap<string, number> = new Map([
+  [HEADER, 6],
+  [HEADER_EXTENSION, 22],
+])
+
+/** Names of the objects (Advanced Systems Format specification, revision 01.20.06, section 10). */
+const NAMES: ReadonlyMap<string, string> = new Map([
+  [HEADER, 'Header'],
+  [HEADER_EXTENSION, 'Header Extension'],
+  ['75b22636-668e-11cf-a6d9-00aa0062ce6c', 'Data'],
+  ['33000890-e5b1-11cf-89f4-00a0c90349cb', 'Simple Index'],
+  ['d6e229d3-35da-11d1-9034-00a0c90349be', 'Index'],
+  ['feb103f8-12ad-4c64-840f-2a1d2f7ad48c', 'Media Object Index'],
+  ['3cb73fd0-0c4a-4803-953d-edf7b6228f0c', 'Timecode Index'],
+  ['8cabdca1-a947-11cf-8ee4-00c00c205365', 'File Properties'],
+  ['b7dc0791-a9b7-11cf-8ee6-00c00c205365', 'Stream Properties'],
+  ['86d15240-311d-11d0-a3a4-00a0c90348f6', 'Codec List'],
+  ['1efb1a30-0b62-11d0-a39b-00a0c90348f6', 'Script Command'],
+  ['f487cd01-a951-11cf-8ee6-00c00c205365', 'Marker'],
+  ['d6e229dc-35da-11d1-9034-00a0c90349be', 'Bitrate Mutual Exclusion'],
+  ['75b22635-668e-11cf-a6d9-00aa0062ce6c', 'Error Correction'],
+  ['75b22633-668e-11cf-a6d9-00aa0062ce6c', 'Content Description'],
+  ['d2d0a440-e307-11d2-97f0-00a0c95ea850', 'Extended Content Description'],
+  ['2211b3fa-bd23-11d2-b4b7-00a0c955fc6e', 'Content Branding'],
+  ['7bf875ce-468d-11d1-8d82-006097c9a2b2', 'Stream Bitrate Properties'],
+  ['2211b3fb-bd23-11d2-b4b7-00a0c955fc6e', 'Content Encryption'],
+  ['2211b3fc-bd23-11d2-b4b7-00a0c955fc6e', 'Digital Signature'],
+  ['1806d474-cadf-4509-a4ba-9aabcb96aae8', 'Padding'],
+  ['14e6a5cb-c672-4332-8399-a96952065b5a', 'Extended Stream Properties'],
+  ['7c4346a9-efe0-4bfc-b229-393ede415c85', 'Language List'],
+  ['c5f8cbea-5baf-4877-8467-aa8c44fa4cca', 'Metadata'],
+  ['44231c94-9498-49d1-a141-1d134e457054', 'Metadata Library'],
+  ['d6e229df-35da-11d1-9034-00a0c90349be', 'Index Parameters'],
+  ['26f18b5d-4584-47ec-9f5f-0e651f0452c9', 'Compatibility'],
+  ['d9aade20-7c17-4f9c-bc28-8555dd98e2a2', 'Index Placeholder'],
+  ['be7acfcb-97a9-42e8-9c71-999491e3afac', 'XMP'],
+])
+
+/** Lists the objects of an ASF file (WMV, WMA); an unknown one by its GUID. Undefined if one exceeds its parent. */
+export async function asfObjects(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
+  const found: Structure[] = []
+  return (await listObjects(file, { start: 0, end: sizeBytes, path: '' }, found)) ? found : undefined
+}
+
+async function listObjects(
+  file: FileHandle,
+  { start, end, path: parent }: { readonly start: number; readonly end: number; readonly path: string },
+  found: Structure[],
+): Promise<boolean> {
+  for (let at = start; at < end; ) {
+    const head = await readAt(file, at, HEAD_BYTES)
+    if (head.length < HEAD_BYTES || found.length > MAX_STRUCTURES) return false
+    const guid = guidOf(head)
+    const size = Number(head.readBigUInt64LE(16))
+    // A recording that was not finished states no size of its packets, which are the rest of the file.
+    const length = size === 0 && NAMES.get(guid) === 'Data' ? end - at : size
+    if (length < HEAD_BYTES || at + length > end) return false
+    const name = NAMES.get(guid) ?? guid
+    const path = parent === '' ? name : `${parent}/${name}`
+    const preface = PREFACE.get(guid)
+    if (preface === undefined) found.push({ path, start: at, length })
+    else {
+      const inside = at + HEAD_BYTES + preface
+      found.push({ path, start: at, length: HEAD_BYTES + preface })
+      if (!(await listObjects(file, { start: inside, end: at + length, path }, found))) return false
+    }
+    at += length
+  }
+  return true
+}
+
+/** The first three parts of a GUID are little-endian. */
+function guidOf(bytes: Buffer): string {
+  const hex = (from: number, to: number) => bytes.toString('hex', from, to)
+  const turned = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).reverse().toString('hex')
+  return [turned(0, 4), turned(4, 6), turned(6, 8), hex(8, 10), hex(10, 16)].join('-')
+}

@@ -1,0 +1,38 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { joinNeighbours, type Structure } from './structure.js'
+
+const TAG_HEAD_BYTES = 11
+/** Type, size and name of a script follow each other within these bytes. */
+const NAME_BYTES = 80
+/** Scripts of a recording stand at its start. Reading every tag of a long film would take as long as copying it. */
+const MOST_TAGS = 50_000
+const SCRIPT = 18
+const KINDS: ReadonlyMap<number, string> = new Map([
+  [8, 'audio'],
+  [9, 'video'],
+])
+
+/** Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Undefined for another kind of file. */
+export async function flvTags(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
+  const head = await readAt(file, 0, 9)
+  if (head.toString('latin1', 0, 3) !== 'FLV') return undefined
+  // The size of the tag before, which is none, follows the header.
+  const first = head.readUInt32BE(5) + 4
+  const found: Structure[] = [{ path: 'FLV', start: 0, length: first }]
+  for (let at = first; at + TAG_HEAD_BYTES <= sizeBytes && found.length < MOST_TAGS; ) {
+    const tag = await readAt(file, at, NAME_BYTES)
+    const length = Math.min(TAG_HEAD_BYTES + tag.readUIntBE(1, 3) + 4, sizeBytes - at)
+    const kind = (tag[0] ?? 0) & 0x1f
+    const path = kind === SCRIPT ? `script/${scriptName(tag)}` : (KINDS.get(kind) ?? `tag ${kind}`)
+    found.push({ path, start: at, length })
+    at += length
+  }
+  return joinNeighbours(found)
+}
+
+/** The first value of a script is its name (AMF0): the mark 2, two bytes of length, the text. */
+function scriptName(tag: Buffer): string {
+  const body = tag.subarray(TAG_HEAD_BYTES)
+  return body[0] === 2 && body.length >= 3 ? body.toString('utf8', 3, 3 + body.readUInt16BE(1)) : 'unnamed'
+}

@@ -1,0 +1,88 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import type { MediaInfo } from '../../media-info.js'
+import type { Structure } from './structure.js'
+
+/** Packets of broadcast and storage, of Blu-ray (a timecode before each), and with Reed-Solomon bytes. */
+const PACKET_BYTES = [188, 192, 204]
+const SYNC = 0x47
+/** Packets in a row that begin with the sync byte. Fewer can be chance. */
+const SYNCED = 8
+/** Tables repeat at least every ten seconds, so the rest of a long file shows no others. */
+const MOST_SCANNED_BYTES = 32 * 1024 ** 2
+const PACKETS_AT_ONCE = 4096
+
+/** Packet ids with a fixed meaning (ISO/IEC 13818-1, ETSI EN 300 468, ATSC A/65). */
+const TABLES: ReadonlyMap<number, string> = new Map([
+  ...([
+    [0, 'PAT'],
+    [1, 'CAT'],
+    [2, 'TSDT'],
+    [3, 'IPMP'],
+    [0x10, 'NIT'],
+    [0x11, 'SDT'],
+    [0x12, 'EIT'],
+  ] as const),
+  ...([
+    [0x13, 'RST'],
+    [0x14, 'TDT'],
+    [0x15, 'network sync'],
+    [0x16, 'RNT'],
+    [0x1c, 'inband signalling'],
+  ] as const),
+  ...([
+    [0x1d, 'measurement'],
+    [0x1e, 'DIT'],
+    [0x1f, 'SIT'],
+    [0x1ffb, 'PSIP'],
+    [0x1fff, 'padding'],
+  ] as const),
+])
+
+/**
+ * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
+ * `PID 256 (stream)`, or `PID 600` if its content is unknown. Undefined if no packets are found.
+ */
+export async function transportPids(
+  file: FileHandle,
+  { sizeBytes, streams, programs = [] }: MediaInfo,
+): Promise<readonly Structure[] | undefined> {
+  const grid = gridOf(await readAt(file, 0, (SYNCED + 1) * 204))
+  if (!grid) return undefined
+  const { first, size } = grid
+  const held = new Map<number, { start: number; hasPayload: boolean }>()
+  for (let at = first; at < Math.min(sizeBytes, MOST_SCANNED_BYTES); at += size * PACKETS_AT_ONCE) {
+    const bytes = await readAt(file, at, size * PACKETS_AT_ONCE)
+    for (let place = 0; place + 4 <= bytes.length; place += size) {
+      if (bytes[place] !== SYNC) continue
+      const pid = bytes.readUInt16BE(place + 1) & 0x1fff
+      const known = held.get(pid) ?? { start: at + place, hasPayload: false }
+      held.set(pid, known)
+      known.hasPayload ||= ((bytes[place + 3] ?? 0) & 0x10) !== 0
+    }
+  }
+  const nameOf = (pid: number, hasPayload: boolean) => {
+    const table = TABLES.get(pid)
+    if (table !== undefined) return table
+    if (programs.some(({ pmtPid }) => pmtPid === pid)) return 'PMT'
+    if (streams.some(({ id }) => id === pid)) return 'stream'
+    return hasPayload ? null : 'clock'
+  }
+  return [...held]
+    .sort(([one], [other]) => one - other)
+    .map(([pid, { start, hasPayload }]) => {
+      const name = nameOf(pid, hasPayload)
+      return { path: name === null ? `PID ${pid}` : `PID ${pid} (${name})`, start, length: size }
+    })
+}
+
+/** The place of the first packet, and the distance to the next one. */
+function gridOf(head: Buffer): { readonly first: number; readonly size: number } | undefined {
+  for (let first = 0; first < 204; first++) {
+    const size = PACKET_BYTES.find((each) =>
+      Array.from({ length: SYNCED }, (_, place) => head[first + place * each]).every((byte) => byte === SYNC),
+    )
+    if (size !== undefined) return { first, size }
+  }
+  return undefined
+}

@@ -1,0 +1,81 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { type PlanOutputOptions, planOutput } from '../../../../src/media/write/plan-writing.js'
+import { writingFacts } from '../../../../src/media/write/writing.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A transport packet with a payload of nothing known. */
+function packet(pid: number): Buffer {
+  const bytes = Buffer.alloc(188, 0xff)
+  bytes.set([0x47, pid >> 8, pid & 0xff, 0x10])
+  return bytes
+}
+
+function box(type: string): Buffer {
+  return Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(type, 'latin1'), Buffer.alloc(16, 7)])
+}
+
+/** The XMP object of ASF: its GUID, its size, and nothing in it. */
+const XMP = Buffer.from('cbcf7abea997e8429c71999491e3afac1800000000000000', 'hex')
+
+function script(name: string): Buffer {
+  const body = Buffer.concat([Buffer.from([2, 0, name.length]), Buffer.from(name), Buffer.from([5])])
+  const head = Buffer.from([18, 0, 0, body.length, 0, 0, 0, 0, 0, 0, 0])
+  return Buffer.concat([head, body, Buffer.from([0, 0, 0, head.length + body.length])])
+}
+
+function riffChunk(id: string): Buffer {
+  return Buffer.concat([Buffer.from(id, 'latin1'), Buffer.from([4, 0, 0, 0, 1, 2, 3, 4])])
+}
+
+async function planned(path: string, options: Partial<PlanOutputOptions>) {
+  const plan = await planOutput(await probe(path), { replaced: [0], ...options })
+  const { writer, census } = writingFacts(plan)
+  return { writer, fates: new Set(census?.map(({ fate }) => fate)), losses: plan.losses.map(({ what }) => what) }
+}
+
+it.each([
+  ['ts', ['-c:v', 'mpeg2video', '-c:a', 'mp2'], {}, [packet(0x12), packet(600)], ['PID 18 (EIT)', 'PID 600']],
+  ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP], ['XMP']],
+  ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
+  ['mp4', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mkv' }, [box('uuid'), box('zzzz')], ['uuid', 'zzzz']],
+  ['mkv', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mov' }, [], []],
+  ['mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le'], { container: 'mov' }, [], []],
+  ['avi', ['-c:v', 'mpeg4', '-c:a', 'mp3'], {}, [], []],
+])(
+  'names what a .%s loses if ffmpeg writes a new file, before anything is sent',
+  async (kind, codecs, options, added, lost) => {
+    const path = folder.file(`film.${kind}`)
+    await ffmpeg(...picture(1), ...tone(1), ...codecs, '-flags', '+bitexact', path)
+    const made = await planned(path, options)
+    expect(made).toEqual({ writer: 'remux', fates: new Set(['rewritten']), losses: [] })
+    await appendFile(path, Buffer.concat(added))
+    const grown = await planned(path, options)
+    expect(grown.losses).toEqual(lost)
+  },
+)
+
+it('names the programs that become one', async () => {
+  const path = folder.file('two.ts')
+  const programs = ['-program', 'title=One:program_num=1:st=0', '-program', 'title=Two:program_num=2:st=1']
+  await ffmpeg(...tone(1), ...tone(1), '-map', '0', '-map', '1', '-c:a', 'mp2', ...programs, path)
+  expect((await planned(path, {})).losses).toEqual(['division into 2 programs'])
+})
+
+it('copies no signature and no checksum of the old sound into a new WAV', async () => {
+  const path = folder.file('signed.wav')
+  await ffmpeg(...tone(1), path)
+  const added = Buffer.concat(['C2PA', 'MD5 ', 'iXML'].map(riffChunk))
+  const whole = Buffer.concat([await readFile(path), added])
+  whole.writeUInt32LE(whole.length - 8, 4)
+  await writeFile(path, whole)
+  const { losses } = await planned(path, { keepOriginal: true })
+  expect(losses).toEqual(['RIFF/WAVE/C2PA', 'RIFF/WAVE/MD5'])
+})
