@@ -168,7 +168,7 @@ export class FolderWatch {
       if (isComplete && !present.has(path) && !isBeingJudged) await this.#recheck(path)
     if (isComplete) {
       this.#judge.keepUnreadable(present)
-      await this.#known.compare(present)
+      if (await this.#known.compare(present)) this.#scanWakeUp.now()
     }
     this.#scannedMs = Date.now()
     this.#lookWakeUp.now()

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Logger } from '../../../src/core/logger.js'
-import { isEnded, type JobStore } from '../../../src/ledger/index.js'
+import { isEnded, type Job, type JobStore } from '../../../src/ledger/index.js'
 import { type FileFacts, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
 import type { WatchedFolder } from '../watched-folder.js'
@@ -54,8 +54,12 @@ export class KnownFiles {
     this.#outputs.set(path, facts)
   }
 
-  /** After a complete scan: a file that two scans missed is gone, and its waiting job with it. */
-  async compare(present: ReadonlySet<string>): Promise<void> {
+  /**
+   * After a complete scan: a file that two scans missed is gone, and its waiting job with it.
+   *
+   * @returns true if a file that is there counts as new from now on
+   */
+  async compare(present: ReadonlySet<string>): Promise<boolean> {
     for (const path of this.#outputs.keys()) if (!present.has(path)) this.#outputs.delete(path)
     for (const file of this.#files.values()) {
       if (present.has(file.path)) {
@@ -66,7 +70,7 @@ export class KnownFiles {
       this.#misses.set(file.path, misses)
       if (misses >= MISSES) await this.#part(file)
     }
-    await this.#findForgotten()
+    return this.#findForgotten()
   }
 
   async #part(file: SeenFile): Promise<void> {
@@ -85,19 +89,30 @@ export class KnownFiles {
     }
   }
 
-  /** A person forgot the job, so its file counts as new. */
-  async #findForgotten(): Promise<void> {
+  /** A file without a job or an output of its own counts as new: a person forgot the job, or the output has another film. */
+  async #findForgotten(): Promise<boolean> {
     const { folder, jobs, seen } = this.#options
+    let hasFound = false
     for (let count = 0; count < LOOKUPS; count++) {
       this.#lookups ??= this.#files.values()
       const next = this.#lookups.next()
       if (next.done) {
         this.#lookups = undefined
-        return
+        break
       }
-      if (await jobs.get(next.value.jobId)) continue
+      const job = await jobs.get(next.value.jobId)
+      if (job && !this.#isReplaced(job)) continue
       this.#files.delete(next.value.path)
       seen.remove(folder.group, [next.value.path])
+      hasFound = true
     }
+    return hasFound
+  }
+
+  /** True if its file has another name now and another film has the old one, whose output replaces that of this job. */
+  #isReplaced({ id, input, status }: Job): boolean {
+    const { folder, seen } = this.#options
+    const successor = seen.get(folder.group, relative(folder.path, input))
+    return status === 'done' && successor !== null && successor.jobId !== id
   }
 }

@@ -136,6 +136,19 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(bench.names('out')).toEqual(['a.wav', 'a.wav.voxmux.json'])
   })
 
+  it('makes an output of its own of a renamed film when another film gets its old name', async () => {
+    bench.watch()
+    const source = drop('speech.wav', 'export.wav')
+    await published('export.wav')
+    renameSync(source, bench.file('scene 1.wav'))
+    await ffmpeg('-i', fixture('speech.wav'), '-af', 'volume=0.5', bench.workshop.path('next.wav'))
+    renameSync(bench.workshop.path('next.wav'), source)
+    await published('scene 1.wav')
+    await until(() => receiptOf('export.wav').input.sha256 === sha256Of(source))
+    expect(receiptOf('scene 1.wav').input.sha256).toBe(sha256Of(bench.file('scene 1.wav')))
+    expect(starts()).toBe(2)
+  })
+
   it('follows a file that is renamed while its job waits', async () => {
     bench.server.fail('registerFile', { kind: 'status', status: 503 }, 12)
     const daemon = bench.watch()
