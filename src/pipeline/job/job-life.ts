@@ -120,7 +120,7 @@ export async function runJobLife(
       })
       await bench.requireSamePlace()
       const made = await obtained.assemble()
-      const replace = planned.replaces || existing.kind === 'older'
+      const replace = planned.replaces || existing.kind === 'replaceable'
       finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(
         (receipt) => ({ status: 'done' as const, output, receipt }),
         (error) => adoptTaken(error, planned, held, context),

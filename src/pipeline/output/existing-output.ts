@@ -11,8 +11,8 @@ export type ExistingOutput =
   | { readonly kind: 'none' }
   /** An output of voxmux from this input and recipe. Nothing remains to be done. */
   | { readonly kind: 'done'; readonly receipt: string }
-  /** An unchanged output of voxmux from an older version of this input. It may be replaced. */
-  | { readonly kind: 'older' }
+  /** An unchanged output of voxmux from an older version of this input, or the name that a killed attempt took. */
+  | { readonly kind: 'replaceable' }
 
 export interface WantedOutput {
   readonly input: string
@@ -50,11 +50,13 @@ export async function existingOutput(
     if (await lstat(output).catch(() => undefined)) throw outputExists(output)
     return { kind: 'none' }
   }
+  // Without hard links a name is taken with an empty file first: see `publish`.
+  if (found.size === 0 && job?.publishedSha256) return { kind: 'replaceable' }
   const receipt = receiptPath(output)
   if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
-  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'older' }
+  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'replaceable' }
   throw outputExists(output)
 }
 

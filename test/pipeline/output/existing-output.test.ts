@@ -1,7 +1,8 @@
-import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { ownReceipt } from '../../../src/pipeline/output/existing-output.js'
+import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
 
@@ -49,6 +50,17 @@ it('an input of the same length and time is compared by its content', async () =
   const { input } = await finished()
   await flip(input)
   expect(await runWithoutLedger(input)).toMatchObject(REFUSED)
+})
+
+it('an empty file is replaced if the ledger says that a killed attempt took the name, and only then', async () => {
+  const { input, output } = await finished()
+  await rm(receiptPath(output))
+  await truncate(output)
+  expect(await runWithoutLedger(input)).toMatchObject(REFUSED)
+  const { event } = await runJob(requestFor(input), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', output })
+  expect((await stat(output)).size).toBeGreaterThan(0)
+  expect(bench.server.charges).toBe(1)
 })
 
 it('a changed output is no longer voxmux’s own', async () => {
