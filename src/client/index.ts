@@ -1,6 +1,7 @@
 export { safeAddress } from './address.js'
 export type { VoxmuxClientOptions } from './client-options.js'
 export type { FileStatus } from './file-status.js'
+export type { CallOptions } from './service-api.js'
 
 export type { StartOutcome } from './start-once.js'
 

@@ -18,6 +18,7 @@ import {
   startProcessAnswerSchema,
 } from '../contract/index.js'
 import { UsageError } from '../core/errors.js'
+import { lateAbort } from '../core/linked-abort.js'
 import type { Logger } from '../core/logger.js'
 import { joinAddress, safeAddress } from './address.js'
 import type { ResolvedClientOptions } from './client-options.js'
@@ -29,8 +30,13 @@ import { type RetryContext, withRetries } from './retry.js'
 import type { TokenProvider } from './token-provider.js'
 import type { Transport } from './transport.js'
 
+/** Time for which an aborted start that was sent still waits for its response, which says what was paid. */
+const START_GRACE_MS = 5000
+
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
+  /** Called before each request of the call, a repeated one too. If it throws, the request is not sent. */
+  readonly beforeSend?: (() => Promise<void>) | undefined
 }
 
 /** Part of a file to process, in seconds from its start. */
@@ -52,6 +58,8 @@ interface Call<T> {
   readonly body?: unknown
   readonly answer: z.ZodType<T>
   readonly mayRepeat?: RetryContext['mayRepeat']
+  /** How long an abort waits for the response to a request that was sent, in milliseconds. Default: 0. */
+  readonly answerGraceMs?: number
   /** Returns what is wrong with a response of the right shape. */
   readonly objection?: (answer: T) => string | undefined
 }
@@ -122,6 +130,7 @@ export class ServiceApi {
         body: { file_id: fileId, options: parsed.data },
         answer: startProcessAnswerSchema,
         mayRepeat: (fault) => !fault.ambiguous,
+        answerGraceMs: START_GRACE_MS,
         objection: (answer) => {
           if (answer.error) throw startFault(answer.error)
           return answer.file_id === fileId ? undefined : 'it names another file'
@@ -159,9 +168,11 @@ export class ServiceApi {
     return this.#call({ operation: 'getOutputFileUrl', body: { fileId }, answer: outputFileUrlSchema }, options)
   }
 
-  async #call<T>(call: Call<T>, { signal }: CallOptions = {}): Promise<T> {
+  async #call<T>(call: Call<T>, { signal, beforeSend }: CallOptions = {}): Promise<T> {
     const { method, path, authenticated } = OPERATIONS[call.operation]
     const send = async (token?: string) => {
+      await beforeSend?.()
+      const late = lateAbort(signal, call.answerGraceMs ?? 0)
       const answer = await exchangeJson(this.#transport, {
         operation: call.operation,
         method,
@@ -169,9 +180,9 @@ export class ServiceApi {
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
         answer: call.answer,
         secrets: this.#tokens.secrets,
-        signal,
+        signal: late.signal,
         ...(call.body === undefined ? {} : { json: call.body }),
-      })
+      }).finally(late.release)
       const objection = call.objection?.(answer)
       if (objection) throw new HttpFault({ operation: call.operation, reason: 'bad-answer', detail: objection })
       return answer

@@ -42,21 +42,19 @@ export function linkedAbort(...sources: (AbortSignal | undefined)[]): LinkedAbor
  * A signal that follows another one after a grace time. Requests use it if their response must not be missed. A source
  * that has already fired is followed at once.
  *
- * @param graceMs milliseconds
+ * @param graceMs milliseconds; 0 follows at once
  */
-export function lateAbort(source: AbortSignal, graceMs: number): Omit<LinkedAbort, 'controller'> {
-  const controller = new AbortController()
+export function lateAbort(source: AbortSignal | undefined, graceMs: number): Pick<LinkedAbort, 'signal' | 'release'> {
+  const linked = linkedAbort(source)
+  if (!source || source.aborted || graceMs === 0) return linked
+  linked.release()
   let timer: NodeJS.Timeout | undefined
-  const abort = () => controller.abort(source.reason)
   const follow = () => {
-    timer = setTimeout(abort, graceMs)
+    timer = setTimeout(() => linked.controller.abort(source.reason), graceMs)
   }
-  // Many listeners on one signal are intended, so Node must not warn of a leak.
-  setMaxListeners(0, source, controller.signal)
-  if (source.aborted) abort()
-  else source.addEventListener('abort', follow, { once: true })
+  source.addEventListener('abort', follow, { once: true })
   return {
-    signal: controller.signal,
+    signal: linked.signal,
     release: () => {
       source.removeEventListener('abort', follow)
       clearTimeout(timer)

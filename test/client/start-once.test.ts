@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import type { VoxmuxClient } from '../../src/client/index.js'
-import { JobFailedError } from '../../src/core/errors.js'
+import { InterruptedError, JobFailedError } from '../../src/core/errors.js'
 import type { Fault } from '../helpers/fault-server.js'
+import { until } from '../helpers/until.js'
 import { errorOf, impatientFor, test } from './harness.js'
 
 async function uploaded(client: VoxmuxClient, path: string): Promise<string> {
@@ -156,6 +157,34 @@ describe('startOnce', () => {
     expect(await errorOf(client.startOnce(fileId))).toMatchObject({ code: 'ERR_SERVICE_BUSY', exitCode: 4 })
     expect(server.calls.startProcess).toBe(4)
     expect(server.charges).toBe(0)
+  })
+})
+
+describe('a start that may not be sent any more', () => {
+  test('is not repeated when its permission ends', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'status', status: 429 }, 2)
+    let asked = 0
+    const beforeSend = async () => {
+      asked += 1
+      if (asked === 2) throw new Error('the lease is lost')
+    }
+    await expect(client.startOnce(fileId, {}, { beforeSend })).rejects.toThrow('the lease is lost')
+    expect(server.calls.startProcess).toBe(1)
+  })
+
+  test('is awaited after an abort, and not sent again', async ({ server, connect, file }) => {
+    const hangs: Fault = { kind: 'hang' }
+    const client = connect(impatientFor(hangs))
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', hangs)
+    const stop = new AbortController()
+    const ended = errorOf(client.startProcess(fileId, {}, { signal: stop.signal }))
+    await until(() => server.calls.startProcess === 1)
+    stop.abort()
+    expect(await ended).toMatchObject({ exitCode: 4 })
+    expect(await errorOf(client.startOnce(fileId, {}, { signal: stop.signal }))).toBeInstanceOf(InterruptedError)
+    expect(server.calls.startProcess).toBe(1)
   })
 })
 

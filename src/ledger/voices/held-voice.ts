@@ -1,3 +1,4 @@
+import { throwIfAborted } from '../../core/abort.js'
 import { sleep } from '../../core/time.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import { keepLease } from '../leases/lease-keeper.js'
@@ -10,6 +11,8 @@ export interface HeldVoice {
   readonly voice: Voice
   /** Aborts when the lease is lost, or when the caller aborts. */
   readonly signal: AbortSignal
+  /** Renews the lease before a step that only its holder may take. @throws {TransientError} `ERR_LEASE_LOST` */
+  confirm(): Promise<void>
   /** Records a step; see `VoiceLedger.advance`. */
   advance(step: VoiceStep): Promise<Voice>
   /** Releases the voice, so that another process may continue. */
@@ -45,6 +48,10 @@ export async function holdVoice(ledger: VoiceLedger, key: string, options: HoldV
       return voice
     },
     signal: keeper.signal,
+    confirm: async () => {
+      await keeper.beat()
+      throwIfAborted(keeper.signal)
+    },
     advance: async (step) => {
       voice = await ledger.advance(lease, step)
       return voice

@@ -1,14 +1,10 @@
 import { rm, stat } from 'node:fs/promises'
-import type { TransferProgress } from '../../client/index.js'
+import type { CallOptions, TransferProgress } from '../../client/index.js'
 import { TransientError, VerificationError, VoxmuxError } from '../../core/errors.js'
-import { lateAbort } from '../../core/linked-abort.js'
 import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
 import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { stillRunning, waitForVoice } from './wait-for-voice.js'
-
-/** Time for which an interrupted job still waits for the answer to a start, so that it knows what it paid. */
-const START_GRACE_MS = 5000
 
 /**
  * Audio that is decodable but does not fit the voice. Another process would return the same, so nothing is paid again.
@@ -131,17 +127,14 @@ export class VoiceSteps<Judged> {
     await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
     await this.#held.advance({ status: 'starting', paidSec })
     const options = await this.#startOptions()
-    const { signal, release } = lateAbort(this.#held.signal, START_GRACE_MS)
     try {
-      await client.startOnce(fileId, options, { signal })
+      await client.startOnce(fileId, options, this.#startCall())
     } catch (error) {
       if (!(error instanceof VoxmuxError) || error.code !== 'ERR_START_CONFLICT' || this.#lostUploads > 0) throw error
       // No other process starts this file id, and its status shows no start, so its bytes never arrived.
       this.#lostUploads += 1
       await spending.release(fileId)
       return this.send()
-    } finally {
-      release()
     }
     this.#paidSec += paidSec
     this.#progress.onPaid?.(paidSec)
@@ -151,7 +144,7 @@ export class VoiceSteps<Judged> {
   async resumeStart(fileId: string): Promise<void> {
     try {
       const client = await this.#context.client()
-      await client.resumeStart(fileId, await this.#startOptions(), { signal: this.#held.signal })
+      await client.resumeStart(fileId, await this.#startOptions(), this.#startCall())
     } catch (error) {
       // The service never had the file, or has deleted it. No paid output is left to download.
       if (!(error instanceof VoxmuxError) || error.code !== 'ERR_NOT_FOUND') throw error
@@ -159,6 +152,11 @@ export class VoiceSteps<Judged> {
       return this.send()
     }
     await this.#started(fileId)
+  }
+
+  /** A computer that was asleep may have lost the voice to another holder, so each request confirms the lease first. */
+  #startCall(): CallOptions {
+    return { signal: this.#held.signal, beforeSend: () => this.#held.confirm() }
   }
 
   async #started(fileId: string): Promise<void> {
