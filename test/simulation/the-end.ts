@@ -1,5 +1,5 @@
 import { isEnded } from '../../src/ledger/jobs/job.js'
-import { receiptSchema } from '../../src/pipeline/output/receipt.js'
+import { type Receipt, receiptSchema } from '../../src/pipeline/output/receipt.js'
 import { rowsOf } from './outside/sqlite.js'
 import { PLACES } from './places.js'
 import { isOutputPath, type Promises } from './promises.js'
@@ -28,11 +28,13 @@ export function checkTheEnd(world: World, promises: Promises): void {
   }
   const files = [...world.tree.allFiles()]
   const outputs = new Map(files.flatMap(([path, file]) => (isOutputPath(path) ? [[path, readMedia(file.bytes)]] : [])))
-  checkOutputs(world, promises, new Map(files.map(([path, file]) => [path, file.bytes])))
+  const bytesOf = new Map(files.map(([path, file]) => [path, file.bytes]))
+  checkOutputs(world, promises, bytesOf)
   checkSpending(world)
   for (const { id, status, input } of jobs) {
     const model = promises.retried.get(id)
-    const output = outputs.get(jobs.find((job) => job.id === id)?.output ?? '')
+    const path = jobs.find((job) => job.id === id)?.output ?? ''
+    const output = receiptOf(bytesOf, path)?.job === id ? outputs.get(path) : undefined
     if (status === 'done' && model && output?.kind === 'output' && !output.options.includes(`"${model}"`))
       world.break(
         'a retry uses the settings of now',
@@ -63,9 +65,13 @@ function checkOutputs(world: World, promises: Promises, files: ReadonlyMap<strin
     const film = promises.films.get(media.picture)
     if (!film?.paths.has(path.replace(PLACES.out, PLACES.watched)))
       world.break('no film is done twice', `${path} is of a film that never had this name`)
-    const text = files.get(`${path}.voxmux.json`)?.toString()
-    const receipt = text === undefined ? undefined : receiptSchema.safeParse(JSON.parse(text)).data
+    const receipt = receiptOf(files, path)
     if (receipt?.output.sha256 !== sha256(bytes))
       world.break('every output has its receipt', `${path} has ${receipt ? 'the receipt of another file' : 'none'}`)
   }
+}
+
+function receiptOf(files: ReadonlyMap<string, Buffer>, output: string): Receipt | undefined {
+  const text = files.get(`${output}.voxmux.json`)?.toString()
+  return text === undefined ? undefined : receiptSchema.safeParse(JSON.parse(text)).data
 }
