@@ -8,6 +8,7 @@ const SEED = process.env.VOXMUX_SEED
 const MONTHS = Number(process.env.VOXMUX_MONTHS ?? (process.env.VOXMUX_SOAK ? 100 : 1000))
 /** Months of one test, so that each stays well below the time limit of a test on a busy machine. */
 const MONTHS_OF_A_TEST = 20
+const TIME_LIMIT_MS = 300_000
 
 /** Declares the tests of one part: of the seeds from 1 on, each fourth. @param part from 1 */
 export function declareMonths(part: number): void {
@@ -22,6 +23,7 @@ export function declareMonths(part: number): void {
     async (_first, _last, group) => {
       for (const seed of group) await keepsItsPromises(seed)
     },
+    TIME_LIMIT_MS,
   )
 }
 

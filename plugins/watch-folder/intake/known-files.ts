@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path'
 import type { Logger } from '../../../src/core/logger.js'
 import { isEnded, type Job, type JobStore } from '../../../src/ledger/index.js'
+import { isSuperseded } from '../../../src/pipeline/queue/queue-job.js'
 import { type FileFacts, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
 import type { WatchedFolder } from '../watched-folder.js'
@@ -101,7 +102,7 @@ export class KnownFiles {
         break
       }
       const job = await jobs.get(next.value.jobId)
-      if (job && !this.#isReplaced(job)) continue
+      if (job && !(await this.#isReplaced(job))) continue
       this.#files.delete(next.value.path)
       seen.remove(folder.group, [next.value.path])
       hasFound = true
@@ -109,10 +110,10 @@ export class KnownFiles {
     return hasFound
   }
 
-  /** True if its file has another name now and another film has the old one, whose output replaces that of this job. */
-  #isReplaced({ id, input, status }: Job): boolean {
-    const { folder, seen } = this.#options
-    const successor = seen.get(folder.group, relative(folder.path, input))
-    return status === 'done' && successor !== null && successor.jobId !== id
+  /** True if its file has another name now and a film with the old one has replaced its output. */
+  async #isReplaced(job: Job): Promise<boolean> {
+    const { folder, seen, jobs } = this.#options
+    const successor = seen.get(folder.group, relative(folder.path, job.input))
+    return successor !== null && successor.jobId !== job.id && (await isSuperseded(job, jobs))
   }
 }

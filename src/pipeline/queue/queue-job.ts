@@ -157,7 +157,7 @@ async function updateKnownJob(
 }
 
 /** True if its output was since replaced by one from another version of its input. */
-async function isSuperseded({ id, status, input, output }: Job, jobs: JobStore): Promise<boolean> {
+export async function isSuperseded({ id, status, input, output }: Job, jobs: JobStore): Promise<boolean> {
   // A skipped job's output belongs to another job.
   if (status !== 'done' || output === null) return false
   const receipt = await readReceipt(receiptPath(output))
