@@ -33,8 +33,9 @@ export async function judgeInput(input: string, file: FileRecord, options: Judge
   requireTaken(media, null, limits)
   const [track] = audioStreams(media)
   const startSec = file.startSec ?? 0
-  const mostSec =
-    startSec + Math.min(limits.maxDurationSec ?? Number.POSITIVE_INFINITY, creditsSec ?? Number.POSITIVE_INFINITY)
+  const allowedSec = Math.min(limits.maxDurationSec ?? Number.POSITIVE_INFINITY, creditsSec ?? Number.POSITIVE_INFINITY)
+  // A file that is long enough must not seem too short to a user who has nearly no credits left.
+  const mostSec = startSec + Math.max(allowedSec, limits.minDurationSec ?? 0)
   const { audioIndex } = track ?? { audioIndex: 0 }
   const soundSec = await blamingFile(input, signal, () =>
     measureSound(media, { audioIndex, mostSec: Math.min(file.endSec ?? mostSec, mostSec), signal }),
