@@ -189,6 +189,24 @@ describeOnPostgres('PostgreSQL', (server) => {
     await Promise.all(Array.from({ length: 5 }, () => opened({ prefix }, later)))
     await expect(open({ prefix })).rejects.toMatchObject({ code: 'ERR_DATABASE_NEWER', exitCode: 2 })
   })
+
+  it('updates the tables after a transaction of the version before, which goes on with them', async () => {
+    const prefix = 'both'
+    const old = await opened({ prefix })
+    const later = [...SCHEMA, "ALTER TABLE t ADD COLUMN e TEXT NOT NULL DEFAULT 'new'"]
+    const waiting = () => server().query("SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'")
+    let updating: Promise<Database> | undefined
+    await old.transaction(async (tx) => {
+      await tx.run('INSERT INTO t (a) VALUES (1)')
+      updating = opened({ prefix }, later)
+      await until(() => waiting().length > 0)
+      await tx.run('UPDATE t SET a = 2')
+    })
+    const updated = await updating
+    await old.transaction((tx) => tx.run('INSERT INTO t (a) VALUES (3)'))
+    expect(await updated?.all('SELECT a, e FROM t ORDER BY a')).toEqual([2, 3].map((a) => ({ a, e: 'new' })))
+    expect(await old.all('SELECT a FROM t ORDER BY a')).toEqual([{ a: 2 }, { a: 3 }])
+  })
 })
 
 function addressOf(server: PostgresServer, port = server.port) {
