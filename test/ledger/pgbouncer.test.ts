@@ -7,7 +7,7 @@ import { until } from '../helpers/until.js'
 import { describeJobStore } from './contracts/job-store-contract.js'
 import { describeVoiceLedger } from './contracts/voice-ledger-contract.js'
 import { startScript } from './run-script.js'
-import { sharedLedger } from './store-fixture.js'
+import { request, sharedLedger } from './store-fixture.js'
 
 if (NO_PGBOUNCER !== null) process.stderr.write(`Skipped: PgBouncer: ${NO_PGBOUNCER}\n`)
 
@@ -72,6 +72,23 @@ describeOnPostgres('PostgreSQL behind a PgBouncer in transaction mode', (server)
       const listening = await database.listen('news', () => {})
       await database.notify('news', 'anything')
       expect(listening.isHearing()).toBe(false)
+    })
+
+    it('waits for a server that is killed behind it, and does nothing twice', async () => {
+      const { jobs, close } = await openSharedLedger(bouncer.url, { prefix: 'away' })
+      onTestFinished(close)
+      await jobs.enqueueAll(['a', 'b'].map((key) => request(key)))
+      const first = await jobs.claimNext()
+      if (first === null) throw new Error('Nothing is free.')
+      await server().kill()
+      const ended = jobs.complete(first.lease, { status: 'done' })
+      const second = jobs.claimNext()
+      await server().start()
+      expect([await ended, (await second)?.job]).toMatchObject([
+        { key: 'a', status: 'done', attempts: 1 },
+        { key: 'b', status: 'working', attempts: 1 },
+      ])
+      expect(await jobs.claimNext()).toBeNull()
     })
 
     it('hands a job of one process to a waiting worker of another', async () => {

@@ -36,6 +36,15 @@ describeOnPostgres('the way to a PostgreSQL', (server) => {
     expect(await (await opened(both)).jobs.counts()).toBeDefined()
   })
 
+  it('takes at most four connections for a process', async () => {
+    const url = server().newDatabase()
+    const { jobs, news } = await opened(url)
+    await Promise.all([jobs.watch(() => {}), news?.listen(() => {})])
+    await Promise.all(Array.from({ length: 30 }, (_, n) => jobs.enqueue(request(`k${n}`))))
+    const count = `SELECT count(*) FROM pg_stat_activity WHERE datname = '${url.split('/').at(-1)}'`
+    expect(server().query(count, 'postgres')).toEqual(['4'])
+  })
+
   it('ends at once if the database, the role or TLS does not exist', async () => {
     const ends = (url: string) => expect(opened(url)).rejects
     await ends(server().urlOf('nowhere')).toMatchObject({ code: 'ERR_STORE_ADDRESS', exitCode: 2 })

@@ -31,7 +31,7 @@ export async function startPgBouncer(server: PostgresServer, size: number): Prom
   const [users, settings] = [join(folder, 'users.txt'), join(folder, 'pgbouncer.ini')]
   const lines = Object.entries({
     ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'trust', auth_file: users },
-    ...{ pool_mode: 'transaction', default_pool_size: size },
+    ...{ pool_mode: 'transaction', default_pool_size: size, server_login_retry: 1 },
   }).map(([name, value]) => `${name} = ${value}\n`)
   writeFileSync(users, '"voxmux" ""\n')
   writeFileSync(settings, `[databases]\n* = host=127.0.0.1 port=${server.port}\n[pgbouncer]\n${lines.join('')}`)
