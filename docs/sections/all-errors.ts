@@ -1,5 +1,24 @@
 import { ERROR_CODES, type ErrorClass } from '../../src/core/error-codes.js'
-import * as errors from '../../src/core/errors.js'
+import {
+  AccessError,
+  InterruptedError,
+  JobFailedError,
+  PendingError,
+  PrecheckError,
+  TransientError,
+  UsageError,
+  VerificationError,
+} from '../../src/core/errors.js'
+
+const CLASSES = {
+  AccessError,
+  JobFailedError,
+  PendingError,
+  PrecheckError,
+  TransientError,
+  UsageError,
+  VerificationError,
+}
 
 /** Markdown table of every error code of voxmux, from the table in the code. */
 export function allErrorsTable(): string {
@@ -16,8 +35,8 @@ function exitCodeOf(name: ErrorClass): string {
     case 'Response':
       return 'none'
     case 'InterruptedError':
-      return String(new errors.InterruptedError().exitCode)
+      return String(new InterruptedError().exitCode)
     default:
-      return String(new errors[name]('ERR_INTERNAL', '').exitCode)
+      return String(new CLASSES[name]('ERR_INTERNAL', '').exitCode)
   }
 }

@@ -27,7 +27,7 @@ export class PackageFolder {
     const path = resolve(playlist)
     const found = await stat(path).catch(() => null)
     if (!found?.isFile()) {
-      throw new UsageError('ERR_INPUT_MISSING', `There is no playlist ${path}.`, {
+      throw new UsageError('ERR_INPUT_MISSING', `${path} ${found ? 'is not a file' : 'does not exist'}.`, {
         input: path,
         remedies: ['Name the master playlist of the package, an .m3u8 file.'],
       })

@@ -105,7 +105,7 @@ function pictureRate(media: readonly SourceMedia[]): Rational | null {
 async function requireFolder(root: string): Promise<void> {
   const found = await stat(root).catch(() => undefined)
   if (found?.isDirectory()) return
-  const what = found ? 'is no folder' : 'does not exist'
+  const what = found ? 'is not a folder' : 'does not exist'
   throw new UsageError('ERR_MEDIA_ROOT', `The media root ${root} ${what}.`, {
     input: root,
     remedies: ['Give --media-root the folder in which the media lie; a relative one counts from the working folder.'],

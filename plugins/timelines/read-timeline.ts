@@ -54,7 +54,11 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
     })
   }
   const found = await stat(path).catch((cause: unknown) => {
-    throw new UsageError('ERR_INPUT_MISSING', `There is no timeline ${path}.`, { input: path, cause })
+    throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
+      input: path,
+      cause,
+      remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
+    })
   })
   const textPath = found.isDirectory() ? join(path, 'Info.fcpxml') : path
   const bytes = await readFile(textPath).catch((cause: unknown) => {

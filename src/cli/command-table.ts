@@ -45,7 +45,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'portal',
     usage: '<topic> …',
-    summary: 'Manage keys, credits and webhooks of that service.',
+    summary: 'Manage keys, credits and webhooks of a service of your own.',
     load: () => import('./commands/portal.js'),
   },
   {

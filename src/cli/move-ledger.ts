@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
+import { type ExitCode, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
+import { unreadableFile } from '../core/unreadable-file.js'
 import type { Ledger, LedgerRow } from '../ledger/index.js'
 import { jobHeld } from '../pipeline/queue/retry-job.js'
 import type { CommandContext } from './command.js'
@@ -33,8 +34,13 @@ async function write(ledger: Ledger, file: string): Promise<number> {
   const running = await ledger.jobs.list({ statuses: ['working', 'waiting-remote'], limit: 10_000 })
   const held = running.find(({ holder }) => holder !== null)
   if (held) throw jobHeld(held)
-  const handle = await open(file, 'wx', 0o600).catch((error) => {
-    throw toVoxmuxError(error, file)
+  const handle = await open(file, 'wx', 0o600).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'EEXIST')
+      throw new UsageError('ERR_OUTPUT_EXISTS', `${file} already exists, and voxmux does not replace files unasked.`, {
+        remedies: ['Name a file that does not exist yet.'],
+      })
+    if (cause.code === 'ENOENT') throw unreadableFile('ERR_OUTPUT_UNWRITABLE', dirname(file), cause)
+    throw toVoxmuxError(cause, file)
   })
   let count = 0
   try {
@@ -57,7 +63,7 @@ async function* rowsOf(file: string): AsyncGenerator<LedgerRow> {
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield rowOf(line, file)
   } catch (error) {
-    throw toVoxmuxError(error, file)
+    throw error instanceof VoxmuxError ? error : unreadableFile('ERR_USAGE', file, error)
   }
 }
 

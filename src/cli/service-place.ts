@@ -66,7 +66,7 @@ export async function serviceFolder(
 /** A mistyped folder must not become a second, empty service. */
 function existingFolder(folder: string): Promise<string> {
   if (existsSync(folder)) return ensureStateFolder(folder)
-  throw new UsageError('ERR_DATA_MISSING', `There is no service in ${folder}: the folder does not exist.`, {
+  throw new UsageError('ERR_DATA_MISSING', `The folder ${folder} does not exist, so it holds no service.`, {
     remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${folder}\`.`],
   })
 }

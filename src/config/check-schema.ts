@@ -13,15 +13,29 @@ import { schemaKeys } from './schema-keys.js'
 export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, source: string): z.infer<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value))
+  const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value, dotted(issue.path)))
   const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
   throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
     remedies: ['See docs/configuration.md for all keys and values, and docs/service.md for those of the service.'],
   })
 }
 
-function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown): readonly string[] {
-  const path = dotted(issue.path)
+/**
+ * Validates the value of a flag.
+ *
+ * @param value as the schema takes it: the flag's value under its key
+ * @throws {UsageError} `ERR_CONFIG_VALUE`
+ */
+export function checkFlag(schema: z.ZodType, value: unknown, flag: string): void {
+  const issue = schema.safeParse(value).error?.issues[0]
+  if (!issue) return
+  throw new UsageError('ERR_CONFIG_VALUE', `${flag} ${describeIssue(schema, issue, value, '').join('; ')}.`, {
+    remedies: ['Correct it. The command shows all flags and their values with --help.'],
+  })
+}
+
+/** @param path of the value, as the message shows it; empty if the message names the value already */
+function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown, path: string): readonly string[] {
   const where = path === '' ? '' : `"${path}" `
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -93,6 +107,7 @@ function article(expected: string): string {
 }
 
 function unit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  if (/Sec$/.test(String(issue.path.at(-1)))) return ' seconds'
   if (issue.origin === 'string') return ' characters long'
   return issue.origin === 'array' ? ' entries long' : ''
 }

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { dirname, extname, join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lilconfig } from 'lilconfig'
 import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
+import { unreadableFile } from '../core/unreadable-file.js'
 import { checkSchema } from './check-schema.js'
 import { flatten, type SettingPath } from './merge-layers.js'
 import { parseJson, readJsonFile } from './read-json-file.js'
@@ -107,7 +109,9 @@ function configFile(kind: ConfigFile['kind'], path: string, content: unknown): C
 }
 
 async function importDefault(path: string): Promise<unknown> {
-  if (!existsSync(path)) throw new UsageError('ERR_CONFIG_MISSING', `${path} cannot be read: the file does not exist.`)
+  await access(path).catch((cause: unknown) => {
+    throw unreadableFile('ERR_CONFIG_MISSING', path, cause)
+  })
   try {
     return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
   } catch (cause) {

@@ -53,7 +53,7 @@ async function builtInPath(name: string): Promise<string> {
   const guess = nearest(name, names)
   throw new UsageError(
     'ERR_PRESET_UNKNOWN',
-    `There is no preset "${name}"${guess ? `; did you mean "${guess}"?` : '.'}`,
+    `The preset "${name}" does not exist${guess ? `; did you mean "${guess}"?` : '.'}`,
     {
       remedies: [`Presets: ${names.join(', ')}. To use your own preset, give its path: ./${name}.json`],
     },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
+import { unreadableFile } from '../core/unreadable-file.js'
 
 /**
  * Reads a JSON file that a user wrote.
@@ -12,7 +13,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   try {
     text = await readFile(path, 'utf8')
   } catch (cause) {
-    throw new UsageError('ERR_CONFIG_MISSING', `${path} cannot be read: ${reason(cause)}.`, { cause, input: path })
+    throw unreadableFile('ERR_CONFIG_MISSING', path, cause)
   }
   return parseJson(text, path)
 }
@@ -52,20 +53,5 @@ function isBeginning(text: string): boolean {
     const message = thrownMessage(error)
     const position = /at position (\d+)/.exec(message)?.[1]
     return position === undefined ? /end of JSON input/.test(message) : Number(position) >= text.length
-  }
-}
-
-function reason(cause: unknown): string {
-  switch ((cause as NodeJS.ErrnoException).code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'the file does not exist'
-    case 'EISDIR':
-      return 'it is a folder'
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied'
-    default:
-      return thrownMessage(cause)
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { OutputType } from '../contract/index.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits } from '../precheck/limits.js'
-import { checkSchema } from './check-schema.js'
+import { checkFlag, checkSchema } from './check-schema.js'
 import {
   absolutePaths,
   type ConfigFile,
@@ -187,7 +187,7 @@ function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: 
 function flagLayer(flags: Flags, cwd: string): Layer {
   const origin = (path: SettingPath): Origin => ({ kind: 'flag', flag: flagName(path) })
   const settings = flatten(flags)
-  for (const [path, value] of settings) checkSchema(settingsSchema, nest([[path, value]]), flagName(path))
+  for (const [path, value] of settings) checkFlag(settingsSchema, nest([[path, value]]), flagName(path))
   return { origin, settings: absolutePaths(settings, cwd) }
 }
 

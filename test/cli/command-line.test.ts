@@ -73,7 +73,7 @@ describe('usage errors', () => {
   it.each([
     [['presets', '--jsn'], '--jsn is not an option; did you mean --json?'],
     [['prests'], '"prests" is neither a command nor a file. Did you mean `voxmux presets`?'],
-    [['presets', 'podcst'], 'There is no preset "podcst"; did you mean "podcast"?'],
+    [['presets', 'podcst'], 'The preset "podcst" does not exist; did you mean "podcast"?'],
     [['presets', 'podcast', 'more'], 'Unexpected argument "more".'],
     [['check'], 'Which file? For example: voxmux check clip.mov'],
     [['check', 'a.mp4', ''], 'An argument is empty.'],
@@ -82,7 +82,8 @@ describe('usage errors', () => {
     [['run', 'a.mp4', '--preview', '0'], '--preview takes a duration longer than 0, such as 30s, not "0".'],
     [['check', 'a.mp4', '--channels', 'all'], '--channels takes auto, center, each, downmix, not "all".'],
     [['check', 'a.mp4', '--preset'], '--preset needs a value.'],
-    [['check', 'a.mp4', '--track', 'first'], '--track: "track" must be "only", "all", "default"'],
+    [['check', 'a.mp4', '--track', 'first'], '--track must be "only", "all", "default"'],
+    [['run', 'a.mp4', '--chunk', '1s'], '--chunk must be at least 10 seconds.'],
     [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst".'],
   ])('%j', async (args, message) => {
     const people = await voxmux(args)
@@ -93,6 +94,21 @@ describe('usage errors', () => {
     const [result, ...more] = events(program.stdout)
     expect([program.code, more]).toEqual([2, []])
     expect(resultEventSchema.parse(result)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } })
+  })
+
+  it.each([
+    ['a.wav', ['run']],
+    ['a.wav', ['verify']],
+    ['a.edl', ['timeline']],
+    ['a.json', ['step']],
+    ['a.json', ['check', fixture('speech.wav'), '--config']],
+    ['a.ndjson', ['jobs', 'import']],
+    ['folder', ['portal', 'show', '--data']],
+    ['folder', ['worker', '--spool']],
+  ])('say in the same words that %s does not exist: %j', async (name, args) => {
+    const { code, stdout, stderr } = await voxmux([...args, join(folder, name)])
+    expect(code).toBe(2)
+    expect(stdout + stderr).toMatch(new RegExp(`${name} (failed: it )?does not exist[.,][^]*→`))
   })
 
   it('names the wrong key of a configuration file', async () => {

@@ -42,7 +42,9 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
     await from.jobs.release(held.lease, { status: 'queued' })
     expect(await voxmux('export', 'a.ndjson', '--ledger', file)).toMatchObject({ exitCode: 0, event: 'exported' })
     expect(statSync(join(workshop.dir, 'a.ndjson')).mode & 0o777).toBe(0o600)
-    expect((await voxmux('export', 'a.ndjson', '--ledger', file)).exitCode).not.toBe(0)
+    expect(await voxmux('export', 'a.ndjson', '--ledger', file)).toMatchObject({
+      ...{ exitCode: 2, error: { code: 'ERR_OUTPUT_EXISTS' } },
+    })
     const store = ['--store', server().url]
     expect(await voxmux('import', 'a.ndjson', ...store)).toMatchObject({ exitCode: 0, event: 'imported', count: 455 })
     expect(await voxmux('import', 'a.ndjson', ...store)).toMatchObject({ exitCode: 0, count: 0 })

@@ -48,7 +48,7 @@ describe('loadPreset', () => {
     await expect(loadPreset('podcst')).rejects.toMatchObject({
       code: 'ERR_PRESET_UNKNOWN',
       exitCode: 2,
-      message: 'There is no preset "podcst"; did you mean "podcast"?',
+      message: 'The preset "podcst" does not exist; did you mean "podcast"?',
     })
   })
 

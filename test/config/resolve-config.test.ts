@@ -163,7 +163,7 @@ describe('resolveConfig', () => {
     await expect(resolved({ env: { VOXMUX_BASE_URL: 'http://voice.example' } })).rejects.toThrow(
       /^VOXMUX_BASE_URL: .*https/,
     )
-    await expect(resolved({ flags: { chunkSec: 1 } })).rejects.toThrow(/^--chunk: /)
+    await expect(resolved({ flags: { chunkSec: 1 } })).rejects.toThrow('--chunk must be at least 10 seconds.')
   })
 
   it('notes a variable that is one letter off', async () => {

@@ -28,7 +28,7 @@ export async function answerMedia(exchange: DashboardExchange): Promise<void> {
   const found = await comparisonsOf(exchange)
   if (!found) return
   const track = found[Number(groups.index)]
-  if (!track) return sendError(response, 404, 'There is no such track.')
+  if (!track) return sendError(response, 404, 'This track does not exist.')
   const side = groups.side === 'before' ? track.before : track.after
   const kind = groups.kind as keyof typeof TYPES
   await sendFile(request, response, side[kind], TYPES[kind])

@@ -46,7 +46,7 @@ function answerAsset({ response, files, groups }: DashboardExchange): void {
   if (file) {
     response.setHeader('cache-control', 'no-cache')
     sendText(response, 200, file.type, file.text)
-  } else sendError(response, 404, 'There is no such file.')
+  } else sendError(response, 404, 'This file does not exist.')
 }
 
 async function answerEvents({ request, response, feed }: DashboardExchange): Promise<void> {

@@ -96,7 +96,8 @@ async function answer(
   const matching = ROUTES.filter(({ pattern }) => pattern.test(pathname))
   const route = matching.find((one) => one.method === (method === 'HEAD' ? 'GET' : method))
   if (!route) {
-    const [status, message] = matching.length > 0 ? [405, 'Not by this method.'] : [404, 'There is no such page.']
+    const [status, message] =
+      matching.length > 0 ? [405, 'This page does not accept this method.'] : [404, 'This page does not exist.']
     return sendError(response, Number(status), String(message))
   }
   const groups = route.pattern.exec(pathname)?.groups ?? {}

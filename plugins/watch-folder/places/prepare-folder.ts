@@ -13,7 +13,7 @@ import { requireInside } from './require-inside.js'
 export async function prepareFolder(folder: Aftercare): Promise<void> {
   const { path, out, failed, done, source } = folder
   const clash = Object.entries({ out, failed, done }).find(([, place]) => place === path)
-  if (clash) throw wrongFolder(folder, `its folder for ${clash[0]} is the folder itself`)
+  if (clash) throw wrongFolder(folder, `its "${clash[0]}" folder is the folder itself`)
   const root = await stat(path)
   for (const place of [out, failed, ...(source === 'move' ? [done] : [])]) {
     await requireInside(path, place)

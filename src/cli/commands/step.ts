@@ -4,6 +4,7 @@ import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
+import { unreadableFile } from '../../core/unreadable-file.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
 import { jobRequestJsonSchema } from '../../pipeline/queue/job-request.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
@@ -85,13 +86,13 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
 }
 
 function readJobFile(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw unreadable(path, cause.code === 'ENOENT' ? 'the file does not exist' : cause.message, cause)
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw unreadableFile('ERR_JOB_REQUEST', path, cause)
   })
 }
 
 function unreadable(source: string, why: string, cause?: unknown): UsageError {
-  return new UsageError('ERR_JOB_REQUEST', `voxmux could not read a job from ${source}: ${why}.`, {
+  return new UsageError('ERR_JOB_REQUEST', `The job in ${source} cannot be read: ${why}.`, {
     cause,
     input: source,
     remedies: ['Write a JSON object such as {"input":"take.wav"}, or a list of them. See `voxmux step --schema`.'],
@@ -100,5 +101,5 @@ function unreadable(source: string, why: string, cause?: unknown): UsageError {
 
 function waitSecOf(wait: number | undefined): number | undefined {
   if (wait === undefined || wait >= 0) return wait
-  throw new UsageError('ERR_USAGE', `--wait takes a number of seconds, 0 or more, not ${wait}.`)
+  throw new UsageError('ERR_USAGE', '--wait takes a number of seconds, 0 or more, such as 30.')
 }

@@ -84,7 +84,7 @@ async function fileSize(path: string): Promise<number> {
   try {
     return (await stat(path)).size
   } catch (cause) {
-    throw new UsageError('ERR_INPUT_MISSING', `${path} cannot be uploaded: the file does not exist.`, {
+    throw new UsageError('ERR_INPUT_MISSING', `${path} cannot be uploaded, because it does not exist.`, {
       cause,
       input: path,
     })

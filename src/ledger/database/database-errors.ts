@@ -29,7 +29,7 @@ export function databaseError(thrown: unknown, file: string): unknown {
     return new UsageError('ERR_DATABASE_NOT_WRITABLE', `${file} cannot be opened for writing.`, {
       ...options,
       remedies: [
-        'Check owner and permissions of the file and its folder, or choose another folder with VOXMUX_STATE_DIR.',
+        'Check owner and permissions of the file and its folder, or choose another ledger with --ledger, or another folder with VOXMUX_STATE_DIR.',
       ],
     })
   if (/^SQLITE_IOERR/.test(code))

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { parseTime } from '../../core/time.js'
+import { unreadableFile } from '../../core/unreadable-file.js'
 import { readEdlEvents } from './edl-events.js'
 import { parseSegment, type Segment } from './segments.js'
 
@@ -33,8 +34,8 @@ async function segmentsOfFile(kind: keyof typeof READERS, path: string): Promise
     if (bytes.length > MOST_BYTES) throw new SyntaxError('it is larger than 16 MB')
     return READERS[kind](bytes.toString('utf8'))
   } catch (cause) {
-    const why = cause instanceof SyntaxError ? cause.message : 'the file does not exist or cannot be read'
-    throw new UsageError('ERR_SEGMENT_FILE', `voxmux cannot read segments from ${path}: ${why}.`, {
+    if (!(cause instanceof SyntaxError)) throw unreadableFile('ERR_SEGMENT_FILE', path, cause)
+    throw new UsageError('ERR_SEGMENT_FILE', `${path} cannot be read as segments: ${cause.message}.`, {
       cause,
       input: path,
       remedies: [

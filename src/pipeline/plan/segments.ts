@@ -45,7 +45,7 @@ export function parseSegment(text: string): Segment {
   const startSec = start === '' ? 0 : parseTime(start)
   const endSec = end === '' ? null : parseTime(end)
   if (!match || startSec === undefined || endSec === undefined || (start === '' && end === '')) {
-    throw new UsageError('ERR_SEGMENT_SYNTAX', `voxmux cannot read the segment "${text}".`, {
+    throw new UsageError('ERR_SEGMENT_SYNTAX', `The segment "${text}" cannot be read.`, {
       remedies: ['Write it as START-END, for example 12.5-60, 1:02-1:30.5, 90- or chapter:"Interview".'],
     })
   }

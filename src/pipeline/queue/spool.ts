@@ -48,7 +48,8 @@ export class Spool {
     try {
       await readdir(folder)
     } catch (cause) {
-      throw new UsageError('ERR_SPOOL_MISSING', `voxmux cannot read the spool folder ${folder}.`, {
+      const what = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
+      throw new UsageError('ERR_SPOOL_MISSING', `The spool folder ${folder} ${what}.`, {
         cause,
         input: folder,
         remedies: ['Create it, and let both the worker and the programs that write jobs write into it.'],
@@ -78,7 +79,7 @@ export class Spool {
       }
     } catch (cause) {
       // Logged once, because a share may be away for the whole night.
-      if (!this.#isDown) logger.warn({ cause, folder }, `voxmux cannot read the spool folder ${folder}; trying again.`)
+      if (!this.#isDown) logger.warn({ cause, folder }, `The spool folder ${folder} cannot be read; trying again.`)
       this.#isDown = true
     }
   }

@@ -144,7 +144,10 @@ async function isFile(
 async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile()) return
-  throw new UsageError('ERR_INPUT_MISSING', `There is no file ${path}.`, { input: path, remedies: ['Check the path.'] })
+  throw new UsageError('ERR_INPUT_MISSING', `${path} ${found ? 'is not a file' : 'does not exist'}.`, {
+    input: path,
+    remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
+  })
 }
 
 function receiptMissing(output: string, path: string): VerificationError {

@@ -23,7 +23,9 @@ describe.skipIf(NO_BLENDER)('the add-on, in a real Blender', () => {
     expect(told.ended).toEqual([
       ['FINISHED'],
       ['FINISHED'],
-      expect.stringMatching(/^Error: (take, pickup|pickup, take): There is no preset "nonesuch"\. Presets: .*podcast/),
+      expect.stringMatching(
+        /^Error: (take, pickup|pickup, take): The preset "nonesuch" does not exist\. Presets: .*podcast/,
+      ),
     ])
     const [take, pickup] = ['take', 'pickup'].map((name) => told.strips.find((strip) => strip.name === name))
     expect(take).toMatchObject({ file: sound, channel: 2, start: 15, end: 30, mute: true, speed: 1.25 })

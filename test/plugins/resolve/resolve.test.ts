@@ -36,7 +36,11 @@ describe.skipIf(NO_PYTHON)('the script of DaVinci Resolve', () => {
       { VOXMUX_COMMAND: '/bin/echo' },
       /a\.mov: \/bin\/echo ended with 0 and did not say why/,
     ],
-    ['a setting is wrong', { VOXMUX_PRESET: 'nonesuch' }, /a\.mov: There is no preset "nonesuch"\. Presets: .*podcast/],
+    [
+      'a setting is wrong',
+      { VOXMUX_PRESET: 'nonesuch' },
+      /a\.mov: The preset "nonesuch" does not exist\. Presets: .*podcast/,
+    ],
     ['Resolve is too old', { RESOLVE: '18' }, /Resolve 19\.0\.2 or newer is needed/],
   ])('says what to do where %s', async (_what, env, message) => {
     expect(await play(['/a.mov'], env)).toMatch(message)

@@ -70,7 +70,7 @@ describe('voxmux step', () => {
   })
 
   it.each<[string, unknown, string, RegExp]>([
-    ['no JSON', '{"input":', 'ERR_JOB_REQUEST', /could not read a job from .*job\.json/],
+    ['no JSON', '{"input":', 'ERR_JOB_REQUEST', /The job in .*job\.json cannot be read/],
     ['nothing', '', 'ERR_JOB_REQUEST', /it is empty/],
     ['no job', 7, 'ERR_JOB_REQUEST', /must be an object/],
     ['no jobs', [], 'ERR_JOB_REQUEST', /list of jobs is empty/],
@@ -103,7 +103,7 @@ describe('voxmux step', () => {
     const closed = await runCli(['step', '-'], bench.options)
     expect(eventsOf(closed)).toMatchObject([{ event: 'result', exitCode: 2, error: { code: 'ERR_JOB_REQUEST' } }])
     const none = await runCli(['step', 'none.json'], bench.options)
-    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('the file does not exist') })
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('does not exist') })
   })
 
   it('refuses a --wait that is no time', async () => {

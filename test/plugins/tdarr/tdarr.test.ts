@@ -83,7 +83,9 @@ describe('the flow plugin of Tdarr', () => {
     const flow = await load()
     const film = '/nowhere/film.mkv'
     await expect(run(flow, film)).rejects.toThrow(/ended with 2: .*film\.mkv does not exist/)
-    await expect(run(flow, film, { preset: 'nonesuch' })).rejects.toThrow(/ended with 2: There is no preset "nonesuch"/)
+    await expect(run(flow, film, { preset: 'nonesuch' })).rejects.toThrow(
+      /ended with 2: The preset "nonesuch" does not exist/,
+    )
     await expect(run(flow, film, { command: '/nowhere/voxmux' })).rejects.toThrow(/not be started/)
     await expect(run(flow, film, { command: '/bin/echo' })).rejects.toThrow(/ended with 0 and did not say how/)
   })

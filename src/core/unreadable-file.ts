@@ -1,0 +1,31 @@
+import { UsageError } from './errors.js'
+import { thrownMessage } from './thrown-message.js'
+
+/**
+ * The error for a file that a user named and that cannot be read.
+ *
+ * @param code from the table of error codes
+ * @param cause thrown by `node:fs`
+ */
+export function unreadableFile(code: `ERR_${string}`, path: string, cause: unknown): UsageError {
+  return new UsageError(code, faultOf(path, cause), {
+    cause,
+    input: path,
+    remedies: ['Check the spelling of the path and the permissions of the file.'],
+  })
+}
+
+function faultOf(path: string, cause: unknown): string {
+  switch ((cause as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `${path} does not exist.`
+    case 'EISDIR':
+      return `${path} cannot be read, because it is a folder.`
+    case 'EACCES':
+    case 'EPERM':
+      return `${path} cannot be read: permission denied.`
+    default:
+      return `${path} cannot be read: ${thrownMessage(cause)}.`
+  }
+}
