@@ -1,7 +1,34 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** Folders whose tests leave nothing behind in their process, so that the next file there need not load the modules again. */
+const SHARED = [
+  'client',
+  'config',
+  'contract',
+  'core',
+  'precheck',
+  'media/pcm',
+  'pipeline/plan',
+  'plugins/timelines',
+].map((folder) => `test/${folder}/**/*.test.ts`)
+
+/** The settings of a run that depend on its mode. */
+const ofMode = (mode: string) => ({
+  // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
+  env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },
+  // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.
+  testTimeout: mode === 'soak' ? 1_800_000 : 60_000,
+  hookTimeout: mode === 'soak' ? 300_000 : 60_000,
+  // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower, and a soak, which
+  // measures, has the machine for itself.
+  maxWorkers: mode === 'soak' ? 1 : 3,
+  // A machine of CI shares its cores with others. A test that fails there once is asked again, and named at the end of the
+  // run; everywhere else the first fault counts.
+  retry: process.env.CI && mode !== 'soak' ? 1 : 0,
+})
 
 export default defineConfig(({ mode }) => ({
   resolve: {
@@ -13,19 +40,21 @@ export default defineConfig(({ mode }) => ({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
-    env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },
-    // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.
-    testTimeout: mode === 'soak' ? 1_800_000 : 60_000,
-    hookTimeout: mode === 'soak' ? 300_000 : 60_000,
-    // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower, and a soak, which
-    // measures, has the machine for itself.
-    maxWorkers: mode === 'soak' ? 1 : 3,
+    // A project reads this file again without the mode, so it is told what depends on it.
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...ofMode(mode),
+          name: 'own',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...SHARED],
+        },
+      },
+      { extends: true, test: { ...ofMode(mode), name: 'shared', include: SHARED, isolate: false } },
+    ],
+    ...ofMode(mode),
     pool: 'forks',
-    // A machine of CI shares its cores with others. A test that fails there once is asked again, and named at the end of the
-    // run; everywhere else the first fault counts.
-    retry: process.env.CI && mode !== 'soak' ? 1 : 0,
     reporters: ['default', './test/helpers/second-goes.ts'],
   },
 }))
