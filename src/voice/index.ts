@@ -1,4 +1,5 @@
 export { SAMPLE_RATE as VOICE_SAMPLE_RATE } from './block-plan.js'
+export { compareFaults, type FaultFigures } from './compare-faults.js'
 export { type DetectOptions, detectVoice } from './detect-voice.js'
 export { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
 export { mapVoice, type VoiceMap } from './map-voice.js'

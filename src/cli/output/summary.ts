@@ -4,6 +4,7 @@ import { visibleText } from '../../core/visible-text.js'
 import type { InputStatus } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
+import { faultWords } from '../../pipeline/output/fault-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 
 /**
@@ -24,6 +25,7 @@ function details(receipt: Receipt, receiptPath: string): readonly string[] {
   return [
     row('output', receipt.output.path),
     row('voice', voiceLine(receipt)),
+    ...faultWords(receipt.voices).map((words) => row('found', words)),
     row('kept', keptLine(receipt)),
     ...losses.map((loss) => row('lost', `${loss.what}: ${loss.reason}`)),
     ...tracks.map((track) => row('sync', syncLine(track))),

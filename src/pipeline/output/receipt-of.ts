@@ -1,5 +1,6 @@
 import { formatTime } from '../../core/time.js'
 import { type MuxedVoice, type MuxPlan, type MuxResult, type MuxVerification, writingFacts } from '../../media/index.js'
+import type { FaultFigures } from '../../voice/index.js'
 import { quickIdentity } from '../file-identity.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
@@ -149,9 +150,22 @@ function voiceRecord(plan: PiecePlan, chunk: ObtainedChunk, changes: SoundChange
     match: alignment.match,
     changedSec: change === undefined ? null : rounded(change.changedSec, 3),
     removedDb: rounded(change?.removedDb ?? null, 1),
+    ...faultRecord(change),
     timesMs: { ...regenerated.timesMs },
   }
   return [record]
+}
+
+function faultRecord(faults: FaultFigures | undefined): Pick<VoiceRecord, 'hum' | 'clipping'> {
+  const { hum, clipping } = faults ?? { hum: null, clipping: null }
+  return {
+    hum: hum && {
+      frequencyHz: rounded(hum.frequencyHz, 2),
+      levelDb: rounded(hum.levelDb, 1),
+      fallDb: rounded(hum.fallDb, 1),
+    },
+    clipping: clipping && { share: rounded(clipping.share, 5), shareLeft: rounded(clipping.shareLeft, 5) },
+  }
 }
 
 function rounded(value: number, digits: number): number

@@ -86,6 +86,23 @@ const voiceSchema = z.object({
   removedDb: z.number().nullable().default(null).meta({
     description: 'Mean fall of the level in these seconds, in dB; negative if it rose; null if nothing changed.',
   }),
+  hum: z
+    .object({
+      frequencyHz: z.number(),
+      levelDb: z.number().meta({ description: 'Level of all its harmonics in the sent voice, in dBFS.' }),
+      fallDb: z.number().meta({ description: 'How much lower it is in the output, in dB; 60 at most.' }),
+    })
+    .nullable()
+    .default(null)
+    .meta({ description: 'Hum of the mains in the sent voice, measured in parts of it; null if there was none.' }),
+  clipping: z
+    .object({
+      share: z.number().meta({ description: 'Share of the samples in flat peaks, 0 to 1.' }),
+      shareLeft: z.number().meta({ description: 'The same in the output.' }),
+    })
+    .nullable()
+    .default(null)
+    .meta({ description: 'Clipped peaks of the sent voice, measured in parts of it; null if there were none.' }),
   timesMs: z.record(z.string(), z.number()).meta({
     description: "Unix milliseconds of the service's steps: registered, uploaded, started, ended, downloaded.",
   }),

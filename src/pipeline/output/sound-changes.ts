@@ -1,13 +1,15 @@
 import { type SoundChange, soundChange } from '../../media/index.js'
+import type { FaultFigures } from '../../voice/index.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
+import { soundFaults } from './sound-faults.js'
 
 /** The change of each chunk; a chunk that could not be compared is absent. */
-export type SoundChanges = ReadonlyMap<ObtainedChunk, SoundChange>
+export type SoundChanges = ReadonlyMap<ObtainedChunk, SoundChange & FaultFigures>
 
 /**
- * Measures how much of the sent voice the output changes. Handles and the overlaps of chunks do not count. A fault here
+ * Measures how much of the sent voice the output changes, and which faults of it are left. Handles and the overlaps of chunks do not count. A fault here
  * costs only the figures, because the output is paid for.
  *
  * @param share of the regenerated audio in the output, 0 to 1
@@ -16,15 +18,17 @@ export async function soundChanges(
   pieces: readonly ObtainedPiece[],
   { share, signal }: { readonly share: number; readonly signal: AbortSignal },
 ): Promise<SoundChanges> {
-  const changes = new Map<ObtainedChunk, SoundChange>()
+  const changes = new Map<ObtainedChunk, SoundChange & FaultFigures>()
   for (const piece of pieces) {
     for (const [index, chunk] of piece.chunks.entries()) {
       if (chunk.regenerated === null) continue
       const range = ownRange(piece, index, chunk.cut.range.startSample)
-      const change = await soundChange(chunk.cut, chunk.alignment, { range, share, signal }).catch((error: unknown) => {
+      try {
+        const change = await soundChange(chunk.cut, chunk.alignment, { range, share, signal })
+        changes.set(chunk, { ...change, ...(await soundFaults(chunk, { range, share, signal })) })
+      } catch (error) {
         if (signal.aborted) throw error
-      })
-      if (change) changes.set(chunk, change)
+      }
     }
   }
   return changes

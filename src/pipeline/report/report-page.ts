@@ -3,6 +3,7 @@ import { escapeHtml } from '../../core/escape-html.js'
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import { changeWords } from '../output/change-words.js'
+import { faultWords } from '../output/fault-words.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import type { Comparison, Side } from './comparison.js'
 import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
@@ -25,6 +26,9 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
 <h2>Voice</h2>
 <p>${shown(changeWords(receipt))}.</p>
+${faultWords(receipt.voices)
+  .map((words) => `<p>Found: ${shown(words)}.</p>`)
+  .join('\n')}
 ${table(
   ['From', 'To'],
   receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),

@@ -74,6 +74,7 @@ export function simulatedMedia(world: World) {
     },
     alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.pcm.path),
     soundChange: async () => ({ changedSec: 0, removedDb: null }),
+    async *soundPairs() {},
     decodePcm: (): TracedPcm => pcm(null, ''),
     splice: ({ pieces }: { readonly pieces: readonly SplicePiece[] }) => pieces[0]?.voice,
     meteredPcm: (stream: TracedPcm) => ({ stream, loudness: () => QUIET }),

@@ -1,0 +1,25 @@
+import type { VoiceRecord } from './receipt.js'
+
+/** A smaller fall than this is within what the measurement may be wrong by. */
+const LEAST_FALL_DB = 1
+
+/** Says which faults were found in the voice and what became of them, one sentence each, for people. */
+export function faultWords(voices: readonly VoiceRecord[]): readonly string[] {
+  const [hum] = voices.flatMap(({ hum }) => hum ?? []).sort((one, other) => other.levelDb - one.levelDb)
+  const [clipping] = voices.flatMap(({ clipping }) => clipping ?? []).sort((one, other) => other.share - one.share)
+  const words: string[] = []
+  if (hum) {
+    const rest =
+      hum.fallDb < LEAST_FALL_DB ? 'still there in the output' : `${hum.fallDb.toFixed(0)} dB lower in the output`
+    words.push(`mains hum of ${hum.frequencyHz.toFixed(1)} Hz at ${hum.levelDb.toFixed(0)} dBFS, ${rest}`)
+  }
+  if (clipping)
+    words.push(
+      `clipped peaks in ${percent(clipping.share)} of the samples, ${percent(clipping.shareLeft)} in the output`,
+    )
+  return words
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`
+}
