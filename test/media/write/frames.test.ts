@@ -1,10 +1,11 @@
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
 import { planSize } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
+import { flacFrames } from '../../../src/media/write/frames/flac.js'
 import { oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
 import { chunkFile, chunkStructures } from '../../../src/media/write/structure/chunks.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
@@ -127,7 +128,54 @@ describe('frames between tags', () => {
           expect(await readFile(target)).toEqual(Buffer.concat([before, Buffer.from('new frames'), behind]))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 60 },
+    )
+  })
+
+  it('accounts for every byte of any blocks of FLAC, and changes STREAMINFO and the frames alone', async () => {
+    const block = (type: number, body: Buffer, isLast: boolean) => {
+      const head = Buffer.alloc(4)
+      head.writeUInt32BE(body.length)
+      head[0] = type + (isLast ? 0x80 : 0)
+      return Buffer.concat([head, body])
+    }
+    const flac = (info: number, blocks: readonly (readonly [number, Buffer])[], sound: Buffer) =>
+      Buffer.concat([
+        Buffer.from('fLaC'),
+        block(0, Buffer.alloc(34, info), blocks.length === 0),
+        ...blocks.map(([type, body], place) => block(type, body, place === blocks.length - 1)),
+        sound,
+      ])
+    const bytes = fc.uint8Array({ maxLength: 60 }).map((list) => Buffer.from(list))
+    // Any type but STREAMINFO, which is first, and SEEKTABLE, which needs real frames.
+    const type = fc.integer({ min: 1, max: 126 }).filter((number) => number !== 3)
+    const [path, donor, target] = [folder.file('any.flac'), folder.file('any.donor'), folder.file('any.out')]
+    const fresh = Buffer.from([0xff, 0xf8, 1, 2, 3])
+    await writeFile(donor, flac(7, [[4, Buffer.from('of the encoder')]], fresh))
+    const blocks = fc.array(fc.tuple(type, bytes), { maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), blocks, bytes, fc.boolean(), async (hasHead, list, sound, hasTail) => {
+        const head = hasHead ? id3([title]) : Buffer.alloc(0)
+        const end = hasTail ? id3v1('end') : Buffer.alloc(0)
+        const old = Buffer.concat([Buffer.from([0xff, 0xf8]), sound])
+        const input = Buffer.concat([head, flac(9, list, old), end])
+        await writeFile(path, input)
+        const media = { path, sizeBytes: input.length, container: 'flac', startSec: 0 } as unknown as MediaInfo
+        const stream = { kind: 'audio', audioIndex: 0, startSec: 0, sampleRate: 48_000 } as unknown as AudioStreamInfo
+        const encoding = { codec: 'flac', encoder: 'flac', lossless: true, bitRate: null, options: [] }
+        const track = { input: stream, encoding, channels: 2 }
+        const parsed = await flacFrames.parse(media)
+        if (!parsed) throw new Error('not parsed')
+        const survey = flacFrames.survey(parsed, { media, tracks: [track] })
+        if (survey.kind === 'declines') throw new Error(survey.reason)
+        expect(censusFaults(survey.census, input.length)).toEqual([])
+        const read = await flacFrames.readDonor(donor, track, undefined, parsed)
+        const layout = flacFrames.layOut(parsed, { media, tracks: [track] }, [read])
+        await copyPlan(layout, target, { input: path, donors: [donor] })
+        expect(await readFile(target)).toEqual(Buffer.concat([head, flac(7, list, fresh), end]))
+        await rm(target)
+      }),
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 60 },
     )
   })
 
@@ -242,7 +290,7 @@ describe('chunks', () => {
           expect(censusFaults(census, 12 + body.length + rest.length)).toEqual([])
         },
       ),
-      { numRuns: 100 },
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 100 },
     )
   })
 })
