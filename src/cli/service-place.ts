@@ -36,7 +36,7 @@ export async function nodeFolder(
   { data }: ServicePlaceFlags,
   { isShared, around }: { readonly isShared: boolean; readonly around: Surroundings },
 ): Promise<string> {
-  if (data !== undefined) return ensureStateFolder(resolve(around.cwd, data))
+  if (data !== undefined) return ensureStateFolder(resolve(around.cwd, data), '--data')
   if (!isShared) return serviceFolder(undefined, around)
   throw new UsageError(
     'ERR_DATA_NOT_NAMED',
@@ -65,7 +65,7 @@ export async function serviceFolder(
 
 /** A mistyped folder must not become a second, empty service. */
 function existingFolder(folder: string): Promise<string> {
-  if (existsSync(folder)) return ensureStateFolder(folder)
+  if (existsSync(folder)) return ensureStateFolder(folder, '--data')
   throw new UsageError('ERR_DATA_MISSING', `The folder ${folder} does not exist, so it holds no service.`, {
     remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${folder}\`.`],
   })

@@ -29,10 +29,11 @@ export async function defaultStateFolder(dataFolder: string | null): Promise<Def
 /**
  * Creates the state folder, or removes the access of others.
  *
+ * @param flag the flag that names it; without one, the remedy names the variable
  * @returns its path
  * @throws {UsageError} `ERR_STATE_DIR`
  */
-export async function ensureStateFolder(path: string): Promise<string> {
+export async function ensureStateFolder(path: string, flag?: string): Promise<string> {
   try {
     await makeDurableFolder(path, 0o700)
     const stats = await stat(path)
@@ -44,11 +45,11 @@ export async function ensureStateFolder(path: string): Promise<string> {
     await access(path, constants.W_OK | constants.X_OK)
     return path
   } catch (cause) {
-    throw stateFolderError(path, cause)
+    throw stateFolderError(path, cause, flag ?? 'VOXMUX_STATE_DIR')
   }
 }
 
-function stateFolderError(path: string, cause: unknown): UsageError {
+function stateFolderError(path: string, cause: unknown, setting: string): UsageError {
   const { code, message } = cause as NodeJS.ErrnoException
   const reason =
     code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
@@ -58,7 +59,7 @@ function stateFolderError(path: string, cause: unknown): UsageError {
         : message
   return new UsageError('ERR_STATE_DIR', `The state folder ${path} cannot be used: ${reason}.`, {
     cause,
-    remedies: ['Set VOXMUX_STATE_DIR to a folder of the user that runs voxmux.'],
+    remedies: [`Set ${setting} to a folder of the user that runs voxmux.`],
   })
 }
 

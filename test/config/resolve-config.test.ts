@@ -258,6 +258,9 @@ describe.skipIf(process.platform === 'win32')('the state folder (not on Windows,
   it('says so when a file is in its place', async () => {
     const file = await put('state', 'x')
     await expect(ensureStateFolder(file)).rejects.toMatchObject({ code: 'ERR_STATE_DIR', exitCode: 2 })
+    await expect(ensureStateFolder(file, '--data')).rejects.toMatchObject({
+      remedies: [expect.stringMatching('Set --data')],
+    })
   })
 
   it('is never a temporary folder: without a home it is the system’s, and said', async () => {

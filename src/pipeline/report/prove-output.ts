@@ -126,7 +126,8 @@ async function bothHashed(
 function unknownFacts({ input }: Receipt, { path, state }: OutputProof['input'], kept: readonly KeptStream[]) {
   const facts: string[] = []
   if (state === 'missing') facts.push(`The input ${path} is not there. Name it with --input to compare the packets.`)
-  if (state === 'changed') facts.push(`${path} is not the input any more, so the packets cannot be compared.`)
+  if (state === 'changed')
+    facts.push(`${path} is not the file that was regenerated, so the packets cannot be compared.`)
   if (state === 'remote') facts.push(`The service fetched ${input.path} itself, so the input is not known.`)
   if (kept.some(({ packets }) => packets === 'unknown')) facts.push('The packets of the kept streams are not known.')
   facts.push('The receipt is not signed, so it proves nothing against a person who can write files here.')
