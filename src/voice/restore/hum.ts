@@ -4,6 +4,8 @@ import { LOW_RATE, SEGMENT_SAMPLES } from './tone.js'
 import { sumOfTones } from './tone-sum.js'
 
 const FACTOR = 48_000 / LOW_RATE
+/** Harmonics lie below 1.2 kHz and their aliases above 2.8 kHz, so that a short filter tells them apart. */
+const CROSSINGS = 6
 const MAINS_HZ = [50, 60] as const
 
 /** Shorter sound does not show that a tone is steady. */
@@ -32,7 +34,7 @@ export interface Hum {
  */
 export function findHum(channel: Float32Array): Hum | undefined {
   if (channel.length < LEAST_SEGMENTS * SEGMENT_SAMPLES * FACTOR) return undefined
-  const low = decimate(channel, FACTOR)
+  const low = decimate(channel, FACTOR, CROSSINGS)
   const segments = Math.floor(low.length / SEGMENT_SAMPLES)
   const powers = Float64Array.from({ length: segments }, (_, m) => meanSquare(segmentOf(low, m)))
   const total = powers.reduce((sum, power) => sum + power, 0) / segments
