@@ -27,6 +27,7 @@ const ALLOWED: readonly RegExp[] = [
   /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
+  /^plugins\/watch-folder\/deploy\/farm\/[\w.-]+$/,
   /^shell\/.+\.sh$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,

@@ -1,6 +1,7 @@
 import { silentLogger } from '../../core/logger.js'
 import type { SharedStoreReport } from '../shared-store-report.js'
-import { type PostgresAddress, PostgresServer } from './postgres-server.js'
+import type { PostgresAddress } from './postgres-address.js'
+import { PostgresServer } from './postgres-server.js'
 
 const PATIENCE_MS = 3000
 

@@ -1,9 +1,10 @@
 import { type Logger, silentLogger } from '../../core/logger.js'
 import type { Database, Migration, Statements, Transaction } from './database.js'
+import type { PostgresAddress } from './postgres-address.js'
 import { isLost } from './postgres-errors.js'
 import { migratePostgres } from './postgres-migrations.js'
 import { NOTIFY, PostgresNews } from './postgres-news.js'
-import { type Client, type PostgresAddress, PostgresServer } from './postgres-server.js'
+import { type Client, PostgresServer } from './postgres-server.js'
 import { POSTGRES, postgresScripts, translator } from './postgres-sql.js'
 
 export interface PostgresOptions {

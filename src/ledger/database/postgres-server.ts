@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
 import type { Row, SqlValue } from './connection.js'
+import type { PostgresAddress } from './postgres-address.js'
 import { isConflict, isElsewhere, isLost, isPassing, isUnprepared, storeError } from './postgres-errors.js'
 import { postgresSocket } from './postgres-socket.js'
 
@@ -26,18 +26,6 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     PARSERS[oid] ?? pg.types.getTypeParser(oid as never, format as never),
 } as unknown as pg.CustomTypesConfig
-
-/** How to reach a database. */
-export interface PostgresAddress {
-  /** Servers to try in turn. The store is on the one that accepts writes. */
-  readonly hosts: readonly { readonly host: string; readonly port: number }[]
-  readonly user: string
-  readonly database: string
-  readonly password?: string | (() => string | undefined)
-  readonly ssl: false | ConnectionOptions
-  /** Options of the session, such as `-c search_path=jobs`. */
-  readonly options?: string
-}
 
 /** A connection that is taken from the pool. */
 export type Client = pg.PoolClient

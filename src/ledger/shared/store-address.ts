@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
-import type { PostgresAddress } from '../database/postgres-server.js'
+import type { PostgresAddress } from '../database/postgres-address.js'
 import { passwordFrom } from './password-file.js'
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
