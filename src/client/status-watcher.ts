@@ -65,7 +65,7 @@ export class StatusWatcher {
     } finally {
       signal?.removeEventListener('abort', stop)
       if (waiter) file.waiters.delete(waiter)
-      if (file.waiters.size === 0 && this.#files.get(fileId) === file) this.#forget(file)
+      if (file.waiters.size === 0 && this.#isWatched(file)) this.#forget(file)
     }
   }
 
@@ -117,6 +117,9 @@ export class StatusWatcher {
     return file
   }
 
+  /** False for a file that was forgotten during a request. Another wait for the same id may have begun since. */
+  readonly #isWatched = (file: WatchedFile): boolean => this.#files.get(file.id) === file
+
   #forget(file: WatchedFile): void {
     this.#files.delete(file.id)
     if (this.#files.size > 0) return
@@ -147,9 +150,9 @@ export class StatusWatcher {
           round.signal,
         )
         this.#failingSinceMs = null
-        for (const [index, file] of batch.entries()) this.#take(file, entries[index])
+        for (const [index, file] of batch.entries()) if (this.#isWatched(file)) this.#take(file, entries[index])
       } catch (thrown) {
-        if (!round.signal.aborted) this.#fail(batch, toVoxmuxError(thrown))
+        if (!round.signal.aborted) this.#fail(batch.filter(this.#isWatched), toVoxmuxError(thrown))
       } finally {
         this.#round = undefined
         for (const file of batch) if (file.nextAtMs === Number.POSITIVE_INFINITY) this.#postpone(file)

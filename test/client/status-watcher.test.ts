@@ -5,7 +5,7 @@ import { dueBatch, nextRoundAtMs, pollPauseMs, type WatchedFile } from '../../sr
 import { AccessError, InterruptedError, TransientError } from '../../src/core/errors.js'
 import type { Fault, ScriptedStatus } from '../helpers/fault-server.js'
 import { until } from '../helpers/until.js'
-import { errorOf, QUICK, test } from './harness.js'
+import { errorOf, impatientFor, QUICK, test } from './harness.js'
 
 const PENDING: ScriptedStatus = { status: 'Pending', errorCode: 0, progress: 0 }
 const HALF: ScriptedStatus = { status: 'InProgress', errorCode: 0, progress: 50 }
@@ -73,6 +73,31 @@ describe('waiting for a file', () => {
     await client.ping()
     await new Promise((resolve) => setTimeout(resolve, 60))
     expect(server.calls.getFilesStatus).toBe(before)
+  })
+
+  test('a file that is awaited anew is not lost to the response of a request from before', async ({
+    server,
+    connect,
+    file,
+  }) => {
+    const hangs: Fault = { kind: 'hang' }
+    server.behaviour.states = [DONE]
+    const client = connect(impatientFor(hangs))
+    const started = async () => {
+      const { file_id } = await client.registerAndUpload({ clientFileId: 'a.wav' }, (await file(10)).path)
+      await client.startOnce(file_id)
+      return file_id
+    }
+    const [first, other] = [await started(), await started()]
+    server.fail('getFilesStatus', hangs)
+    const stop = new AbortController()
+    const aborted = errorOf(client.waitFor(first, { signal: stop.signal }))
+    await until(() => server.calls.getFilesStatus === 1)
+    const others = client.waitFor(other)
+    stop.abort()
+    expect(await aborted).toBeInstanceOf(InterruptedError)
+    expect(await client.waitFor(first)).toMatchObject({ id: first, status: 'Succeeded' })
+    expect(await others).toMatchObject({ id: other, status: 'Succeeded' })
   })
 
   test('an abort of one leaves another waiting for the same file', async ({ client, server, file }) => {
