@@ -31,6 +31,7 @@ const statements = (dialect: Dialect): Statement[] => [
   ['a list of a group and status', ...query({ group: 'g1' }, 'failed'), 'jobs_by_(group|status)'],
   ['a page of a list', ...query({ before: 'x' }, 'queued'), 'jobs_by_status|jobs_pkey'],
   ['a list by input', ...query({ input: '/in/x' }), 'jobs_by_input'],
+  ['a list by published output', ...query({ published: '/out/x' }), 'jobs_published'],
   ['what ended', FORGET_ENDED, [0], 'jobs_ended'],
 ]
 

@@ -160,4 +160,8 @@ export const LEDGER_MIGRATIONS: readonly Migration[] = [
       EXECUTE FUNCTION open_lane();
     `,
   },
+  `
+  -- A published output is known by its path, also when its receipt is not written yet.
+  CREATE INDEX jobs_published ON jobs (output, id) WHERE published_sha256 IS NOT NULL;
+  `,
 ]

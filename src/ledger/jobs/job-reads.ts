@@ -40,6 +40,7 @@ export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string;
   }
   if (filter.group !== undefined) add('jobs.grp = ?', filter.group)
   if (filter.input !== undefined) add('jobs.input = ?', filter.input)
+  if (filter.published !== undefined) add('jobs.published_sha256 IS NOT NULL AND jobs.output = ?', filter.published)
   if (status !== undefined) add('jobs.status = ?', status)
   if (filter.before !== undefined) add('jobs.id < ?', filter.before)
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''

@@ -8,26 +8,20 @@ import type { FinishedJob } from './job-life.js'
 /** The input itself if it is an output of voxmux, unless `force` asks to regenerate it again. */
 export async function ownOutput(
   { input, cwd, settings }: PlanRequest,
-  signal: AbortSignal | undefined,
-): Promise<FinishedJob | null> {
-  if (settings.force || isWebAddress(input)) return null
-  const output = resolve(cwd, input)
-  return (await ownReceipt(output, signal)) ? { status: 'skipped', output, receipt: null } : null
-}
-
-/**
- * The same for an output that has no receipt yet: only the ledger tells what a run published right before it was killed.
- * The receipt is written then. A second `voxmux *.mp4` names such a file beside its source.
- */
-export async function unrecordedOutput(
-  { input, cwd, settings, group }: PlanRequest,
   jobs: JobStore,
   signal: AbortSignal | undefined,
 ): Promise<FinishedJob | null> {
   if (settings.force || isWebAddress(input)) return null
   const output = resolve(cwd, input)
-  for (const job of await jobs.list({ group, statuses: ['queued', 'working'] }))
-    if (job.output === output && (await wasPublishedBy(job, output, signal)))
-      return { status: 'skipped', output, receipt: null }
-  return null
+  const isOwn = (await ownReceipt(output, signal)) || (await isUnrecorded(output, jobs, signal))
+  return isOwn ? { status: 'skipped', output, receipt: null } : null
+}
+
+/**
+ * Whether a run published this file and was killed before it wrote the receipt: only the ledger tells. The receipt is
+ * written then. A second `voxmux *.mp4` names such a file beside its source.
+ */
+async function isUnrecorded(output: string, jobs: JobStore, signal: AbortSignal | undefined): Promise<boolean> {
+  for (const job of await jobs.list({ published: output })) if (await wasPublishedBy(job, output, signal)) return true
+  return false
 }

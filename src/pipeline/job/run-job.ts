@@ -11,7 +11,7 @@ import { jobKindOf } from './job-kind.js'
 import { type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
-import { ownOutput, unrecordedOutput } from './own-output.js'
+import { ownOutput } from './own-output.js'
 
 /** Pause between two checks of a job that another process holds, in milliseconds. */
 const HELD_POLL_MS = 500
@@ -31,8 +31,7 @@ export async function runJob(
   let outcome: JobOutcome
   try {
     const finished =
-      (await ownOutput(request, options.signal)) ??
-      (await unrecordedOutput(request, context.jobs, options.signal)) ??
+      (await ownOutput(request, context.jobs, options.signal)) ??
       (await runJobLife(jobKindOf(request, context), {
         ...{ context, reporter: run.reporter, waitUntilMs: options.waitUntilMs },
         claim: (planned) => run.claim(planned),

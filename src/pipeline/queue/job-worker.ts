@@ -183,7 +183,7 @@ class QueueWorker implements JobWorker {
 
   async #runLife(held: HeldJob, record: QueuedRecord, reporter: JobReporter): Promise<JobOutcome> {
     const request = planRequestOf(held.job, record)
-    const own = await ownOutput(request, held.signal)
+    const own = await ownOutput(request, this.#context.jobs, held.signal)
     if (own !== null) {
       await held.complete({ status: 'skipped' })
       return outcomeOfFinished(reporter.facts, own)
