@@ -3,6 +3,13 @@ import { JobFailedError, VoxmuxError } from '../core/errors.js'
 import { fileSha256 } from './file-identity.js'
 import { missingInput } from './output/storage-faults.js'
 
+/** Faults of an input that was moved, removed or replaced. */
+export const INPUT_GONE_CODES: ReadonlySet<string> = new Set([
+  'ERR_INPUT_MISSING',
+  'ERR_INPUT_MOVED',
+  'ERR_INPUT_CHANGED',
+])
+
 /** An input that must not change after its voice was cut. */
 export interface WatchedInput {
   /**

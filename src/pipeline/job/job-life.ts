@@ -1,13 +1,14 @@
 import { dirname } from 'node:path'
-import { UsageError, VerificationError } from '../../core/errors.js'
+import { UsageError, VerificationError, VoxmuxError } from '../../core/errors.js'
 import { syncFolder } from '../../core/sync-folder.js'
 import type { HeldJob, Job } from '../../ledger/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
-import type { ExistingOutput } from '../output/existing-output.js'
+import { type ExistingOutput, wasPublishedBy } from '../output/existing-output.js'
 import { type Receipt, readReceipt } from '../output/receipt.js'
 import { clearStale } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan } from '../plan/plan-job.js'
+import { INPUT_GONE_CODES } from '../watched-input.js'
 import type { JobReporter } from './job-reporter.js'
 import { type AssembledOutput, publishOutput } from './publish-output.js'
 import { openWorkbench, type Workbench } from './workbench.js'
@@ -129,10 +130,7 @@ export async function runJobLife(
       if (finished.status === 'done') reporter.progress('publish', 100)
     }
 
-    await reporter.published({ ...finished, receiptPath: receiptPath(output) })
-    const isOwn = finished.status === 'done' || held.job.publishedSha256 !== null
-    await held.complete({ status: isOwn ? 'done' : 'skipped', receipt: receiptPath(output) })
-    return finished
+    return await end(held, finished, reporter)
   } catch (error) {
     if (error instanceof VerificationError) await bench?.keepForInspection()
     throw error
@@ -140,6 +138,31 @@ export async function runJobLife(
     await bench?.close()
     await kind.close?.()
   }
+}
+
+/**
+ * Ends a job that failed because its input is gone, if an earlier attempt was killed right after it published: that
+ * output is whole and paid for. Rethrows any other error.
+ */
+export async function endPublished(
+  error: unknown,
+  held: HeldJob,
+  { context, reporter }: Pick<JobLifeOptions, 'context' | 'reporter'>,
+): Promise<FinishedJob> {
+  const { job, signal } = held
+  const { output } = job
+  if (!(error instanceof VoxmuxError) || !INPUT_GONE_CODES.has(error.code) || output === null) throw error
+  if (!(await wasPublishedBy(job, output, signal))) throw error
+  reporter.learn({ output })
+  return end(held, await adopt(output, { receipt: receiptPath(output) }, job.id, context), reporter)
+}
+
+async function end(held: HeldJob, finished: FinishedJob, reporter: JobReporter): Promise<FinishedJob> {
+  const receipt = receiptPath(finished.output)
+  await reporter.published({ ...finished, receiptPath: receipt })
+  const isOwn = finished.status === 'done' || held.job.publishedSha256 !== null
+  await held.complete({ status: isOwn ? 'done' : 'skipped', receipt })
+  return finished
 }
 
 /** Another attempt at this job took the name, perhaps one that froze between its lease check and the link. */

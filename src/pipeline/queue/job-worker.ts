@@ -14,7 +14,7 @@ import type { PipelineContext } from '../context.js'
 import type { JobEvent, Stage } from '../events.js'
 import { endOfJob, faultOfDaemon } from '../job/job-endings.js'
 import { jobKindOf } from '../job/job-kind.js'
-import { runJobLife } from '../job/job-life.js'
+import { endPublished, runJobLife } from '../job/job-life.js'
 import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from '../job/job-outcome.js'
 import { JobReporter } from '../job/job-reporter.js'
 import { ownOutput } from '../job/own-output.js'
@@ -188,13 +188,14 @@ class QueueWorker implements JobWorker {
       await held.complete({ status: 'skipped' })
       return outcomeOfFinished(reporter.facts, own)
     }
+    const sides = { context: this.#context, reporter }
     const finished = await runJobLife(jobKindOf(request, this.#context), {
-      ...{ context: this.#context, reporter },
+      ...sides,
       claim: async ({ output }) => {
         await held.checkpoint({ output })
         return held
       },
-    })
+    }).catch((error: unknown) => endPublished(error, held, sides))
     return outcomeOfFinished(reporter.facts, finished)
   }
 

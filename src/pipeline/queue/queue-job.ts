@@ -11,10 +11,8 @@ import { missingInput } from '../output/storage-faults.js'
 import { isWebAddress } from '../plan/expand-inputs.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
+import { INPUT_GONE_CODES } from '../watched-input.js'
 import { type QueuedFile, queuedRecordOf, queuedState, shownInput } from './queued-file.js'
-
-/** Faults of a job whose input has left its old name, or is another file there. */
-const ELSEWHERE_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
 /** Number of jobs of one path to search for a content hash. */
 const KNOWN_LIMIT = 5
@@ -145,7 +143,7 @@ async function updateKnownJob(
   const isSameWish = ticket !== undefined && queuedRecordOf(job)?.ticket === ticket
   const isAgain =
     (settings.force && !isSameWish) ||
-    (isMoved && job.error !== null && ELSEWHERE_CODES.has(job.error.code)) ||
+    (isMoved && job.error !== null && INPUT_GONE_CODES.has(job.error.code)) ||
     (supersede === true && (await isSuperseded(job, jobs)))
   if (isEnded(job.status) ? !isAgain : !isMoved) return job
   if (isEnded(job.status)) await jobs.requeue(job.id)

@@ -5,6 +5,8 @@ import type { Job } from '../../../src/ledger/index.js'
 import type { JobEvent } from '../../../src/pipeline/events.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import type { JobHooks } from '../../../src/pipeline/job-hooks.js'
+import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
 import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import type { QueuedFile } from '../../../src/pipeline/queue/queued-file.js'
@@ -73,6 +75,18 @@ describe('a worker', () => {
     expect(await readdir(bench.folder.file('state/work'))).toEqual([])
   })
 
+  it('ends a job whose output was published by a killed attempt and whose input is gone since', async () => {
+    const job = await queue('speech.wav')
+    const worker = work()
+    const receipt = receiptPath(String((await ended(job, 'done')).output))
+    await worker.stop()
+    for (const path of [receipt, job.input]) await rm(path)
+    await bench.pipeline.context.jobs.requeue(job.id)
+    work()
+    await ended(job, 'done')
+    expect(await readReceipt(receipt)).toMatchObject({ job: job.id })
+  })
+
   it('pays once for the same content, and does it twice', async () => {
     const first = await queue('speech.wav')
     const copy = bench.folder.file('again.wav')
@@ -82,10 +96,8 @@ describe('a worker', () => {
     await ended(first, 'done')
     await ended(second, 'done')
     expect(bench.server.charges).toBe(1)
-    expect((await readdir(bench.folder.file('out'))).filter((name) => name.endsWith('.wav')).sort()).toEqual([
-      'again.regen.wav',
-      'speech.regen.wav',
-    ])
+    const names = (await readdir(bench.folder.file('out'))).filter((name) => name.endsWith('.wav'))
+    expect(names.sort()).toEqual(['again.regen.wav', 'speech.regen.wav'])
   })
 
   it('lets one bad file hold up nothing', async () => {
