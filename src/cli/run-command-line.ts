@@ -57,21 +57,20 @@ function chooseCommand(argv: readonly string[]): { entry: CommandEntry; rest: re
   const word = argv[at] ?? ''
   const named = findCommand(word)
   if (named) return { entry: named, rest: argv.toSpliced(at, 1) }
-  refuseMistypedCommand(word)
+  refuseUnknownWord(word)
   const fallback = findCommand(DEFAULT_COMMAND)
   if (!fallback) throw new UsageError('ERR_USAGE', `The command "${word}" does not exist.`)
   return { entry: fallback, rest: argv }
 }
 
-function refuseMistypedCommand(word: string): void {
+/** Refuses a bare word that is no command and no file. As an input, it would get the help and the faults of `run`. */
+function refuseUnknownWord(word: string): void {
   if (!/^[a-z]+$/i.test(word) || existsSync(word)) return
-  const guess = nearest(
-    word,
-    COMMANDS.map(({ name }) => name),
-  )
-  if (guess === undefined) return
-  throw new UsageError('ERR_USAGE', `"${word}" is neither a command nor a file. Did you mean \`voxmux ${guess}\`?`, {
-    remedies: ['`voxmux --help` lists the commands.'],
+  const names = COMMANDS.map(({ name }) => name)
+  const guess = nearest(word, names)
+  const hint = guess === undefined ? '' : ` Did you mean \`voxmux ${guess}\`?`
+  throw new UsageError('ERR_USAGE', `"${word}" is neither a command nor a file.${hint}`, {
+    remedies: [`The commands are ${names.join(', ')}. \`voxmux --help\` explains them.`],
   })
 }
 

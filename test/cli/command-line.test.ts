@@ -73,6 +73,9 @@ describe('usage errors', () => {
   it.each([
     [['presets', '--jsn'], '--jsn is not an option; did you mean --json?'],
     [['prests'], '"prests" is neither a command nor a file. Did you mean `voxmux presets`?'],
+    [['frobnicate'], '"frobnicate" is neither a command nor a file.'],
+    [['frobnicate', '--help'], '"frobnicate" is neither a command nor a file.'],
+    [['--foo', 'a.mp4'], '--foo is not an option.'],
     [['presets', 'podcst'], 'The preset "podcst" does not exist; did you mean "podcast"?'],
     [['presets', 'podcast', 'more'], 'Unexpected argument "more".'],
     [['check'], 'Which file? For example: voxmux check clip.mov'],

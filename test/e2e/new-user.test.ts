@@ -43,6 +43,15 @@ describe('the path of a new user, with nothing configured and an empty environme
     expect(report).toMatchObject({ exitCode: 0, done: 1, status: 'done', output: workshop.path('out.wav') })
     expect(existsSync(report.receipt ?? '')).toBe(true)
   })
+
+  it('a name without an extension is a folder, and a report that is asked for later is named', async () => {
+    const input = workshop.take('silence.wav')
+    const args = [input, '--mix', '0', '--output', 'newd']
+    expect((await runCli(args, options())).stderr).toContain('newd/silence.regen.wav')
+    expect((await runCli([...args, '--report'], options())).stderr).toMatch(
+      /report +\S+newd\/silence\.regen\.wav\.\S+html/,
+    )
+  })
 })
 
 function options() {

@@ -54,7 +54,8 @@ async function make(folder: Aftercare, place: string): Promise<void> {
     const { code, message } = cause as NodeJS.ErrnoException
     // A folder that is not writable now may be repaired while the daemon runs. Its jobs wait for that.
     if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC') return
-    throw wrongFolder(folder, `${place} cannot be made (${message})`, cause)
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, or lies below one' : message
+    throw wrongFolder(folder, `${place} cannot be a folder (${why})`, cause)
   }
 }
 

@@ -101,7 +101,14 @@ function sentence(message: string, argv: readonly string[], parser: Argv, { name
     return `${isPositional(invalid[1] ?? '', command) ? '' : '--'}${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
   const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
   if (valueless) return `${flag(valueless)} needs a value.`
-  if (/^Not enough non-option arguments/.test(message)) return missing(name, command)
+  if (/^Not enough non-option arguments/.test(message)) {
+    // yargs takes the word after an unknown flag for its value, so the operand seems to be missing.
+    const known = knownFlags(parser)
+    const stray = argv
+      .flatMap((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1] ?? [])
+      .find((name) => !known.includes(name))
+    return stray === undefined ? missing(name, command) : unknownFlag(stray, parser)
+  }
   return message.split('\n')[0] ?? message
 }
 

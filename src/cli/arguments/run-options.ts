@@ -63,7 +63,7 @@ export const RUN_OPTIONS = {
     alias: 'o',
     type: 'string',
     requiresArg: true,
-    describe: 'Output file or folder (default: beside the input)',
+    describe: 'Output file, or folder: a name without an extension (default: beside the input)',
     group: 'Output:',
   },
   ...CONFIG_OPTIONS,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { sortableId } from '../../ledger/index.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
@@ -67,7 +69,7 @@ async function planRequests(
   { cwd }: CommandContext,
 ): Promise<readonly PlanRequest[]> {
   const inputs = await expandInputs(typed, cwd)
-  const wanted = args.output
+  const wanted = args.output === undefined ? undefined : folderMeant(args.output, cwd)
   if (inputs.length > 1 && wanted !== undefined && !(await namesFolder(wanted, cwd))) {
     throw new UsageError('ERR_OUTPUT_FOR_SEVERAL', `${inputs.length} inputs cannot share one output file, ${wanted}.`, {
       remedies: [`Name a folder: --output ${wanted}/`],
@@ -83,4 +85,9 @@ async function planRequests(
   }
   const common = { output: wanted, cwd, group: 'run', settings, remote }
   return inputs.map((input) => ({ provisionalId: sortableId(), input, ...common }))
+}
+
+/** Reads a name without an extension as a folder, unless it exists: no player opens a film that is called `newd`. */
+function folderMeant(output: string, cwd: string): string {
+  return extname(output) !== '' || existsSync(resolve(cwd, output)) ? output : `${output}/`
 }

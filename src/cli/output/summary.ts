@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import pc from 'picocolors'
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
@@ -6,6 +7,7 @@ import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
+import { reportPath } from '../../pipeline/report/write-report.js'
 
 /**
  * The text below the files at the end. One file: what was kept, the measured sync, and the loudness before and after.
@@ -14,10 +16,16 @@ import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pi
 export function summary(outcomes: readonly JobOutcome[]): string {
   const [only] = outcomes
   if (only && outcomes.length === 1)
-    return only.receipt ? details(only.receipt, only.event.receipt ?? '').join('\n') : ''
+    return only.receipt ? details(only.receipt, only.event.receipt ?? '').join('\n') : earlierReport(only.event)
   const counts = new Map<InputStatus, number>()
   for (const { event } of outcomes) counts.set(event.status, (counts.get(event.status) ?? 0) + 1)
   return `${outcomes.length} files: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}`
+}
+
+/** The page of an output that was done before. */
+function earlierReport({ output }: JobOutcome['event']): string {
+  const page = output === null ? undefined : reportPath(output)
+  return page !== undefined && existsSync(page) ? row('report', page) : ''
 }
 
 function details(receipt: Receipt, receiptPath: string): readonly string[] {

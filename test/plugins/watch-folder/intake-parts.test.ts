@@ -10,7 +10,9 @@ import { type FailureReport, FailureReports } from '../../../plugins/watch-folde
 import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
 import { placeByTemplate } from '../../../plugins/watch-folder/places/output-place.js'
+import { prepareFolder } from '../../../plugins/watch-folder/places/prepare-folder.js'
 import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
+import type { Aftercare } from '../../../plugins/watch-folder/watched-folder.js'
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
@@ -40,6 +42,18 @@ describe('outputPlace', () => {
     expect(() => place('{folder}', 'clip.mov')).toThrow('leaves no name')
     expect(() => place('..', 'clip.mov')).toThrow('leaves no name')
   })
+})
+
+it('a folder for outputs or reports that is a file is refused in words', async () => {
+  const file = folder.file('notes.txt')
+  await writeFile(file, '')
+  for (const failed of [file, join(file, 'below')]) {
+    const wish = { path: folder.file('.'), out: folder.file('out'), failed, done: folder.file('done'), source: 'keep' }
+    await expect(prepareFolder(wish as Aftercare)).rejects.toMatchObject({
+      code: 'ERR_WATCH_FOLDER',
+      message: expect.stringContaining(`${failed} cannot be a folder (it is a file, or lies below one)`),
+    })
+  }
 })
 
 describe('linkOut', () => {
