@@ -8,7 +8,7 @@ import { fileLine } from '../../src/cli/output/file-line.js'
 import { createOutput } from '../../src/cli/output/output.js'
 import { fitCells } from '../../src/cli/output/progress-bars.js'
 import { createReporter, overallPercent, type ProgressStyle } from '../../src/cli/output/reporter.js'
-import { jobLine } from '../../src/cli/show/describe-job.js'
+import { jobDetails, jobTable } from '../../src/cli/show/describe-job.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Job } from '../../src/ledger/index.js'
 import { type FileEvent, resultEventSchema, STAGES } from '../../src/pipeline/events.js'
@@ -50,7 +50,8 @@ describe('a name that hides what it is', () => {
     const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: `${name} is odd.`, remedies: [name] }
     const event = { ...file, input: `/in/${name}`, status: 'failed', output: null, error } as const
     expect(fileLine(event, colors, '/in')).toBe(`✖ ${shown} failed: ${shown} is odd.\n    → ${shown}`)
-    expect(jobLine({ id: 'a', status: 'failed', updatedMs: 0, input: name } as Job)).toMatch(/ {2}clip\\u202e/)
+    const job = { id: 'a', status: 'failed', updatedMs: 0, input: `/in/${name}`, output: null, error } as unknown as Job
+    expect(jobTable([job], 0)).toContain(`  /in/${shown}\n    ✖ ${shown} is odd.`)
   })
 
   it('stays exact in JSON', () => {
@@ -199,4 +200,27 @@ it('a line never wraps and never commands the terminal', () => {
   expect(fitCells('日本語', 4)).toBe('日…')
   expect(fitCells('a\u001b[2Jb', 20)).toBe('a\\u001b[2Jb')
   expect(fitCells('a\u0007', 10)).toBe('a\\u0007')
+})
+
+it('lists jobs with headings, age, output and error, and shows one without its JSON', () => {
+  const done = { id: 'A', status: 'done', updatedMs: 0, input: '/in/a.mov', output: '/out/a.mov', error: null }
+  const why = { code: 'ERR_FILE_FAILED', errorCode: -3, name: null, message: 'No voice.', remedies: ['Use another.'] }
+  const failed = { ...done, id: 'B', status: 'failed', updatedMs: 90_000, input: '/in/b.mov', error: why }
+  const rows = jobTable([done, failed] as Job[], 3 * 3_600_000).split('\n')
+  expect(rows.map((row) => row.replace(/ +/g, ' '))).toEqual([
+    'job status age file',
+    'A done 3 h /in/a.mov',
+    ' → /out/a.mov',
+    'B failed 2 h /in/b.mov',
+    ' ✖ No voice.',
+  ])
+  const state = { receipt: { voices: [{ fileId: 'voice-1' }] } }
+  const shown = jobDetails({
+    ...failed,
+    ...{ receipt: null, preset: 'podcast', group: 'run', state },
+    createdMs: 0,
+  } as never)
+  expect(shown).toMatch(/error +ERR_FILE_FAILED: No voice\.\n +→ Use another\.\n/)
+  expect(shown).toMatch(/file id +voice-1$/)
+  expect(shown).not.toContain('{')
 })

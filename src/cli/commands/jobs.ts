@@ -12,7 +12,7 @@ import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { moveLedger } from '../move-ledger.js'
 import { requireJob } from '../require-job.js'
-import { jobDetails, jobLine } from '../show/describe-job.js'
+import { jobDetails, jobTable } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -23,7 +23,7 @@ export const command = defineCommand({
   positionals: '<action> [job..]',
   examples: [
     ['list --status failed', 'list the newest failed jobs'],
-    ['show clip.mov', 'show everything about the newest job of this input'],
+    ['show clip.mov', 'show the newest job of this input; --json prints its whole state'],
     ['retry 01JD…', 'queue a job again; a worker or the next run of its input processes it'],
     ['retry clip.mov --force', 'process it again and replace its output'],
     ['forget clip.mov', 'forget that it was done; the next run processes it again'],
@@ -81,10 +81,8 @@ async function list(
 ): Promise<ExitCode> {
   const filter = { ...(status !== undefined && { statuses: [status] }), ...(group !== undefined && { group }) }
   const found = await jobs.list({ limit, ...filter })
-  for (const job of found) {
-    output.event(jobEvent(job))
-    output.print(jobLine(job))
-  }
+  for (const job of found) output.event(jobEvent(job))
+  if (found.length > 0) output.print(jobTable(found, Date.now()))
   for (const pause of await jobs.pauses())
     output.note(`${pause.group === null ? 'All jobs are' : `${pause.group} is`} paused: ${pause.reason}`)
   if (found.length === 0) output.note('No jobs match.')

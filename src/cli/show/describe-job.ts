@@ -1,12 +1,32 @@
 import { visibleText } from '../../core/visible-text.js'
 import type { Job } from '../../ledger/index.js'
+import type { Receipt } from '../../pipeline/output/receipt.js'
 
-/** Formats a job in one line: id, state, time, input. */
-export function jobLine({ id, status, updatedMs, input }: Job): string {
-  return `${id}  ${status.padEnd(14)}  ${timestamp(updatedMs)}  ${visibleText(input)}`
+/** Lists jobs under a heading, each with its age, and with its output or its last error below. */
+export function jobTable(jobs: readonly Job[], nowMs: number): string {
+  return [jobRow('job', 'status', 'age', 'file'), ...jobs.map((job) => jobLine(job, nowMs))].join('\n')
 }
 
-/** Formats all that the ledger holds about a job. */
+/** Formats a job: id, state, time since its last change, input, and below that its output or its last error. */
+function jobLine({ id, status, updatedMs, input, output, error }: Job, nowMs: number): string {
+  const below = error ? `✖ ${error.message}` : status === 'done' && output !== null ? `→ ${output}` : null
+  const line = jobRow(id, status, age(nowMs - updatedMs), visibleText(input))
+  return below === null ? line : `${line}\n    ${visibleText(below)}`
+}
+
+function jobRow(id: string, status: string, since: string, file: string): string {
+  return `${id.padEnd(26)}  ${status.padEnd(14)}  ${since.padStart(6)}  ${file}`
+}
+
+/** A rounded time, such as `5 min` or `3 d`. */
+function age(ms: number): string {
+  const sec = Math.max(0, Math.round(ms / 1000))
+  if (sec < 60) return `${sec} s`
+  if (sec < 3600) return `${Math.floor(sec / 60)} min`
+  return sec < 2 * 86_400 ? `${Math.floor(sec / 3600)} h` : `${Math.floor(sec / 86_400)} d`
+}
+
+/** Formats a job for people. Its whole state is in the JSON. */
 export function jobDetails(job: Job): string {
   const rows: readonly (readonly [string, string | null])[] = [
     ['id', job.id],
@@ -20,11 +40,19 @@ export function jobDetails(job: Job): string {
     ['updated', timestamp(job.updatedMs)],
     ['processed by', job.holder ? `process ${job.holder.pid} on ${job.holder.host}` : null],
     ['error', job.error ? `${job.error.code}: ${job.error.message}` : null],
-    ['state', Object.keys(job.state).length > 0 ? JSON.stringify(job.state) : null],
+    ...(job.error?.remedies ?? []).map((remedy) => ['', `→ ${remedy}`] as const),
+    ['group', job.group],
+    ...fileIds(job).map((id) => ['file id', id] as const),
   ]
   return rows
     .flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(13)} ${visibleText(value)}`]))
     .join('\n')
+}
+
+/** The service's file ids of a published output. */
+function fileIds({ state }: Job): readonly string[] {
+  const { voices = [] } = (state.receipt ?? {}) as Partial<Receipt>
+  return voices.flatMap(({ fileId }) => fileId ?? [])
 }
 
 function timestamp(ms: number): string {
