@@ -11,4 +11,4 @@ for (const page of GENERATED_PAGES) {
   const path = pathOf(page.path)
   writeFileSync(path, renderPage(page, readFileSync(path, 'utf8')))
 }
-for (const { path, write } of GENERATED_FILES) writeFileSync(pathOf(path), write())
+for (const { path, write } of GENERATED_FILES) writeFileSync(pathOf(path), await write())

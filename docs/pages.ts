@@ -6,6 +6,7 @@ import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
 import { licenceList } from './sections/licences.js'
+import { manPage } from './sections/man-page.js'
 import { pluginSettings } from './sections/plugin-settings.js'
 import { presetTable } from './sections/presets.js'
 import { serviceSettingsTable } from './sections/service-settings.js'
@@ -48,10 +49,11 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
 export interface GeneratedFile {
   /** From the root of the repository. */
   readonly path: string
-  readonly write: () => string
+  readonly write: () => string | Promise<string>
 }
 
 export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { path: 'docs/voxmux.1', write: manPage },
   // The output of `voxmux step --schema`, at an address for the "$schema" of an editor.
   { path: 'docs/step-job.schema.json', write: () => `${JSON.stringify(jobRequestJsonSchema(), null, 2)}\n` },
 ]

@@ -1,6 +1,7 @@
 import type { ExitCode } from '../../src/core/errors.js'
 
-const MEANINGS: Readonly<Record<ExitCode, readonly [meaning: string, next: string]>> = {
+/** The meaning of each exit code, and what to do about it. */
+export const EXIT_CODES: Readonly<Record<ExitCode, readonly [meaning: string, next: string]>> = {
   0: ['Done, or already done.', 'Nothing.'],
   1: ['The job failed, and would fail again.', 'Read the message, then correct the file or the service.'],
   2: ['The command, the configuration or a path is wrong. Nothing was tried.', 'Correct what the message names.'],
@@ -19,6 +20,6 @@ const WHEN_SEVERAL = 'With several inputs, the exit code is the first of 130, 2,
 
 /** Markdown table of the exit codes of the command line. */
 export function exitCodeTable(): string {
-  const rows = Object.entries(MEANINGS).map(([code, [meaning, next]]) => `| ${code} | ${meaning} | ${next} |`)
+  const rows = Object.entries(EXIT_CODES).map(([code, [meaning, next]]) => `| ${code} | ${meaning} | ${next} |`)
   return ['| exit code | meaning | what to do |', '| --- | --- | --- |', ...rows, '', WHEN_SEVERAL].join('\n')
 }

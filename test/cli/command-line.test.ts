@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -158,7 +158,7 @@ describe('words that are never flags', () => {
   })
 
   it.each([
-    [['completion', '--', '-x'], 'shell takes bash, zsh, fish, not "-x".'],
+    [['completion', '--', '-x'], 'shell takes bash, zsh, fish, powershell, not "-x".'],
     [['doctor', '--', '-x'], 'Unexpected argument "-x".'],
   ])('%j is refused as it was typed', async (args, message) => {
     const { code, stderr } = await voxmux(args)
@@ -224,7 +224,31 @@ it('jobs tells what an empty ledger holds', async () => {
   expect((await voxmux(['jobs', 'show', 'nothing.mp4'])).code).toBe(2)
 })
 
-it('completion knows every command', async () => {
-  const { stdout } = await voxmux(['completion', 'bash'])
-  for (const { name } of COMMANDS) expect(stdout).toContain(`    ${name}) flags="--`)
+describe('completion', () => {
+  let script: Promise<Ended> | undefined
+
+  it.each([
+    ['', COMMANDS.map(({ name }) => name)],
+    ['clip.mov --channels ', ['auto', 'center', 'each', 'downmix']],
+    ['run --channels = c', ['center']],
+    ['run clip.mov -p pod', ['podcast']],
+    ['timeline cut.otio --preset web', ['web-video']],
+    ['watch --prog', ['--progress']],
+    ['jobs ', ['list', 'show', 'retry', 'forget', 'export', 'import']],
+    ['jobs list --status fai', ['failed']],
+    ['portal keys', ['keys']],
+  ])('bash offers after `voxmux %s`', async (typed, offered) => {
+    script ??= voxmux(['completion', 'bash'])
+    const { stdout } = await script
+    const words = ['voxmux', ...typed.split(' ')].map((word) => `'${word}'`)
+    const asked = `COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _voxmux; echo "\${COMPREPLY[*]}"`
+    const shown = execFileSync('bash', ['-c', `${stdout}\n${asked}`], { encoding: 'utf8' })
+    expect(shown.trim().split(' ').filter(Boolean)).toEqual(offered)
+  })
+
+  it.each(['fish', 'powershell'])('for %s has every command and the values', async (shell) => {
+    const { stdout } = await voxmux(['completion', shell])
+    for (const { name } of COMMANDS) expect(stdout).toContain(name)
+    expect(stdout).toMatch(/auto.+center.+each.+downmix/)
+  })
 })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installNodes, oldestNode } from './other-nodes.js'
-import { checkContents } from './tarball-contents.js'
+import { brokenLinks, checkContents } from './tarball-contents.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
@@ -31,7 +31,8 @@ function pack(): string {
   const answer = run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', tempDir], ROOT)
   // What `prepare` prints comes before the JSON.
   const [tarball] = JSON.parse(answer.slice(answer.search(/^\[\s*\{/m))) as [PackedTarball]
-  const problems = checkContents(tarball.files.map(({ path }) => path))
+  const paths = tarball.files.map(({ path }) => path)
+  const problems = [...checkContents(paths), ...brokenLinks(paths, (path) => readFileSync(join(ROOT, path), 'utf8'))]
   if (problems.length > 0) throw new Error(`The tarball is wrong:\n${problems.join('\n')}`)
   const { mode } = tarball.files.find(({ path }) => path === 'dist/src/cli/main.js') ?? { mode: 0 }
   if ((mode & 0o111) === 0) throw new Error('dist/src/cli/main.js is not executable in the tarball.')

@@ -1,9 +1,13 @@
+import { posix } from 'node:path'
+
 const WANTED: readonly RegExp[] = [
   /^package\.json$/,
   /^README\.md$/,
   /^LICENSE$/,
   /^NOTICE$/,
   /^CHANGELOG\.md$/,
+  /^docs\/one-file\.md$/,
+  /^docs\/voxmux\.1$/,
   /^dist\/src\/index\.js$/,
   /^dist\/src\/index\.d\.ts$/,
   /^dist\/src\/service\/index\.js$/,
@@ -22,6 +26,8 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/obs\/voxmux_obs\.py$/,
 ]
 const ALLOWED: readonly RegExp[] = [
+  /^docs\/([\w-]+\.(md|1)|demo\.svg|step-job\.schema\.json)$/,
+  /^(fixtures|plugins)\/README\.md$/,
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
   /^dist\/.+\.(js|d\.ts)$/,
   /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
@@ -45,4 +51,21 @@ export function checkContents(paths: readonly string[]): readonly string[] {
     ...missing.map((pattern) => `nothing matches ${pattern.source}`),
     ...strange.map((path) => `${path} should not be packed`),
   ]
+}
+
+/**
+ * The relative links of packed pages that lead to nothing in the package.
+ *
+ * @param read the text of a packed file
+ */
+export function brokenLinks(paths: readonly string[], read: (path: string) => string): readonly string[] {
+  return paths
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((page) =>
+      [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].flatMap(([, link = '']) => {
+        const target = posix.join(posix.dirname(page), link)
+        const isThere = paths.some((path) => path === target || path.startsWith(`${target}/`))
+        return isThere ? [] : [`${page} links to ${link}, which is not packed`]
+      }),
+    )
 }

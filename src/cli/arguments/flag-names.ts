@@ -1,13 +1,5 @@
-import yargs, { type Argv } from 'yargs'
+import type { Argv } from 'yargs'
 import type { Command } from '../command.js'
-
-/** The flags of a command as a user types them, without hyphens, sorted. */
-export function flagNames(command: Command): readonly string[] {
-  const parser = command.build(yargs([]).version(false))
-  return knownFlags(parser)
-    .filter((name) => name === name.toLowerCase() && !isPositional(name, command))
-    .sort()
-}
 
 /** Every long flag name that a parser accepts, in yargs's spellings. */
 export function knownFlags(parser: Argv): readonly string[] {
