@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { checkContents } from './tarball-contents.js'
+import { brokenLinks, checkContents } from './tarball-contents.js'
 
 interface Manifest {
   readonly license?: string
@@ -33,6 +33,7 @@ describe('licences', () => {
 
 describe('the contents of the tarball', () => {
   const good = [
+    ...['docs/one-file.md', 'docs/voxmux.1'],
     ...['package.json', 'README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md', 'presets/transparent.json'],
     ...[
       'dist/src/index.js',
@@ -56,5 +57,11 @@ describe('the contents of the tarball', () => {
   it('are refused with a test in them, or without the licence', () => {
     const bad = good.map((name) => (name === 'LICENSE' ? 'test/a.test.js' : name))
     expect(checkContents(bad)).toEqual(['nothing matches ^LICENSE$', 'test/a.test.js should not be packed'])
+  })
+
+  it('are refused if a page links to something that is not packed', () => {
+    const page = '[one](docs/one-file.md) [all](plugins/tdarr) [web](https://example.com) [gone](docs/gone.md#part)'
+    const broken = brokenLinks(good, (path) => (path === 'README.md' ? page : ''))
+    expect(broken).toEqual(['README.md links to docs/gone.md, which is not packed'])
   })
 })

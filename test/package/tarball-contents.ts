@@ -62,7 +62,7 @@ export function brokenLinks(paths: readonly string[], read: (path: string) => st
   return paths
     .filter((path) => path.endsWith('.md'))
     .flatMap((page) =>
-      [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].flatMap(([, link = '']) => {
+      [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)[^)]*\)/g)].flatMap(([, link = '']) => {
         const target = posix.join(posix.dirname(page), link)
         const isThere = paths.some((path) => path === target || path.startsWith(`${target}/`))
         return isThere ? [] : [`${page} links to ${link}, which is not packed`]

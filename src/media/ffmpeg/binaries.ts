@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs'
-import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import { startChild } from './child-process.js'
@@ -27,22 +26,22 @@ const PROBE_TIMEOUT_MS = 15_000
 const found = new Map<string, Promise<MediaBinary>>()
 
 /**
- * Finds a working ffmpeg: `VOXMUX_FFMPEG`, the optional ffmpeg-static, PATH, the usual folders. Runs each candidate
+ * Finds a working ffmpeg: `VOXMUX_FFMPEG`, PATH, the usual folders. Runs each candidate
  * once before trusting it, and remembers the result (see `toolFact`).
  *
  * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfmpeg(): Promise<MediaBinary> {
-  return findTool('ffmpeg', process.env.VOXMUX_FFMPEG, () => packaged('ffmpeg-static'))
+  return findTool('ffmpeg', process.env.VOXMUX_FFMPEG)
 }
 
 /**
- * Finds a working ffprobe: `VOXMUX_FFPROBE`, PATH, the usual folders, the optional installer package.
+ * Finds a working ffprobe: `VOXMUX_FFPROBE`, PATH, the usual folders.
  *
  * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfprobe(): Promise<MediaBinary> {
-  return findTool('ffprobe', process.env.VOXMUX_FFPROBE, () => packaged('@ffprobe-installer/ffprobe'))
+  return findTool('ffprobe', process.env.VOXMUX_FFPROBE)
 }
 
 /** Forgets the results, those of earlier processes too, so that the tools are seen as they are now. */
@@ -51,32 +50,25 @@ export function forgetBinaries(): void {
   keepNoToolFacts()
 }
 
-function findTool(tool: Tool, chosen: string | undefined, fromPackage: () => string | undefined): Promise<MediaBinary> {
+function findTool(tool: Tool, chosen: string | undefined): Promise<MediaBinary> {
   const key = [tool, chosen, process.env.PATH].join('\0')
   const known = found.get(key)
   if (known) return known
-  const search = searchTool(tool, chosen, fromPackage)
+  const search = searchTool(tool, chosen)
   found.set(key, search)
   search.catch(() => found.delete(key))
   return search
 }
 
-async function searchTool(
-  tool: Tool,
-  chosen: string | undefined,
-  fromPackage: () => string | undefined,
-): Promise<MediaBinary> {
+async function searchTool(tool: Tool, chosen: string | undefined): Promise<MediaBinary> {
   if (chosen) {
     const binary = await tryBinary(chosen)
     return binary ? notTooOld(tool, binary) : fail(tool, `${chosen} is not a working ${tool}`)
   }
-  const bundled = fromPackage()
-  const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
-  // The bundled ffmpeg is newer than most systems'. The bundled ffprobe is older than any, so it comes last.
-  const candidates = tool === 'ffmpeg' ? [bundled, ...installed] : [...installed, bundled]
+  const candidates = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
   let old: TriedBinary | undefined
   for (const candidate of new Set(candidates)) {
-    const binary = candidate && isExecutable(candidate) ? await tryBinary(candidate) : undefined
+    const binary = isExecutable(candidate) ? await tryBinary(candidate) : undefined
     if (binary && !binary.isTooOld) return binary
     old ??= binary
   }
@@ -105,17 +97,6 @@ async function printedVersion(path: string): Promise<ToolVersion> {
   const version = exitCode === 0 ? toolVersion(stdout) : undefined
   if (!version) throw new Error(`${path} prints no version`)
   return version
-}
-
-/** The path that a package exports (ffmpeg-static: a string; the installer: `.path`), or undefined. */
-function packaged(name: string): string | undefined {
-  try {
-    const exported: unknown = createRequire(import.meta.url)(name)
-    const path = typeof exported === 'string' ? exported : (exported as { path?: unknown } | null)?.path
-    return typeof path === 'string' ? path : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function pathFolders(): string[] {
