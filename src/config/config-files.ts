@@ -69,13 +69,17 @@ export function absolutePaths(
   return new Map([...settings].map(([path, value]) => [path, absoluteSetting(path, value, folder)]))
 }
 
+/** Settings that are paths even if they are a bare name. */
+const ALWAYS_PATHS: ReadonlySet<SettingPath> = new Set([
+  ...['stateDir', 'ledger', 'cacheDir', 'engine', 'credentials.cert', 'credentials.key'],
+])
+
 function absoluteSetting(path: SettingPath, value: unknown, folder: string): unknown {
   if (path === 'extensions') return (value as Settings['extensions'])?.map((extension) => fromFolder(extension, folder))
   if (path === 'watch.folders')
     return (value as WatchFolderSettings[]).map((watched) => absoluteFolder(watched, folder))
   if (typeof value !== 'string') return value
-  if (path === 'stateDir' || path === 'ledger' || path === 'cacheDir' || path === 'engine')
-    return resolve(folder, value)
+  if (ALWAYS_PATHS.has(path)) return resolve(folder, value)
   // A bare name is not a path: a program is searched in PATH, a preset among the built-in ones.
   const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
   return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value

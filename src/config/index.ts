@@ -2,6 +2,7 @@ export * from './check-schema.js'
 
 export type { ConfiguredExtension } from './configured-extensions.js'
 
+export type { CredentialsSettings } from './credentials-schema.js'
 export * from './load-preset.js'
 export { describeOrigin } from './merge-layers.js'
 export * from './nearest.js'

@@ -11,6 +11,7 @@ import {
   unreadModule,
 } from './config-files.js'
 import { type ConfiguredExtension, configuredExtensions } from './configured-extensions.js'
+import type { CredentialsSettings } from './credentials-schema.js'
 import { CONFIG_VARIABLE, readEnvironment, SETTING_VARIABLES, unknownVariables } from './environment.js'
 import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
 import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
@@ -43,6 +44,8 @@ export interface Config {
   readonly outputType: OutputType | null
   readonly strict: boolean
   readonly report: boolean
+  /** How outputs are signed, with absolute paths; null: they are not. */
+  readonly credentials: CredentialsSettings | null
   /** null: a file is sent in one part, up to the service's limit. */
   readonly chunkSec: number | null
   readonly concurrency: number
@@ -155,6 +158,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
     outputType: settings.outputType ?? null,
     strict: settings.strict,
     report: settings.report,
+    credentials: settings.credentials ?? null,
     chunkSec: settings.chunkSec ?? null,
     concurrency: settings.concurrency,
     workerConcurrency: merged.get('concurrency')?.origin.kind === 'default' ? WORKER_CONCURRENCY : settings.concurrency,

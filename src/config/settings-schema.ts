@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
+import { credentialsSchema } from './credentials-schema.js'
 import { recipePartSchema } from './preset-schema.js'
 import { watchSchema } from './watch-schema.js'
 
@@ -112,6 +113,9 @@ export const settingsSchema = recipePartSchema.extend({
     .boolean()
     .optional()
     .meta({ description: 'Write a page beside the output that compares before and after.' }),
+  credentials: credentialsSchema.optional().meta({
+    description: 'Sign every output with Content Credentials (C2PA); see docs/proof.md.',
+  }),
   chunkSec: z.number().min(10).optional().meta({ description: 'Send long files in parts of about this length.' }),
   concurrency: z
     .int()

@@ -19,6 +19,7 @@ const TRUSTED_ONLY = [
   'ffprobe',
   'engine',
   'extensions',
+  'credentials',
   'watch.dashboard',
 ] as const
 

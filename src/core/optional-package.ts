@@ -9,13 +9,19 @@ import { PACKAGE_FOLDER } from './package-folder.js'
  *
  * @param needs first part of the message, such as `Azure Blob Storage needs`
  * @param name name and version, such as `pg@8`
+ * @param remedies more to do besides the installation
  */
-export function packageMissing(code: ErrorCode, needs: string, name: string): (cause: unknown) => never {
+export function packageMissing(
+  code: ErrorCode,
+  needs: string,
+  name: string,
+  remedies: readonly string[] = [],
+): (cause: unknown) => never {
   return (cause) => {
     const fault = (cause as NodeJS.ErrnoException).code
     if (fault !== 'ERR_MODULE_NOT_FOUND' && fault !== 'MODULE_NOT_FOUND') throw cause
     const message = `${needs} the package ${name.replace(/(?<=.)@.*/, '')}, which is not installed.`
-    throw new UsageError(code, message, { cause, remedies: [installCommand(name)] })
+    throw new UsageError(code, message, { cause, remedies: [installCommand(name), ...remedies] })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from '../core/logger.js'
+import type { Credentials } from '../credentials/index.js'
 import type { JobStore, LimitsLearned } from '../ledger/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
@@ -24,6 +25,8 @@ export interface PipelineContext extends VoiceServiceContext {
   /** Slots of this process for each kind of stage. */
   readonly slots: StageSlots
   readonly logger: Logger
+  /** Signs the outputs of jobs that want it. Absent if none are configured. */
+  readonly credentials?: Credentials
   /** Hooks of the extensions. Every job calls them in this order, before a front end's own. */
   readonly hooks?: readonly JobHooks[]
 }

@@ -119,6 +119,7 @@ describe('resolveConfig', () => {
     [{ profiles: { production: { authUrl: 'https://evil.example' } } }, '"profiles.production.authUrl"', 'config.json'],
     [{ webhook: { listen: '0.0.0.0:80' } }, '"webhook.listen"', 'VOXMUX_WEBHOOK_LISTEN'],
     [{ extensions: ['./evil.mjs'] }, '"extensions"', '--config'],
+    [{ credentials: { cert: 'c.pem', keyCommand: ['./evil'] } }, '"credentials.keyCommand"', '--config'],
     [{ ffmpeg: './evil' }, '"ffmpeg"', 'VOXMUX_FFMPEG'],
     [{ stateDir: '/tmp/evil' }, '"stateDir"', 'VOXMUX_STATE_DIR'],
     [{ store: 'postgres://evil.example' }, '"store"', 'VOXMUX_STORE'],

@@ -21,6 +21,7 @@ import { watchInput } from '../watched-input.js'
 import { copiedOutput } from './copied-output.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
+import { requireCredentials, signPart } from './sign-part.js'
 
 /** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
 interface FileVoices extends ObtainedVoices {
@@ -46,7 +47,9 @@ function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext): Limit
 
 async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
   const { settings, supersede = false } = request
-  const { output, outputBytes, workBytes } = plan
+  const { output, workBytes } = plan
+  // Signing writes the file again.
+  const outputBytes = (settings.signed ? 2 : 1) * plan.outputBytes
   const input = plan.media.path
   const recipe = recipeHash(settings, context.serviceIdentity)
   const identity = await quickIdentity(input)
@@ -62,6 +65,7 @@ async function plannedFile(plan: JobPlan, request: PlanRequest, context: Pipelin
     async requireStartable() {
       const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refused) throw refused
+      await requireCredentials(settings, context)
       await requireWritableFolder(dirname(output))
     },
     async obtain(attempt) {
@@ -134,12 +138,17 @@ async function assemblePart(
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
   const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
   const { recipe } = settings
-  const write = (joints: { readonly changed?: typeof changed }) =>
-    writeOutput(plan.mux, streams, part, {
+  let credentials: Receipt['credentials'] = null
+  const write = async (joints: { readonly changed?: typeof changed }) => {
+    const written = await writeOutput(plan.mux, streams, part, {
       ...{ signal, workFolder, ...joints },
       packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
     })
+    const { inputSha256, pieces } = voices
+    credentials = await signPart(plan, { settings, recipeHash, inputSha256, pieces, context }, { bench, signal })
+    return written
+  }
   const [written, changes] = await Promise.all([
     write({ changed }),
     soundChanges(voices.pieces, { share: recipe.mix / 100, signal }),
@@ -167,6 +176,7 @@ async function assemblePart(
       muxed,
       verification,
       inputSha256,
+      credentials,
     },
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
   })

@@ -9,6 +9,7 @@ import {
   useConfiguredBinaries,
 } from '../../config/index.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
+import { openCredentials } from '../../credentials/index.js'
 import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
 import { valueSha256 } from '../file-identity.js'
@@ -48,12 +49,14 @@ const VOICE_CONCURRENCY = 16
 /**
  * Opens ledger and cache in the state folder, and the service on first use.
  *
- * @throws {UsageError} for incomplete service settings or an unusable state folder
+ * @throws {UsageError} for incomplete service settings, unusable credentials or an unusable state folder
  */
 export async function openPipeline(config: Config, options: OpenPipelineOptions): Promise<Pipeline> {
   const { logger = silentLogger } = options
   useConfiguredBinaries(config)
   const target = requireService(config)
+  const credentials = config.credentials && openCredentials(config.credentials)
+  await credentials?.require()
   const stateDir = await ensureStateFolder(config.stateDir)
   const engine = target.kind === 'embedded' && config.engine !== null ? await engineIdentity(config.engine) : null
   const ledger = await openStore(config, logger)
@@ -85,6 +88,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     stateDir,
     voiceConcurrency: VOICE_CONCURRENCY,
     slots: openStageSlots(config.stages),
+    ...(credentials && { credentials }),
     logger,
   }
   return {

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import type { HeldJob, JobCheckpoint } from '../../ledger/index.js'
 import { publish } from '../output/publish.js'
 import { type Receipt, writeReceipt } from '../output/receipt.js'
-import { receiptPath } from '../plan/output-path.js'
+import { receiptPath, sidecarPath } from '../plan/output-path.js'
 import { publishReport } from '../report/write-report.js'
 import type { Workbench } from './workbench.js'
 
@@ -40,6 +40,8 @@ export async function publishOutput(
       await bench.requireSamePlace()
       const publishedSha256 = receipt.output.sha256
       await checkpoint({ output, publishedSha256, state: { receipt }, ...(inputIdentity && { inputIdentity }) })
+      // Before the output, so that no reader sees a file that seems unsigned.
+      if (receipt.credentials?.carrier === 'sidecar') await rename(bench.sidecarPart, sidecarPath(output))
     },
   })
   if (receipt.report !== null) await publishReport(bench.reportPart, output)

@@ -3,15 +3,16 @@ import { dirname } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { PipelineContext } from '../context.js'
 import { requireFreeSpace } from '../output/free-space.js'
-import { partPath, receiptPartPath, reportPartPath } from '../output/part-file.js'
+import { partPath, receiptPartPath, reportPartPath, sidecarPartPath } from '../output/part-file.js'
 import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
 
 /** The files that one attempt at a job works on. */
 export interface Workbench {
-  /** Hidden files beside the output, in which it is built with its receipt and its report. */
+  /** Hidden files beside the output, in which it is built with its receipt, its report and its sidecar. */
   readonly part: string
   readonly receiptPart: string
   readonly reportPart: string
+  readonly sidecarPart: string
   /** Folder for cuts and regenerated audio, private to the user. */
   readonly workFolder: string
   /** Clears what killed processes left, and makes the work folder. @throws {TransientError} `ERR_DISK_FULL` */
@@ -41,9 +42,10 @@ export async function openWorkbench(
   const part = partPath(output, jobId)
   const receiptPart = receiptPartPath(output, jobId)
   const reportPart = reportPartPath(output, jobId)
+  const sidecarPart = sidecarPartPath(output, jobId)
   let workFolder: string | undefined
   return {
-    ...{ part, receiptPart, reportPart },
+    ...{ part, receiptPart, reportPart, sidecarPart },
     get workFolder() {
       if (workFolder === undefined) throw new Error('the workbench is used before it is prepared')
       return workFolder
@@ -63,7 +65,7 @@ export async function openWorkbench(
       if (workFolder) await keepForInspection(stateDir, jobId, workFolder)
     },
     async close() {
-      for (const path of [part, receiptPart, reportPart]) await rm(path, { force: true })
+      for (const path of [part, receiptPart, reportPart, sidecarPart]) await rm(path, { force: true })
       if (workFolder) await rm(workFolder, { recursive: true, force: true })
     },
   }

@@ -39,6 +39,7 @@ export async function bareReceipt({
       address: context.serviceAddress,
       model: settings.recipe.voice.model,
     },
+    credentials: null,
     report: null,
     publish: null,
     ffmpeg: { version: (await findFfmpeg()).version, runs: [] },

@@ -26,6 +26,11 @@ export function receiptPartPath(output: string, jobId: string): string {
   return `${partPath(output, jobId)}.json`
 }
 
+/** Names a hidden file in which the sidecar of Content Credentials is built. */
+export function sidecarPartPath(output: string, jobId: string): string {
+  return `${partPath(output, jobId)}.c2pa`
+}
+
 /** Names a hidden file in which a report is built. */
 export function reportPartPath(output: string, jobId: string): string {
   return `${partPath(output, jobId)}.html`

@@ -24,6 +24,7 @@ export interface ReceiptParts extends ReceiptFacts {
   readonly muxed: MuxResult
   readonly verification: MuxVerification
   readonly inputSha256: string
+  readonly credentials: Receipt['credentials']
   readonly output: { readonly path: string; readonly sizeBytes: number; readonly sha256: string }
 }
 
@@ -62,6 +63,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     voices: voices.pieces.flatMap(({ plan, chunks }) =>
       chunks.flatMap((chunk) => voiceRecord(plan, chunk, parts.changes)),
     ),
+    credentials: parts.credentials,
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
     ffmpeg: { ...bare.ffmpeg, runs: muxed.runs.map((args) => [...args]) },
   }
@@ -73,7 +75,7 @@ function receiptWriting(mux: MuxPlan): Receipt['writing'] {
 }
 
 /** The regenerated parts in seconds, each once, however many channels or tracks it has. */
-function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'] {
+export function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'] {
   const parts = pieces.flatMap(({ plan, range, chunks: [chunk] }) => {
     if (chunk === undefined) return []
     const { startSample, endSample } = closeRange(plan.range, range.endSample)

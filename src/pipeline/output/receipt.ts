@@ -128,6 +128,13 @@ const trackSchema = z.object({
 })
 export type TrackRecord = z.infer<typeof trackSchema>
 
+const credentialsSchema = z.object({
+  carrier: z.enum(['embedded', 'sidecar']).meta({ description: 'Their place: in the file, or in `<output>.c2pa`.' }),
+  signer: z.string().meta({ description: 'Subject of the signing certificate.' }),
+  sourceType: z.string().meta({ description: "IPTC's word for the effect of the service on a voice." }),
+  reason: z.string().nullable().meta({ description: 'Why a file that can hold them has a sidecar; else null.' }),
+})
+
 /** `<output>.voxmux.json`: the record of what was done to a file, and the proof that nothing else changed. */
 export const receiptSchema = z.object({
   schemaVersion: z.literal(1),
@@ -157,6 +164,10 @@ export const receiptSchema = z.object({
   voices: z.array(voiceSchema),
   service: z.object({ identity: z.string(), address: z.string(), model: z.string() }),
   verification: z.object({ level: z.enum(['full', 'fast']), passed: z.literal(true), checks: z.array(z.string()) }),
+  credentials: credentialsSchema
+    .nullable()
+    .default(null)
+    .meta({ description: 'Content Credentials (C2PA) of the output; null if it is not signed.' }),
   report: z
     .string()
     .nullable()

@@ -17,6 +17,8 @@ export interface JobSettings {
   /** Refuses files that would lose anything. */
   readonly strict: boolean
   readonly report: boolean
+  /** Signs the output with Content Credentials. Absent: no. */
+  readonly signed?: boolean | undefined
   /** Sends long files in parts of about this length; null for one piece. */
   readonly chunkSec: number | null
   /** Regenerates only this many seconds; null for all. */
@@ -33,6 +35,7 @@ export const jobSettingsSchema = z.object({
   outputType: outputTypeSchema.nullable(),
   strict: z.boolean(),
   report: z.boolean(),
+  signed: z.boolean().optional(),
   chunkSec: z.number().nullable(),
   previewSec: z.number().nullable(),
   force: z.boolean(),
@@ -40,10 +43,11 @@ export const jobSettingsSchema = z.object({
 
 /** The settings of a configuration, with the decisions for a single job. */
 export function settingsOfConfig(
-  { preset, recipe, outputType, strict, report, chunkSec }: Config,
+  { preset, recipe, outputType, strict, report, chunkSec, credentials }: Config,
   own: Pick<JobSettings, 'segments' | 'previewSec' | 'force'>,
 ): JobSettings {
-  return { preset: preset.name, recipe, outputType, strict, report, chunkSec, ...own }
+  const signed = credentials !== null && { signed: true }
+  return { preset: preset.name, recipe, outputType, strict, report, chunkSec, ...signed, ...own }
 }
 
 /**
@@ -52,8 +56,13 @@ export function settingsOfConfig(
  */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
   const { verify: _verify, mix, onlyNoisy, skipClean, ...recipe } = settings.recipe
-  const { segments, outputType, chunkSec, previewSec } = settings
+  const { segments, outputType, chunkSec, previewSec, signed } = settings
   // Defaults are left out, so that outputs from before these settings keep their hash.
-  const later = { ...(mix !== 100 && { mix }), ...(onlyNoisy && { onlyNoisy }), ...(skipClean && { skipClean }) }
+  const later = {
+    ...(mix !== 100 && { mix }),
+    ...(onlyNoisy && { onlyNoisy }),
+    ...(skipClean && { skipClean }),
+    ...(signed && { signed }),
+  }
   return valueSha256({ recipe, ...later, segments, outputType, chunkSec, previewSec, serviceIdentity })
 }

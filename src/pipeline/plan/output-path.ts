@@ -49,6 +49,11 @@ export function receiptPath(output: string): string {
   return `${output}${RECEIPT_SUFFIX}`
 }
 
+/** Path of the Content Credentials beside an output that cannot hold them. */
+export function sidecarPath(output: string): string {
+  return `${output}.c2pa`
+}
+
 /** A name short enough that the receipt's longer name still fits. */
 export function fittingName(stem: string, suffix: string): string {
   return fitName(stem, suffix, NAME_MAX_BYTES - Buffer.byteLength(RECEIPT_SUFFIX))

@@ -50,6 +50,21 @@ export function keepId3(tag: Buffer, start: number): KeptId3 {
   return { entries: entries.filter(({ length }) => length > 0), pieces }
 }
 
+/**
+ * The frames of a tag besides a manifest of Content Credentials; null if the tag cannot be parsed.
+ *
+ * @param tag all of its bytes
+ */
+export function id3Frames(tag: Buffer): readonly { readonly id: string; readonly body: Buffer }[] | null {
+  const version = tag[3] ?? 0
+  if ((version !== 3 && version !== 4) || ((tag[5] ?? 0) & NOT_PLAIN) !== 0) return null
+  const frames = framesOf(tag, version)?.map(({ id, start, length }) => ({
+    id,
+    body: tag.subarray(start + 10, start + length),
+  }))
+  return frames?.filter(({ id, body }) => !isManifest(id, body)) ?? null
+}
+
 function framesOf(tag: Buffer, version: 3 | 4): readonly Id3Frame[] | null {
   const frames: Id3Frame[] = []
   for (let at = 10; at + 10 <= tag.length; ) {
@@ -70,6 +85,9 @@ function synchsafe(bytes: Buffer): number | null {
 
 function staleReason(id: string, body: Buffer): string | null {
   if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
-  const isClaim = id === 'GEOB' && body.subarray(0, 64).includes('c2pa')
-  return isClaim ? 'its signature is that of the old file' : null
+  return isManifest(id, body) ? 'its signature is that of the old file' : null
+}
+
+function isManifest(id: string, body: Buffer): boolean {
+  return id === 'GEOB' && body.subarray(0, 64).includes('c2pa')
 }

@@ -1,0 +1,102 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { throwIfAborted } from '../core/abort.js'
+import { readAt } from '../core/read-at.js'
+import { id3Frames, id3Length, isoBoxes } from '../media/index.js'
+
+/** A part of a file, in bytes. */
+interface Range {
+  readonly start: number
+  readonly length: number
+}
+
+const BLOCK_BYTES = 1024 ** 2
+/** Boxes with offsets into the file, which move behind the manifest. */
+const OFFSETS = /(^|\/)(stco|co64|saio|iloc|tfhd|tfra|sidx|mfro)$/
+/** Frames with text, whose encoding may change. Verification compares them as tags. */
+const TEXT = /^(T|W|COMM|USLT|APIC|CHAP|CTOC|GEOB)/
+
+/**
+ * Proves that a signed file is the unsigned one and a manifest, and nothing else changed but sizes and offsets.
+ *
+ * @param container of both, one into which a manifest can be embedded
+ * @returns a difference, or null
+ */
+export async function differenceOfSigned(
+  before: string,
+  after: string,
+  container: string,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const [old, signed] = await Promise.all([open(before, 'r'), open(after, 'r')])
+  try {
+    const compare = container === 'wav' ? compareWave : /^(mp3|flac)$/.test(container) ? compareTagged : compareIso
+    return await compare(old, signed, signal)
+  } finally {
+    await Promise.all([old.close(), signed.close()])
+  }
+}
+
+type Compare = (old: FileHandle, signed: FileHandle, signal: AbortSignal | undefined) => Promise<string | null>
+
+const compareWave: Compare = async (old, signed, signal) => {
+  const { size } = await old.stat()
+  const isSame = await sameBytes(old, signed, { start: 0, length: size }, 0, [{ start: 4, length: 4 }], signal)
+  return isSame ? null : 'a chunk'
+}
+
+const compareIso: Compare = async (old, signed, signal) => {
+  const [{ size }, { size: signedSize }] = await Promise.all([old.stat(), signed.stat()])
+  const [boxes, signedBoxes] = await Promise.all([isoBoxes(old, size), isoBoxes(signed, signedSize)])
+  const added = signedSize - size
+  const manifest = signedBoxes?.find(({ path, length }) => path === 'uuid' && length === added)
+  if (!boxes || !manifest) return 'a box'
+  const mayDiffer = boxes.filter(({ path }) => OFFSETS.test(path))
+  const parts = [
+    { from: { start: 0, length: manifest.start }, shift: 0 },
+    { from: { start: manifest.start, length: size - manifest.start }, shift: added },
+  ]
+  for (const { from, shift } of parts) {
+    if (!(await sameBytes(old, signed, from, shift, mayDiffer, signal))) return 'a box'
+  }
+  return null
+}
+
+const compareTagged: Compare = async (old, signed, signal) => {
+  const [tag, signedTag] = await Promise.all([readTag(old), readTag(signed)])
+  const [frames, signedFrames] = [tag.length > 0 ? id3Frames(tag) : [], id3Frames(signedTag)]
+  const isSameTag =
+    frames?.length === signedFrames?.length &&
+    frames?.every(({ id, body }) => signedFrames?.some((is) => is.id === id && (TEXT.test(id) || is.body.equals(body))))
+  if (!isSameTag) return 'a frame of its ID3 tag'
+  const { size } = await old.stat()
+  const shift = signedTag.length - tag.length
+  const isSame = await sameBytes(old, signed, { start: tag.length, length: size - tag.length }, shift, [], signal)
+  return isSame ? null : 'its sound'
+}
+
+async function readTag(file: FileHandle): Promise<Buffer> {
+  return readAt(file, 0, id3Length(await readAt(file, 0, 10), 'ID3') ?? 0)
+}
+
+async function sameBytes(
+  old: FileHandle,
+  signed: FileHandle,
+  { start, length }: Range,
+  shift: number,
+  mayDiffer: readonly Range[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  for (let at = start; at < start + length; at += BLOCK_BYTES) {
+    throwIfAborted(signal)
+    const size = Math.min(BLOCK_BYTES, start + length - at)
+    const blocks = await Promise.all([readAt(old, at, size), readAt(signed, at + shift, size)])
+    const [was, is] = blocks
+    if (was.equals(is)) continue
+    for (const range of mayDiffer) {
+      const [from, to] = [range.start - at, range.start + range.length - at]
+      if (to > 0 && from < size) for (const block of blocks) block.fill(0, Math.max(0, from), Math.min(size, to))
+    }
+    if (!was.equals(is)) return false
+  }
+  return true
+}

@@ -1,0 +1,62 @@
+import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { CredentialsSettings } from '../config/index.js'
+import { UsageError } from '../core/errors.js'
+import { thrownMessage } from '../core/thrown-message.js'
+import type { SigningCertificate } from './certificate.js'
+import { runKeyCommand } from './run-key-command.js'
+import { acceptSignature, signBytes } from './signature.js'
+
+/** Signs bytes as COSE wants it. @throws Error if the command of the key fails */
+export type SignBytes = (bytes: Buffer) => Promise<Buffer>
+
+const SOURCES = ['key', 'keyVariable', 'keyCommand'] as const
+
+/**
+ * Opens the private key of a certificate, and proves with a trial that it is its key. No message holds anything of the
+ * key, nor of the words of a library that read it.
+ *
+ * @throws {UsageError} `ERR_CREDENTIALS_KEY`
+ */
+export async function openSigningKey(
+  settings: CredentialsSettings,
+  { leaf, algorithm }: SigningCertificate,
+): Promise<SignBytes> {
+  const given = SOURCES.filter((name) => settings[name] !== undefined)
+  if (given.length !== 1) throw keyFault(`Name one of ${SOURCES.join(', ')}: ${given.length} are set`)
+  const { keyCommand } = settings
+  const key = keyCommand ? null : await readKey(settings)
+  const signOnce = async (bytes: Buffer) =>
+    key ? signBytes(bytes, key, algorithm) : runKeyCommand(keyCommand ?? [], bytes)
+  const signed: SignBytes = async (bytes) => {
+    const signature = acceptSignature(await signOnce(bytes), bytes, leaf.publicKey, algorithm)
+    if (!signature) throw new Error(`the signature is not one of the key of ${settings.cert}`)
+    return signature
+  }
+  await signed(randomBytes(32)).catch((cause: unknown) => {
+    throw keyFault(`A trial failed: ${thrownMessage(cause)}`)
+  })
+  return signed
+}
+
+async function readKey({ key: path, keyVariable = '' }: CredentialsSettings): Promise<KeyObject> {
+  const where = path === undefined ? `The variable ${keyVariable}` : `The key file ${path}`
+  const pem =
+    path === undefined
+      ? process.env[keyVariable]
+      : await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+          throw keyFault(`${where} cannot be read (${code})`)
+        })
+  if (!pem) throw keyFault(`${where} is empty or not set`)
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    throw keyFault(`${where} is not a private key in PEM without a passphrase`)
+  }
+}
+
+function keyFault(what: string): UsageError {
+  return new UsageError('ERR_CREDENTIALS_KEY', `The key for Content Credentials cannot be used. ${what}.`, {
+    remedies: ['Correct `credentials` in the configuration: the key must be that of `credentials.cert`.'],
+  })
+}

@@ -1,0 +1,71 @@
+import { rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { UsageError } from '../../core/errors.js'
+import type { SignedFacts } from '../../credentials/index.js'
+import type { PipelineContext } from '../context.js'
+import type { Receipt } from '../output/receipt.js'
+import { segmentsOf } from '../output/receipt-of.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import type { JobPlan } from '../plan/plan-job.js'
+import type { ObtainedPiece } from '../voice/obtain-voices.js'
+import type { Workbench } from './workbench.js'
+
+/** Facts of a job that its Content Credentials state. */
+interface SigningFacts {
+  readonly settings: JobSettings
+  readonly recipeHash: string
+  readonly inputSha256: string
+  readonly pieces: readonly ObtainedPiece[]
+  readonly context: PipelineContext
+}
+
+/**
+ * Proves before anything is sent that the output can be signed, if the job wants that.
+ *
+ * @throws {UsageError} `ERR_CREDENTIALS_MISSING` and those of `Credentials.require`
+ */
+export async function requireCredentials(settings: JobSettings, { credentials }: PipelineContext): Promise<void> {
+  if (!settings.signed) return
+  if (credentials) return credentials.require()
+  throw new UsageError('ERR_CREDENTIALS_MISSING', 'The job wants Content Credentials, and this machine has none.', {
+    remedies: ['Set `credentials` in the configuration of every worker of the store.'],
+  })
+}
+
+/** Signs a finished part file, before it is verified. Null if the job wants no signature. */
+export async function signPart(
+  plan: JobPlan,
+  { settings, recipeHash, inputSha256, pieces, context }: SigningFacts,
+  { bench, signal }: { readonly bench: Workbench; readonly signal: AbortSignal },
+): Promise<Receipt['credentials']> {
+  const { credentials, isEmbedded } = context
+  if (!settings.signed || !credentials) return null
+  // The part is written again if its joints do not hold.
+  await rm(bench.sidecarPart, { force: true })
+  const { media, output, mux } = plan
+  const facts: SignedFacts = {
+    output: basename(output),
+    sourceType:
+      credentials.sourceType ?? (isEmbedded ? 'algorithmicallyEnhanced' : 'compositeWithTrainedAlgorithmicMedia'),
+    input: { name: basename(media.path), sha256: inputSha256 },
+    recipeHash,
+    preset: settings.preset,
+    model: settings.recipe.voice.model,
+    segments: segmentsOf(pieces),
+    tracks: tracksOf(pieces),
+  }
+  return credentials.sign({
+    ...{ path: bench.part, container: mux.container, sidecarPart: bench.sidecarPart, facts, signal },
+    parent: { path: media.path, container: media.container },
+    level: settings.recipe.verify,
+  })
+}
+
+/** The tracks that hold regenerated audio, and its channels. */
+function tracksOf(pieces: readonly ObtainedPiece[]): SignedFacts['tracks'] {
+  const channels = new Map<number, number[]>()
+  for (const { audioIndex, channels: picked } of pieces.map(({ plan }) => plan)) {
+    channels.set(audioIndex, [...(channels.get(audioIndex) ?? []), ...(picked.kind === 'one' ? [picked.channel] : [])])
+  }
+  return [...channels].map(([audioIndex, own]) => ({ audioIndex, channels: own.length > 0 ? [...new Set(own)] : null }))
+}
