@@ -73,6 +73,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/verify.js'),
   },
   {
+    name: 'init',
+    usage: '[folder]',
+    summary: 'Write the configuration of a watch folder, and a file to run it as a service.',
+    load: () => import('./commands/init.js'),
+  },
+  {
     name: 'doctor',
     usage: '',
     summary: 'Check what is installed, reachable and configured; --install gets ffmpeg.',

@@ -63,7 +63,7 @@ function chooseCommand(argv: readonly string[]): { entry: CommandEntry; rest: re
   return { entry: fallback, rest: argv }
 }
 
-/** Refuses a bare word that is no command and no file. As an input, it would get the help and the faults of `run`. */
+/** Refuses a bare word that names neither a command nor a file. As an input, it would get the help and the faults of `run`. */
 function refuseUnknownWord(word: string): void {
   if (!/^[a-z]+$/i.test(word) || existsSync(word)) return
   const names = COMMANDS.map(({ name }) => name)

@@ -24,10 +24,15 @@ export function hideOperands(argv: readonly string[]): HiddenOperands {
   const before = end === -1 ? argv : argv.slice(0, end)
   const after = end === -1 ? [] : argv.slice(end + 1)
   return {
-    words: [...before.map((word) => (word === '-' ? MARK + word : word)), ...after.map((word) => MARK + word)],
+    words: [...before.map(spelled), ...after.map((word) => MARK + word)],
     typed: (value) => (Array.isArray(value) ? value.map(unmarked) : unmarked(value)) as typeof value,
     restored: (sentence) => sentence.replaceAll(MARK, '').replaceAll(QUOTED_MARK, ''),
   }
+}
+
+/** yargs reads `--no-input` as `--input=false`, which is another flag. */
+function spelled(word: string): string {
+  return word === '-' ? MARK + word : word === '--no-input' ? '--no-input=true' : word
 }
 
 function unmarked(value: unknown): unknown {

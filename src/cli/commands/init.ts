@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.js'
+import { findUserFolders } from '../../config/state-folder.js'
+import { UsageError } from '../../core/errors.js'
+import { defineCommand } from '../command.js'
+import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
+import { canAsk, openQuestions } from '../terminal/questions.js'
+
+/** Port of the dashboard, as in the files of `plugins/watch-folder/deploy`. */
+const DASHBOARD_PORT = 8780
+
+/** `voxmux init [folder]` */
+export const command = defineCommand({
+  positionals: '[folder]',
+  examples: [
+    ['', 'answer four questions, and get a configuration'],
+    ['./in --yes', 'watch ./in with the defaults, without a question'],
+    ['/srv/in --config /etc/voxmux/watch.json --unit systemd --yes', 'write a system service as well'],
+  ],
+  build: (parser) =>
+    parser
+      .positional('folder', { type: 'string', describe: 'Folder to watch; it is created if it does not exist' })
+      .option('service', { choices: SERVICES, describe: 'Service that regenerates the voice (default built-in)' })
+      .option('preset', {
+        alias: 'p',
+        type: 'string',
+        requiresArg: true,
+        describe: 'Name or path of a preset (default transparent)',
+      })
+      .option('unit', { choices: UNITS, describe: 'Write a file for this service manager (default none)' })
+      .option('config', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'Configuration file to write (default: your own config.json)',
+      })
+      .option('yes', { alias: 'y', type: 'boolean', describe: 'Take the defaults instead of asking' })
+      .option('no-input', { type: 'boolean', describe: 'Never ask; refuse if an answer is missing' })
+      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
+  run: async (args, context) => {
+    const { cwd, env, output, signal } = context
+    const config = await configPath(args.config, cwd)
+    const questions = canAsk(output, args['no-input']) ? openQuestions(signal) : null
+    const setup = await completeSetup(args, { env, cwd, questions }).finally(() => questions?.close())
+    const folder = resolve(cwd, setup.folder)
+    await mkdir(folder, { recursive: true })
+    await writeNew(config, configText(setup, folder, config))
+    const { stateDir } = await resolveConfig({ cwd, env, configPath: config })
+    const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir })
+    output.event({ event: 'initialized', config, folder, unit: unit?.path ?? null })
+    output.print(nextSteps(setup, { config, folder, install: unit?.install ?? [] }))
+    output.result({ exitCode: 0 })
+    return 0
+  },
+})
+
+async function configPath(named: string | undefined, cwd: string): Promise<string> {
+  const own = (await findUserFolders()).config
+  if (named === undefined && own === null)
+    throw new UsageError('ERR_CONFIG_MISSING', 'This user has no home folder for a configuration.', {
+      remedies: ['Name the file to write with --config FILE.'],
+    })
+  const path = named === undefined ? join(own ?? '', 'config.json') : resolve(cwd, named)
+  if (existsSync(path)) throw existing(path)
+  return path
+}
+
+function configText({ preset, remote }: Setup, folder: string, path: string): string {
+  const settings = {
+    ...(remote && { service: remote }),
+    watch: { dashboard: { port: DASHBOARD_PORT }, folders: [{ path: folder, preset }] },
+  }
+  return `${JSON.stringify(checkSchema(settingsSchema, settings, path), null, 2)}\n`
+}
+
+/** @throws UsageError `ERR_CONFIG_EXISTS`: nothing of an existing configuration is replaced */
+async function writeNew(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text, { flag: 'wx', flush: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'EEXIST' ? existing(path) : cause
+  })
+}
+
+function existing(path: string): UsageError {
+  return new UsageError('ERR_CONFIG_EXISTS', `${path} exists already and is not replaced.`, {
+    input: path,
+    remedies: ['Edit it, or name another file with --config.'],
+  })
+}
+
+async function writeUnit(
+  unit: Exclude<Setup['unit'], 'none'>,
+  { config, folder, stateDir }: { readonly config: string; readonly folder: string; readonly stateDir: string },
+): Promise<{ readonly path: string; readonly install: readonly string[] }> {
+  const { serviceFile } = await import('../../../plugins/watch-folder/index.js')
+  const file = serviceFile(unit, {
+    voxmux: [process.execPath, process.argv[1] ?? 'voxmux'],
+    ...{ config, stateDir, writes: [folder], user: userInfo().username },
+    environment: join(dirname(config), 'environment'),
+  })
+  const path = join(dirname(config), file.name)
+  await writeNew(path, file.text)
+  return { path, install: file.install(path) }
+}
+
+function nextSteps(
+  { remote }: Setup,
+  { config, folder, install }: { config: string; folder: string; install: readonly string[] },
+): string {
+  const secret = remote
+    ? [`The secret is not in it. Set VOXMUX_CLIENT_SECRET, for a service in ${join(dirname(config), 'environment')}.`]
+    : []
+  const start = install.length > 0 ? install : [`voxmux watch --config ${config}`]
+  return [
+    `Wrote ${config}.`,
+    ...secret,
+    `Check it:  voxmux doctor --config ${config}`,
+    ...start.map((line, index) => `${index === 0 ? 'Start it: ' : '          '} ${line}`),
+    `Then drop a file into ${folder}. Finished files appear in ${join(folder, 'out')}.`,
+  ].join('\n')
+}
