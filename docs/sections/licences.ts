@@ -18,6 +18,7 @@ const lockSchema = z.object({
 const UNNAMED: Readonly<Record<string, string>> = {
   '@jitsi/rnnoise-wasm': 'Apache-2.0',
   async: 'MIT',
+  'parse-cache-control': 'BSD-3-Clause',
 }
 
 const LINE_LENGTH = 80

@@ -116,6 +116,7 @@ const ONE_IMPORTER: Readonly<Record<string, string>> = {
   '@jitsi/rnnoise-wasm': 'src/voice/rnnoise.ts',
   '@sapphi-red/web-noise-suppressor': 'src/voice/gtcrn.ts',
   'onnxruntime-web': 'src/voice/',
+  'ffmpeg-static': 'src/media/ffmpeg/binaries.ts',
 }
 
 /** Longest file that reads in one sitting. */

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import { startChild } from './child-process.js'
@@ -26,13 +27,13 @@ const PROBE_TIMEOUT_MS = 15_000
 const found = new Map<string, Promise<MediaBinary>>()
 
 /**
- * Finds a working ffmpeg: `VOXMUX_FFMPEG`, PATH, the usual folders. Runs each candidate
+ * Finds a working ffmpeg: `VOXMUX_FFMPEG`, the optional ffmpeg-static, PATH, the usual folders. Runs each candidate
  * once before trusting it, and remembers the result (see `toolFact`).
  *
  * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfmpeg(): Promise<MediaBinary> {
-  return findTool('ffmpeg', process.env.VOXMUX_FFMPEG)
+  return findTool('ffmpeg', process.env.VOXMUX_FFMPEG, packagedFfmpeg())
 }
 
 /**
@@ -41,7 +42,7 @@ export function findFfmpeg(): Promise<MediaBinary> {
  * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
  */
 export function findFfprobe(): Promise<MediaBinary> {
-  return findTool('ffprobe', process.env.VOXMUX_FFPROBE)
+  return findTool('ffprobe', process.env.VOXMUX_FFPROBE, [])
 }
 
 /** Forgets the results, those of earlier processes too, so that the tools are seen as they are now. */
@@ -50,24 +51,24 @@ export function forgetBinaries(): void {
   keepNoToolFacts()
 }
 
-function findTool(tool: Tool, chosen: string | undefined): Promise<MediaBinary> {
+function findTool(tool: Tool, chosen: string | undefined, packaged: readonly string[]): Promise<MediaBinary> {
   const key = [tool, chosen, process.env.PATH].join('\0')
   const known = found.get(key)
   if (known) return known
-  const search = searchTool(tool, chosen)
+  const search = searchTool(tool, chosen, packaged)
   found.set(key, search)
   search.catch(() => found.delete(key))
   return search
 }
 
-async function searchTool(tool: Tool, chosen: string | undefined): Promise<MediaBinary> {
+async function searchTool(tool: Tool, chosen: string | undefined, packaged: readonly string[]): Promise<MediaBinary> {
   if (chosen) {
     const binary = await tryBinary(chosen)
     return binary ? notTooOld(tool, binary) : fail(tool, `${chosen} is not a working ${tool}`)
   }
-  const candidates = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
+  const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
   let old: TriedBinary | undefined
-  for (const candidate of new Set(candidates)) {
+  for (const candidate of new Set([...packaged, ...installed])) {
     const binary = isExecutable(candidate) ? await tryBinary(candidate) : undefined
     if (binary && !binary.isTooOld) return binary
     old ??= binary
@@ -97,6 +98,16 @@ async function printedVersion(path: string): Promise<ToolVersion> {
   const version = exitCode === 0 ? toolVersion(stdout) : undefined
   if (!version) throw new Error(`${path} prints no version`)
   return version
+}
+
+/** The path that the optional ffmpeg-static exports, also if its download failed. It is newer than most systems' ffmpeg. */
+function packagedFfmpeg(): readonly string[] {
+  try {
+    const path: unknown = createRequire(import.meta.url)('ffmpeg-static')
+    return typeof path === 'string' ? [path] : []
+  } catch {
+    return []
+  }
 }
 
 function pathFolders(): string[] {
