@@ -21,7 +21,9 @@ export interface WatchedFoldersOptions {
   readonly watch: WatchSettings
   readonly cwd: string
   /** Settings of the jobs of a folder. The command has those that the folder leaves out. */
-  readonly settingsOf: (folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean'>) => Promise<JobSettings>
+  readonly settingsOf: (
+    folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean' | 'qc'>,
+  ) => Promise<JobSettings>
 }
 
 /**

@@ -65,6 +65,15 @@ export const skipCleanSchema = z.boolean().meta({
   description: 'Send nothing of a file in which voxmux finds no noise around a voice. Its output is a copy.',
 })
 
+/** The delivery standards that an output can be measured against. */
+const QC_STANDARDS = ['ebu-r128', 'ebu-r128-live', 'ebu-r128-s1', 'atsc-a85', 'netflix', 'apple-podcasts'] as const
+export type QcStandardName = (typeof QC_STANDARDS)[number]
+
+/** `--qc`, in presets, jobs and watched folders. */
+export const qcSchema = z.enum(QC_STANDARDS).nullable().meta({
+  description: 'Delivery standard for a certificate. ffmpeg measures the finished sound; null for no certificate.',
+})
+
 const leaves = {
   verify: z.enum(['full', 'fast']).meta({
     description:
@@ -82,6 +91,7 @@ export const recipeSchema = z.strictObject({
   mix: mixSchema.default(100),
   onlyNoisy: onlyNoisySchema.default(false),
   skipClean: skipCleanSchema.default(false),
+  qc: qcSchema.default(null),
 })
 export type Recipe = z.infer<typeof recipeSchema>
 
@@ -101,6 +111,7 @@ export const recipePartSchema = z.strictObject({
   mix: mixSchema.optional(),
   onlyNoisy: onlyNoisySchema.optional(),
   skipClean: skipCleanSchema.optional(),
+  qc: qcSchema.optional(),
   verify: leaves.verify.optional(),
   keepOriginal: leaves.keepOriginal.optional(),
   channels: leaves.channels.optional(),
@@ -124,6 +135,7 @@ export const DEFAULT_RECIPE: Recipe = {
   mix: 100,
   onlyNoisy: false,
   skipClean: false,
+  qc: null,
   verify: 'full',
   keepOriginal: false,
   channels: 'auto',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { onlyNoisySchema, skipCleanSchema } from './preset-schema.js'
+import { onlyNoisySchema, qcSchema, skipCleanSchema } from './preset-schema.js'
 
 /** Defaults below flag, folder and configuration. The tables of the docs show them. */
 export const WATCH_DEFAULTS = {
@@ -58,6 +58,7 @@ const watchFolderSchema = takingSchema.extend({
   preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset of its files.' }),
   onlyNoisy: onlyNoisySchema.optional(),
   skipClean: skipCleanSchema.optional(),
+  qc: qcSchema.optional(),
   source: z.enum(['keep', 'move']).optional().meta({
     description: 'Keep a source in place after publishing, or move it to `done`.',
     default: WATCH_DEFAULTS.source,

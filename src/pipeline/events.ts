@@ -40,6 +40,13 @@ const id = z.string().min(1).meta({ description: "The job's id; the run's id on 
 const input = z.string().meta({ description: 'Absolute path, or the given address.' })
 const path = z.string().nullable().meta({ description: 'Absolute path; null if there is none.' })
 
+/** The verdict of `--qc`, in short. The receipt has the figures. */
+const certificateVerdictSchema = z.object({
+  standard: z.string(),
+  passed: z.boolean().nullable().meta({ description: 'Null if it could not be measured.' }),
+  summary: z.string().meta({ description: 'Each figure with its limit, and why nothing was measured.' }),
+})
+
 /** Progress of one stage of an input. `percent` never falls within a stage. */
 export const progressEventSchema = z.object({
   event: z.literal('progress'),
@@ -58,6 +65,9 @@ export const fileEventSchema = z.object({
   status: inputStatusSchema,
   output: path,
   receipt: path,
+  certificate: certificateVerdictSchema.nullable().optional().meta({
+    description: 'The verdict of `qc`; null without it. Only jobs that ran have this key.',
+  }),
   error: errorReportSchema.nullable(),
 })
 export type FileEvent = z.infer<typeof fileEventSchema>

@@ -1,4 +1,5 @@
 import type { Argv, InferredOptionTypes, Options } from 'yargs'
+import { qcSchema } from '../../config/preset-schema.js'
 import type { Flags } from '../../config/resolve-config.js'
 import { outputTypeSchema } from '../../contract/requests.js'
 import { UsageError } from '../../core/errors.js'
@@ -104,6 +105,12 @@ export const RUN_OPTIONS = {
     group: 'Input:',
   },
   report: { type: 'boolean', describe: 'Write an HTML report that compares before and after', group: 'Output:' },
+  qc: {
+    choices: qcSchema.unwrap().options,
+    requiresArg: true,
+    describe: 'Measure the output against a delivery standard, and write a certificate',
+    group: 'Output:',
+  },
   verify: {
     choices: ['full', 'fast'],
     requiresArg: true,
@@ -129,7 +136,7 @@ export const RUN_OPTIONS = {
   ...OUTPUT_OPTIONS,
 } as const satisfies Record<string, Options>
 
-const { output, report, verify, strict, concurrency, ledger, store, force } = RUN_OPTIONS
+const { output, report, qc, verify, strict, concurrency, ledger, store, force } = RUN_OPTIONS
 
 /** Flags of `timeline`: the flags of `run` that apply to a cut, and its own. */
 export const TIMELINE_OPTIONS = {
@@ -161,7 +168,7 @@ export const TIMELINE_OPTIONS = {
   mix: RUN_OPTIONS.mix,
   'keep-original': RUN_OPTIONS['keep-original'],
   chunk: RUN_OPTIONS.chunk,
-  ...{ report, verify, strict, concurrency, ledger, store, 'dry-run': RUN_OPTIONS['dry-run'], force },
+  ...{ report, qc, verify, strict, concurrency, ledger, store, 'dry-run': RUN_OPTIONS['dry-run'], force },
   ...OUTPUT_OPTIONS,
 } as const satisfies Record<string, Options>
 
@@ -197,6 +204,7 @@ export function flagsOf(args: RunArguments): Flags {
     keepOriginal: args['keep-original'],
     chunkSec: args.chunk === undefined ? undefined : durationFlag('--chunk', args.chunk),
     report: args.report,
+    qc: args.qc,
     verify: args.verify,
     strict: args.strict,
     concurrency: args.concurrency,

@@ -4,6 +4,7 @@ import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { InputStatus } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
+import { certificateWords } from '../../pipeline/output/certificate-words.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
@@ -38,6 +39,7 @@ function details(receipt: Receipt, receiptPath: string): readonly string[] {
     ...losses.map((loss) => row('lost', `${loss.what}: ${loss.reason}`)),
     ...tracks.map((track) => row('sync', syncLine(track))),
     ...tracks.map((track) => row('loudness', loudnessLine(track.loudness))),
+    ...(receipt.certificate ? [row('qc', certificateWords(receipt.certificate))] : []),
     ...notes.map((note) => row('note', note)),
     row('receipt', receiptPath),
     ...(receipt.report === null ? [] : [row('report', receipt.report)]),

@@ -13,6 +13,14 @@ export interface Loudness {
   readonly rangeLu: number | null
 }
 
+/** The loudest parts, in LUFS; null if there is too little sound for one. */
+export interface LoudnessMaxima {
+  /** Highest loudness of 400 ms. */
+  readonly momentaryMaxLufs: number | null
+  /** Highest loudness of 3 s. */
+  readonly shortTermMaxLufs: number | null
+}
+
 /** Blocks quieter than this never count (LUFS). */
 const ABSOLUTE_GATE = -70
 /** A momentary block is 400 ms, a short-term one 3 s; both move by 100 ms. */
@@ -82,6 +90,14 @@ export class LoudnessMeter {
       integratedLufs: integrated(movingMeans(this.#hops, MOMENTARY_HOPS)),
       truePeakDbtp: this.#peak > 0 ? 20 * Math.log10(this.#peak) : null,
       rangeLu: range(movingMeans(this.#hops, SHORT_TERM_HOPS)),
+    }
+  }
+
+  /** The loudest parts so far. */
+  maxima(): LoudnessMaxima {
+    return {
+      momentaryMaxLufs: highest(movingMeans(this.#hops, MOMENTARY_HOPS)),
+      shortTermMaxLufs: highest(movingMeans(this.#hops, SHORT_TERM_HOPS)),
     }
   }
 
@@ -167,6 +183,12 @@ function range(blocks: readonly number[]): number | null {
     .sort((one, other) => one - other)
   const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] as number
   return at(0.95) - at(0.1)
+}
+
+/** Loudness of the loudest block; null if none is above the absolute gate. */
+function highest(blocks: readonly number[]): number | null {
+  const loudest = lufs(blocks.reduce((most, power) => Math.max(most, power), 0))
+  return loudest > ABSOLUTE_GATE ? loudest : null
 }
 
 function mean(values: readonly number[]): number {

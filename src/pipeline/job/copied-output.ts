@@ -9,6 +9,7 @@ import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { Attempt } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
+import { withProofs } from './with-proofs.js'
 
 export interface CopiedOutputOptions {
   readonly settings: JobSettings
@@ -53,5 +54,8 @@ export async function copiedOutput(
     notes: [reason],
     verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
   }
-  return { receipt, inputIdentity: { ...identity, sha256 } }
+  return {
+    receipt: await withProofs(receipt, settings, { bench, signal, before: null }),
+    inputIdentity: { ...identity, sha256 },
+  }
 }

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkedAbort } from '../../core/linked-abort.js'
-import { thrownMessage } from '../../core/thrown-message.js'
 import { measureEncoders, packetReading, verifyOrRewrite, writeOutput } from '../../media/index.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
@@ -14,7 +13,6 @@ import { receiptOf } from '../output/receipt-of.js'
 import { soundChanges } from '../output/sound-changes.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
-import { buildReport, reportPath } from '../report/write-report.js'
 import { narrowPlan } from '../voice/narrow-plan.js'
 import { type ObtainedVoices, obtainVoices } from '../voice/obtain-voices.js'
 import { watchInput } from '../watched-input.js'
@@ -22,6 +20,7 @@ import { copiedOutput } from './copied-output.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
 import { requireCredentials, signPart } from './sign-part.js'
+import { withProofs } from './with-proofs.js'
 
 /** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
 interface FileVoices extends ObtainedVoices {
@@ -181,26 +180,7 @@ async function assemblePart(
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
   })
   return {
-    receipt: settings.report ? await withReport(receipt, plan, { bench, signal }) : receipt,
+    receipt: await withProofs(receipt, settings, { bench, signal, before: plan.media }),
     inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
-  }
-}
-
-/** Builds the comparison page. A fault here keeps the output, which is paid for and verified. */
-async function withReport(
-  receipt: Receipt,
-  plan: JobPlan,
-  { bench, signal }: Pick<Attempt, 'bench' | 'signal'>,
-): Promise<Receipt> {
-  const report = reportPath(plan.output)
-  const { part, reportPart, workFolder } = bench
-  const { durationSec } = plan.media
-  try {
-    const compared = { before: plan.media, after: { path: part }, durationSec, workFolder, signal }
-    await buildReport({ ...receipt, report }, reportPart, compared)
-    return { ...receipt, report }
-  } catch (error) {
-    if (signal.aborted) throw error
-    return { ...receipt, notes: [...receipt.notes, `The report could not be written: ${thrownMessage(error)}`] }
   }
 }

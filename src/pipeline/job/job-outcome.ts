@@ -1,5 +1,6 @@
 import { errorReport, type VoxmuxError } from '../../core/errors.js'
 import type { FileEvent, InputStatus } from '../events.js'
+import { certificateWords } from '../output/certificate-words.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { FinishedJob } from './job-life.js'
@@ -16,7 +17,16 @@ export function outcomeOfFinished(
   { id, input }: { readonly id: string; readonly input: string },
   { status, output, receipt }: FinishedJob,
 ): JobOutcome {
-  const event: FileEvent = { event: 'file', id, input, status, output, receipt: receiptPath(output), error: null }
+  const { certificate = null } = receipt ?? {}
+  const verdict = certificate && {
+    standard: certificate.standard,
+    passed: certificate.passed,
+    summary: certificateWords(certificate),
+  }
+  const event: FileEvent = {
+    ...{ event: 'file', id, input, status, output },
+    ...{ receipt: receiptPath(output), certificate: verdict, error: null },
+  }
   // An older receipt does not describe this run.
   return { event, error: null, receipt: status === 'done' ? receipt : null }
 }

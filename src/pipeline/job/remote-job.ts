@@ -21,6 +21,7 @@ import { voiceOfAddress } from '../voice/voice-requests.js'
 import type { RegeneratedVoice } from '../voice/voice-service.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
 import { linkValidSec } from './link-expiry.js'
+import { withProofs } from './with-proofs.js'
 
 /**
  * A job whose input the service fetches itself (`--remote`). The service gets the whole file and its result is the
@@ -69,7 +70,7 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
         async assemble() {
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
           const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
-          return { receipt, inputIdentity: null }
+          return { receipt: await withProofs(receipt, settings, { bench, signal, before: null }), inputIdentity: null }
         },
       }
     },

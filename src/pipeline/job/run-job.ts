@@ -8,7 +8,7 @@ import type { PlanRequest } from '../plan/plan-job.js'
 import { reportLate } from '../report/late-report.js'
 import { stillRunning } from '../voice/wait-for-voice.js'
 import { jobKindOf } from './job-kind.js'
-import { type PlannedJob, runJobLife } from './job-life.js'
+import { type FinishedJob, type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
 import { ownOutput } from './own-output.js'
@@ -30,13 +30,13 @@ export async function runJob(
   const run = new JobRun(request, context, options)
   let outcome: JobOutcome
   try {
-    const finished =
+    let finished =
       (await ownOutput(request, context.jobs, options.signal)) ??
       (await runJobLife(jobKindOf(request, context), {
         ...{ context, reporter: run.reporter, waitUntilMs: options.waitUntilMs },
         claim: (planned) => run.claim(planned),
       }))
-    if (finished.status === 'skipped' && request.settings.report) await run.reportLate()
+    if (finished.status === 'skipped') finished = { ...finished, ...(await run.reportLate()) }
     outcome = outcomeOfFinished(run.reporter.facts, finished)
   } catch (thrown) {
     outcome = await run.failed(thrown)
@@ -163,17 +163,20 @@ class JobRun {
     }
   }
 
-  /** The output is done, whatever happens to its report. */
-  async reportLate(): Promise<void> {
+  /** Adds the report and the certificate of an earlier output. It is done, whatever happens to them. */
+  async reportLate(): Promise<Pick<FinishedJob, 'receipt'> | undefined> {
     const plan = this.#planned?.filePlan
-    if (!plan) return
+    const { report: compares, recipe } = this.#request.settings
+    if (!plan || (!compares && recipe.qc === null)) return undefined
     const { stateDir, logger } = this.#context
     const { id } = this.reporter.facts
     try {
-      await reportLate(plan.output, plan.media, { jobId: id, stateDir, signal: this.#signal })
+      const options = { jobId: id, compares, qc: recipe.qc, stateDir, signal: this.#signal }
+      return { receipt: (await reportLate(plan.output, plan.media, options)) ?? null }
     } catch (error) {
       if (this.#signal.aborted) throw error
       logger.warn({ job: id }, `The report could not be written: ${toVoxmuxError(error).message}`)
+      return undefined
     }
   }
 }

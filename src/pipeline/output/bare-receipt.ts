@@ -40,6 +40,7 @@ export async function bareReceipt({
       model: settings.recipe.voice.model,
     },
     credentials: null,
+    certificate: null,
     report: null,
     publish: null,
     ffmpeg: { version: (await findFfmpeg()).version, runs: [] },

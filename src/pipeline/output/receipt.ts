@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { syncFolder } from '../../core/sync-folder.js'
 import { WRITER_NAMES } from '../../media/index.js'
+import { certificateSchema } from './certificate.js'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().min(0)
@@ -168,11 +169,13 @@ export const receiptSchema = z.object({
     .nullable()
     .default(null)
     .meta({ description: 'Content Credentials (C2PA) of the output; null if it is not signed.' }),
-  report: z
-    .string()
+  certificate: certificateSchema
     .nullable()
     .default(null)
-    .meta({ description: 'HTML report beside the output that compares before and after; null if none was requested.' }),
+    .meta({ description: 'The sound of the output against a delivery standard; null if none was requested.' }),
+  report: z.string().nullable().default(null).meta({
+    description: 'HTML report beside the output, with the comparison and the certificate; null if none was requested.',
+  }),
   publish: z.enum(['link', 'rename', 'replace']).nullable(),
   ffmpeg: z.object({ version: z.string(), runs: z.array(z.array(z.string())) }),
 })

@@ -6,7 +6,7 @@ import type { OpenRange } from './segments.js'
 /** A second is noisy from this strength of the regeneration on. Less could not be heard. */
 const NOISY = 0.1
 /** Mean probability of voice from which on a second contains speech. */
-const VOICED = 0.15
+export const VOICED = 0.15
 
 /** A time range in seconds. An `endSec` of null means the track's end. */
 interface TimeRange {

@@ -1,38 +1,53 @@
-import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import type { QcStandardName } from '../../config/preset-schema.js'
 import type { MediaInfo } from '../../media/media-info.js'
+import { certify } from '../output/certify.js'
 import { receiptPartPath, reportPartPath } from '../output/part-file.js'
-import { readReceipt, writeReceipt } from '../output/receipt.js'
+import { type Receipt, readReceipt, writeReceipt } from '../output/receipt.js'
 import { makeWorkFolder } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
+import { hasComparison } from './report-page.js'
 import { buildReport, publishReport, reportPath } from './write-report.js'
 
 export interface LateReportOptions {
   readonly jobId: string
+  /** True for the comparison with the input. */
+  readonly compares: boolean
+  /** Null for no certificate. */
+  readonly qc: QcStandardName | null
   readonly stateDir: string
   readonly signal: AbortSignal
 }
 
 /**
- * Writes the report of an existing output from its receipt, when a finished job runs again with `--report`. Does
- * nothing if the report exists or the receipt is missing.
+ * Writes the report of an existing output from its receipt, when a finished job runs again with `--report` or `--qc`.
+ * Does nothing if the report has everything, or the receipt is missing.
+ *
+ * @returns the receipt with what was added; undefined if the output has none
  */
 export async function reportLate(
   output: string,
   before: Pick<MediaInfo, 'path' | 'readOptions' | 'durationSec'>,
-  { jobId, stateDir, signal }: LateReportOptions,
-): Promise<void> {
+  { jobId, compares, qc, stateDir, signal }: LateReportOptions,
+): Promise<Receipt | undefined> {
   const report = reportPath(output)
-  const receipt = existsSync(report) ? undefined : await readReceipt(receiptPath(output))
-  if (!receipt) return
+  const receipt = await readReceipt(receiptPath(output))
+  if (!receipt) return undefined
+  const page = await readFile(report, 'utf8').catch(() => '')
+  const isCompared = hasComparison(page)
+  const isCertified = qc === null || receipt.certificate?.standard === qc
+  if (page !== '' && isCertified && (isCompared || !compares)) return receipt
   const part = reportPartPath(output, jobId)
   const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)
   try {
-    const reported = { ...receipt, report }
+    const certificate = isCertified ? receipt.certificate : await certify(output, receipt, qc, signal)
+    const reported = { ...receipt, certificate, report }
     const { durationSec } = before
-    await buildReport(reported, part, { before, after: { path: output }, durationSec, workFolder, signal })
+    const files = { before, after: { path: output }, durationSec, workFolder, signal }
+    await buildReport(reported, part, compares || isCompared ? files : null)
     await publishReport(part, output)
     await writeReceipt(receiptPath(output), reported, receiptPartPath(output, jobId))
+    return reported
   } finally {
     await rm(part, { force: true })
     await rm(workFolder, { recursive: true, force: true })

@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
-import { escapeHtml } from '../../core/escape-html.js'
 import { formatTime } from '../../core/time.js'
-import { visibleText } from '../../core/visible-text.js'
 import { changeWords } from '../output/change-words.js'
 import { faultWords } from '../output/fault-words.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
+import { certificateSection } from './certificate-section.js'
 import type { Comparison, Side } from './comparison.js'
+import { list, readableTime, shown, table } from './page-parts.js'
 import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
 
 /** The page must load nothing: everything it shows is embedded. */
@@ -18,11 +18,12 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${name}: before and after</title>
+<title>${name}: ${comparisons.length > 0 ? 'before and after' : 'certificate'}</title>
 <style>${REPORT_STYLE}</style></head><body>
 <header><h1>${name}</h1>
 <p class="quiet">From <code>${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
+${certificateSection(receipt)}
 ${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
 <h2>Voice</h2>
 <p>${shown(changeWords(receipt))}.</p>
@@ -80,6 +81,11 @@ ${list('Notes', receipt.notes)}
 `
 }
 
+/** True if a page has the comparison of at least one track. */
+export function hasComparison(page: string): boolean {
+  return page.includes('<section data-comparison ')
+}
+
 function listening({ audioIndex, startSec, lengthSec, isWhole, before, after }: Comparison, several: boolean): string {
   const group = `side-${audioIndex}`
   const excerpt = isWhole
@@ -104,30 +110,7 @@ function pictures(label: string, { waveform, spectrogram }: Side): string {
   return `<figure><img src="${waveform}" alt="${label}: waveform"><img src="${spectrogram}" alt="${label}: spectrogram up to 12 kHz"><figcaption>${label}: waveform, and spectrogram up to 12 kHz</figcaption></figure>`
 }
 
-/** Formats `2026-01-02T03:04:05.678Z` to the minute. */
-function readableTime(isoTime: string): string {
-  return `${isoTime.slice(0, 16).replace('T', ' ')} UTC`
-}
-
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
   const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`)
   return [`${audioIndex}`, when, figure(integratedLufs, 'LUFS'), figure(rangeLu, 'LU'), figure(truePeakDbtp, 'dBTP')]
-}
-
-/** Text of media and paths, in which nothing is markup and nothing is hidden. */
-function shown(text: string): string {
-  return escapeHtml(visibleText(text))
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '<p>Not measured.</p>'
-  const line = (tag: 'td' | 'th', cells: readonly string[]) =>
-    `<tr>${cells.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('')}</tr>`
-  const body = rows.map((cells) => line('td', cells)).join('\n')
-  return `<div class="scroll" tabindex="0"><table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table></div>`
-}
-
-function list(title: string, entries: readonly string[]): string {
-  if (entries.length === 0) return ''
-  return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${shown(entry)}</li>`).join('')}</ul>`
 }

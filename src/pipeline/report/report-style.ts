@@ -18,6 +18,15 @@ figure { margin: 0 } img { display: block; width: 100%; height: auto; border-rad
 .scroll { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
 th, td { text-align: left; padding: .35rem 1rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
 code { font-size: .85em; overflow-wrap: anywhere }
+.certificate { border: 1px solid var(--line); border-radius: .75rem; padding: 1rem; margin-top: 1rem } .certificate h2 { margin-top: 0 } .certificate h3 { font-size: 1rem; margin: 1rem 0 .25rem }
+@page { size: A4; margin: 15mm }
+@media print {
+  :root { color-scheme: light }
+  body:has(.certificate) { padding: 0; max-width: none; font-size: 10.5pt }
+  body:has(.certificate) > header, main:has(.certificate) > :not(.certificate) { display: none }
+  .certificate { border: 0; padding: 0; margin: 0; break-inside: avoid } .scroll { overflow: visible } table { width: 100% }
+  .certificate :is(th, td) { padding: .2rem .6rem .2rem 0 }
+}
 @media (max-width: 40rem) {
   .pictures { grid-template-columns: 1fr }
   table { font-size: .9rem } th, td { padding-right: .6rem }

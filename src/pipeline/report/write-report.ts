@@ -12,12 +12,13 @@ export function reportPath(output: string): string {
 }
 
 /**
- * Builds the page that compares before and after.
+ * Builds the page with the certificate, if there is one, and the comparison with the input.
  *
  * @param part hidden file for the page until the output is published
+ * @param options null for no comparison
  */
-export async function buildReport(receipt: Receipt, part: string, options: ComparisonOptions): Promise<void> {
-  const comparisons = await compareTracks(receipt, options)
+export async function buildReport(receipt: Receipt, part: string, options: ComparisonOptions | null): Promise<void> {
+  const comparisons = options === null ? [] : await compareTracks(receipt, options)
   const page = reportPage(receipt, await Promise.all(comparisons.map(inlineComparison)))
   await writeFile(part, page, { flag: 'wx', flush: true })
 }

@@ -52,13 +52,14 @@ it('takes a job, with everything it says, and deletes its file', async () => {
     preset: 'podcast',
     segments: [{ startSec: 1 }],
     keepOriginal: true,
+    qc: 'netflix',
     mix: 60,
   })
   const [job] = await until(async () => (await left()).length === 0 && jobs())
   expect(job).toMatchObject({ input, group: 'spool', preset: 'podcast', status: 'queued' })
   expect(job?.state.order).toMatchObject({
     output: '/out/',
-    settings: { segments: [{ startSec: 1 }], recipe: { keepOriginal: true, mix: 60 } },
+    settings: { segments: [{ startSec: 1 }], recipe: { keepOriginal: true, mix: 60, qc: 'netflix' } },
   })
 })
 

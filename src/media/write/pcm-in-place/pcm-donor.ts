@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../ffmpeg/input-safety.js'
-import { type Loudness, LoudnessMeter } from '../../pcm/loudness-meter.js'
+import { LoudnessMeter } from '../../pcm/loudness-meter.js'
 import { frameBytes, type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
 import { wholeFrames } from '../../pcm/pcm-streams.js'
 import type { WantedTrack } from '../writer.js'
 import type { InPlaceFile } from './in-place-file.js'
-import type { StaleChunk } from './stale-chunks.js'
+import type { BextLoudness, StaleChunk } from './stale-chunks.js'
 
 /** The facts that a file states about its samples, for new ones. */
 export interface PcmDonor {
   readonly md5: Buffer | null
-  readonly loudness: Loudness | null
+  readonly loudness: BextLoudness | null
 }
 
 /** The samples in a side file. */
@@ -69,7 +69,7 @@ async function loudnessOf(
   { input, channels }: WantedTrack,
   { readOptions }: DonorSamples,
   signal: AbortSignal | undefined,
-): Promise<Loudness> {
+): Promise<BextLoudness> {
   const format: PcmFormat = { ...pcmFormatFor(input), channels, sample: 'f32' }
   const meter = new LoudnessMeter(format)
   const { stdout, done } = streamFfmpeg(
@@ -81,5 +81,5 @@ async function loudnessOf(
   )
   for await (const chunk of wholeFrames(stdout, frameBytes(format))) meter.push(chunk)
   await done
-  return meter.result()
+  return { ...meter.result(), ...meter.maxima() }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import type { Loudness } from '../../pcm/loudness-meter.js'
+import type { Loudness, LoudnessMaxima } from '../../pcm/loudness-meter.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 
 /** A chunk with facts about the old samples. */
@@ -12,7 +12,10 @@ export interface StaleChunk {
   readonly md5Order: 'forward' | 'backward' | null
 }
 
-/** Places of the version and of the six loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
+/** The five figures of a `bext` chunk. */
+export interface BextLoudness extends Loudness, LoudnessMaxima {}
+
+/** Places of the version and of the five loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
 const BEXT_VERSION_AT = 346
 const BEXT_LOUDNESS_AT = 412
 /** Value of an unmeasured field of bext. */
@@ -31,9 +34,10 @@ export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Prom
 }
 
 /** The loudness fields of bext for the new audio. */
-export function loudnessFields({ integratedLufs, rangeLu, truePeakDbtp }: Loudness): Buffer {
+export function loudnessFields(loudness: BextLoudness): Buffer {
+  const { integratedLufs, rangeLu, truePeakDbtp, momentaryMaxLufs, shortTermMaxLufs } = loudness
   const fields = Buffer.alloc(10)
-  const measured = [integratedLufs, rangeLu, truePeakDbtp, null, null]
+  const measured = [integratedLufs, rangeLu, truePeakDbtp, momentaryMaxLufs, shortTermMaxLufs]
   for (const [place, value] of measured.entries()) {
     fields.writeInt16LE(value === null ? NOT_MEASURED : Math.round(100 * value), 2 * place)
   }

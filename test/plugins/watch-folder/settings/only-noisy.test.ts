@@ -8,14 +8,14 @@ import { watchBench } from '../watch-bench.js'
 const bench = watchBench()
 const RATE = 48_000
 
-it('voxmux watch sends only noise of a folder with onlyNoisy, and nothing clean of one with skipClean', {
+it('voxmux watch sends only noise of a folder with onlyNoisy, and nothing clean of one with skipClean, which it certifies with qc', {
   timeout: 240_000,
 }, async () => {
   const { clean, noisy } = noisySpeech(9 * RATE, { noiseGain: 0.1, seed: 9 })
   const sound = (noisySec: number) => clean.map((value, i) => 0.5 * (i < noisySec * RATE ? (noisy[i] ?? 0) : value))
   const folders = [
     { path: bench.file('parts'), onlyNoisy: true },
-    { path: bench.file('skipped'), skipClean: true },
+    { path: bench.file('skipped'), skipClean: true, qc: 'apple-podcasts' },
     { path: bench.file('whole') },
   ]
   for (const { path } of folders) mkdirSync(path)
@@ -37,5 +37,6 @@ it('voxmux watch sends only noise of a folder with onlyNoisy, and nothing clean 
   expect(parts.segments[0]?.endSec).toBeLessThan(7)
   expect([skipped.segments, whole.segments]).toEqual([[], [{ startSec: 0, endSec: 9 }]])
   expect(readFileSync(bench.file('skipped/out/b.wav')).equals(readFileSync(bench.file('skipped/b.wav')))).toBe(true)
+  expect([skipped, whole].map(({ certificate }) => certificate?.standard)).toEqual(['apple-podcasts', undefined])
   expect(bench.server.charges).toBe(2)
 })

@@ -1,0 +1,37 @@
+import { thrownMessage } from '../../core/thrown-message.js'
+import type { MediaInfo } from '../../media/media-info.js'
+import { certify } from '../output/certify.js'
+import type { Receipt } from '../output/receipt.js'
+import type { JobSettings } from '../plan/job-settings.js'
+import { buildReport, reportPath } from '../report/write-report.js'
+import type { Attempt } from './job-life.js'
+
+export interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
+  /** The input, to compare the output with. Null if there is nothing to compare. */
+  readonly before: MediaInfo | null
+}
+
+/**
+ * Adds to a receipt what the settings ask for beyond it: the certificate, and the page with it and the comparison. A
+ * fault here keeps the output, which is paid for and verified.
+ *
+ * @throws InterruptedError only
+ */
+export async function withProofs(receipt: Receipt, settings: JobSettings, options: ProofOptions): Promise<Receipt> {
+  const { qc } = settings.recipe
+  const { bench, signal, before } = options
+  const certificate = qc && (await certify(bench.part, receipt, qc, signal))
+  const certified = { ...receipt, certificate }
+  const compares = settings.report && before !== null
+  if (!compares && certificate === null) return certified
+  const report = reportPath(receipt.output.path)
+  try {
+    const { part, reportPart, workFolder } = bench
+    const files = compares && { before, after: { path: part }, durationSec: before.durationSec, workFolder, signal }
+    await buildReport({ ...certified, report }, reportPart, files || null)
+    return { ...certified, report }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { ...certified, notes: [...receipt.notes, `The report could not be written: ${thrownMessage(error)}`] }
+  }
+}

@@ -1,0 +1,27 @@
+import { escapeHtml } from '../../core/escape-html.js'
+import { visibleText } from '../../core/visible-text.js'
+
+/** Text of media and paths, in which nothing is markup and nothing is hidden. */
+export function shown(text: string): string {
+  return escapeHtml(visibleText(text))
+}
+
+/** A table that scrolls on a narrow screen. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '<p>Not measured.</p>'
+  const line = (tag: 'td' | 'th', cells: readonly string[]) =>
+    `<tr>${cells.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('')}</tr>`
+  const body = rows.map((cells) => line('td', cells)).join('\n')
+  return `<div class="scroll" tabindex="0"><table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table></div>`
+}
+
+/** A list with a heading; nothing if it is empty. */
+export function list(title: string, entries: readonly string[]): string {
+  if (entries.length === 0) return ''
+  return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${shown(entry)}</li>`).join('')}</ul>`
+}
+
+/** Formats `2026-01-02T03:04:05.678Z` to the minute. */
+export function readableTime(isoTime: string): string {
+  return `${isoTime.slice(0, 16).replace('T', ' ')} UTC`
+}
