@@ -32,7 +32,15 @@ export { decodePcm } from './pcm/decode-pcm.js'
 export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS } from './pcm/file-clock.js'
 export { applyGain, loudnessGain, measureLoudness, meteredPcm } from './pcm/loudness.js'
 export type { Loudness } from './pcm/loudness-meter.js'
-export { type PcmStream, pcmFormatFor, rawFormatName, type SampleType, sampleBytes } from './pcm/pcm.js'
+export { PartMeter } from './pcm/part-meter.js'
+export {
+  type PcmSection,
+  type PcmStream,
+  pcmFormatFor,
+  rawFormatName,
+  type SampleType,
+  sampleBytes,
+} from './pcm/pcm.js'
 export { type PcmFile, readPcmFile } from './pcm/pcm-file.js'
 export { id3Length } from './probe/id3-length.js'
 export { pictureStart } from './probe/picture-start.js'

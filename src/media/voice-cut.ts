@@ -31,6 +31,8 @@ export interface CutRequest {
    * the cut reports. Durations in headers are estimates in some containers.
    */
   readonly range: { readonly startSample: number; readonly endSample: number | null }
+  /** Sample at which the reading begins, well before {@link range}; the whole track is read by default. */
+  readonly readFromSample?: number | undefined
   /** Path of the file to write; the cut chooses its extension (`.flac`, or `.wav` for float and 32 bits). */
   readonly targetWithoutExtension: string
 }

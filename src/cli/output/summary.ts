@@ -93,8 +93,8 @@ function milliseconds(samples: number, sampleRate: number): string {
   return `${samples === 0 ? 0 : ((1000 * samples) / sampleRate).toFixed(2)} ms`
 }
 
-function loudnessLine({ before, after }: TrackRecord['loudness']): string {
-  return `${loudness(before)} → ${loudness(after)}`
+function loudnessLine({ before, after, of }: TrackRecord['loudness']): string {
+  return `${loudness(before)} → ${loudness(after)}${of === 'parts' ? ' in the regenerated parts' : ''}`
 }
 
 function loudness({ integratedLufs, truePeakDbtp }: LoudnessFigures): string {

@@ -23,6 +23,8 @@ export interface SplicePiece {
 
 export interface SpliceOptions {
   readonly original: PcmStream
+  /** Sample of the clock at which {@link original} begins, before every piece. Default 0. */
+  readonly startSample?: number | undefined
   /** In any order. Pieces on the same channel must not overlap. */
   readonly pieces: readonly SplicePiece[]
 }
@@ -36,24 +38,35 @@ export interface SpliceOptions {
  * @throws RangeError if the pieces overlap or do not fit the original's format
  * @throws {JobFailedError} `ERR_VOICE_TOO_SHORT`, while reading, if a piece ends inside its range
  */
-export function splice({ original, pieces }: SpliceOptions): PcmStream {
+export function splice({ original, pieces, startSample = 0 }: SpliceOptions): PcmStream {
   const { format, sampleCount } = original
   for (const piece of pieces) checkPiece(piece, format)
   checkDisjoint(pieces, format.channels)
   const [only] = pieces
-  if (only && pieces.length === 1 && sampleCount !== null && replacesEverything(only, original, sampleCount)) {
+  if (
+    startSample === 0 &&
+    only &&
+    pieces.length === 1 &&
+    sampleCount !== null &&
+    replacesEverything(only, original, sampleCount)
+  ) {
     // The original is inaudible, so it is not decoded a second time.
     return slicePcm(only.voice, only.handleSamples, sampleCount)
   }
-  return { format, sampleCount, chunks: () => spliced(original, pieces) }
+  return { format, sampleCount, chunks: () => spliced(original, pieces, startSample) }
 }
 
-async function* spliced(original: PcmStream, pieces: readonly SplicePiece[]): AsyncGenerator<Buffer> {
-  const { format } = original
+async function* spliced(
+  original: PcmStream,
+  pieces: readonly SplicePiece[],
+  startSample: number,
+): AsyncGenerator<Buffer> {
+  const { format, sampleCount } = original
+  const total = sampleCount === null ? null : startSample + sampleCount
   const frame = frameBytes(format)
   const waiting = [...pieces].sort((one, other) => one.range.startSample - other.range.startSample)
   const active: ActivePiece[] = []
-  let at = 0
+  let at = startSample
   try {
     for await (const chunk of original.chunks()) {
       const end = at + chunk.length / frame
@@ -62,7 +75,7 @@ async function* spliced(original: PcmStream, pieces: readonly SplicePiece[]): As
         yield chunk
       } else {
         const mixed = Buffer.from(chunk)
-        for (const piece of active) await layIn(mixed, at, format, piece, original.sampleCount)
+        for (const piece of active) await layIn(mixed, at, format, piece, total)
         yield mixed
         for (const done of active.filter(({ range }) => range.endSample <= end)) {
           active.splice(active.indexOf(done), 1)

@@ -1,8 +1,15 @@
 import { UsageError } from '../../core/errors.js'
 import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
-import { channelFilters, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters, rangeFilters } from '../pcm/file-clock.js'
+import {
+  channelFilters,
+  clockedInput,
+  type FileClock,
+  fileClockFilters,
+  rangeFilters,
+  rangeFrom,
+} from '../pcm/file-clock.js'
 import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
 import type { ChannelPick, CutRequest } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
@@ -44,7 +51,7 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
 
 /**
  * One command that reads the input once and writes every cut, as a voice file and as raw samples. A single cut also goes
- * to stdout, so that it is measured without a second pass.
+ * to stdout, so that it is measured without a second pass. All cuts begin to be read at the same sample.
  */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   const isHeard = cuts.length === 1
@@ -52,7 +59,7 @@ export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): Ffmpe
     isHeard ? '[cut0]asplit=3[voice0][raw0][heard]' : `[cut${place}]asplit=2[voice${place}][raw${place}]`,
   )
   return {
-    inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+    inputs: [clockedInput(media, cuts[0] && clockOf(media, cuts[0]))],
     filterComplex: [graphOf(media, cuts), ...splits].join(';'),
     outputs: cuts.flatMap((cut, place) => [
       { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },
@@ -60,6 +67,10 @@ export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): Ffmpe
       ...(isHeard ? [rawOutput(cut, '[heard]', 'pipe:1')] : []),
     ]),
   }
+}
+
+function clockOf({ startSec }: MediaInfo, { stream, request }: PlannedCut): FileClock {
+  return { startSec, sampleRate: stream.sampleRate, fromSample: request.readFromSample }
 }
 
 function rawOutput(cut: PlannedCut, label: string, url: string): FfmpegOutput {
@@ -81,7 +92,7 @@ function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
 /** Decodes a track once and splits it into all of its cuts. */
 function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly PlannedCut[]): readonly string[] {
   const places = cuts.flatMap((cut, place) => (cut.stream === stream ? [place] : []))
-  const clock = fileClockFilters({ startSec: media.startSec, sampleRate: stream.sampleRate }, { kind: 'all' }).join(',')
+  const clock = fileClockFilters(clockOf(media, cuts[places[0] as number] as PlannedCut), { kind: 'all' }).join(',')
   const branches = places.map((place) => `[branch${place}]`).join('')
   return [
     `[0:a:${stream.audioIndex}]${clock},asplit=${places.length}${branches}`,
@@ -91,7 +102,7 @@ function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly Pl
 
 function cutFilters({ request, encoding }: PlannedCut): readonly string[] {
   return [
-    ...rangeFilters(request.range),
+    ...rangeFilters(rangeFrom(request.range, request.readFromSample ?? 0)),
     ...channelFilters(request.channels),
     `aformat=sample_fmts=${encoding.sampleFormat}`,
   ]

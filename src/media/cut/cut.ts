@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { JobFailedError, UsageError } from '../../core/errors.js'
+import { linkedAbort } from '../../core/linked-abort.js'
 import {
   type FfmpegCommand,
   type FfmpegRunOptions,
@@ -12,6 +13,7 @@ import {
 } from '../ffmpeg/ffmpeg.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
+import { clockedInput } from '../pcm/file-clock.js'
 import { measureLoudness } from '../pcm/loudness.js'
 import type { Loudness } from '../pcm/loudness-meter.js'
 import { frameBytes } from '../pcm/pcm.js'
@@ -42,20 +44,60 @@ export async function cutVoice(
 ): Promise<VoiceCut[]> {
   if (requests.length === 0) return []
   const cuts = planCuts(media, requests)
+  const { controller, release } = linkedAbort(options.signal)
+  const { signal } = controller
   try {
-    const [only] = cuts
-    const run = readingOf(media, cuts, options)
-    const loudness = only && cuts.length === 1 ? await writeAndHear(only, run) : null
-    if (loudness === null) await runFfmpeg(run.command, run.options)
-    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, options.signal)))
+    const [loudness] = await Promise.all([
+      writeCuts(media, cuts, { ...options, signal }),
+      readsWhole(cuts) ? undefined : readBeside(media, { ...options, signal }),
+    ])
+    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, signal)))
   } catch (error) {
+    controller.abort(error)
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
     // ffmpeg cannot decode audio that it cannot name. Nothing has been sent yet.
     const [cut] = cuts
     throw cut && error instanceof JobFailedError && error.code === 'ERR_FFMPEG_FAILED'
       ? undecodable(media, cut, error)
       : error
+  } finally {
+    release()
   }
+}
+
+/** Writes the cuts, one reading after another. The loudness is that of a single cut, measured on the way. */
+async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<Loudness | null> {
+  let loudness: Loudness | null = null
+  for (const own of readings(cuts)) {
+    const run = readingOf(media, own, readsWhole(own) ? options : { ...options, beside: null })
+    const [only] = own
+    if (only && own.length === 1) loudness = await writeAndHear(only, run)
+    else await runFfmpeg(run.command, run.options)
+  }
+  return cuts.length === 1 ? loudness : null
+}
+
+/** Cuts that are read together: all from the start of the file, or those of a track from the same sample. */
+function readings(cuts: readonly PlannedCut[]): readonly (readonly PlannedCut[])[] {
+  const byStart = new Map<string, PlannedCut[]>()
+  for (const cut of cuts) {
+    const { audioIndex, readFromSample: from = 0 } = cut.request
+    const start = from === 0 ? '0' : `${audioIndex} ${from}`
+    byStart.set(start, [...(byStart.get(start) ?? []), cut])
+  }
+  return [...byStart.values()]
+}
+
+/** True if one of the readings begins at the start of the file, so that other outputs can share it. */
+function readsWhole(cuts: readonly PlannedCut[]): boolean {
+  return cuts.some(({ request }) => (request.readFromSample ?? 0) === 0)
+}
+
+/** Reads the input for nothing but the other outputs. */
+async function readBeside(media: MediaInfo, { beside, signal }: CutOptions): Promise<void> {
+  if (!beside || beside.outputs.length === 0) return
+  const { outputs, ...readers } = beside
+  await runFfmpeg({ inputs: [clockedInput(media)], outputs }, { ...readers, signal, input: media.path })
 }
 
 function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknown) {

@@ -1,9 +1,8 @@
 import { UsageError } from '../../core/errors.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { audioStreams, type MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
-import { type ClockRange, FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
+import { type ClockRange, clockedInput, type FileClock, fileClockFilters, rangeFrom } from './file-clock.js'
 import {
   frameBytes,
   type PcmFormat,
@@ -22,6 +21,8 @@ export interface DecodePcmOptions {
   readonly channels?: ChannelPick | undefined
   /** The whole track by default. */
   readonly range?: ClockRange | undefined
+  /** Starts to read at the range ({@link FileClock.fromSample}) instead of at the start of the file. Default false. */
+  readonly startsLate?: boolean | undefined
   /** A lossless type by default. */
   readonly sample?: SampleType | undefined
   readonly signal?: AbortSignal | undefined
@@ -34,24 +35,20 @@ export interface DecodePcmOptions {
  * @throws {UsageError} `ERR_NO_SUCH_TRACK`; while reading, whatever ffmpeg's runner throws
  */
 export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStream {
-  const { audioIndex, channels = { kind: 'all' }, range, signal } = options
+  const { audioIndex, channels = { kind: 'all' }, range, startsLate = false, signal } = options
   const stream = audioStreams(media)[audioIndex]
   if (!stream) {
     throw new UsageError('ERR_NO_SUCH_TRACK', `${media.path} has no audio track ${audioIndex}.`, { input: media.path })
   }
   const own = pcmFormatFor(stream)
   const format = pickedFormat({ ...own, sample: options.sample ?? own.sample }, channels)
+  const fromSample = startsLate ? (range?.startSample ?? 0) : 0
+  const clock = { startSec: media.startSec, sampleRate: own.sampleRate, fromSample }
+  const filters = fileClockFilters(clock, channels, range && rangeFrom(range, fromSample))
   const decoded: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () =>
-      decodedChunks(
-        media,
-        format,
-        audioIndex,
-        fileClockFilters({ startSec: media.startSec, sampleRate: own.sampleRate }, channels, range),
-        signal,
-      ),
+    chunks: () => decodedChunks(media, format, audioIndex, { clock, filters }, signal),
   }
   if (!range || range.endSample === null) return decoded
   return slicePcm(decoded, 0, range.endSample - range.startSample)
@@ -75,12 +72,12 @@ async function* decodedChunks(
   media: MediaInfo,
   format: PcmFormat,
   audioIndex: number,
-  filters: readonly string[],
+  { clock, filters }: { readonly clock: FileClock; readonly filters: readonly string[] },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   const { stdout } = streamFfmpeg(
     {
-      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+      inputs: [clockedInput(media, clock)],
       filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
       outputs: [
         {

@@ -1,9 +1,17 @@
+import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import type { MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
 export interface ClockRange {
   readonly startSample: number
   readonly endSample: number | null
+}
+
+/** The same range, counted from a sample. */
+export function rangeFrom({ startSample, endSample }: ClockRange, fromSample: number): ClockRange {
+  return { startSample: startSample - fromSample, endSample: endSample === null ? null : endSample - fromSample }
 }
 
 /**
@@ -13,11 +21,30 @@ export interface ClockRange {
  */
 export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts', '-reinit_filter', '0']
 
+/** A file as an input of {@link fileClockFilters}; from its start, unless the clock begins late. */
+export function clockedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand['inputs'][number] {
+  const late = clock ? lateStartOptions(clock) : []
+  return { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...late] }
+}
+
 /** The facts that define a track's clock. */
 export interface FileClock {
   /** Timestamp of the file's zero ({@link MediaInfo.startSec}). */
   readonly startSec: number
   readonly sampleRate: number
+  /**
+   * Sample at which the reading begins and from which the filters count; default 0. If timestamps jitter, another start
+   * moves the sound by up to a millisecond, so all that must fit together is read from the same sample. The first
+   * packets after it sound wrong, because they need those before.
+   */
+  readonly fromSample?: number | undefined
+}
+
+/** Input options to read a file from the packets before {@link FileClock.fromSample} on. */
+function lateStartOptions({ startSec, sampleRate, fromSample = 0 }: FileClock): readonly string[] {
+  if (fromSample === 0) return []
+  // ffmpeg would count from its own start, and would trim a second time.
+  return ['-seek_timestamp', '1', '-noaccurate_seek', '-ss', (startSec + fromSample / sampleRate).toFixed(6)]
 }
 
 /** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */
@@ -48,8 +75,8 @@ export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?
  * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
  * the first sample is wide enough to be filled exactly.
  */
-function clockFilter({ startSec, sampleRate }: FileClock, runUp: number): string {
-  const firstPts = Math.round(startSec * sampleRate) - runUp
+function clockFilter({ startSec, sampleRate, fromSample = 0 }: FileClock, runUp: number): string {
+  const firstPts = Math.round(startSec * sampleRate) + fromSample - runUp
   return `aresample=async=1:min_comp=${JITTER_SEC}:min_hard_comp=${JITTER_SEC}:first_pts=${firstPts}`
 }
 

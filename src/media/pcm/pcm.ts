@@ -22,6 +22,14 @@ export interface PcmStream {
    * reads again from the start. Leaving the loop early ends the source.
    */
   chunks(): AsyncIterable<Buffer>
+  /** The parts that differ from a decoded track, with sound around them, if these can be read without the rest. */
+  readonly sections?: readonly PcmSection[] | undefined
+}
+
+/** A part of a stream, in samples of the stream. */
+export interface PcmSection {
+  readonly startSample: number
+  readonly stream: PcmStream
 }
 
 const BYTES: Readonly<Record<SampleType, number>> = { s16: 2, s32: 4, f32: 4, f64: 8 }

@@ -1,7 +1,6 @@
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { MediaInfo } from '../media-info.js'
-import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
+import { clockedInput } from '../pcm/file-clock.js'
 import { type HashedContainers, type HashedStream, HashLines, streamHashOutput } from '../write/remux/stream-hash.js'
 
 /**
@@ -21,7 +20,7 @@ export async function hashPackets(
   if (outputs.length > 0)
     await runFfmpeg(
       {
-        inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+        inputs: [clockedInput(media)],
         outputs,
       },
       { signal, input: media.path, takeStderrLine: (line) => lines.take(line) },

@@ -1,9 +1,9 @@
 import type { VoxmuxError } from '../../core/errors.js'
-import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
-import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from '../pcm/file-clock.js'
+import { clockedInput, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
+import type { SampleRange } from '../voice-cut.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, replacedStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
@@ -42,7 +42,7 @@ const LEAST_MATCH = 0.3
 
 /**
  * Reads an output once: hashes its copied packets and decodes its first new track. Each further new track takes
- * another reading.
+ * another reading. A track that changed in parts is decoded only around these, if its voice was read so.
  */
 export async function readBack(
   plan: MuxPlan,
@@ -57,28 +57,39 @@ export async function readBack(
   const indexOf = (stream: PlannedStream) => matched.get(stream)?.index ?? -1
   const proofs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf, parts)]
   const tracks: TrackReadBack[] = []
+  const options = {
+    signal,
+    input: output.path,
+    takeStderrLine: (line: string) => lines.take(line),
+    onFactLine: (line: string) => times.take(line),
+  }
+  // A voice that is decoded from its start has the packets read beside it.
+  const bearer = result.voices.findIndex((voice) => sectionsOf(voice) === null)
+  const isAlone = bearer < 0 && proofs.length > 0
+  const proved = isAlone ? runFfmpeg({ inputs: [clockedInput(output)], outputs: proofs }, options) : undefined
+  // Awaited at the end. A fault of a voice must not leave it unhandled.
+  proved?.catch(() => {})
   for (const [place, voice] of result.voices.entries()) {
     const decode = async (globalOptions: readonly string[]) => {
-      const { filter, windows } = decoding(plan, output, voice)
-      const { stdout, done } = streamFfmpeg(
-        {
-          globalOptions,
-          inputs: [{ url: fileUrl(output.path), options: [...safeInputOptions(output), ...FILE_CLOCK_INPUT_OPTIONS] }],
-          filterComplex: filter,
-          outputs: [
-            { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },
-            ...(place === 0 ? proofs : []),
-          ],
-        },
-        {
-          signal,
-          input: output.path,
-          takeStderrLine: (line) => lines.take(line),
-          onFactLine: (line) => times.take(line),
-        },
-      )
-      for await (const chunk of stdout) windows.push(chunk as Buffer)
-      await done
+      const windows = windowsOf(voice)
+      for (const section of sectionsOf(voice) ?? [null]) {
+        const { clock, filter } = decoding(plan, output, voice, section)
+        const { stdout, done } = streamFfmpeg(
+          {
+            globalOptions,
+            inputs: [clockedInput(output, clock)],
+            filterComplex: filter,
+            outputs: [
+              { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },
+              ...(place === bearer ? proofs : []),
+            ],
+          },
+          options,
+        )
+        windows.begin(clock.fromSample)
+        for await (const chunk of stdout) windows.push(chunk as Buffer)
+        await done
+      }
       return windows
     }
     // A damaged packet must fail the check.
@@ -99,20 +110,31 @@ export async function readBack(
       unlike: unlikeProbes(voice, windows, moved),
     })
   }
+  await proved
   return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }
 }
 
-function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice) {
+/** The parts of a voice to decode; null for all of it. All other packets of such a track are compared as bytes. */
+function sectionsOf({ splice }: MuxedVoice): readonly SampleRange[] | null {
+  return splice?.kind === 'spliced' ? splice.sections : null
+}
+
+/** Clock and filter to decode a voice, or a section of it, summed to mono. */
+function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: SampleRange | null) {
   const stream = replacedStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
   const { sampleRate, channels } = voice.format
   const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join('+')
-  const clock = fileClockFilters({ startSec: output.startSec, sampleRate }, { kind: 'all' })
+  const fromSample = section?.startSample ?? 0
+  const clock = { startSec: output.startSec, sampleRate, fromSample }
+  const placed = fileClockFilters(clock, { kind: 'all' }, section ? rangeFrom(section, fromSample) : undefined)
   // Opus supports few sample rates: 44.1 kHz comes back as 48 kHz.
-  const filters = [`aresample=${sampleRate}`, ...clock, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
-  return {
-    filter: `[0:${(stream && matchStreams(plan, output).get(stream)?.index) ?? -1}]${filters.join(',')}[mono]`,
-    windows: new SyncWindows([...voice.syncSamples, ...probesOf(voice)], Math.round(SEARCH_SEC * sampleRate)),
-  }
+  const filters = [`aresample=${sampleRate}`, ...placed, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
+  const index = (stream && matchStreams(plan, output).get(stream)?.index) ?? -1
+  return { clock, filter: `[0:${index}]${filters.join(',')}[mono]` }
+}
+
+function windowsOf(voice: MuxedVoice): SyncWindows {
+  return new SyncWindows([...voice.syncSamples, ...probesOf(voice)], Math.round(SEARCH_SEC * voice.format.sampleRate))
 }
 
 /**

@@ -4,6 +4,7 @@ import type { SyncSample } from '../write/remux/sync-reference.js'
 export class SyncWindows {
   readonly #windows: readonly { readonly from: number; readonly values: Float64Array }[]
   #rest: Buffer = Buffer.alloc(0)
+  /** Samples up to the end of what was pushed. */
   sampleCount = 0
 
   /** @param reach samples to keep before and after each */
@@ -17,6 +18,12 @@ export class SyncWindows {
   /** Samples around the sync sample at that place; zeros after the end of the stream. */
   window(place: number): Float64Array {
     return this.#windows[place]?.values ?? new Float64Array(0)
+  }
+
+  /** The next samples are those of a section that begins there. */
+  begin(startSample: number): void {
+    this.sampleCount = startSample
+    this.#rest = Buffer.alloc(0)
   }
 
   push(chunk: Buffer): void {

@@ -1,6 +1,5 @@
 import { runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import { FILE_CLOCK_INPUT_OPTIONS } from '../pcm/file-clock.js'
+import { clockedInput } from '../pcm/file-clock.js'
 import type { MuxResult } from './remux/mux.js'
 import { type MuxPlan, splicedStreams } from './remux/mux-plan.js'
 import { PacketTimes, timesOutput } from './remux/packet-times.js'
@@ -36,9 +35,8 @@ export async function readPacketFacts(plan: MuxPlan, signal: AbortSignal | undef
   const { media } = plan
   const { outputs, takeStderrLine, onFactLine } = reading
   if (outputs.length > 0) {
-    const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS]
     await runFfmpeg(
-      { inputs: [{ url: fileUrl(media.path), options }], outputs },
+      { inputs: [clockedInput(media)], outputs },
       { signal, input: media.path, takeStderrLine, onFactLine },
     )
   }

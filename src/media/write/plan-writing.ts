@@ -130,11 +130,10 @@ async function planSplices(
   { splice }: TakenWriting,
   { inParts = [] }: PlanOutputOptions,
 ): Promise<SplicePlans> {
-  const plans = new Map<number, string | null>()
+  const plans = new Map<number, SpliceableTrack<unknown> | string>()
   for (const [place, { input, encoding }] of tracks.entries()) {
     if (encoding.lossless || !inParts.includes(input.audioIndex)) continue
-    const answer = await splice(place)
-    plans.set(input.audioIndex, typeof answer === 'string' ? answer : null)
+    plans.set(input.audioIndex, await splice(place))
   }
   return plans
 }

@@ -138,7 +138,7 @@ async function makeDonor(
       const packets = new SplicedPackets(track.packets, done.swaps)
       const { kind, swaps, probes } = done
       const replaced = swaps.map((swap) => ({ from: swap.from, to: swap.from + swap.packets.length - 1 }))
-      const fate = { kind, count: packets.count, replaced, probes }
+      const fate = { kind, count: packets.count, replaced, probes, sections: feed.sections }
       return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(feed, planned, fate), runs: done.runs }
     }
     splice = done

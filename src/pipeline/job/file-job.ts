@@ -130,7 +130,7 @@ async function assemblePart(
   const tracks = await Promise.all(
     plan.tracks.map((track) => {
       const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
-      return assembleTrack(plan.media, track, own, { recipe: settings.recipe, signal })
+      return assembleTrack(plan, track, own, { recipe: settings.recipe, signal })
     }),
   )
   onProgress('splice', 100)

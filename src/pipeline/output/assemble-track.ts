@@ -8,6 +8,8 @@ import {
   loudnessGain,
   measureLoudness,
   meteredPcm,
+  PartMeter,
+  type PcmSection,
   type PcmStream,
   pcmFormatFor,
   type SampleRange,
@@ -16,9 +18,12 @@ import {
   splice,
 } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
+import { pieceGroups } from '../plan/piece-groups.js'
+import type { JobPlan } from '../plan/plan-job.js'
 import { isInParts, type TrackPlan } from '../plan/plan-tracks.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
+import type { TrackRecord } from './receipt.js'
 
 export interface AssembleOptions {
   readonly recipe: Recipe
@@ -31,18 +36,19 @@ export interface AssembledTrack {
   readonly stream: PcmStream
   /** Ranges in which it differs from the track as decoded; null if all of it may. */
   readonly changed: readonly SampleRange[] | null
-  /** The loudness before and after, available once {@link stream} has been read to its end. */
-  loudness(): Promise<{ readonly before: Loudness; readonly after: Loudness }>
+  /** The loudness before and after, available once {@link stream} has been read; that of its changed parts if only these were. */
+  loudness(): Promise<TrackRecord['loudness']>
 }
 
 const UNKNOWN: Loudness = { integratedLufs: null, truePeakDbtp: null, rangeLu: null }
 
 /**
  * Assembles a track: splices the regenerated audio into the original at the same samples, and adjusts it to the
- * recipe's loudness target. Streams; only a loudness target needs an extra pass.
+ * recipe's loudness target. Streams; only a loudness target needs an extra pass. If only parts of a track change, and
+ * they can be read without the rest, only their loudness is measured.
  */
 export async function assembleTrack(
-  media: MediaInfo,
+  { media, mux }: Pick<JobPlan, 'media' | 'mux'>,
   track: TrackPlan,
   pieces: readonly ObtainedPiece[],
   options: AssembleOptions,
@@ -52,21 +58,55 @@ export async function assembleTrack(
     original: original.stream,
     pieces: pieces.map((piece) => splicedPiece(track, piece, options)),
   })
+  const isIndexed = mux.indexedTracks?.includes(track.stream.audioIndex) ?? false
+  const changed = pieces.map(({ plan, range }) => closeRange(plan.range, range.endSample))
+  const meters = { before: new PartMeter(changed), after: new PartMeter(changed) }
+  const sections = isIndexed ? changedSections(media, track, pieces, { ...options, meters }) : undefined
   const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness))
   // Runs beside the encoder, which limits the mux. A fault shows in the receipt.
   const sent = pieces[0]?.sentLoudness()
   sent?.catch(() => {})
   return {
     audioIndex: track.stream.audioIndex,
-    stream: levelled.stream,
-    changed: isInParts(track, options.recipe)
-      ? pieces.map(({ plan, range }) => closeRange(plan.range, range.endSample))
-      : null,
-    loudness: async () => ({
-      before: original.loudness() ?? (await sent) ?? UNKNOWN,
-      after: levelled.loudness() ?? UNKNOWN,
-    }),
+    stream: { ...levelled.stream, sections },
+    changed: isInParts(track, options.recipe) ? changed : null,
+    loudness: async () => {
+      const after = levelled.loudness()
+      const { before: partBefore, after: partAfter } = meters
+      if (after === null && partAfter.loudness !== null)
+        return { before: partBefore.loudness ?? UNKNOWN, after: partAfter.loudness, of: 'parts' }
+      return { before: original.loudness() ?? (await sent) ?? UNKNOWN, after: after ?? UNKNOWN }
+    },
   }
+}
+
+/** Sound behind the last piece of a section, in which joints of packets are looked for. */
+const TAIL_SEC = 5
+
+/** The regenerated parts with the original around them, each read from the same sample as its cuts. */
+function changedSections(
+  media: MediaInfo,
+  track: TrackPlan,
+  pieces: readonly ObtainedPiece[],
+  { meters, ...options }: AssembleOptions & { readonly meters: Readonly<Record<'before' | 'after', PartMeter>> },
+): readonly PcmSection[] {
+  const { audioIndex, sampleRate } = track.stream
+  return pieceGroups(track).flatMap(({ pieces: planned, readFromSample: startSample }) => {
+    const own = pieces.filter(({ plan }) => planned.includes(plan))
+    if (own.length === 0) return []
+    const trackEnd = endOfTrack(own)
+    const endSample = trackEnd ?? Math.max(...own.map(({ range }) => range.endSample)) + TAIL_SEC * sampleRate
+    const range = { startSample, endSample }
+    const decoded = decodePcm(media, { audioIndex, range, startsLate: true, signal: options.signal })
+    const original = meters.before.over(decoded, startSample)
+    const spliced = splice({ original, pieces: own.map((piece) => splicedPiece(track, piece, options)), startSample })
+    return [{ startSample, stream: meters.after.over(spliced, startSample) }]
+  })
+}
+
+/** The last sample of a track, if a piece reaches it. */
+function endOfTrack(pieces: readonly ObtainedPiece[]): number | null {
+  return pieces.find(({ plan }) => plan.cut.endSample === null)?.range.endSample ?? null
 }
 
 function originalTrack(
@@ -76,7 +116,7 @@ function originalTrack(
   { signal }: AssembleOptions,
 ): PcmStream {
   const folded = pieces[0]?.plan.channels.kind === 'downmix'
-  const trackEnd = pieces.find(({ plan }) => plan.cut.endSample === null)?.range.endSample ?? null
+  const trackEnd = endOfTrack(pieces)
   return decodePcm(media, {
     audioIndex: stream.audioIndex,
     channels: folded ? { kind: 'downmix' } : { kind: 'all' },

@@ -125,7 +125,13 @@ const trackSchema = z.object({
     .default(null)
     .meta({ description: 'Packets of a lossy track that changed only in parts; null if all of them are new.' }),
   sync: z.array(syncPlaceSchema),
-  loudness: z.object({ before: loudnessSchema, after: loudnessSchema }),
+  loudness: z.object({
+    before: loudnessSchema,
+    after: loudnessSchema,
+    of: z.enum(['track', 'parts']).optional().meta({
+      description: '`parts`: of the regenerated parts, because only they were decoded. Otherwise of the whole track.',
+    }),
+  }),
 })
 export type TrackRecord = z.infer<typeof trackSchema>
 

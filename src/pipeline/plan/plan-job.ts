@@ -19,6 +19,7 @@ import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
+import { pieceGroups } from './piece-groups.js'
 import { isInParts, pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 
@@ -141,13 +142,17 @@ export async function checkWriting(
 }
 
 /** The cut requests of a plan, in the order of tracks and pieces. */
-export function cutRequests(plan: JobPlan, folder: string) {
-  return plan.tracks
+export function cutRequests({ tracks, mux }: JobPlan, folder: string) {
+  const groups = tracks
+    .filter(({ stream }) => mux.indexedTracks?.includes(stream.audioIndex))
+    .flatMap((track) => pieceGroups(track))
+  return tracks
     .flatMap(({ pieces }) => pieces)
-    .map(({ audioIndex, channels, cut }, index) => ({
-      audioIndex,
-      channels,
-      range: cut,
+    .map((piece, index) => ({
+      audioIndex: piece.audioIndex,
+      channels: piece.channels,
+      range: piece.cut,
+      readFromSample: groups.find(({ pieces }) => pieces.includes(piece))?.readFromSample,
       targetWithoutExtension: join(folder, `voice-${index}`),
     }))
 }

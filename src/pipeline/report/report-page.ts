@@ -38,8 +38,8 @@ ${table(
 ${table(
   ['Track', '', 'Integrated', 'Range', 'True peak'],
   receipt.tracks.flatMap(({ audioIndex, loudness }) => [
-    loudnessRow(audioIndex, 'before', loudness.before),
-    loudnessRow(audioIndex, 'after', loudness.after),
+    loudnessRow(audioIndex, `before${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.before),
+    loudnessRow(audioIndex, `after${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.after),
   ]),
 )}
 <h2>Sync</h2>

@@ -17,6 +17,7 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
   const rollGroups = [...childrenOf(track.stbl, 'sgpd'), ...childrenOf(track.stbl, 'sbgp')].filter(isStaleGroup)
   return {
     frameHead: null,
+    isIndexed: old.runs.every(({ fragment }) => fragment === null),
     packets: {
       ...packets,
       headBytes: 0,

@@ -21,6 +21,7 @@ export function spliceableTrack(
   const secOf = (block: number) => (blocks.tick(block) * tickNs) / 1e9
   return {
     frameHead: null,
+    isIndexed: false,
     packets: {
       count,
       start: blocks.dataStart,

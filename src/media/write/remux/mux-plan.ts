@@ -2,6 +2,7 @@ import { UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
+import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
 import { streamLosses } from './stream-losses.js'
@@ -67,6 +68,8 @@ export interface MuxPlan {
   readonly writing: Writing
   /** Replaced tracks whose packets outside the changed parts stay, by place among the audio streams. */
   readonly splicedTracks?: readonly number[]
+  /** Those of {@link splicedTracks} that can be read in parts: a reader finds the packets of any time by an index. */
+  readonly indexedTracks?: readonly number[]
 }
 
 /** The streams of {@link MuxPlan.splicedTracks}. */
@@ -141,11 +144,16 @@ export function planOwnFile(
     const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
     return { fate: 'replaced', input, outputIndex, encoding, reason }
   })
-  const splicedTracks = [...splices].flatMap(([track, reason]) => (reason === null ? [track] : []))
+  const spliced = [...splices].filter(([, splice]) => typeof splice !== 'string')
+  const splicedTracks = spliced.map(([track]) => track)
+  const indexedTracks = spliced.flatMap(([track, splice]) =>
+    typeof splice !== 'string' && splice.isIndexed ? [track] : [],
+  )
   const losses = writing.census.flatMap(({ fate, path, reason }) =>
     fate === 'lost' ? [{ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' }] : [],
   )
-  return { ...plan, streams, losses, notes: notes(media, plan.container, streams, splices), writing, splicedTracks }
+  const facts = notes(media, plan.container, streams, splices)
+  return { ...plan, streams, losses, notes: facts, writing, splicedTracks, indexedTracks }
 }
 
 /** Throws if the output would lose the main picture, unless the container holds only audio. */
@@ -263,8 +271,8 @@ function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): Planne
   }
 }
 
-/** By place among the audio streams: null if packets outside the parts stay, else the reason why they cannot. */
-export type SplicePlans = ReadonlyMap<number, string | null>
+/** Tracks that change in parts, by place among the audio streams; a string is the reason why no packets can stay. */
+export type SplicePlans = ReadonlyMap<number, Pick<SpliceableTrack<unknown>, 'isIndexed'> | string>
 
 function notes(
   media: MediaInfo,
@@ -281,9 +289,9 @@ function notes(
       if (stream.reason) return [`${where}: ${stream.reason}.`]
       if (stream.encoding.lossless) return []
       const codec = `${where} is ${stream.encoding.codec}`
-      const reason = splices.get(stream.input.audioIndex)
-      if (reason === null) return [`${codec}: only its packets around the regenerated parts are re-encoded.`]
-      return [`${codec}: it is re-encoded from start to end${reason ? `, because ${reason}` : ''}.`]
+      const splice = splices.get(stream.input.audioIndex)
+      if (typeof splice === 'object') return [`${codec}: only its packets around the regenerated parts are re-encoded.`]
+      return [`${codec}: it is re-encoded from start to end${splice ? `, because ${splice}` : ''}.`]
     }),
   ]
 }

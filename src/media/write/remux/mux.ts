@@ -51,6 +51,8 @@ export type VoiceSplice =
       readonly count: number
       readonly replaced: readonly PacketSpan[]
       readonly probes: readonly SoundProbe[]
+      /** The parts of the voice that were read, if not all of it; verification reads the same. */
+      readonly sections: readonly SampleRange[] | null
     }
   | { readonly kind: 'whole'; readonly reason: string }
 

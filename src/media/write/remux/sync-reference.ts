@@ -21,7 +21,8 @@ export interface SyncPlace {
   readonly offsetSamples: number | null
 }
 
-const NAMES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
+/** In order of time. */
+export const SYNC_PLACES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
 /** One second is distinctive enough. A short file has blocks of half a third, so that each third holds a whole one. */
 const BLOCK_SEC = 1
 const SHORTEST_BLOCK_SEC = 0.05
@@ -42,7 +43,7 @@ export class SyncReference {
 
   constructor(format: PcmFormat, expectedSamples: number) {
     this.#format = format
-    this.#thirdSamples = Math.max(1, Math.ceil(expectedSamples / NAMES.length))
+    this.#thirdSamples = Math.max(1, Math.ceil(expectedSamples / SYNC_PLACES.length))
     const longest = expectedSamples > 0 ? Math.floor(this.#thirdSamples / 2) : Number.POSITIVE_INFINITY
     const shortest = Math.round(SHORTEST_BLOCK_SEC * format.sampleRate)
     this.#blockSamples = Math.min(Math.round(BLOCK_SEC * format.sampleRate), Math.max(shortest, longest))
@@ -51,7 +52,7 @@ export class SyncReference {
 
   /** Always three: start, middle and end. Read them after {@link end}. */
   get samples(): readonly SyncSample[] {
-    return NAMES.map((at, place) => {
+    return SYNC_PLACES.map((at, place) => {
       const silent = {
         at,
         atSample: Math.min(place * this.#thirdSamples, this.sampleCount),
@@ -83,7 +84,9 @@ export class SyncReference {
     const atSample = this.#blockStart
     this.#blockBytes = 0
     this.#blockStart += this.#blockSamples
-    const at = NAMES[Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))] as SyncPlaceName
+    const at = SYNC_PLACES[
+      Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))
+    ] as SyncPlaceName
     const energy = energyOf(bytes, this.#format, STRIDE)
     if (energy <= (this.#best.get(at)?.energy ?? 0)) return
     const values = monoOf(bytes, this.#format)

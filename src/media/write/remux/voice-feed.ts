@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
 import type { PcmStream } from '../../pcm/pcm.js'
-import { SyncReference, type SyncSample } from './sync-reference.js'
+import type { SampleRange } from '../../voice-cut.js'
+import { SYNC_PLACES, SyncReference, type SyncSample } from './sync-reference.js'
 
 /** Feeds a voice to the mux, counts it, and keeps samples for the sync check. */
 export class VoiceFeed {
   readonly #voice: PcmStream
   readonly #reference: SyncReference
+  readonly #sections: HeardSection[] = []
 
   constructor(voice: PcmStream, expectedSamples: number) {
     this.#voice = voice
@@ -18,12 +20,28 @@ export class VoiceFeed {
   }
 
   get syncSamples(): readonly SyncSample[] {
-    return this.#reference.samples
+    return this.sections ? sectionSamples(this.#sections) : this.#reference.samples
+  }
+
+  /** The sections that were read; null if the voice was read from its start. */
+  get sections(): readonly SampleRange[] | null {
+    if (this.#sections.length === 0) return null
+    return this.#sections.map(({ startSample, reference }) => {
+      return { startSample, endSample: startSample + reference.sampleCount }
+    })
   }
 
   /** The voice; can be read once. */
   get stream(): PcmStream {
-    return { format: this.#voice.format, sampleCount: this.#voice.sampleCount, chunks: () => this.#chunks() }
+    const { format, sampleCount, sections } = this.#voice
+    return {
+      ...{ format, sampleCount },
+      chunks: () => heard(this.#voice, this.#reference),
+      sections: sections?.map(({ startSample, stream }) => ({
+        startSample,
+        stream: { ...stream, chunks: () => this.#readSection(startSample, stream) },
+      })),
+    }
   }
 
   toReadable(): Readable {
@@ -35,11 +53,35 @@ export class VoiceFeed {
     return Readable.from(stream.chunks(), { objectMode: false, highWaterMark: 1 << 18 })
   }
 
-  async *#chunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of this.#voice.chunks()) {
-      this.#reference.push(chunk)
-      yield chunk
-    }
-    this.#reference.end()
+  #readSection(startSample: number, stream: PcmStream): AsyncGenerator<Buffer> {
+    const reference = new SyncReference(stream.format, stream.sampleCount ?? 0)
+    this.#sections.push({ startSample, reference })
+    return heard(stream, reference)
   }
+}
+
+interface HeardSection {
+  readonly startSample: number
+  readonly reference: SyncReference
+}
+
+async function* heard(stream: PcmStream, reference: SyncReference): AsyncGenerator<Buffer> {
+  for await (const chunk of stream.chunks()) {
+    reference.push(chunk)
+    yield chunk
+  }
+  reference.end()
+}
+
+/** The first, the middle and the last block of all sections that are not silent. */
+function sectionSamples(sections: readonly HeardSection[]): readonly SyncSample[] {
+  const all = sections.flatMap(({ startSample, reference }) =>
+    reference.samples.map((sample) => ({ ...sample, atSample: sample.atSample + startSample })),
+  )
+  const loud = all.filter(({ values }) => values.length > 0)
+  const from = loud.length > 0 ? loud : all
+  return SYNC_PLACES.map((at, place) => {
+    const sample = from[Math.round((place * (from.length - 1)) / (SYNC_PLACES.length - 1))] as SyncSample
+    return { ...sample, at }
+  })
 }

@@ -14,6 +14,8 @@ export interface OldPackets {
 /** A track whose packets can be replaced one by one. */
 export interface SpliceableTrack<Donor> {
   readonly packets: OldPackets
+  /** True if every reader finds the packets of any time by an index. */
+  readonly isIndexed: boolean
   /** Makes the frame header of a new packet from one of the track; null if packets have none. */
   readonly frameHead: ((sample: Buffer, payloadBytes: number) => Buffer) | null
   /** The form in which the writer takes packets, from packets that follow each other in a virtual side file. */

@@ -1,0 +1,29 @@
+import type { PiecePlan, TrackPlan } from './plan-tracks.js'
+
+/** Sound before the first cut: joints of packets are looked for in it, and a decoder settles in it. */
+const LEAD_SEC = 5
+/** Cuts with less sound between them are read together. Starting another decoder takes longer than decoding that much. */
+const NEAR_SEC = 30
+
+/** Pieces of a track that are read in one run. */
+export interface PieceGroup {
+  readonly pieces: readonly PiecePlan[]
+  /** Sample at which every reading of these pieces begins; 0 for the start of the file. */
+  readonly readFromSample: number
+}
+
+/** Groups the pieces of a track by their place, in order. */
+export function pieceGroups({ stream, pieces }: TrackPlan): readonly PieceGroup[] {
+  const groups: PiecePlan[][] = []
+  let endSample = Number.NEGATIVE_INFINITY
+  for (const piece of [...pieces].sort((one, other) => one.cut.startSample - other.cut.startSample)) {
+    const last = groups.at(-1)
+    if (last && piece.cut.startSample - endSample <= NEAR_SEC * stream.sampleRate) last.push(piece)
+    else groups.push([piece])
+    endSample = Math.max(endSample, piece.cut.endSample ?? Number.POSITIVE_INFINITY)
+  }
+  return groups.map((own) => ({
+    pieces: own,
+    readFromSample: Math.max(0, (own[0] as PiecePlan).cut.startSample - LEAD_SEC * stream.sampleRate),
+  }))
+}
