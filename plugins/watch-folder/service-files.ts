@@ -9,7 +9,7 @@ export interface ServiceValues {
   /** Program and first arguments that start voxmux. */
   readonly voxmux: readonly string[]
   readonly config: string
-  /** File with one `NAME=value` a line, for the secret of a remote service. */
+  /** File with one `NAME=value` a line. It holds the secret of a remote service. */
   readonly environment: string
   readonly stateDir: string
   /** The folders that it writes to. */
@@ -62,7 +62,7 @@ export function serviceFile(manager: ServiceManagerName, values: ServiceValues):
   }
 }
 
-/** The hardened unit of `deploy`, for this user, configuration and state folder. */
+/** The hardened unit of `deploy` with this user, configuration and state folder. */
 function systemdUnit({ voxmux, config, environment, stateDir, writes, user }: ServiceValues): string {
   const lines: Readonly<Record<string, string>> = {
     ExecStart: [...voxmux, 'watch', '--config', config].map(unitWord).join(' '),

@@ -2,12 +2,13 @@ import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import pc from 'picocolors'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createDaemonReporter } from '../../src/cli/output/daemon-reporter.js'
 import { fileLine } from '../../src/cli/output/file-line.js'
 import { createOutput } from '../../src/cli/output/output.js'
-import { fitCells } from '../../src/cli/output/progress-bars.js'
+import { fitCells, ProgressBars } from '../../src/cli/output/progress-bars.js'
 import { createReporter, overallPercent, type ProgressStyle } from '../../src/cli/output/reporter.js'
+import { TaskbarProgress } from '../../src/cli/output/taskbar-progress.js'
 import { jobDetails, jobTable } from '../../src/cli/show/describe-job.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Job } from '../../src/ledger/index.js'
@@ -223,4 +224,58 @@ it('lists jobs with headings, age, output and error, and shows one without its J
   expect(shown).toMatch(/error +ERR_FILE_FAILED: No voice\.\n +→ Use another\.\n/)
   expect(shown).toMatch(/file id +voice-1$/)
   expect(shown).not.toContain('{')
+})
+
+describe('bars', () => {
+  const painted = (columns: number, total: number) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const stream = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 24 })
+    const bars = new ProgressBars(stream as unknown as WriteStream, total)
+    const last = () =>
+      stripVTControlCharacters(String(stream.read() ?? ''))
+        .split('\n')
+        .filter(Boolean)
+    return { bars, last }
+  }
+  const bar = { name: 'a-rather-long-name-of-an-interview.mov', percent: 25, label: 'regenerating' }
+
+  it.each([
+    [100, 'a-rather-long-name-of-an-inte… ██████░░░░░░░░░░░░░░░░░░  25 %  0:20, 1:00 left  regenerating'],
+    [44, 'a-rathe…  25 % 0:20, 1:00 left regenerating'],
+  ])('move each second at %i columns, with the time that is left', (columns, row) => {
+    const { bars, last } = painted(columns, 1)
+    bars.update('a', bar)
+    vi.advanceTimersByTime(100)
+    expect(last().at(-1)).toContain(columns === 44 ? '25 % 0:00 regenerating' : '25 %  0:00  regenerating')
+    vi.advanceTimersByTime(19_000)
+    last()
+    vi.advanceTimersByTime(1000)
+    expect(last()).toEqual([row])
+    bars.stop()
+    vi.advanceTimersByTime(5000)
+    expect(last()).toEqual([])
+  })
+
+  it('count several files', () => {
+    const { bars, last } = painted(100, 8)
+    bars.update('a', bar)
+    bars.remove('a')
+    bars.update('b', bar)
+    vi.advanceTimersByTime(61_000)
+    expect(last().at(-1)).toBe('1 of 8 files, 1:01')
+    bars.stop()
+  })
+
+  it('reach the taskbar of a terminal that has one', () => {
+    const said = (env: NodeJS.ProcessEnv) => {
+      const stream = Object.assign(new PassThrough(), { isTTY: true })
+      const taskbar = new TaskbarProgress(stream as unknown as WriteStream, env)
+      for (const percent of [1.2, 1.4, 50]) taskbar.show(percent)
+      taskbar.clear()
+      return String(stream.read() ?? '')
+    }
+    expect(said({ WT_SESSION: 'x' })).toBe('\u001b]9;4;1;1\u0007\u001b]9;4;1;50\u0007\u001b]9;4;0;0\u0007')
+    expect(said({ TERM_PROGRAM: 'iTerm.app', VTE_VERSION: '7600' })).toBe('')
+  })
 })

@@ -32,7 +32,7 @@ const ALLOWED: readonly RegExp[] = [
   /^dist\/.+\.(js|d\.ts)$/,
   /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
   /^presets\/.+\.json$/,
-  /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w-]+\.(service|yaml|json))$/,
+  /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w.-]+\.(service|plist|ps1|yaml|json))$/,
   /^plugins\/watch-folder\/deploy\/farm\/[\w.-]+$/,
   /^shell\/.+\.sh$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,

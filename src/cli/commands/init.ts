@@ -110,7 +110,9 @@ function nextSteps(
   { config, folder, install }: { config: string; folder: string; install: readonly string[] },
 ): string {
   const secret = remote
-    ? [`The secret is not in it. Set VOXMUX_CLIENT_SECRET, for a service in ${join(dirname(config), 'environment')}.`]
+    ? [
+        `The secret is not in it. Set VOXMUX_CLIENT_SECRET. A service reads it from ${join(dirname(config), 'environment')}.`,
+      ]
     : []
   const start = install.length > 0 ? install : [`voxmux watch --config ${config}`]
   return [

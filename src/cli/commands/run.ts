@@ -11,6 +11,7 @@ import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../argumen
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { fileLine } from '../output/file-line.js'
 import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
 
@@ -43,14 +44,15 @@ export const command = defineCommand({
       const { showPlans } = await import('../show/dry-run.js')
       return showPlans(requests, config.limits, context)
     }
-    const reporter = createReporter(output, args.progress)
+    const startedMs = performance.now()
+    const reporter = createReporter(output, args.progress, fileLine, requests.length)
     const { logger, note } = reporter
     const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
     try {
       const { concurrency } = config
       const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })
       reporter.stop()
-      const text = summary(outcomes)
+      const text = summary(outcomes, performance.now() - startedMs)
       if (text) output.note(text)
       const exitCode = exitCodeOf(outcomes)
       output.result({ exitCode, files: outcomes.map(({ event }) => event) })

@@ -2,7 +2,7 @@ import type { ServiceManagerName } from '../../../plugins/watch-folder/index.js'
 import { DEFAULT_PRESET, loadPreset, presetNames, serviceSchema } from '../../config/index.js'
 import { type Choice, type Questions, unanswered } from '../terminal/questions.js'
 
-/** The values of a remote service that are no secret, with the variables that may give them. */
+/** The values of a remote service that are not secret, with the variables that may give them. */
 const SERVICE_VARIABLES = {
   baseUrl: 'VOXMUX_BASE_URL',
   authUrl: 'VOXMUX_AUTH_URL',
@@ -18,7 +18,7 @@ export const UNITS = ['none', 'systemd', 'launchd', 'windows'] as const satisfie
 )[]
 export const SERVICES = ['built-in', 'remote'] as const
 
-/** What the flags say; undefined is still to be asked. */
+/** Answers from the flags; undefined is still to be asked. */
 export interface InitFlags {
   readonly folder?: string | undefined
   readonly service?: (typeof SERVICES)[number] | undefined

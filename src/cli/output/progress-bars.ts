@@ -1,5 +1,7 @@
 import type { WriteStream } from 'node:tty'
 import { visibleLines, visibleText } from '../../core/visible-text.js'
+import { clock } from './clock.js'
+import { TaskbarProgress } from './taskbar-progress.js'
 
 /** A file in progress. */
 export interface Bar {
@@ -8,34 +10,56 @@ export interface Bar {
   readonly label: string
 }
 
+interface ShownBar extends Bar {
+  readonly sinceMs: number
+}
+
 const BAR_CELLS = 24
 const NAME_CELLS = 30
+/** From this width on, a row has a bar besides its figures. */
+const WIDE_CELLS = 78
 /** Shortest time between two repaints, in milliseconds. */
 const REPAINT_MS = 80
+/** Longest time between two repaints. The seconds move even if the work reports nothing. */
+const HEARTBEAT_MS = 1000
+/** Before this share of the work is done, an estimate of the rest would jump. */
+const LEAST_PERCENT = 5
+const LEAST_MS = 3000
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
 
 /** One bar per file at the foot of a terminal. Permanent lines are written above the bars. */
 export class ProgressBars {
   readonly #stream: WriteStream
-  readonly #bars = new Map<string, Bar>()
+  readonly #total: number
+  readonly #startedMs = performance.now()
+  readonly #taskbar: TaskbarProgress
+  readonly #bars = new Map<string, ShownBar>()
+  #ended = 0
   #paintedRows = 0
   #timer: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
 
-  constructor(stream: WriteStream) {
+  /** @param total number of files; 0 if it is unknown */
+  constructor(stream: WriteStream, total = 0) {
     this.#stream = stream
+    this.#total = total
+    this.#taskbar = new TaskbarProgress(stream)
   }
 
   /** Updates a file's progress. The percentage never falls. */
   update(key: string, bar: Bar): void {
-    const percent = Math.max(bar.percent, this.#bars.get(key)?.percent ?? 0)
-    this.#bars.set(key, { ...bar, percent })
+    const known = this.#bars.get(key)
+    const percent = Math.max(bar.percent, known?.percent ?? 0)
+    this.#bars.set(key, { ...bar, percent, sinceMs: known?.sinceMs ?? performance.now() })
     this.#timer ??= setTimeout(() => this.#repaint(''), REPAINT_MS).unref()
+    this.#heartbeat ??= setInterval(() => this.#repaint(''), HEARTBEAT_MS).unref()
   }
 
   /** Removes a file's bar. */
   remove(key: string): void {
     this.#bars.delete(key)
+    this.#ended += 1
   }
 
   /** Writes permanent text above the bars. */
@@ -45,27 +69,59 @@ export class ProgressBars {
 
   /** Removes all bars for good. */
   stop(): void {
+    clearInterval(this.#heartbeat)
+    this.#heartbeat = undefined
     this.#bars.clear()
     this.#repaint('')
+    this.#taskbar.clear()
   }
 
   #repaint(text: string): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const rows = [...this.#bars.values()]
-      .slice(0, Math.max(1, (this.#stream.rows ?? 24) - 2))
-      .map((bar) => this.#row(bar))
+    const bars = [...this.#bars.values()]
+    const rows = bars.slice(0, Math.max(1, (this.#stream.rows ?? 24) - 3)).map((bar) => this.#row(bar))
+    if (bars.length > 0 && this.#total > 1) rows.push(this.#countRow())
     const clear = this.#paintedRows > 0 ? `\u001b[${this.#paintedRows}A\u001b[0J` : ''
     this.#stream.write(clear + text + rows.map((row) => `${row}\n`).join(''))
     this.#paintedRows = rows.length
+    if (bars.length > 0) this.#taskbar.show(this.#wholePercent(bars))
   }
 
-  #row({ name, percent, label }: Bar): string {
+  #wholePercent(bars: readonly ShownBar[]): number {
+    const working = bars.reduce((sum, { percent }) => sum + percent, 0)
+    // A daemon has no last file.
+    return this.#total === 0 ? working / bars.length : (100 * this.#ended + working) / this.#total
+  }
+
+  #countRow(): string {
+    const elapsedMs = performance.now() - this.#startedMs
+    return fitCells(`${this.#ended} of ${this.#total} files, ${clock(elapsedMs)}`, this.#columns())
+  }
+
+  #row({ name, percent, label, sinceMs }: ShownBar): string {
+    const elapsedMs = performance.now() - sinceMs
+    const share = `${String(Math.floor(percent)).padStart(3)} %`
+    const times = [clock(elapsedMs), ...timeLeft(percent, elapsedMs)].join(', ')
+    const columns = this.#columns()
+    if (columns < WIDE_CELLS) {
+      const figures = `${share} ${times} ${label}`
+      return fitCells(`${fitCells(name, Math.max(8, columns - figures.length - 1))} ${figures}`, columns)
+    }
     const filled = Math.round((percent / 100) * BAR_CELLS)
     const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled)
-    const row = `${fitCells(name, NAME_CELLS).padEnd(NAME_CELLS)} ${bar} ${String(Math.floor(percent)).padStart(3)} %  ${label}`
-    return fitCells(row, (this.#stream.columns ?? 80) - 1)
+    return fitCells(`${fitCells(name, NAME_CELLS).padEnd(NAME_CELLS)} ${bar} ${share}  ${times}  ${label}`, columns)
   }
+
+  #columns(): number {
+    return (this.#stream.columns ?? 80) - 1
+  }
+}
+
+/** The time until the end, if the stages take their usual shares. */
+function timeLeft(percent: number, elapsedMs: number): readonly string[] {
+  if (percent < LEAST_PERCENT || percent >= 100 || elapsedMs < LEAST_MS) return []
+  return [`${clock((elapsedMs * (100 - percent)) / percent)} left`]
 }
 
 /** Cuts a text to a number of cells. A line that wraps would stay on screen after a repaint. */

@@ -60,9 +60,20 @@ interface People {
   readonly stop: () => void
 }
 
-/** Opens the reporter of a command that processes files. @param line formats the line of an ended file */
-export function createReporter(output: Output, style: ProgressStyle = 'auto', line: FileLine = fileLine): Reporter {
-  const people = peopleReporter(output, style, (event) => line(event, colorsOf(output), process.cwd()))
+/**
+ * Opens the reporter of a command that processes files.
+ *
+ * @param line formats the line of an ended file
+ * @param total number of files; 0 if it is unknown
+ */
+export function createReporter(
+  output: Output,
+  style: ProgressStyle = 'auto',
+  line: FileLine = fileLine,
+  total = 0,
+): Reporter {
+  const lineOf: LineOf = (event) => line(event, colorsOf(output), process.cwd())
+  const people = peopleReporter(output, style, lineOf, total)
   return {
     report: (event) => {
       output.event(event)
@@ -83,11 +94,11 @@ export function createReporter(output: Output, style: ProgressStyle = 'auto', li
 
 type LineOf = (event: FileEvent) => string | null
 
-function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf): People {
+function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf, total: number): People {
   const isTerminal = output.stderr.isTTY === true
   // In a terminal with --json, bars and events would overwrite each other.
   if (style === 'none' || (style === 'auto' && output.json)) return quiet(output, lineOf)
-  return style === 'auto' && isTerminal ? bars(output, lineOf) : plain(output, lineOf)
+  return style === 'auto' && isTerminal ? bars(output, lineOf, total) : plain(output, lineOf)
 }
 
 /** Prints only how each file ended. With `--json` it prints nothing, because the events report it. */
@@ -117,8 +128,8 @@ function plain(output: Output, lineOf: LineOf): People {
   }
 }
 
-function bars(output: Output, lineOf: LineOf): People {
-  const painted = new ProgressBars(output.stderr)
+function bars(output: Output, lineOf: LineOf, total: number): People {
+  const painted = new ProgressBars(output.stderr, total)
   return {
     progress: (event) => {
       const { id, input, stage } = event

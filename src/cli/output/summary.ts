@@ -9,18 +9,21 @@ import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 import { reportPath } from '../../pipeline/report/write-report.js'
+import { clock } from './clock.js'
 
 /**
  * The text below the files at the end. One file: what was kept, the measured sync, and the loudness before and after.
  * Several files: the number of each status.
+ *
+ * @param tookMs duration of the whole run
  */
-export function summary(outcomes: readonly JobOutcome[]): string {
+export function summary(outcomes: readonly JobOutcome[], tookMs?: number): string {
   const [only] = outcomes
   if (only && outcomes.length === 1)
-    return only.receipt ? details(only.receipt, only.event.receipt ?? '').join('\n') : earlierReport(only.event)
+    return only.receipt ? details(only.receipt, only.event.receipt ?? '', tookMs).join('\n') : earlierReport(only.event)
   const counts = new Map<InputStatus, number>()
   for (const { event } of outcomes) counts.set(event.status, (counts.get(event.status) ?? 0) + 1)
-  return `${outcomes.length} files: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}`
+  return `${outcomes.length} files: ${[...counts].map(([status, count]) => `${count} ${status}`).join(', ')}${tookMs === undefined ? '' : `, took ${clock(tookMs)}`}`
 }
 
 /** The page of an output that was done before. */
@@ -29,7 +32,7 @@ function earlierReport({ output }: JobOutcome['event']): string {
   return page !== undefined && existsSync(page) ? row('report', page) : ''
 }
 
-function details(receipt: Receipt, receiptPath: string): readonly string[] {
+function details(receipt: Receipt, receiptPath: string, tookMs: number | undefined): readonly string[] {
   const { tracks, notes, losses } = receipt
   return [
     row('output', receipt.output.path),
@@ -41,9 +44,17 @@ function details(receipt: Receipt, receiptPath: string): readonly string[] {
     ...tracks.map((track) => row('loudness', loudnessLine(track.loudness))),
     ...(receipt.certificate ? [row('qc', certificateWords(receipt.certificate))] : []),
     ...notes.map((note) => row('note', note)),
+    ...(tookMs === undefined ? [] : [row('took', tookWords(receipt, tookMs))]),
     row('receipt', receiptPath),
     ...(receipt.report === null ? [] : [row('report', receipt.report)]),
   ]
+}
+
+/** The duration, and the speed against the sound that was processed. */
+function tookWords({ segments }: Receipt, tookMs: number): string {
+  const processedSec = segments.reduce((sum, { startSec, endSec }) => sum + (endSec ?? Number.NaN) - startSec, 0)
+  const speed = (1000 * processedSec) / tookMs
+  return Number.isFinite(speed) ? `${clock(tookMs)} (${speed.toFixed(1)} × real time)` : clock(tookMs)
 }
 
 function row(label: string, text: string): string {
