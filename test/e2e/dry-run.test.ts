@@ -34,6 +34,15 @@ describe('--dry-run', () => {
   })
 })
 
+it('--dry-run is short for people, and names the commands with --verbose', async () => {
+  const args = ['run', workshop.take('phone.mp4'), '--dry-run']
+  const brief = await runCli(args, options())
+  expect(brief.stdout).toMatch(/to pay for {2}nothing: the built-in service[\s\S]*\n {2}kept +1 video\n/)
+  expect(brief.stdout).not.toMatch(/ffmpeg|rewritten|moov/)
+  const long = await runCli([...args, '--verbose'], options())
+  expect(long.stdout).toMatch(/rewritten +moov[\s\S]*\n {2}ffmpeg +/)
+})
+
 /** The part file has another name at every run, and its side files are numbered as they are made. */
 function withoutWorkPaths(args: readonly string[] = []): readonly string[] {
   return args.map((argument) => argument.replace(/^file:.*part(\.donor)?\d*$/, 'file:part$1'))

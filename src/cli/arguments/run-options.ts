@@ -128,6 +128,11 @@ export const RUN_OPTIONS = {
   ledger: { type: 'string', requiresArg: true, describe: 'Ledger file', group: 'Service:' },
   store: { type: 'string', requiresArg: true, describe: 'Shared job store (postgres://…)', group: 'Service:' },
   'dry-run': { type: 'boolean', describe: 'Show the plan and the price, send nothing', group: 'Processing:' },
+  verbose: {
+    type: 'boolean',
+    describe: 'With --dry-run: show the rewritten structures and the ffmpeg commands',
+    group: 'Processing:',
+  },
   force: {
     type: 'boolean',
     describe: 'Process finished files again and overwrite their outputs',

@@ -42,7 +42,8 @@ export const command = defineCommand({
     const requests = await planRequests(args.input, args, settings, context)
     if (args['dry-run']) {
       const { showPlans } = await import('../show/dry-run.js')
-      return showPlans(requests, config.limits, context)
+      const isFree = config.service.kind === 'embedded'
+      return showPlans(requests, config.limits, context, { verbose: args.verbose, isFree })
     }
     const startedMs = performance.now()
     const reporter = createReporter(output, args.progress, fileLine, requests.length)

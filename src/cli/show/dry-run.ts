@@ -34,9 +34,16 @@ import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
 import { describeError } from '../output/output.js'
 
+export interface ShowOptions {
+  /** Shows people the rewritten structures and the ffmpeg commands too. */
+  readonly verbose?: boolean | undefined
+  /** The service is the built-in one, which costs nothing. */
+  readonly isFree?: boolean | undefined
+}
+
 /**
- * Shows what each job would do: verdicts, losses, seconds to pay for, bytes to send, and the exact ffmpeg arguments.
- * Cuts, sends and writes nothing.
+ * Shows what each job would do: verdicts, what is kept and lost, seconds to pay for and bytes to send. The events have
+ * the exact ffmpeg arguments. Cuts, sends and writes nothing.
  *
  * @returns 0, or the exit code of a job that would fail before sending
  */
@@ -44,6 +51,7 @@ export async function showPlans(
   requests: readonly PlanRequest[],
   limits: Limits,
   { cwd, output, signal }: CommandContext,
+  { verbose = false, isFree = false }: ShowOptions = {},
 ): Promise<ExitCode> {
   const files: FileEvent[] = []
   const codes: ExitCode[] = []
@@ -65,7 +73,7 @@ export async function showPlans(
       const plan = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
-      output.print(planText(plan, ffmpeg))
+      output.print(planText(plan, ffmpeg, { verbose, isFree }))
       const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refusal) throw refusal
       await requireFreePlace(plan, request, signal)
@@ -157,22 +165,38 @@ function usualSample(
   return voiceSample(own, [recipe.voice.outputType === 'lossless' ? decodedFormat(cut).sample : own], recipe)
 }
 
-function planText(plan: JobPlan, ffmpeg: readonly (readonly string[])[]): string {
+function planText(
+  plan: JobPlan,
+  ffmpeg: readonly (readonly string[])[],
+  { verbose, isFree }: Required<ShowOptions>,
+): string {
   const { media, output, verdicts, mux, copyReason, paidSec, sendBytes } = plan
   const notes = copyReason === null ? plan.notes : [...plan.notes, copyReason]
-  const price = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
+  const seconds = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
+  const price = isFree ? 'nothing: the built-in service runs on this computer' : seconds
   return [
     `${media.path} → ${output}`,
+    ...(isFree ? [`  voice       ${seconds}`] : []),
     `  to pay for  ${price}`,
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),
+    `  kept        ${keptWords(mux)}`,
     ...mux.losses.map(({ what, reason }) => `  lost        ${what}: ${reason}`),
-    ...structureLines(mux),
     ...notes.map((note) => `  note        ${note}`),
-    ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`),
+    ...(verbose
+      ? [...structureLines(mux), ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`)]
+      : []),
   ]
     .map(visibleText)
     .join('\n')
+}
+
+/** The streams that are copied packet for packet, by kind. */
+function keptWords({ streams }: MuxPlan): string {
+  const counts = new Map<string, number>()
+  for (const { fate, input } of streams)
+    if (fate === 'copied') counts.set(input.kind, (counts.get(input.kind) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ') || 'there is nothing besides the voice'
 }
 
 /** The writer of the output, what it changes, and why earlier writers declined. */
