@@ -5,8 +5,9 @@ import { readingType } from './carrier.js'
 /** Content Credentials as a reader found them. */
 export interface CredentialsFound {
   /**
-   * `trusted`: unchanged, and the trust list has the signer. `valid`: unchanged, without such a list or not in it.
-   * `invalid`: the file or its manifest was changed.
+   * - `trusted`: unchanged, and the trust list has the signer.
+   * - `valid`: unchanged, without such a list or not in it.
+   * - `invalid`: the file or its manifest was changed.
    */
   readonly state: 'trusted' | 'valid' | 'invalid'
   /** Name in the signing certificate; null if it cannot be read. */
@@ -26,11 +27,13 @@ export interface CredentialsFound {
 /** The part of a manifest store that voxmux reads. */
 interface ManifestStore {
   readonly active_manifest?: string
-  readonly validation_state?: string
   readonly manifests?: Readonly<Record<string, Manifest>>
-  readonly validation_results?: {
-    readonly activeManifest?: { readonly failure?: readonly { readonly code: string }[] }
-  }
+  readonly validation_results?: { readonly activeManifest?: ManifestResults }
+}
+
+interface ManifestResults {
+  readonly success?: readonly { readonly code: string }[]
+  readonly failure?: readonly { readonly code: string }[]
 }
 
 interface Manifest {
@@ -85,16 +88,19 @@ function found(store: ManifestStore): CredentialsFound {
   const manifest = store.manifests?.[store.active_manifest ?? '']
   const { issuer, common_name: name, time } = manifest?.signature_info ?? {}
   const [generator] = manifest?.claim_generator_info ?? []
-  const failures = store.validation_results?.activeManifest?.failure?.map(({ code }) => code) ?? []
-  const state =
-    store.validation_state === 'Trusted' ? 'trusted' : store.validation_state === 'Valid' ? 'valid' : 'invalid'
+  // The state of the whole store counts what happened to its ingredients, such as a certificate that expired since.
+  const results = store.validation_results?.activeManifest
+  // An unknown signer does not change the file: the state says it.
+  const failures = results?.failure?.flatMap(({ code }) => (code === 'signingCredential.untrusted' ? [] : [code])) ?? []
+  const isTrusted = results?.success?.some(({ code }) => code === 'signingCredential.trusted')
+  const unchanged = isTrusted ? ('trusted' as const) : ('valid' as const)
+  const state = manifest && results && failures.length === 0 ? unchanged : ('invalid' as const)
   return {
     state,
     signer: [name, issuer].filter((part) => part !== undefined).join(', ') || null,
     generator: [generator?.name, generator?.version].filter((part) => part !== undefined).join(' ') || null,
     signedAt: time ?? null,
-    // An unknown signer does not change the file: the state says it.
-    failures: failures.filter((code) => code !== 'signingCredential.untrusted'),
+    failures,
     assertion: manifest?.assertions?.find(({ label }) => label.startsWith('org.voxmux.regeneration'))?.data ?? null,
     parents: (manifest?.ingredients ?? []).flatMap(({ title, relationship }) =>
       relationship === 'parentOf' && title !== undefined ? [basename(title)] : [],

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../core/abort.js'
 import { readAt } from '../core/read-at.js'
-import { id3Frames, id3Length, isoBoxes } from '../media/index.js'
+import { CREDENTIALS_BOX, id3Frames, id3Length, isoBoxes } from '../media/index.js'
 
 /** A part of a file, in bytes. */
 interface Range {
@@ -48,7 +48,7 @@ const compareIso: Compare = async (old, signed, signal) => {
   const [{ size }, { size: signedSize }] = await Promise.all([old.stat(), signed.stat()])
   const [boxes, signedBoxes] = await Promise.all([isoBoxes(old, size), isoBoxes(signed, signedSize)])
   const added = signedSize - size
-  const manifest = signedBoxes?.find(({ path, length }) => path === 'uuid' && length === added)
+  const manifest = signedBoxes?.find(({ path, length }) => path === CREDENTIALS_BOX && length === added)
   if (!boxes || !manifest) return 'a box'
   const mayDiffer = boxes.filter(({ path }) => OFFSETS.test(path))
   const parts = [

@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { CredentialsSettings } from '../../src/config/index.js'
@@ -8,6 +9,7 @@ import { openCredentials, readCredentials } from '../../src/credentials/index.js
 import { probe } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
+import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { ffmpeg, type TestFolder, testFolder } from '../helpers/media-factory.js'
@@ -130,6 +132,56 @@ describeWithC2pa('an output with Content Credentials', () => {
     })
     return trusted(path)
   }
+
+  it('carries the credentials of its input on, valid or not', async () => {
+    // Without a receipt beside it, the output of an earlier test is a file like any other.
+    const good = folder.file('camera.mov')
+    copyFileSync(folder.file('signed-timecode.mov'), good)
+    const bad = folder.file('broken.mov')
+    copyFileSync(folder.file('bad-timecode.mov'), bad)
+    for (const [input, state, fault] of [
+      [good, 'valid', null],
+      [bad, 'invalid', 'assertion.bmffHash.mismatch'],
+    ] as const) {
+      const { event, path, receipt } = await regenerate(input, `of-${state}.mov`)
+      expect(event.error).toBeNull()
+      expect(receipt?.credentials?.parent).toEqual({
+        state,
+        signer: 'editor, Test archive',
+        failures: fault ? [fault] : [],
+      })
+      expect(receipt?.losses).toEqual([])
+      expect(receipt?.notes.join()).toContain('They become the parent')
+      expect(await trusted(path)).toMatchObject({ state: 'trusted', parents: [`${basename(input)}`] })
+      const { state: strangers, manifest } = await readByStranger(path, 'video/quicktime', authority.trust)
+      expect([strangers, manifest.ingredients.length]).toEqual(['Trusted', 1])
+      expect(manifest.ingredients[0]).toMatchObject({ relationship: 'parentOf', active_manifest: expect.any(String) })
+    }
+  })
+
+  it.each(['phone.mp4', 'timecode.mov', 'speech.m4a', 'field-recorder.wav', 'speech.mp3', 'speech.flac'])(
+    'names the credentials of its input as lost if it is not signed, and --strict refuses them: %s',
+    async (name) => {
+      const lost = { reason: expect.stringMatching(/Content Credentials/) }
+      const input = folder.file(`camera-${name}`)
+      copyFileSync(folder.file(`signed-${name}`), input)
+      const plan = await planJob(requestFor(input, { strict: true }), {})
+      expect(plan.mux.losses).toEqual(expect.arrayContaining([expect.objectContaining(lost)]))
+      expect(plan.strictRefusal).toMatchObject({ code: 'ERR_STRICT_LOSSES' })
+      const remuxed = await planJob(requestFor(input, { output: folder.file('other.mka') }), {})
+      expect(remuxed.mux.losses).toEqual(expect.arrayContaining([expect.objectContaining(lost)]))
+    },
+  )
+
+  it.each(['timecode.mov', 'speech.flac'])('never carries a stale manifest: %s', async (name) => {
+    const output = folder.file(`unsigned-${name}`)
+    const input = folder.file(`camera-of-${name}`)
+    copyFileSync(folder.file(`signed-${name}`), input)
+    const { event } = await runJob(requestFor(input, { output }), pipeline.context)
+    expect(event.error).toBeNull()
+    expect(await trusted(output)).toBeNull()
+    expect(readFileSync(output).includes('c2pa.claim')).toBe(false)
+  })
 
   it.each([
     ['an RSA key', 'RSA rsa_keygen_bits:2048'],

@@ -38,6 +38,9 @@ export function lost(path: string, start: number, length: number, reason: string
   return { path, fate: 'lost', reason, start, length }
 }
 
+/** Reason why the output lacks the Content Credentials of the input. */
+export const SIGNS_OLD_BYTES = 'these Content Credentials sign the old bytes'
+
 /** A range of the input that no entry, or more than one, covers. */
 export interface CensusFault {
   readonly kind: 'gap' | 'overlap'

@@ -10,6 +10,7 @@ import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
 import { oggFrames } from './frames/ogg.js'
+import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
@@ -109,7 +110,7 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
 async function remuxPlan(plan: MuxPlan, declined: readonly Declined[]): Promise<MuxPlan> {
   requireRemuxable(plan)
   const census = await remuxCensus(plan)
-  const losses = [...plan.losses, ...censusLosses(census ?? [])]
+  const losses = [...plan.losses, ...censusLosses(census ?? []), ...(await signedTagLosses(plan.media))]
   return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 

@@ -54,11 +54,13 @@ export async function signPart(
     segments: segmentsOf(pieces),
     tracks: tracksOf(pieces),
   }
-  return credentials.sign({
+  const parent = plan.inputCredentials
+  const signed = await credentials.sign({
     ...{ path: bench.part, container: mux.container, sidecarPart: bench.sidecarPart, facts, signal },
     parent: { path: media.path, container: media.container },
     level: settings.recipe.verify,
   })
+  return { ...signed, parent: parent && { state: parent.state, signer: parent.signer, failures: [...parent.failures] } }
 }
 
 /** The tracks that hold regenerated audio, and its channels. */

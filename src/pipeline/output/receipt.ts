@@ -139,6 +139,14 @@ const credentialsSchema = z.object({
   carrier: z.enum(['embedded', 'sidecar']).meta({ description: 'Their place: in the file, or in `<output>.c2pa`.' }),
   signer: z.string().meta({ description: 'Subject of the signing certificate.' }),
   sourceType: z.string().meta({ description: "IPTC's word for the effect of the service on a voice." }),
+  parent: z
+    .object({
+      state: z.enum(['trusted', 'valid', 'invalid']),
+      signer: z.string().nullable(),
+      failures: z.array(z.string()).meta({ description: 'Codes of C2PA for what is wrong with them.' }),
+    })
+    .nullable()
+    .meta({ description: 'Content Credentials of the input, which those of the output carry on; null without them.' }),
   reason: z.string().nullable().meta({ description: 'Why a file that can hold them has a sidecar; else null.' }),
 })
 

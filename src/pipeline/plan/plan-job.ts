@@ -1,6 +1,7 @@
 import { extname, join, resolve } from 'node:path'
 import { PrecheckError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
+import type { CredentialsFound } from '../../credentials/index.js'
 import {
   cutEncoding,
   type MuxPlan,
@@ -14,6 +15,7 @@ import type { MediaInfo } from '../../media/media-info.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
 import { copyReason, tracksToReplace } from './copy-reason.js'
+import { withInputCredentials } from './input-credentials.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
@@ -52,6 +54,8 @@ export interface JobPlan {
   readonly mux: MuxPlan
   /** Set if `--strict` refuses the losses of the output. */
   readonly strictRefusal: PrecheckError | undefined
+  /** Content Credentials that a signed output carries on; null if there are none. */
+  readonly inputCredentials: CredentialsFound | null
   /** Notes for people that are not losses. */
   readonly notes: readonly string[]
   /** Why nothing is sent and the output is a copy of the input; null for every other job. */
@@ -96,7 +100,8 @@ export async function planMedia(
   const verdicts = judge(media, planned, settings, limits)
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
   const wishes = muxOptions(media, tracks, settings, isFolder ? undefined : request.output)
-  const mux = await planWriting(media, wishes, verdicts, signal)
+  const written = await planWriting(media, wishes, verdicts, signal)
+  const { mux, ...signing } = await withInputCredentials(media, written, settings.signed === true)
   const output = await outputPath({
     input: media.path,
     output: request.output,
@@ -115,7 +120,8 @@ export async function planMedia(
     mux,
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
     copyReason: copyReason(media, tracks, settings, mux),
-    notes: [...mux.notes, ...forecasts.flatMap(({ notes }) => notes)],
+    inputCredentials: signing.credentials,
+    notes: [...mux.notes, ...signing.notes, ...forecasts.flatMap(({ notes }) => notes)],
     paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,

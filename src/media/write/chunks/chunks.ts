@@ -2,7 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { JobFailedError } from '../../../core/errors.js'
 import { readAt } from '../../../core/read-at.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
-import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
 import { staleChunks } from '../pcm-in-place/stale-chunks.js'
@@ -78,7 +78,7 @@ function pcmBytes({ sampleRate, channels }: AudioStreamInfo, codec: string, { du
 const LOST = {
   md5: 'it is a checksum that did not fit the old sound',
   peaks: 'it lists the peaks of the old sound',
-  signature: 'its signature is that of the old file',
+  signature: SIGNS_OLD_BYTES,
 } as const
 
 function censusOf({ file, stale }: SoundFile): readonly CensusEntry[] {

@@ -5,6 +5,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
+import { keepId3 } from './id3-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 
 const STREAMINFO = 0
@@ -27,7 +28,9 @@ interface FlacFile {
   readonly seekTable: Buffer | null
   readonly framesStart: number
   readonly framesEnd: number
-  readonly around: readonly CensusEntry[]
+  readonly before: readonly CensusEntry[]
+  readonly beforeBytes: readonly BytePiece[]
+  readonly behind: readonly CensusEntry[]
 }
 
 interface FlacDonor {
@@ -48,6 +51,9 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
     const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
     if (!read) return null
+    const tags = await Promise.all(
+      head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
+    )
     const table = read.blocks.find(({ type }) => type === SEEKTABLE)
     return {
       marker: soundStart,
@@ -55,7 +61,9 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
       seekTable: table ? await readAt(file, table.start + 4, table.length - 4) : null,
       framesStart: read.framesStart,
       framesEnd: soundEnd,
-      around: [...head, ...tail].map(({ path, start, length }) => kept(path, start, length)),
+      before: tags.flatMap(({ entries }) => entries),
+      beforeBytes: tags.flatMap(({ pieces }) => pieces),
+      behind: tail.map(({ path, start, length }) => kept(path, start, length)),
     }
   } finally {
     await file.close()
@@ -77,11 +85,13 @@ async function readBlocks(read: (at: number, length: number) => Promise<Buffer>,
   return blocks[0]?.type === STREAMINFO && blocks[0].length === 38 ? { blocks, framesStart: at } : undefined
 }
 
-function survey({ marker, blocks, framesStart, framesEnd, around }: FlacFile, { media, tracks }: Wanted): Survey {
+function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
+  const { marker, blocks, framesStart, framesEnd, before, behind } = parsed
   const [track] = tracks
   if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
-    ...around,
+    ...before,
+    ...behind,
     kept('fLaC', marker, 4),
     ...blocks.map(({ type, start, length }) => blockEntry(type, start, length)),
     rewritten('frames', framesStart, framesEnd - framesStart, 'the audio is re-encoded without loss'),
@@ -153,12 +163,12 @@ async function framePlaces(
 }
 
 function layOut(
-  { blocks, seekTable, framesStart, framesEnd }: FlacFile,
+  { marker, beforeBytes, blocks, seekTable, framesStart, framesEnd }: FlacFile,
   { media }: Wanted,
   [donor]: readonly FlacDonor[],
 ) {
-  const pieces: BytePiece[] = []
-  let at = 0
+  const pieces: BytePiece[] = [...beforeBytes]
+  let at = marker
   const replace = (start: number, bytes: Buffer) => {
     pieces.push({ kind: 'input', start: at, length: start - at }, { kind: 'bytes', bytes })
     at = start + bytes.length

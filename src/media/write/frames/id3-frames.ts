@@ -1,5 +1,5 @@
 import type { BytePiece } from '../byte-plan.js'
-import { type CensusEntry, kept, lost } from '../census.js'
+import { type CensusEntry, kept, lost, SIGNS_OLD_BYTES } from '../census.js'
 
 /** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
 interface Id3Frame {
@@ -85,7 +85,7 @@ function synchsafe(bytes: Buffer): number | null {
 
 function staleReason(id: string, body: Buffer): string | null {
   if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
-  return isManifest(id, body) ? 'its signature is that of the old file' : null
+  return isManifest(id, body) ? SIGNS_OLD_BYTES : null
 }
 
 function isManifest(id: string, body: Buffer): boolean {

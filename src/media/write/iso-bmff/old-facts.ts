@@ -1,3 +1,5 @@
+import { SIGNS_OLD_BYTES } from '../census.js'
+import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
 import type { NewTrack } from './lay-out/new-track.js'
 import type { Replacements } from './lay-out/sheet.js'
 import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from './read/box.js'
@@ -11,12 +13,9 @@ export interface OldFact {
   readonly reason: string
 }
 
-/** Extended type of the `uuid` box that holds Content Credentials. */
-const CREDENTIALS = 'd8fec3d61b0e483c92975828877ec481'
-
 /** True if a top-level box is a signature over the bytes of the file. */
 function isCredential({ type, extendedType }: Box): boolean {
-  return extendedType === CREDENTIALS || type === 'jumb'
+  return extendedType === CREDENTIALS_TYPE || type === 'jumb'
 }
 
 /** Names of iTunes' free-form items with facts about the old audio. */
@@ -33,7 +32,7 @@ const STALE_ITEMS: readonly (readonly [RegExp, string])[] = [
  */
 export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[]): readonly OldFact[] {
   const credentials = structure.boxes.filter(isCredential).map((box) => {
-    return { box, fate: 'lost', reason: 'a signature over the old bytes' } as const
+    return { box, fate: 'lost', reason: SIGNS_OLD_BYTES } as const
   })
   const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
   return [

@@ -2,7 +2,8 @@ import { open } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { audioStreams } from '../../media-info.js'
 import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
-import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
@@ -34,6 +35,9 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
   for (const track of tracks) {
     const reason = reasonAgainst(parsed, track)
     if (reason !== undefined) return { kind: 'declines', reason: `audio track ${track.input.audioIndex}: ${reason}` }
+  }
+  if (parsed.structures.some(({ path }) => path === CREDENTIALS_BOX)) {
+    return { kind: 'declines', reason: SIGNS_OLD_BYTES }
   }
   return {
     kind: 'takes',
@@ -93,7 +97,7 @@ function censusOf(
       case 'peaks':
         return lost(path, start, length, 'it lists the peaks of the old sound')
       case 'signature':
-        return lost(path, start, length, 'its signature is that of the old file')
+        return lost(path, start, length, SIGNS_OLD_BYTES)
       default:
         return fact.kind satisfies never
     }

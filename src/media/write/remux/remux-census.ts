@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
-import { type Census, type CensusEntry, lost, rewritten } from '../census.js'
+import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { asfObjects } from '../structure/asf-objects.js'
 import { flvTags } from '../structure/flv-tags.js'
+import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import { outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
 import { transportPids } from '../structure/transport-pids.js'
@@ -55,8 +56,13 @@ export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
     if (reason) return lost(path, start, length, reason)
     const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl)$/.test(path) : CARRIED.some((known) => known.test(path))
     if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
+    if (isSignature(path)) return lost(path, start, length, SIGNS_OLD_BYTES)
     return lost(path, start, length, `ffmpeg does not carry it into .${container}`)
   })
+}
+
+function isSignature(path: string): boolean {
+  return path === CREDENTIALS_BOX || path === 'jumb' || path.endsWith('/C2PA')
 }
 
 /** Structures that the output lacks, each name once. Streams are losses of their own. */

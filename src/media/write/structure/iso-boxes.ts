@@ -8,6 +8,10 @@ const CONTAINERS = new Set([
   ...['tapt', 'sinf', 'schi'],
 ])
 const DEEPEST = 12
+/** Extended type of the `uuid` box that holds Content Credentials. */
+export const CREDENTIALS_TYPE = 'd8fec3d61b0e483c92975828877ec481'
+/** Path of that box among the structures. */
+export const CREDENTIALS_BOX = 'uuid (C2PA)'
 
 /** Lists the boxes of an ISO base media or QuickTime file; undefined if one of them does not fit into its parent. */
 export async function isoBoxes(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
@@ -24,7 +28,7 @@ interface Parent {
 async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], depth: number): Promise<boolean> {
   for (let at = parent.start; at < parent.end; ) {
     const left = parent.end - at
-    const head = await readAt(file, at, Math.min(16, left))
+    const head = await readAt(file, at, Math.min(32, left))
     const short = head.length >= 4 ? head.readUInt32BE(0) : 0
     // QuickTime ends a list of user data with four zero bytes.
     if (short === 0 && left === 4 && parent.path.endsWith('udta')) {
@@ -37,8 +41,10 @@ async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], d
     const size = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 && depth === 0 ? left : short
     const headLength = isLong ? 16 : 8
     if (size < headLength || size > left) return false
+    const isSigned = head.toString('hex', headLength, headLength + 16) === CREDENTIALS_TYPE
     const type = head.toString('latin1', 4, 8)
-    const path = parent.path === '' ? type : `${parent.path}/${type}`
+    const name = type === 'uuid' && isSigned && parent.path === '' ? CREDENTIALS_BOX : type
+    const path = parent.path === '' ? name : `${parent.path}/${type}`
     const parts: Structure[] = []
     const inside = { start: at + headLength, end: at + size, path }
     if (CONTAINERS.has(type) && (await listBoxes(file, inside, parts, depth + 1))) {

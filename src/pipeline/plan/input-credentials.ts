@@ -1,0 +1,32 @@
+import { type CredentialsFound, readCredentials } from '../../credentials/index.js'
+import { type MuxPlan, SIGNS_OLD_BYTES } from '../../media/index.js'
+import type { MediaInfo } from '../../media/media-info.js'
+
+/** A plan of the output, and the Content Credentials of its input. */
+interface WithCredentials {
+  readonly mux: MuxPlan
+  /** Null if the output is not signed, or the input has none. */
+  readonly credentials: CredentialsFound | null
+  readonly notes: readonly string[]
+}
+
+/**
+ * Plans what becomes of the Content Credentials of an input. A signed output carries them on as its parent, so they are
+ * not lost.
+ *
+ * @throws {UsageError} `ERR_CREDENTIALS_PACKAGE`
+ */
+export async function withInputCredentials(
+  media: MediaInfo,
+  mux: MuxPlan,
+  isSigned: boolean,
+): Promise<WithCredentials> {
+  if (!isSigned) return { mux, credentials: null, notes: [] }
+  const credentials = await readCredentials(media.path, media.container)
+  if (credentials === null) return { mux, credentials, notes: ['The output is signed with Content Credentials.'] }
+  const losses = mux.losses.filter(({ reason }) => reason !== SIGNS_OLD_BYTES)
+  const { signer, state, failures } = credentials
+  const validity = state === 'invalid' ? `not valid (${failures.join(', ')})` : 'valid'
+  const note = `The input has Content Credentials of ${signer ?? 'an unknown signer'}, which are ${validity}. They become the parent of the output's.`
+  return { mux: { ...mux, losses }, credentials, notes: [note] }
+}
