@@ -8,6 +8,7 @@ import type { Logger } from '../core/logger.js'
 import type { Limits } from '../precheck/index.js'
 import { OperationRefused, operationMessage, RequestInvalid, validationError } from './http/answers.js'
 import { requireBearer } from './http/authentication.js'
+import { serveHealth } from './http/health.js'
 import { serveOperations } from './http/operations.js'
 import { type IdentityEndpoints, serveIdentity } from './http/token-endpoint.js'
 import type { Authenticator } from './identity/authenticator.js'
@@ -24,6 +25,8 @@ export interface AppOptions {
   readonly endpoints: IdentityEndpoints
   readonly limits: Limits
   readonly logger: Logger
+  /** Rejects if the store does not respond. */
+  readonly askStore: () => Promise<unknown>
 }
 
 /** Publishes the limits without a token, so that a pre-check can read them before it logs in. */
@@ -54,6 +57,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   takeJson(app)
   shapeErrors(app, options.logger)
 
+  serveHealth(app, options.askStore)
   const { ping } = OPERATIONS
   app.get(ping.path, { schema: { response: { 200: ping.answer } } }, async () => ({ status: 'ok' }))
   app.get(LIMITS_PATH, async () => options.limits)

@@ -69,7 +69,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (!storage) throw new Error('There is no storage.')
     closers.push(() => storage.close())
     const storagePort = options.storagePort ?? (port === 0 ? 0 : port + 1)
-    const storageUrl = local ? (options.publicStorageUrl ?? (await listenServer(local.server, host, storagePort))) : ''
+    const storageAt = local ? await listenServer(local.server, host, storagePort) : ''
+    const storageUrl = local ? withoutSlash(options.publicStorageUrl ?? storageAt) : ''
     local?.publishAt(storageUrl)
 
     const suspects = new PQueue({ concurrency: 1 })
@@ -118,10 +119,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       endpoints: { identity, apiKeys, signingKeys, tokens, authUrl },
       limits,
       logger,
+      askStore: () => readIdentity(store),
     })
     closers.push(() => app.close())
     const listening = await listenAt(app, host, port)
-    address.baseUrl = options.publicUrl ?? listening
+    address.baseUrl = withoutSlash(options.publicUrl ?? listening)
 
     const nodeKeys = new NodeKeys(apiKeys, accounts, logger)
     closers.push(() => nodeKeys.close())
@@ -147,4 +149,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     await closeAll()
     throw error
   }
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
 }

@@ -34,7 +34,7 @@ const ALLOWED: readonly RegExp[] = [
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w.-]+\.(service|plist|ps1|yaml|json))$/,
   /^plugins\/watch-folder\/deploy\/farm\/[\w.-]+$/,
-  /^shell\/.+\.sh$/,
+  /^shell\/.+\.(sh|conf)$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]

@@ -16,6 +16,7 @@ import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
 import { nodeFolder, sharedStore } from '../service-place.js'
+import { reachNote } from '../show/reach-note.js'
 
 /** Name of the key that the first start creates. */
 const FIRST_KEY = 'serve'
@@ -64,7 +65,7 @@ export const command = defineCommand({
     try {
       const key = await firstKey(store === undefined ? { dataDir } : { store })
       output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
-      output.print(startText(service, key, dataDir))
+      output.print([startText(service, key, dataDir), ...reachNote(service.baseUrl, args.host)].join('\n'))
       await interrupted(signal)
       return 0
     } finally {
