@@ -25,14 +25,14 @@ const LAYOUTS = [
 const FILES = process.env.VOXMUX_SOAK ? 100 : 6
 
 /**
- * A sound that no other number has: a buzz as low as a voice with pauses, and quiet noise. libebur128 looks at four
- * places a sample, so near half the sample rate it reads a true peak up to half a decibel lower than ffmpeg.
+ * A sound that no other number has: a buzz as low as a voice that swells and fades, and quiet noise. A click or a tone
+ * near half the sample rate has a true peak that two interpolators state up to half a decibel apart.
  */
 function soundOf(number: number, channels: number): string {
-  const level = (0.05 + 0.9 * ((number * 0.618) % 1)).toFixed(3)
+  const level = (0.1 + 0.85 * ((number * 0.618) % 1)).toFixed(3)
   const noise = (10 ** (-(30 + ((number * 7) % 31)) / 20)).toFixed(4)
   const pitch = 90 + ((13 * number) % 300)
-  const buzz = String.raw`sin(2*PI*${pitch}*t+3*sin(2*PI*${2 + (number % 5)}*t))*lt(mod(t\,${1 + (number % 3)})\,0.8)`
+  const buzz = `sin(2*PI*${pitch}*t+3*sin(2*PI*${2 + (number % 5)}*t))*abs(sin(PI*t/${1 + (number % 3)}))`
   const share = (channel: number) => (0.9 - 0.1 * channel).toFixed(1)
   return Array.from(
     { length: channels },
