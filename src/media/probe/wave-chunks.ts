@@ -10,6 +10,9 @@ const FIGURES = 5
 
 const NOT_MEASURED = 0x7fff
 
+/** The figures of sound that nobody measured. */
+const UNMEASURED = Buffer.from(new Uint16Array(FIGURES).fill(NOT_MEASURED).buffer)
+
 /** Bytes of a bext chunk's content up to the end of its loudness figures. */
 export const BEXT_LOUDNESS_END = LOUDNESS_AT + 2 * FIGURES
 
@@ -42,12 +45,16 @@ interface WaveChunk {
 
 /**
  * Copies metadata of production audio that ffmpeg does not write (bext, iXML, cue points and their labels, aXML, chna, …).
- * Appends it to the data of a finished WAV or RF64. Does nothing if the input has none. The loudness that a bext chunk
- * states is marked as not measured, because it is that of the old sound.
+ * Appends it to the data of a finished WAV or RF64. Does nothing if the input has none.
  *
+ * @param loudness five fields for a bext chunk that states the loudness of the old sound; not measured by default
  * @returns ids of the copied chunks
  */
-export async function copyWaveChunks(inputPath: string, outputPath: string): Promise<readonly string[]> {
+export async function copyWaveChunks(
+  inputPath: string,
+  outputPath: string,
+  loudness: Buffer = UNMEASURED,
+): Promise<readonly string[]> {
   const input = await open(inputPath, 'r')
   const output = await open(outputPath, 'r+')
   try {
@@ -61,7 +68,7 @@ export async function copyWaveChunks(inputPath: string, outputPath: string): Pro
     for (const { id, at, size } of wanted) {
       const bytes = Buffer.alloc(8 + size + (size & 1))
       await input.read(bytes, 0, 8 + size, at)
-      if (id === 'bext') clearLoudness(bytes.subarray(8, 8 + size))
+      if (id === 'bext' && hasLoudness(bytes.subarray(8, 8 + size))) loudness.copy(bytes, 8 + LOUDNESS_AT)
       await output.write(bytes, 0, bytes.length, end)
       end += bytes.length
     }
@@ -111,12 +118,6 @@ async function writeRiffSize(file: FileHandle, size: number): Promise<void> {
 export function hasLoudness(bext: Buffer): boolean {
   if (bext.length < BEXT_LOUDNESS_END || bext.readUInt16LE(VERSION_AT) < 2) return false
   return places().some((at) => ![0, NOT_MEASURED].includes(bext.readUInt16LE(at)))
-}
-
-/** Marks the loudness figures of a bext chunk's content as not measured, in place; changes nothing if there are none. */
-function clearLoudness(bext: Buffer): void {
-  if (!hasLoudness(bext)) return
-  for (const at of places()) bext.writeUInt16LE(NOT_MEASURED, at)
 }
 
 function places(): readonly number[] {

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
+import { applyGain } from '../../../src/media/pcm/loudness.js'
 import { probe } from '../../../src/media/probe/probe.js'
+import { mux } from '../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../src/media/write/remux/mux-plan.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ebur128, ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -27,4 +30,19 @@ it('the plan names loudness figures that speak of the old sound, and only those'
   expect(await notesOf(await broadcastWave('measured.wav', 2, -2300))).toMatch(/loudness figures of its bext chunk/)
   expect(await notesOf(await broadcastWave('unmeasured.wav', 2, 0x7fff))).not.toMatch(/loudness/)
   expect(await notesOf(await broadcastWave('old.wav', 1, -2300))).not.toMatch(/loudness/)
+})
+
+it('a remux states the loudness of the new sound', async () => {
+  const path = await broadcastWave('old-sound.wav', 2, -2300)
+  const media = await probe(path)
+  const plan = planMux(media, { replaced: [0] })
+  expect(plan.notes).toContain('The loudness figures of its bext chunk are measured again.')
+  const quieter = applyGain(decodePcm(media, { audioIndex: 0 }), { gainDb: -6, limitDbtp: null })
+  const part = folder.file('new-sound.wav')
+  await mux(plan, new Map([[0, quieter]]), part)
+  const bytes = await readFile(part)
+  const [integrated = 0, , peak = 0] = [0, 2, 4].map((at) => bytes.readInt16LE(bytes.indexOf('bext') + 420 + at) / 100)
+  const heard = await ebur128(part)
+  expect(Math.abs(integrated - heard.integrated)).toBeLessThanOrEqual(0.1)
+  expect(Math.abs(peak - heard.peak)).toBeLessThanOrEqual(0.1)
 })

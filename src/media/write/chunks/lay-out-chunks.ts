@@ -1,5 +1,6 @@
 import { type BytePiece, type BytePlan, bytePlan, pieceLength } from '../byte-plan.js'
-import { loudnessFields, loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
+import { loudnessFields } from '../pcm-in-place/bext-loudness.js'
+import { loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
 import type { Chunk, ChunkFile, ChunkForm } from '../structure/chunks.js'
 import { type ChunkDonor, CODING_CHUNKS, holdsSamples, isOfCoding, type SoundFile } from './sound-chunks.js'
 

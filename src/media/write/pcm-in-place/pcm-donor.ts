@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
-import { fileUrl } from '../../ffmpeg/input-safety.js'
-import { LoudnessMeter } from '../../pcm/loudness-meter.js'
-import { frameBytes, type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
-import { wholeFrames } from '../../pcm/pcm-streams.js'
+import { type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
 import type { WantedTrack } from '../writer.js'
+import { type BextLoudness, measureBext } from './bext-loudness.js'
 import type { InPlaceFile } from './in-place-file.js'
-import type { BextLoudness, StaleChunk } from './stale-chunks.js'
+import type { StaleChunk } from './stale-chunks.js'
 
 /** The facts that a file states about its samples, for new ones. */
 export interface PcmDonor {
@@ -53,7 +50,7 @@ export async function measureSamples(
   const needs = (kind: StaleChunk['kind']) => stale.some((each) => each.kind === kind)
   return {
     md5: needs('md5') ? await md5Of(path, samples) : null,
-    loudness: needs('loudness') ? await loudnessOf(path, track, samples, signal) : null,
+    loudness: needs('loudness') ? await measureBext(path, meteredFormat(track), samples.readOptions, signal) : null,
   }
 }
 
@@ -64,22 +61,6 @@ async function md5Of(path: string, { range }: DonorSamples): Promise<Buffer> {
   return hash.digest()
 }
 
-async function loudnessOf(
-  path: string,
-  { input, channels }: WantedTrack,
-  { readOptions }: DonorSamples,
-  signal: AbortSignal | undefined,
-): Promise<BextLoudness> {
-  const format: PcmFormat = { ...pcmFormatFor(input), channels, sample: 'f32' }
-  const meter = new LoudnessMeter(format)
-  const { stdout, done } = streamFfmpeg(
-    {
-      inputs: [{ url: fileUrl(path), options: readOptions }],
-      outputs: [{ url: 'pipe:1', options: ['-c:a', 'pcm_f32le', '-f', 'f32le'] }],
-    },
-    { signal, input: path },
-  )
-  for await (const chunk of wholeFrames(stdout, frameBytes(format))) meter.push(chunk)
-  await done
-  return { ...meter.result(), ...meter.maxima() }
+function meteredFormat({ input, channels }: WantedTrack): PcmFormat {
+  return { ...pcmFormatFor(input), channels }
 }

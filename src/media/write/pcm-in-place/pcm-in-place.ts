@@ -5,10 +5,11 @@ import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { loudnessFields, loudnessStart, md5For } from './stale-chunks.js'
+import { loudnessStart, md5For } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import type { Loudness, LoudnessMaxima } from '../../pcm/loudness-meter.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
+import { NOT_MEASURED } from './bext-loudness.js'
 
 /** A chunk with facts about the old samples. */
 export interface StaleChunk {
@@ -12,14 +12,9 @@ export interface StaleChunk {
   readonly md5Order: 'forward' | 'backward' | null
 }
 
-/** The five figures of a `bext` chunk. */
-export interface BextLoudness extends Loudness, LoudnessMaxima {}
-
 /** Places of the version and of the five loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
 const BEXT_VERSION_AT = 346
 const BEXT_LOUDNESS_AT = 412
-/** Value of an unmeasured field of bext. */
-const NOT_MEASURED = 0x7fff
 const BLOCK_BYTES = 4 * 1024 ** 2
 
 /** Finds the chunks of a file with facts about its samples. */
@@ -31,17 +26,6 @@ export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Prom
     if (kind) found.push({ chunk, kind, md5Order })
   }
   return found
-}
-
-/** The loudness fields of bext for the new audio. */
-export function loudnessFields(loudness: BextLoudness): Buffer {
-  const { integratedLufs, rangeLu, truePeakDbtp, momentaryMaxLufs, shortTermMaxLufs } = loudness
-  const fields = Buffer.alloc(10)
-  const measured = [integratedLufs, rangeLu, truePeakDbtp, momentaryMaxLufs, shortTermMaxLufs]
-  for (const [place, value] of measured.entries()) {
-    fields.writeInt16LE(value === null ? NOT_MEASURED : Math.round(100 * value), 2 * place)
-  }
-  return fields
 }
 
 /** Offset of the loudness fields in a file. */

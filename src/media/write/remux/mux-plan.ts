@@ -116,7 +116,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }
   const loudness = media.statesLoudness
-    ? ['The loudness figures of its bext chunk describe the old audio and are left out.']
+    ? [`The loudness figures of its bext chunk ${container === 'wav' ? 'are measured again' : 'are left out'}.`]
     : []
   const facts = [...notes(media, container, streams), ...loudness]
   return { media, container, profile, streams, losses, notes: facts, writing }

@@ -5,11 +5,13 @@ import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../../../core/errors.js'
 import { syncFile } from '../../../core/sync-folder.js'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import { safeInputOptions } from '../../ffmpeg/input-safety.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
 import { copyWaveChunks } from '../../probe/wave-chunks.js'
 import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
+import { loudnessFields, measureBext } from '../pcm-in-place/bext-loudness.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { PacketSpan } from '../splice/splice-ranges.js'
 import { extractAttached } from './attached-files.js'
@@ -114,7 +116,8 @@ export async function mux(
       input: plan.media.path,
     })
     if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
-    if (plan.container === 'wav' && plan.media.container === 'wav') await copyWaveChunks(plan.media.path, partPath)
+    if (plan.container === 'wav' && plan.media.container === 'wav')
+      await copyWaveChunks(plan.media.path, partPath, await bextFields(plan, partPath, fed[0]?.voice, options.signal))
     await syncFile(partPath)
     return {
       runs: [...runs, args],
@@ -188,4 +191,15 @@ async function copiedOpusDelayMs({ profile, streams }: MuxPlan, signal: AbortSig
   const encoding = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
   const { shiftSamples } = await matroskaLeadIn(encoding, feed, signal)
   return Math.round(shiftSamples / 48)
+}
+
+/** The loudness of a finished WAV, if the input states one. */
+async function bextFields(
+  { media }: MuxPlan,
+  partPath: string,
+  voice: PcmStream | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Buffer | undefined> {
+  if (!media.statesLoudness || voice === undefined) return undefined
+  return loudnessFields(await measureBext(partPath, voice.format, safeInputOptions(), signal))
 }
