@@ -3,17 +3,25 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+/** Files that need a process of their own: they measure it, look at its children, or change its tools or its classes. */
+const ALONE = ['binaries', 'crowd', 'encode-in-turns', 'ffmpeg', 'tool-memory', 'voice-pool']
+
 /** Folders whose tests leave nothing behind in their process, so that the next file there need not load the modules again. */
 const SHARED = [
   'client',
   'config',
   'contract',
   'core',
-  'precheck',
-  'media/pcm',
-  'pipeline/plan',
+  'docs',
+  'ledger',
+  'media',
+  'pipeline',
+  'plugins/hls',
   'plugins/timelines',
-].map((folder) => `test/${folder}/**/*.test.ts`)
+  'precheck',
+  'service',
+  'voice',
+].map((folder) => `test/${folder}/**/!(${ALONE.join('|')}).test.ts`)
 
 /** The settings of a run that depend on its mode. */
 const ofMode = (mode: string) => ({
@@ -51,7 +59,17 @@ export default defineConfig(({ mode }) => ({
           exclude: [...configDefaults.exclude, ...SHARED],
         },
       },
-      { extends: true, test: { ...ofMode(mode), name: 'shared', include: SHARED, isolate: false } },
+      {
+        extends: true,
+        test: {
+          ...ofMode(mode),
+          name: 'shared',
+          include: SHARED,
+          isolate: false,
+          // A process is kept only while the next file is a shared one too, so these come in one row.
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
     ...ofMode(mode),
     pool: 'forks',

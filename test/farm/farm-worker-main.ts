@@ -1,5 +1,5 @@
 /**
- * One worker of a farm as a process of its own: `node --import tsx test/farm/farm-worker-main.ts <settings as JSON>`.
+ * One worker of a farm as a process of its own: `npx tsx test/farm/farm-worker-main.ts <settings as JSON>`.
  * Says `ready`, works until it is killed or told to end, and never ends by itself.
  */
 import { basename, join } from 'node:path'

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { FaultServer } from '../helpers/fault-server.js'
+import { joinedProgram } from '../helpers/system/joined-program.js'
 
 /** What the processes of a farm are told. */
 export interface FarmSettings {
@@ -27,7 +28,7 @@ export interface FarmWorker {
 const MAIN = fileURLToPath(new URL('farm-worker-main.ts', import.meta.url))
 
 export function startWorker(settings: FarmSettings): FarmWorker {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, JSON.stringify(settings)], {
+  const child = spawn(process.execPath, [joinedProgram(MAIN), JSON.stringify(settings)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let said = ''

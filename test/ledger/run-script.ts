@@ -1,17 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { joinedProgram } from '../helpers/system/joined-program.js'
 
-const ROOT = new URL('../../', import.meta.url)
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Runs a module in a process of its own, killed at the end of the test. `'src/…'` imports the source. */
+/** Runs a module in a process of its own, killed at the end of the test. `'src/…'` imports the source, one file of it. */
 export function startScript(
   code: string,
   env: NodeJS.ProcessEnv = {},
 ): { child: ChildProcess; line: () => Promise<unknown> } {
-  const source = code.replaceAll("'src/", `'${ROOT.href}src/`)
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
-    cwd: fileURLToPath(ROOT),
+  const source = code.replace(/(?<=')src\/[^']+\.js(?=')/g, (path) =>
+    joinedProgram(`${ROOT}${path.replace(/js$/, 'ts')}`),
+  )
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -19,7 +19,7 @@ describe('accepted files', () => {
     async (signal) => {
       const dataDir = await freshFolder()
       const voice = await fixtureVoice()
-      const first = await nodeProcess(dataDir)
+      const first = await nodeProcess(dataDir, 'held')
       const client = await clientOf(first)
       const ids: string[] = []
       for (let index = 0; index < 5; index += 1) {

@@ -10,7 +10,7 @@ import { openTestPipeline, requestFor, type TestPipeline } from '../helpers/test
 import { type ZooFolder, zooFolder } from '../media/zoo/zoo-folder.js'
 import { ZOO } from '../media/zoo/zoo-rows.js'
 
-const MUTATIONS = process.env.VOXMUX_SOAK ? 500 : 20
+const MUTATIONS = process.env.VOXMUX_SOAK ? 500 : 8
 /** No file of this size may take longer, however broken. */
 const LONGEST_MS = 60_000
 

@@ -39,6 +39,13 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   'speech under chords': speechWith('0.15*(sin(1644*t)+sin(2071*t)+sin(2463*t)+sin(4926*t)+sin(6572*t))', 4),
 }
 
+/** Kinds that only the soak hears. */
+const RARE = [
+  ...['a tone', 'a low tone of 8 kHz', 'a stereo tone of 8 bits and 11 kHz', 'tones that change sides'],
+  ...['one word in silence', 'a quarter of a second'],
+]
+const HEARD = Object.keys(KINDS).filter((kind) => process.env.VOXMUX_SOAK || !RARE.includes(kind))
+
 describe('regenerated audio of the embedded engine', () => {
   let folder: TestFolder
   let pool: VoicePool
@@ -69,7 +76,7 @@ describe('regenerated audio of the embedded engine', () => {
     return { cut, answer }
   }
 
-  it.each(Object.keys(KINDS))('is placed where it was sent: %s', async (kind) => {
+  it.each(HEARD)('is placed where it was sent: %s', async (kind) => {
     const { cut, answer } = await regenerated(kind)
     expect(await alignVoice(cut, answer)).toMatchObject({ lagSamples: 0 })
   })

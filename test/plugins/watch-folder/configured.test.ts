@@ -11,7 +11,7 @@ import type { RunningCli } from '../../helpers/voxmux-cli.js'
 import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
-const MANY = 50
+const MANY = SOAK ? 50 : 20
 /** In so many of them files are put: two each, and five into the first. */
 const FILLED = SOAK ? MANY : 4
 /** Many jobs on a machine that has other tests to run. */

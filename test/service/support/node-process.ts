@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { RunningService } from '../../../src/service/index.js'
+import { joinedProgram } from '../../helpers/system/joined-program.js'
 
 /** A node of the service in a process of its own, that can be killed. */
 export async function nodeProcess(
@@ -21,7 +22,7 @@ export async function nodeProcess(
   readonly gone: Promise<void>
 }> {
   const script = fileURLToPath(new URL('./node-main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir, engine, store, String(leaseMs)], {
+  const child = spawn(process.execPath, [joinedProgram(script), dataDir, engine, store, String(leaseMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -60,12 +60,16 @@ describe('encoding in turns', () => {
     }
   })
 
-  // Matroska counts in ms.
-  it.each([
+  // Matroska counts in ms. The soak writes the containers that resemble these two as well.
+  it.each<readonly [string, number]>([
     ['mp4', 0],
-    ['mov', 0],
     ['mkv', 24],
-    ['ts', 0],
+    ...(process.env.VOXMUX_SOAK
+      ? ([
+          ['mov', 0],
+          ['ts', 0],
+        ] as const)
+      : []),
   ])('lays long voices to the sample in .%s', async (container, tolerance) => {
     const path = folder.file(`film.${container}`)
     const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
@@ -88,34 +92,37 @@ describe('encoding in turns', () => {
     expect(await readdir(folder.path)).not.toContain(`out.${container}.voice1`)
   })
 
-  it.each(['mp4', 'mov'])('lays long voices to the sample in .%s without a remux', async (container) => {
-    const path = folder.file(`own.${container}`)
-    const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
-    const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
-    await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, path)
-    const media = await probe(path)
-    const plan = await planOutput(media, { replaced: [0, 1] })
-    expect(plan.writing).toMatchObject({ kind: 'bytes', writer: 'iso-bmff' })
-    const voices = new Map(
-      [0, 1].map(
-        (audioIndex) => [audioIndex, known(decodePcm(media, { audioIndex }), media.durationSec ?? 0)] as const,
-      ),
-    )
-    const part = folder.file(`own.out.${container}`)
-    const result = await writeOutput(plan, voices, part)
-    // For each voice two encoders, and one that puts their frames into a side file.
-    expect(result.runs).toHaveLength(6)
-    const { sync } = await verifyMux(plan, result, part, { level: 'full' })
-    const offsets = sync.flatMap(({ places }) => places.map(({ offsetSamples }) => offsetSamples))
-    expect(offsets).toEqual([0, 0, 0, 0, 0, 0])
-    const lengths = async (file: string) =>
-      (
-        await Promise.all(
-          ['0:a:0', '0:a:1'].map((map) => ffmpegOutput('-i', file, '-map', map, '-f', 's16le', 'pipe:1')),
-        )
-      ).map(({ length }) => length)
-    expect(await lengths(part)).toEqual(await lengths(path))
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['mp4', 'mov'] : ['mp4'])(
+    'lays long voices to the sample in .%s without a remux',
+    async (container) => {
+      const path = folder.file(`own.${container}`)
+      const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
+      const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
+      await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, path)
+      const media = await probe(path)
+      const plan = await planOutput(media, { replaced: [0, 1] })
+      expect(plan.writing).toMatchObject({ kind: 'bytes', writer: 'iso-bmff' })
+      const voices = new Map(
+        [0, 1].map(
+          (audioIndex) => [audioIndex, known(decodePcm(media, { audioIndex }), media.durationSec ?? 0)] as const,
+        ),
+      )
+      const part = folder.file(`own.out.${container}`)
+      const result = await writeOutput(plan, voices, part)
+      // For each voice two encoders, and one that puts their frames into a side file.
+      expect(result.runs).toHaveLength(6)
+      const { sync } = await verifyMux(plan, result, part, { level: 'full' })
+      const offsets = sync.flatMap(({ places }) => places.map(({ offsetSamples }) => offsetSamples))
+      expect(offsets).toEqual([0, 0, 0, 0, 0, 0])
+      const lengths = async (file: string) =>
+        (
+          await Promise.all(
+            ['0:a:0', '0:a:1'].map((map) => ffmpegOutput('-i', file, '-map', map, '-f', 's16le', 'pipe:1')),
+          )
+        ).map(({ length }) => length)
+      expect(await lengths(part)).toEqual(await lengths(path))
+    },
+  )
 
   it('says of its last frame how long it is, as one encoder does', async () => {
     const path = folder.file('length.mp4')

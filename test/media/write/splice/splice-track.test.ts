@@ -74,32 +74,43 @@ const AC3 = ['-c:a', 'ac3', '-b:a', '192k', '-dialnorm', '-24']
 const OPUS = ['-c:a', 'libopus', '-b:a', '96k']
 const EAC3 = ['-c:a', 'eac3', '-b:a', '192k']
 
+type Row = readonly [name: string, file: string, isFilm: boolean, options: readonly string[]]
+
+/** Each codec, and each kind of container. */
+const COMMON: readonly Row[] = [
+  ['AAC in M4A', 'aac.m4a', false, AAC],
+  ['AAC in MOV', 'aac.mov', true, [...AAC, '-movie_timescale', '600']],
+  ['AAC in fragments', 'fragments.mp4', true, [...AAC, '-movflags', 'cmaf+delay_moov']],
+  ['AAC in Matroska', 'aac.mkv', true, AAC],
+  ['AAC in ADTS', 'plain.aac', false, AAC],
+  ['AC-3 alone', 'plain.ac3', false, AC3],
+  ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
+  ['Opus in WebM', 'opus.webm', false, OPUS],
+]
+/** Only in the soak: other pairs of them. */
+const RARE: readonly Row[] = [
+  ['AAC in MP4 with a picture', 'aac.mp4', true, AAC],
+  ['AC-3 in Matroska', 'ac3.mkv', true, AC3],
+  ['AC-3 in MP4', 'ac3.mp4', true, AC3],
+  ['E-AC-3 alone', 'plain.eac3', false, EAC3],
+  ['E-AC-3 in Matroska', 'eac3.mkv', true, EAC3],
+  ['Opus in MP4', 'opus.mp4', true, OPUS],
+]
+
 describe('a lossy track that changes in a part', () => {
-  it.each<readonly [string, string, boolean, readonly string[]]>([
-    ['AAC in M4A', 'aac.m4a', false, AAC],
-    ['AAC in MP4 with a picture', 'aac.mp4', true, AAC],
-    ['AAC in MOV', 'aac.mov', true, [...AAC, '-movie_timescale', '600']],
-    ['AAC in fragments', 'fragments.mp4', true, [...AAC, '-movflags', 'cmaf+delay_moov']],
-    ['AAC in Matroska', 'aac.mkv', true, AAC],
-    ['AAC in ADTS', 'plain.aac', false, AAC],
-    ['AC-3 alone', 'plain.ac3', false, AC3],
-    ['AC-3 in Matroska', 'ac3.mkv', true, AC3],
-    ['AC-3 in MP4', 'ac3.mp4', true, AC3],
-    ['E-AC-3 alone', 'plain.eac3', false, EAC3],
-    ['E-AC-3 in Matroska', 'eac3.mkv', true, EAC3],
-    ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
-    ['Opus in WebM', 'opus.webm', false, OPUS],
-    ['Opus in MP4', 'opus.mp4', true, OPUS],
-  ])('keeps all other packets of %s', async (_name, name, isFilm, options) => {
-    const path = folder.file(name)
-    const rate = name.startsWith('aac.m4a') ? 44_100 : 48_000
-    await ffmpeg(...(isFilm ? picture(SEC) : []), ...sound(rate), ...(isFilm ? film : []), ...options, path)
-    const done = await splicedFile(path, [[2.5, 3.2]])
-    await expectSpliced(path, done, 1)
-    const verified = await done.verify()
-    expect(verified.checks).toContain('packets outside the changed parts')
-    expect(done.plan.notes).toContainEqual(expect.stringContaining('only its packets around the regenerated parts'))
-  })
+  it.each(process.env.VOXMUX_SOAK ? [...COMMON, ...RARE] : COMMON)(
+    'keeps all other packets of %s',
+    async (_name, name, isFilm, options) => {
+      const path = folder.file(name)
+      const rate = name.startsWith('aac.m4a') ? 44_100 : 48_000
+      await ffmpeg(...(isFilm ? picture(SEC) : []), ...sound(rate), ...(isFilm ? film : []), ...options, path)
+      const done = await splicedFile(path, [[2.5, 3.2]])
+      await expectSpliced(path, done, 1)
+      const verified = await done.verify()
+      expect(verified.checks).toContain('packets outside the changed parts')
+      expect(done.plan.notes).toContainEqual(expect.stringContaining('only its packets around the regenerated parts'))
+    },
+  )
 
   it.each<readonly [string, readonly (readonly [number, number])[], number]>([
     ['at its start', [[0, 1]], 1],
