@@ -14,19 +14,25 @@ export async function quickIdentity(path: string): Promise<QuickIdentity> {
   return { sizeBytes: size, mtimeMs: Math.round(mtimeMs) }
 }
 
-const READ_BYTES = 256 * 1024
+const READ_BYTES = 512 * 1024
 
-/** SHA-256 of a file's bytes, in hex. Reuses one buffer, because a stream makes garbage faster than it is collected. */
+/**
+ * SHA-256 of a file's bytes, in hex. Reads into one buffer while the other is hashed. Both are reused, because a stream
+ * makes garbage faster than it is collected.
+ */
 export async function fileSha256(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(READ_BYTES)
+  let [buffer, other] = [Buffer.allocUnsafe(READ_BYTES), Buffer.allocUnsafe(READ_BYTES)]
   const file = await open(path, 'r')
   try {
-    for (;;) {
+    for (let reading = file.read(buffer, 0, READ_BYTES, null); ; ) {
+      const { bytesRead } = await reading
       throwIfAborted(signal)
-      const { bytesRead } = await file.read(buffer, 0, READ_BYTES, null)
       if (bytesRead === 0) return hash.digest('hex')
-      hash.update(buffer.subarray(0, bytesRead))
+      const bytes = buffer.subarray(0, bytesRead)
+      ;[buffer, other] = [other, buffer]
+      reading = file.read(buffer, 0, READ_BYTES, null)
+      hash.update(bytes)
     }
   } finally {
     await file.close()

@@ -48,5 +48,8 @@ export async function* soundPairs(
 function firstChannel(bytes: Buffer, { sample, channels }: PcmFormat): Float32Array {
   const values = valuesOf(bytes, sample)
   const scale = fullScaleOf(sample)
-  return Float32Array.from({ length: values.length / channels }, (_, i) => (values[i * channels] ?? 0) / scale)
+  // `Float32Array.from` takes ten times as long.
+  const channel = new Float32Array(values.length / channels)
+  for (let i = 0; i < channel.length; i++) channel[i] = (values[i * channels] ?? 0) / scale
+  return channel
 }

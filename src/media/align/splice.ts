@@ -127,12 +127,11 @@ async function layIn(chunk: Buffer, at: number, format: PcmFormat, piece: Active
 }
 
 function replace(target: Buffer, voice: Buffer, format: PcmFormat, from: PcmFormat, channels: readonly number[]) {
-  const same = from.sample === format.sample
-  if (same && channels.length === format.channels) {
-    voice.copy(target)
+  const values = from.sample === format.sample ? voice : writeSamples(readSamples(voice, from.sample), format.sample)
+  if (channels.length === format.channels) {
+    values.copy(target)
     return
   }
-  const values = same ? voice : writeSamples(readSamples(voice, from.sample), format.sample)
   const size = sampleBytes(format.sample)
   for (let index = 0, frames = target.length / frameBytes(format); index < frames; index++) {
     for (const [place, channel] of channels.entries()) {

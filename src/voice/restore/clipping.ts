@@ -21,7 +21,9 @@ export interface Clipping {
 /** Finds flat peaks: runs of samples at the highest or the lowest value. Undefined if the peaks are round. */
 export function findClipping(channel: Float32Array): Clipping | undefined {
   let [low, high] = [0, 0]
-  for (const value of channel) {
+  // Iterators of typed arrays make garbage for each sample.
+  for (let i = 0; i < channel.length; i++) {
+    const value = channel[i] ?? 0
     if (value < low) low = value
     if (value > high) high = value
   }
@@ -33,13 +35,17 @@ export function findClipping(channel: Float32Array): Clipping | undefined {
     const isNext = i < channel.length && isCut(channel[i] ?? 0, levels)
     if (isNext && (run === 0 || Math.sign(channel[i] ?? 0) === Math.sign(channel[i - 1] ?? 0))) run++
     else {
-      const edge = Math.max(dropOf(channel, i - 1, i), dropOf(channel, i - run, i - run - 1))
-      if (run >= LEAST_RUN && edge > LEAST_EDGE) flat += run
+      if (run >= LEAST_RUN && edgeOf(channel, i - run, i) > LEAST_EDGE) flat += run
       run = isNext ? 1 : 0
     }
   }
   const share = flat / Math.max(1, channel.length)
   return share < LEAST_SHARE || share > MOST_SHARE ? undefined : { low, high, share }
+}
+
+/** The larger drop at the two ends of a run. */
+function edgeOf(channel: Float32Array, from: number, to: number): number {
+  return Math.max(dropOf(channel, to - 1, to), dropOf(channel, from, from - 1))
 }
 
 /** How much smaller the neighbour of a sample is; 0 at the ends. */
