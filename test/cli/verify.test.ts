@@ -49,6 +49,19 @@ describe('voxmux verify', () => {
     })
   })
 
+  it('proves a copy in which nothing was replaced', async () => {
+    const copy = workshop.path('copy.mp4')
+    const env = { cwd: workshop.dir, env: workshop.env }
+    expect(await runCli(['run', input, '-o', copy, '--mix', '0'], env)).toMatchObject({ exitCode: 0 })
+    const kept = [
+      { kind: 'video', packets: 'same' },
+      { kind: 'audio', packets: 'same' },
+    ]
+    expect((await verify(copy)).file).toMatchObject({ status: 'done', proof: { kept } })
+    expect((await runCli(['verify', copy], env)).stdout).toContain('Nothing was replaced.')
+    for (const path of [copy, `${copy}.voxmux.json`]) rmSync(path)
+  })
+
   it('says what it could not know without the input', async () => {
     const away = workshop.path('away.mp4')
     renameSync(input, away)

@@ -87,15 +87,22 @@ async function inputState({ input }: Receipt, options: ProveOptions): Promise<Ou
   return { path, state: (await isFile(path, input, options.signal)) ? 'same' : 'changed' }
 }
 
+/** Kinds of streams that have packets in every container. */
+const PACKETS: ReadonlySet<StreamFate['kind']> = new Set(['video', 'audio', 'subtitle'])
+
 /** Compares the packets themselves if the input is there. A receipt alone proves them only for an unchanged file. */
 async function keptStreams(
   output: string,
-  { streams }: Receipt,
+  receipt: Receipt,
   isUnchanged: boolean,
   input: OutputProof['input'],
   signal: AbortSignal | undefined,
 ): Promise<readonly KeptStream[]> {
-  const copied = streams.filter(({ fate, packetHash }) => fate === 'copied' && packetHash !== null)
+  // A copy of the whole file has the hash of its bytes instead of those of its packets.
+  const isCopy = receipt.input.sha256 === receipt.output.sha256
+  const copied = receipt.streams.filter(
+    ({ fate, packetHash, kind }) => fate === 'copied' && (packetHash !== null || (isCopy && PACKETS.has(kind))),
+  )
   const without = isUnchanged ? ('recorded' as const) : ('unknown' as const)
   const [before, after] =
     input.state === 'same' ? await bothHashed(input.path, output, copied, signal) : ([[], []] as const)
