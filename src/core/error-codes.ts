@@ -150,6 +150,7 @@ export const ERROR_CODES = {
   ERR_PACKETS_DIFFER: ['VerificationError', '`voxmux verify` found other packets in a kept stream than the input has.', 'Do not use the file. Regenerate the input again.'],
   ERR_PART_REPLACED: ['VerificationError', 'Another program replaced the hidden part file of an output.', 'Check who else may write to the folder, then run again.'],
   ERR_PICTURE_LOST: ['UsageError', 'The wanted container cannot hold the picture.', 'Choose another extension for the output.'],
+  ERR_PIPE: ['UsageError', 'stdin or stdout cannot be used as the command names it.', 'Name a file instead.'],
   ERR_PORT_TAKEN: ['UsageError', 'The port is in use.', 'Choose another --port.'],
   ERR_PRESET_UNKNOWN: ['UsageError', 'The preset does not exist.', 'List the presets with `voxmux presets`.'],
   ERR_PRIVATE_ADDRESS: ['JobFailedError', 'The service was asked to download from a private network.', 'Start it with --allow-private-urls if you want that.'],

@@ -64,7 +64,7 @@ export const RUN_OPTIONS = {
     alias: 'o',
     type: 'string',
     requiresArg: true,
-    describe: 'Output file, or folder: a name without an extension (default: beside the input)',
+    describe: 'Output file, folder (a name without an extension), or - for stdout (default: beside the input)',
     group: 'Output:',
   },
   ...CONFIG_OPTIONS,
@@ -73,6 +73,12 @@ export const RUN_OPTIONS = {
     choices: outputTypeSchema.options,
     requiresArg: true,
     describe: 'Format of the regenerated audio of an audio file (default: lossless)',
+    group: 'Output:',
+  },
+  format: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Format of `-o -` (default: wav for stdin, otherwise that of the input)',
     group: 'Output:',
   },
   mix: {
@@ -133,6 +139,7 @@ export const RUN_OPTIONS = {
     describe: 'With --dry-run: show the rewritten structures and the ffmpeg commands',
     group: 'Processing:',
   },
+  'no-input': { type: 'boolean', describe: 'Never ask; refuse what needs an answer', group: 'Input:' },
   force: {
     type: 'boolean',
     describe: 'Process finished files again and overwrite their outputs',

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
-import { UsageError } from '../../core/errors.js'
+import type { Colors } from 'picocolors/types.js'
+import type { Config } from '../../config/index.js'
+import { type ExitCode, UsageError } from '../../core/errors.js'
 import { sortableId } from '../../ledger/index.js'
+import type { FileEvent } from '../../pipeline/events.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
 import { expandInputs, isWebAddress } from '../../pipeline/plan/expand-inputs.js'
 import { namesFolder } from '../../pipeline/plan/output-path.js'
@@ -14,6 +17,9 @@ import { loadConfig } from '../load-config.js'
 import { fileLine } from '../output/file-line.js'
 import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
+import { openPipes, type Pipes } from '../pipes.js'
+import { askChoices } from '../terminal/ask-choices.js'
+import { canAsk, openQuestions, type Questions } from '../terminal/questions.js'
 
 /** `voxmux run <input…>`, and `voxmux <input…>` */
 export const command = defineCommand({
@@ -23,6 +29,7 @@ export const command = defineCommand({
     ['interview.mp4 --dry-run', 'show the plan and the price, send nothing'],
     ['talk.mkv --segment 1:02-1:30 --segment 5:00-', 'regenerate two parts; the rest stays bit for bit'],
     ['film.mov --track lang:eng --channels center', 'only the centre channel of the English 5.1 track'],
+    ['- -o - --format wav', 'read a file from stdin, and write it to stdout'],
     ['*.wav -o finished/ --concurrency 4 --json', 'process many files, with events for a program'],
   ],
   build: (parser) =>
@@ -31,39 +38,85 @@ export const command = defineCommand({
         type: 'string',
         array: true,
         demandOption: true,
-        describe: 'Files, folders or https addresses',
+        describe: 'Files, folders, https addresses, or - for stdin',
       }),
       RUN_OPTIONS,
     ),
   run: async (args, context) => {
-    const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
-    const settings = await jobSettingsOf(config, args, context.cwd)
-    const requests = await planRequests(args.input, args, settings, context)
-    if (args['dry-run']) {
-      const { showPlans } = await import('../show/dry-run.js')
-      const isFree = config.service.kind === 'embedded'
-      return showPlans(requests, config.limits, context, { verbose: args.verbose, isFree })
-    }
-    const startedMs = performance.now()
-    const reporter = createReporter(output, args.progress, fileLine, requests.length)
-    const { logger, note } = reporter
-    const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
+    const pipes = await openPipes(args, config.stateDir, context)
     try {
-      const { concurrency } = config
-      const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })
-      reporter.stop()
-      const text = summary(outcomes, performance.now() - startedMs)
-      if (text) output.note(text)
-      const exitCode = exitCodeOf(outcomes)
-      output.result({ exitCode, files: outcomes.map(({ event }) => event) })
+      const exitCode = await regenerate({ ...args, output: pipes.output }, pipes, config, context)
+      if (exitCode === 0 && !args['dry-run']) await pipes.deliver()
       return exitCode
     } finally {
-      reporter.stop()
-      await runtime.close()
+      await pipes.close()
     }
   },
 })
+
+async function regenerate(
+  args: RunArguments,
+  pipes: Pipes,
+  config: Config,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { output, signal } = context
+  const settings = await jobSettingsOf(config, args, context.cwd)
+  const planned = await planRequests(pipes.inputs, args, settings, context)
+  const requests = canAsk(output, args['no-input']) ? await asked(planned, config, context) : planned
+  if (args['dry-run']) {
+    const { showPlans } = await import('../show/dry-run.js')
+    const isFree = config.service.kind === 'embedded'
+    return showPlans(requests, config.limits, context, { verbose: args.verbose, isFree })
+  }
+  const startedMs = performance.now()
+  const reporter = createReporter(output, args.progress, pipes.toStdout ? pipeLine : fileLine, requests.length)
+  const { logger, note } = reporter
+  const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
+  try {
+    const { concurrency } = config
+    const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })
+    reporter.stop()
+    const text = pipes.toStdout ? '' : summary(outcomes, performance.now() - startedMs)
+    if (text) output.note(text)
+    const exitCode = exitCodeOf(outcomes)
+    output.result({ exitCode, files: outcomes.map(({ event }) => event) })
+    return exitCode
+  } finally {
+    reporter.stop()
+    await runtime.close()
+  }
+}
+
+/** The output on stdout has neither a path nor a receipt. */
+function pipeLine(event: FileEvent, colors: Colors, cwd: string): string {
+  return fileLine(event.status === 'done' ? { ...event, output: resolve(cwd, 'stdout') } : event, colors, cwd)
+}
+
+/** Asks about the tracks and channels of each file. In a pipe, the job refuses it instead. */
+async function asked(
+  requests: readonly PlanRequest[],
+  { limits }: Config,
+  { cwd, signal }: CommandContext,
+): Promise<readonly PlanRequest[]> {
+  let questions: Questions | undefined
+  const open = () => {
+    questions ??= openQuestions(signal)
+    return questions
+  }
+  const answered: PlanRequest[] = []
+  try {
+    for (const request of requests)
+      answered.push({
+        ...request,
+        settings: await askChoices(request.input, request.settings, { cwd, limits, signal, open }),
+      })
+  } finally {
+    questions?.close()
+  }
+  return answered
+}
 
 async function planRequests(
   typed: readonly string[],

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Registers the pages of an operator, without a token: `/healthz` while the process responds, `/readyz` while the store
- * does (otherwise the 503 of a request), and `/metrics` for Prometheus.
+ * Registers the pages of an operator, which need no token. `/healthz` responds while the process does. `/readyz` is a 503
+ * while the store does not respond, and `/metrics` has figures for Prometheus.
  *
  * @param askStore rejects with a transient error if the store does not respond
  */

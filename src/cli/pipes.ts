@@ -1,0 +1,86 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { UsageError } from '../core/errors.js'
+import type { CommandContext } from './command.js'
+
+/** The word for stdin and stdout. */
+const PIPE = '-'
+
+/** The input and output of a run that reads stdin or writes stdout: files in a folder of its own. */
+export interface Pipes {
+  readonly inputs: readonly string[]
+  readonly output: string | undefined
+  readonly toStdout: boolean
+  /** Writes the finished file to stdout, if it goes there. */
+  readonly deliver: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+interface PipeArguments {
+  readonly input: readonly string[]
+  readonly output?: string | undefined
+  readonly format?: string | undefined
+}
+
+/**
+ * Reads stdin into a file, because media cannot be checked and cut before it is whole.
+ *
+ * @throws UsageError `ERR_PIPE` if a pipe is missing, or would get two kinds of bytes
+ */
+export async function openPipes(
+  { input, output, format }: PipeArguments,
+  stateDir: string,
+  { output: { json }, signal }: CommandContext,
+): Promise<Pipes> {
+  const [fromStdin, toStdout] = [input.includes(PIPE), output === PIPE]
+  if (format !== undefined && !toStdout)
+    throw wrong('--format is for `-o -` alone.', 'Name the format by the extension of --output.')
+  if (!fromStdin && !toStdout)
+    return { inputs: input, output, toStdout, deliver: async () => {}, close: async () => {} }
+  if (input.length > 1) throw wrong('A pipe takes one file, and several inputs are named.', 'Name one input.')
+  if (fromStdin && process.stdin.isTTY)
+    throw wrong('Nothing is piped into stdin.', 'For example: ffmpeg … -f wav - | voxmux run - -o out.wav')
+  if (fromStdin && output === undefined)
+    throw wrong('A file from stdin has no place for its output.', 'Name it with -o FILE, or -o - for stdout.')
+  if (toStdout && json) throw wrong('--json and -o - would both write to stdout.', 'Write the output into a file.')
+  if (toStdout && process.stdout.isTTY)
+    throw wrong('-o - would write media into this terminal.', 'Pipe it on, or name a file.')
+  const extension = format ?? (fromStdin ? 'wav' : extname(input[0] ?? '').slice(1))
+  const folder = await makePipeFolder(stateDir)
+  const close = () => rm(folder, { recursive: true, force: true })
+  try {
+    const inputs = fromStdin ? [join(folder, 'stdin')] : input
+    if (fromStdin) await pipeline(process.stdin, createWriteStream(join(folder, 'stdin'), { mode: 0o600 }), { signal })
+    const made = join(folder, `stdout.${extension}`)
+    const deliver = async () => {
+      if (toStdout) await pipeline(createReadStream(made), process.stdout, { end: false, signal })
+    }
+    return { inputs, output: toStdout ? made : output, toStdout, deliver, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A folder named for this process. Removes those of processes that were killed. */
+async function makePipeFolder(stateDir: string): Promise<string> {
+  const root = join(stateDir, 'pipes')
+  await mkdir(root, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(root))
+    if (!isAlive(Number.parseInt(name, 10))) await rm(join(root, name), { recursive: true, force: true })
+  return mkdtemp(join(root, `${process.pid}-`))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function wrong(message: string, remedy: string): UsageError {
+  return new UsageError('ERR_PIPE', message, { remedies: [remedy] })
+}
