@@ -7,14 +7,21 @@ import {
   overallExitCode,
   toVoxmuxError,
   UsageError,
-  type VoxmuxError,
+  VerificationError,
 } from '../../core/errors.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { expandOutputs } from '../../pipeline/plan/expand-inputs.js'
 import { faultOf, type OutputProof, type ProveOptions, proveOutput } from '../../pipeline/report/prove-output.js'
+import {
+  besideReceipt,
+  type ProveSignatureOptions,
+  proveSignature,
+  type SignatureProof,
+  signatureFault,
+} from '../../pipeline/report/prove-signature.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { describeProof, proofFacts } from '../show/describe-proof.js'
+import { describeProof, type Proved, proofFacts } from '../show/describe-proof.js'
 
 /** `voxmux verify <file…>` */
 export const command = defineCommand({
@@ -22,6 +29,7 @@ export const command = defineCommand({
   examples: [
     ['clip.regen.mov', 'is it an output of voxmux, and unchanged?'],
     ['clip.regen.mov --input /archive/clip.mov', 'compare the kept streams with this input'],
+    ['clip.regen.mov --trust house-ca.pem', 'is it signed by someone whom this list vouches for?'],
     ['out --json', 'one `file` event for each output in a folder'],
   ],
   build: (parser) =>
@@ -30,18 +38,23 @@ export const command = defineCommand({
       {
         input: { type: 'string', requiresArg: true, describe: 'The input it was made from (default: see the receipt)' },
         receipt: { type: 'string', requiresArg: true, describe: 'The receipt (default: the one beside the output)' },
+        trust: {
+          ...{ type: 'string', requiresArg: true },
+          describe: 'PEM file of the authorities whose Content Credentials you trust',
+        },
         json: RUN_OPTIONS.json,
       },
     ),
-  run: async ({ file: files, input, receipt }, { cwd, signal, output }) => {
+  run: async ({ file: files, input, receipt, trust }, { cwd, signal, output }) => {
     const outputs = await expandOutputs(files, cwd)
     if (outputs.length > 1 && (input !== undefined || receipt !== undefined)) throw oneOutputOnly()
     const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
-    const named = { input: input && resolve(cwd, input), receipt: receipt && resolve(cwd, receipt) }
+    const of = (path: string | undefined) => path && resolve(cwd, path)
+    const named = { input: of(input), receipt: of(receipt), trust: of(trust) }
     const events: FileEvent[] = []
     const codes: ExitCode[] = []
     for (const path of outputs) {
-      const { proof, fault } = await proved(path, { ...named, signal })
+      const { proof, signature, fault } = await proved(path, { ...named, signal })
       const event = {
         event: 'file' as const,
         id: proof?.receipt.job ?? randomUUID(),
@@ -50,10 +63,10 @@ export const command = defineCommand({
         output: path,
         receipt: proof?.receiptPath ?? null,
         error: fault ? errorReport(fault) : null,
-        proof: proof ? proofFacts(proof) : null,
+        proof: proofFacts(proof, signature),
       }
       output.event(event)
-      output.print(describeProof(path, proof, fault, colors))
+      output.print(describeProof(path, { proof, signature, fault }, colors))
       events.push(event)
       codes.push(fault?.exitCode ?? 0)
     }
@@ -63,20 +76,29 @@ export const command = defineCommand({
   },
 })
 
-interface Proved {
-  readonly proof?: OutputProof
-  readonly fault?: VoxmuxError | undefined
-}
-
-/** Throws only when it is aborted: one bad file must not hide the others. */
-async function proved(path: string, options: ProveOptions): Promise<Proved> {
+/**
+ * Proves one file by its receipt, by its Content Credentials, or by both. Throws only when it is aborted: one bad file
+ * must not hide the others.
+ */
+async function proved(path: string, options: ProveOptions & ProveSignatureOptions): Promise<Proved> {
+  const found: { proof?: OutputProof; signature?: SignatureProof } = {}
   try {
-    const proof = await proveOutput(path, options)
-    return { proof, fault: faultOf(path, proof, options.input !== undefined) }
+    const byReceipt = await proveOutput(path, options).catch((error: unknown) => {
+      if (error instanceof VerificationError && error.code === 'ERR_RECEIPT_MISSING') return error
+      throw error
+    })
+    if (!(byReceipt instanceof VerificationError)) found.proof = byReceipt
+    const signature = await proveSignature(path, options)
+    found.signature = found.proof ? besideReceipt(signature, found.proof.receipt) : signature
+    const isTrustAsked = options.trust !== undefined
+    const fault = found.proof && faultOf(path, found.proof, options.input !== undefined)
+    // Without a receipt, the signature alone says who made the file.
+    const missing = byReceipt instanceof VerificationError && found.signature.found === null ? byReceipt : undefined
+    return { ...found, fault: fault ?? signatureFault(path, found.signature, isTrustAsked) ?? missing }
   } catch (thrown) {
     const fault = toVoxmuxError(thrown, path)
     if (fault.exitCode === 130) throw fault
-    return { fault }
+    return { ...found, fault }
   }
 }
 
