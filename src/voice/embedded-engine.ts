@@ -1,10 +1,11 @@
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from './engine.js'
 import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
-import { decimate, interpolate } from './resample-by-factor.js'
+import { interpolate } from './resample-by-factor.js'
 import { EVIDENCE_REACH_SEC } from './restore/evidence.js'
 import type { EvidenceSettings } from './restore/evidence-settings.js'
-import { BlendedGain } from './restore/frame-gain.js'
+import { BlendedGain, type FrameGain } from './restore/frame-gain.js'
+import type { PreparedChannel } from './restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from './restore/restore-block.js'
 import { BIN_HZ } from './restore/spectral-change.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
@@ -32,18 +33,20 @@ export const EMBEDDED_PLAN: BlockPlan = {
 }
 
 /** The default engine: RNNoise hears the whole band, GTCRN the band of the voice, and their gains are blended. */
-export async function createEmbeddedEngine(settings: EvidenceSettings): Promise<VoiceEngine> {
+export async function createEmbeddedEngine(
+  settings: EvidenceSettings,
+  gain: FrameGain = new BlendedGain(BIN_HZ),
+): Promise<VoiceEngine> {
   const rnnoise = await Rnnoise.load()
   const gtcrn = await Gtcrn.load()
-  const gain = new BlendedGain(BIN_HZ)
   const factor = SAMPLE_RATE / GTCRN_RATE
-  const listenInto = (probabilities: Float32Array[]) => (channel: Float32Array) => {
-    const { voice, probability } = rnnoise.run(channel)
+  const listenInto = (probabilities: Float32Array[]) => (channel: PreparedChannel) => {
+    const { voice, probability } = rnnoise.run(channel.sound)
     probabilities.push(probability)
-    const low = decimate(channel, factor)
+    const low = channel.low()
     const level = gainToWorkingLevel(low, 0.4 * GTCRN_RATE)
     const found = gtcrn.run(low.map((value) => value * level)).map((value) => value / level)
-    return [voice, interpolate(found, factor, channel.length)]
+    return [voice, interpolate(found, factor, channel.sound.length)]
   }
   return {
     plan: EMBEDDED_PLAN,

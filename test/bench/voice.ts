@@ -1,10 +1,11 @@
 /**
- * `npm run bench:voice`: quality over pairs of speech, synthetic noise, the price of noisy parts, and the speed. Names of
- * sections after `--` run only these: `npm run bench:voice -- quality parts`.
+ * `npm run bench:voice`: quality over pairs of speech, synthetic noise, the price of noisy parts, clipped peaks,
+ * made rooms, and the speed. Names of sections after `--` run only these: `npm run bench:voice -- quality parts`.
  */
 import { VoicePool } from '../../src/voice/index.js'
 import { loadBareModels } from './voice-quality/bare-models.js'
 import { judgePeaks } from './voice-quality/judge-peaks.js'
+import { judgeRoom, loadRoomEngines, type RoomScore } from './voice-quality/judge-rooms.js'
 import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
 import { measureParts } from './voice-quality/noisy-parts.js'
@@ -107,6 +108,27 @@ async function peaks(): Promise<void> {
   }
 }
 
+/** Clean recordings in made rooms, and what is left of the reverberation. */
+async function rooms(): Promise<void> {
+  if (NO_SPEECH) return
+  const pairs = await readSpeechPairs()
+  const engines = await loadRoomEngines()
+  say('\n| reverberation | noise | in the room | without the correction of faults | the engine |')
+  say('|---|---|---|---|---|')
+  for (const snrDb of [null, 15]) {
+    for (const t60Sec of [0.3, 0.5, 0.8]) {
+      const columns: RoomScore[][] = []
+      for (const pair of pairs) columns.push(await judgeRoom(pair, { t60Sec, snrDb }, engines))
+      const cells = [0, 1, 2].map((i) => {
+        const scores = columns.flatMap((column) => column[i] ?? [])
+        const mean = (figure: keyof RoomScore, digits: number) => meanOf(scores, figure).toFixed(digits)
+        return [mean('siSdr', 1), mean('stoi', 3), mean('spectralDb', 1), mean('srmr', 1)].join(' / ')
+      })
+      say(`| ${[`${t60Sec} s`, snrDb === null ? 'none' : `${snrDb} dB`, ...cells].join(' | ')} |`)
+    }
+  }
+}
+
 async function speed(): Promise<void> {
   const speed = await measureVoiceSpeed(Number(process.env.VOXMUX_BENCH_SEC ?? 240), 5)
   say(`\nSpeed over ${speed.soundSec} s of mono sound, medians of ratios:`)
@@ -115,6 +137,6 @@ async function speed(): Promise<void> {
   say(`- ${speed.workers} workers: ${speed.allAgainstOne.toFixed(2)} times as fast as one`)
 }
 
-const SECTIONS = { quality, robustness, parts, peaks, speed }
+const SECTIONS = { quality, robustness, parts, peaks, rooms, speed }
 const wanted = process.argv.slice(2)
 for (const [name, run] of Object.entries(SECTIONS)) if (wanted.length === 0 || wanted.includes(name)) await run()

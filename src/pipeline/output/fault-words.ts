@@ -17,6 +17,13 @@ export function faultWords(voices: readonly VoiceRecord[]): readonly string[] {
     words.push(
       `clipped peaks in ${percent(clipping.share)} of the samples, ${percent(clipping.shareLeft)} in the output`,
     )
+  const [reverberation] = voices
+    .flatMap(({ reverberation }) => reverberation ?? [])
+    .sort((one, other) => other.levelDb - one.levelDb)
+  if (reverberation)
+    words.push(
+      `reverberation at ${reverberation.levelDb.toFixed(0)} dB relative to the voice, ${reverberation.levelLeftDb.toFixed(0)} dB in the output`,
+    )
   return words
 }
 

@@ -158,8 +158,8 @@ function voiceRecord(plan: PiecePlan, chunk: ObtainedChunk, changes: SoundChange
   return [record]
 }
 
-function faultRecord(faults: FaultFigures | undefined): Pick<VoiceRecord, 'hum' | 'clipping'> {
-  const { hum, clipping } = faults ?? { hum: null, clipping: null }
+function faultRecord(faults: FaultFigures | undefined): Pick<VoiceRecord, 'hum' | 'clipping' | 'reverberation'> {
+  const { hum, clipping, reverberation } = faults ?? { hum: null, clipping: null, reverberation: null }
   return {
     hum: hum && {
       frequencyHz: rounded(hum.frequencyHz, 2),
@@ -167,6 +167,10 @@ function faultRecord(faults: FaultFigures | undefined): Pick<VoiceRecord, 'hum' 
       fallDb: rounded(hum.fallDb, 1),
     },
     clipping: clipping && { share: rounded(clipping.share, 5), shareLeft: rounded(clipping.shareLeft, 5) },
+    reverberation: reverberation && {
+      levelDb: rounded(reverberation.levelDb, 1),
+      levelLeftDb: rounded(reverberation.levelLeftDb, 1),
+    },
   }
 }
 

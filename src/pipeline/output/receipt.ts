@@ -104,6 +104,14 @@ const voiceSchema = z.object({
     .nullable()
     .default(null)
     .meta({ description: 'Clipped peaks of the sent voice, measured in parts of it; null if there were none.' }),
+  reverberation: z
+    .object({
+      levelDb: z.number().meta({ description: 'Late reverberation relative to the sent voice, in dB.' }),
+      levelLeftDb: z.number().meta({ description: 'The same in the output.' }),
+    })
+    .nullable()
+    .default(null)
+    .meta({ description: 'Reverberation of the sent voice, measured in parts of it; null if there was none.' }),
   timesMs: z.record(z.string(), z.number()).meta({
     description: "Unix milliseconds of the service's steps: registered, uploaded, started, ended, downloaded.",
   }),

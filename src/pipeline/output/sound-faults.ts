@@ -4,7 +4,7 @@ import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 
 /** A part long enough to show a steady hum. */
 const PART_SEC = 20
-/** So many parts bound the time that a long film takes. Hum and clipping last. */
+/** So many parts bound the time that a long film takes. Hum, clipping and a room last. */
 const MOST_PARTS = 6
 
 export interface SoundFaultsOptions {
@@ -16,8 +16,9 @@ export interface SoundFaultsOptions {
 }
 
 /**
- * Measures the hum and the clipping of a voice, before and after. It reads the first channel of up to six parts of 20 s,
- * spread over the voice. The figures are those of the part with the loudest hum, and means of the clipping.
+ * Measures the hum, the clipping and the reverberation of a voice, before and after. It reads the first channel of up to six parts of 20 s,
+ * spread over the voice. The figures are those of the parts with the loudest hum and the most reverberation, and means of the
+ * clipping.
  */
 export async function soundFaults(
   { cut, alignment }: ObtainedChunk,
@@ -28,11 +29,15 @@ export async function soundFaults(
   for await (const { before, after } of soundPairs(cut, alignment, { ranges, share, signal }))
     figures.push(compareFaults(before, after, cut.sampleRate))
   const [hum] = figures.flatMap(({ hum }) => hum ?? []).sort((one, other) => other.levelDb - one.levelDb)
+  const [reverberation] = figures
+    .flatMap(({ reverberation }) => reverberation ?? [])
+    .sort((one, other) => other.levelDb - one.levelDb)
   const clipped = figures.flatMap(({ clipping }) => clipping ?? [])
   const mean = (figure: 'share' | 'shareLeft') => clipped.reduce((sum, each) => sum + each[figure], 0) / figures.length
   return {
     hum: hum ?? null,
     clipping: clipped.length === 0 ? null : { share: mean('share'), shareLeft: mean('shareLeft') },
+    reverberation: reverberation ?? null,
   }
 }
 

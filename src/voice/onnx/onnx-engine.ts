@@ -7,6 +7,7 @@ import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from '../engine.js'
 import { decimate, interpolate } from '../resample-by-factor.js'
 import type { EvidenceSettings } from '../restore/evidence-settings.js'
 import { OwnGain } from '../restore/frame-gain.js'
+import type { PreparedChannel } from '../restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from '../restore/restore-block.js'
 import { BIN_HZ } from '../restore/spectral-change.js'
 import { FRAME_SAMPLES, Rnnoise } from '../rnnoise.js'
@@ -30,7 +31,7 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   const sound = soundModel(sessions, model)
   const rnnoise = await Rnnoise.load()
   const gain = new OwnGain(BIN_HZ, model.sampleRate * 0.47)
-  const listen = async (channel: Float32Array) => [await throughModel(channel, sound, model.sampleRate)]
+  const listen = async (channel: PreparedChannel) => [await throughModel(channel.sound, sound, model.sampleRate)]
   return {
     plan: EMBEDDED_PLAN,
     regenerate: async (block: Block): Promise<RegeneratedBlock> => {

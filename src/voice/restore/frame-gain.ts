@@ -26,7 +26,7 @@ const NO_POWER = 1e-18
 export interface FrameGain {
   /** How many voices it is found from. */
   readonly voiceCount: number
-  /** True if rumble, hum and clipping are corrected as well, whatever the models find. */
+  /** True if rumble, hum, clipping and reverberation are corrected as well, whatever the models find. */
   readonly correctsFaults: boolean
   /** Fills `gain` (pairs of real and imaginary part) and says what it stands on. */
   find(sums: FrameSums, gain: Float64Array): FrameEvidence
@@ -73,14 +73,19 @@ export class OwnGain implements FrameGain {
  */
 export class BlendedGain implements FrameGain {
   readonly voiceCount = 2
-  readonly correctsFaults = true
   readonly #bins: FixedBins
   readonly #fadeFrom: number
   readonly #fadeTo: number
   readonly #bandBin: number
 
-  /** @param binHz width of a bin */
-  constructor(binHz: number) {
+  /**
+   * @param binHz width of a bin
+   * @param correctsFaults as above
+   */
+  constructor(
+    binHz: number,
+    readonly correctsFaults = true,
+  ) {
     this.#fadeFrom = Math.floor(6800 / binHz)
     this.#fadeTo = Math.floor(7500 / binHz)
     this.#bandBin = Math.floor(17_000 / binHz)

@@ -1,11 +1,9 @@
 import type { Block } from '../block-plan.js'
-import { findClipping } from './clipping.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
-import { findHum } from './hum.js'
 import { likenessOf } from './likeness.js'
-import { restorePeaks } from './restore-peaks.js'
+import { type PreparedChannel, prepareChannel, unprepared } from './prepare-channel.js'
 import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
 
@@ -16,7 +14,7 @@ const REACH_SAMPLES = 240
 const CEILING = 0.9995
 
 /** Hears a channel: gives one voice a model, each of the channel's length and in its place. */
-export type Listener = (channel: Float32Array) => Promise<readonly Float32Array[]> | readonly Float32Array[]
+export type Listener = (channel: PreparedChannel) => Promise<readonly Float32Array[]> | readonly Float32Array[]
 
 /**
  * Regenerates a block, for every engine. Models process each channel, and their gain gives the possible change. The
@@ -26,16 +24,17 @@ export type Listener = (channel: Float32Array) => Promise<readonly Float32Array[
  * @returns the block alone
  */
 export async function restoreBlock(
-  { channels, innerStart, innerEnd }: Block,
+  block: Block,
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
 ): Promise<Float32Array<ArrayBuffer>[]> {
+  const { channels, innerStart, innerEnd } = block
   const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
-  const prepared = prepare(channels, gain)
+  const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
   const mended = changes.map(({ change, wet, rumble }, c) => {
-    const voice = prepared[c]?.subarray(innerStart, innerEnd) ?? change
+    const voice = prepared[c]?.sound.subarray(innerStart, innerEnd) ?? change
     const mended = added(voice, change, wet, innerStart)
     return rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
   })
@@ -43,18 +42,8 @@ export async function restoreBlock(
   return mended
 }
 
-/**
- * Corrects faults that are not noise. Flat peaks come first, because a filter would round them. Then comes the hum of
- * the mains, because it hides the noise under it from the models. A channel without either stays the same array.
- */
-function prepare(channels: Block['channels'], { correctsFaults }: FrameGain): Block['channels'] {
-  if (!correctsFaults) return channels
-  return channels.map((channel) => {
-    const clipping = findClipping(channel)
-    const whole = clipping ? restorePeaks(channel, clipping) : channel
-    const hum = findHum(whole)
-    return hum ? whole.map((value, i) => value - (hum.samples[i] ?? 0)) : whole
-  })
+function prepare({ channels, innerStart }: Block, { correctsFaults }: FrameGain): readonly PreparedChannel[] {
+  return channels.map((sound) => (correctsFaults ? prepareChannel(sound, innerStart) : unprepared(sound)))
 }
 
 function differs(one: Float32Array, other: Float32Array, start: number, count: number): boolean {
@@ -71,13 +60,14 @@ interface ChannelChange {
 }
 
 async function findChanges(
-  channels: Block['channels'],
+  prepared: readonly PreparedChannel[],
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
 ): Promise<ChannelChange[]> {
   const heard: InputChannel[] = []
-  for (const original of channels) heard.push({ original, voices: await listen(original) })
+  for (const channel of prepared) heard.push({ original: channel.sound, voices: await listen(channel) })
+  const channels = prepared.map(({ sound }) => sound)
   const frames = framesOf(channels[0]?.length ?? 0)
   const likeness = likenessOf(channels, frames, HOP_SAMPLES, HOP_SEC)
   const proposals = proposeChanges(heard, gain, likeness)
@@ -106,17 +96,18 @@ async function findChanges(
  * @returns the strength in each frame of the block itself, in the channel that changes most: 0 … 1
  */
 export async function judgeBlock(
-  { channels, innerStart, innerEnd }: Block,
+  block: Block,
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
   frameSamples: number,
 ): Promise<Float32Array<ArrayBuffer>> {
-  const prepared = prepare(channels, gain)
+  const { channels, innerStart, innerEnd } = block
+  const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
   return Float32Array.from({ length: Math.ceil((innerEnd - innerStart) / frameSamples) }, (_, frame) => {
     const start = innerStart + frame * frameSamples
-    const isPrepared = prepared.some((channel, c) => differs(channel, channels[c] ?? channel, start, frameSamples))
+    const isPrepared = prepared.some(({ sound }, c) => differs(sound, channels[c] ?? sound, start, frameSamples))
     if (isPrepared) return 1
     const hop = Math.round((start + frameSamples / 2) / HOP_SAMPLES)
     return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))

@@ -1,12 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { VOICE_SAMPLE_RATE, VoicePool } from '../../../src/voice/index.js'
+import { findReverberation, REVERBERATION_RATE } from '../../../src/voice/reverberation/find-reverberation.js'
 import { noisySpeech, randomSource } from '../../helpers/sound/made-speech.js'
 import { judgePeaks } from './judge-peaks.js'
 import { judgeVoice, meanOf } from './judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
+import { inRoom } from './made-rooms.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
 import { NO_SPEECH, readSpeechPairs } from './speech-pairs.js'
+import { srmr } from './srmr.js'
 import { stoi } from './stoi.js'
 
 /** The other kinds are heard in the soak. */
@@ -58,6 +61,19 @@ describe('the voice engine', () => {
     },
     240_000,
   )
+
+  test.skipIf(NO_SPEECH)('takes reverberation of 0.5 s from recorded speech, and leaves dry speech', async () => {
+    const [pair] = (await readSpeechPairs()).filter(({ sampleRate }) => sampleRate === REVERBERATION_RATE)
+    if (!pair) throw new Error('There is no speech at 16 kHz.')
+    const { clean, sampleRate } = pair
+    const wet = inRoom(clean, { t60Sec: 0.5, sampleRate, seed: 5 })
+    const change = findReverberation(wet, 0)
+    const dried = wet.map((value, i) => value + (change?.[i] ?? 0))
+    expect(stoi(clean, dried, sampleRate)).toBeGreaterThan(stoi(clean, wet, sampleRate) + 0.03)
+    expect(siSdr(clean, dried)).toBeGreaterThan(siSdr(clean, wet) + 0.8)
+    expect(srmr(dried, sampleRate)).toBeGreaterThan(srmr(wet, sampleRate))
+    expect(findReverberation(clean, 0)).toBeUndefined()
+  })
 
   test('mends a voice at -40 and -60 dBFS as well as a loud one', async () => {
     const { clean, noisy } = noisySpeech(4 * VOICE_SAMPLE_RATE, { noiseGain: 0.1, seed: 22 })

@@ -4,6 +4,7 @@ import { summary } from '../../../src/cli/output/summary.js'
 import { resolveConfig } from '../../../src/config/index.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { openRuntime } from '../../../src/runtime/open-runtime.js'
+import { inRoom } from '../../bench/voice-quality/made-rooms.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { makeWav } from '../../helpers/sound/engine-fixtures.js'
 import { noisySpeech } from '../../helpers/sound/made-speech.js'
@@ -25,8 +26,8 @@ function faulty(): string {
   return path
 }
 
-async function run(context: Parameters<typeof runJob>[1], options: RequestOptions = {}) {
-  const outcome = await runJob(requestFor(faulty(), { report: true, ...options }), context)
+async function run(context: Parameters<typeof runJob>[1], options: RequestOptions = {}, path = faulty()) {
+  const outcome = await runJob(requestFor(path, { report: true, ...options }), context)
   expect(outcome.event).toMatchObject({ status: 'done', error: null })
   const report = await readFile(outcome.receipt?.report ?? '', 'utf8')
   return { voice: outcome.receipt?.voices[0], words: summary([outcome]), report }
@@ -54,4 +55,21 @@ it('what a service leaves, or the mix, is stated as left', async () => {
   const { voice, words } = await run(bench.pipeline.context)
   expect(voice?.clipping?.shareLeft).toBe(voice?.clipping?.share)
   expect(words).toMatch(/mains hum of 50\.0 Hz at -\d+ dBFS, still there in the output/)
+})
+
+it('reverberation is stated before and after', async () => {
+  const { clean } = noisySpeech(6 * RATE, { noiseGain: 0, seed: 12 })
+  const path = bench.folder.file('room.wav')
+  makeWav(
+    path,
+    inRoom(
+      clean.map((value) => value / 4),
+      { t60Sec: 0.5, sampleRate: RATE, seed: 4 },
+    ),
+  )
+  const { voice, words, report } = await run(bench.pipeline.context, {}, path)
+  expect(voice?.reverberation?.levelDb).toBeLessThan(0)
+  expect(voice?.reverberation?.levelLeftDb).toBeCloseTo(voice?.reverberation?.levelDb ?? 0, 0)
+  for (const text of [words, report])
+    expect(text).toMatch(/reverberation at -\d+ dB relative to the voice, -\d+ dB in the output/)
 })

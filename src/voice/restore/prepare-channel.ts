@@ -1,0 +1,43 @@
+import { decimate, interpolate } from '../resample-by-factor.js'
+import { findReverberation, REVERBERATION_RATE } from '../reverberation/find-reverberation.js'
+import { findClipping } from './clipping.js'
+import { findHum } from './hum.js'
+import { restorePeaks } from './restore-peaks.js'
+
+const FACTOR = 48_000 / REVERBERATION_RATE
+
+/** A channel without the faults that are not noise. */
+export interface PreparedChannel {
+  /** 48 kHz. The same array if nothing was corrected. */
+  readonly sound: Float32Array<ArrayBuffer>
+  /** The same sound at 16 kHz. */
+  readonly low: () => Float32Array
+}
+
+/** Takes a channel as it is. */
+export function unprepared(sound: Float32Array<ArrayBuffer>): PreparedChannel {
+  return { sound, low: () => decimate(sound, FACTOR) }
+}
+
+/**
+ * Corrects faults that are not noise. Flat peaks come first, because a filter would round them. Then comes the hum of the
+ * mains, because it hides the noise under it from the models. Reverberation comes last: it is predicted from a sound that
+ * is otherwise whole.
+ *
+ * @param channel 48 kHz
+ * @param origin sample that lies alike in every block
+ */
+export function prepareChannel(channel: Float32Array<ArrayBuffer>, origin: number): PreparedChannel {
+  const clipping = findClipping(channel)
+  const whole = clipping ? restorePeaks(channel, clipping) : channel
+  const hum = findHum(whole)
+  const sound = hum ? whole.map((value, i) => value - (hum.samples[i] ?? 0)) : whole
+  const low = decimate(sound, FACTOR)
+  const change = findReverberation(low, Math.round(origin / FACTOR))
+  if (!change) return { sound, low: () => low }
+  const wide = interpolate(change, FACTOR, sound.length)
+  return {
+    sound: sound.map((value, i) => value + (wide[i] ?? 0)),
+    low: () => low.map((value, i) => value + (change[i] ?? 0)),
+  }
+}
