@@ -4,7 +4,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Files that need a process of their own: they measure it, look at its children, or change its tools or its classes. */
-const ALONE = ['binaries', 'crowd', 'encode-in-turns', 'ffmpeg', 'tool-memory', 'voice-pool']
+const ALONE = ['binaries', 'certificate', 'crowd', 'encode-in-turns', 'ffmpeg', 'tool-memory', 'voice-pool']
 
 /** Folders whose tests leave nothing behind in their process, so that the next file there need not load the modules again. */
 const SHARED = [

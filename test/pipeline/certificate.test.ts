@@ -89,7 +89,7 @@ afterEach(() => {
   forgetBinaries()
 })
 
-it('publishes an output that cannot be measured, and says so', async () => {
+it('publishes an output that cannot be measured, says so, and measures it when it can', async () => {
   const input = await clip()
   const ffmpegWithoutMeter = bench.folder.file('ffmpeg')
   const lines = ['#!/bin/sh', 'case "$*" in *ebur128*) echo "No such filter: ebur128" >&2; exit 1;; esac']
@@ -103,4 +103,8 @@ it('publishes an output that cannot be measured, and says so', async () => {
   )
   expect(receipt?.certificate).toMatchObject({ passed: null, tracks: [] })
   expect(await readFile(receipt?.report ?? '', 'utf8')).toContain('Nothing was measured')
+  delete process.env.VOXMUX_FFMPEG
+  forgetBinaries()
+  const again = await runJob(requestFor(input, { recipe: AT_R128 }), bench.pipeline.context)
+  expect(again.event).toMatchObject({ status: 'skipped', certificate: { passed: true } })
 })

@@ -1,6 +1,6 @@
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { clockedInput } from '../pcm/file-clock.js'
 import { type MeasuredSound, SoundLines } from './sound-lines.js'
 
 export interface MeasureSoundOptions {
@@ -30,12 +30,12 @@ export async function measureSound(
     ...(channels === 2 ? ['aphasemeter=video=0'] : []),
     'ametadata=mode=print',
   ]
-  const lines = new SoundLines(voiced)
+  const lines = new SoundLines(voiced, media.startSec)
   await runFfmpeg(
     {
       // The meters print their figures as information.
       globalOptions: ['-loglevel', 'level+info'],
-      inputs: [{ url: fileUrl(media.path), options: [...safeInputOptions(media), '-reinit_filter', '0'] }],
+      inputs: [clockedInput(media)],
       filterComplex: `[0:a:${audioIndex}]${meters.join(',')}[measured]`,
       outputs: [{ url: '-', options: ['-map', '[measured]', '-c:a', 'pcm_s16le', '-f', 'null'] }],
     },

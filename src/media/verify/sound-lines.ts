@@ -41,6 +41,7 @@ const ROUNDED_DB = 0.06
  */
 export class SoundLines {
   readonly #voiced: readonly boolean[] | null
+  readonly #startSec: number
   readonly #last = new Map<string, number>()
   #frameSec = 0
   #frames = 0
@@ -56,9 +57,13 @@ export class SoundLines {
   #isSummary = false
   #summaryPeak: number | null = null
 
-  /** @param voiced true for each second of the file's clock with a voice; null if that is not known */
-  constructor(voiced: readonly boolean[] | null) {
+  /**
+   * @param voiced true for each second of the file's clock with a voice; null if that is not known
+   * @param startSec timestamp of the file's zero
+   */
+  constructor(voiced: readonly boolean[] | null, startSec: number) {
     this.#voiced = voiced
+    this.#startSec = startSec
   }
 
   /** Takes a line of stderr. False if it is a message. */
@@ -101,7 +106,7 @@ export class SoundLines {
   /** `frame:50 pts:240000 pts_time:5`, then a line for each figure of the frame. */
   #takeFrameLine(text: string): void {
     const [, time] = /^frame:.* pts_time:(\S+)$/.exec(text) ?? []
-    if (time !== undefined) this.#frameSec = Number(time)
+    if (time !== undefined) this.#frameSec = Number(time) - this.#startSec
     const [, key, figure] = /^lavfi\.([\w.]+)=(\S+)$/.exec(text) ?? []
     const value = Number(figure)
     if (key === undefined || Number.isNaN(value)) return

@@ -28,14 +28,16 @@ export interface LateReportOptions {
 export async function reportLate(
   output: string,
   before: Pick<MediaInfo, 'path' | 'readOptions' | 'durationSec'>,
-  { jobId, compares, qc, stateDir, signal }: LateReportOptions,
+  { jobId, compares: wantsComparison, qc, stateDir, signal }: LateReportOptions,
 ): Promise<Receipt | undefined> {
   const report = reportPath(output)
   const receipt = await readReceipt(receiptPath(output))
   if (!receipt) return undefined
   const page = await readFile(report, 'utf8').catch(() => '')
   const isCompared = hasComparison(page)
-  const isCertified = qc === null || receipt.certificate?.standard === qc
+  const compares = wantsComparison && receipt.streams.some(({ fate }) => fate === 'replaced')
+  const { standard, fault } = receipt.certificate ?? {}
+  const isCertified = qc === null || (standard === qc && fault === null)
   if (page !== '' && isCertified && (isCompared || !compares)) return receipt
   const part = reportPartPath(output, jobId)
   const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)

@@ -75,4 +75,9 @@ it('measures dialogue, silence and phase', async () => {
   expect([loud.silenceSec, loud.longestSilenceSec]).toEqual([expect.closeTo(2, 1), expect.closeTo(2, 1)])
   expect(loud.outOfPhaseSec).toBeCloseTo(1, 0)
   expect(loud.phase).toBeCloseTo(0.6, 1)
+  // The sound begins two seconds after the picture, and the clock of a transport stream not at zero.
+  const late = folder.file('late.ts')
+  const sound = ['-itsoffset', '2', '-i', path, '-c:a', 'mp2', '-c:v', 'mpeg2video']
+  await ffmpeg('-f', 'lavfi', '-i', 'color=size=64x48:rate=25:duration=7', ...sound, late)
+  expect((await measured(late, [false, false, true])).dialogueLufs).toBeCloseTo(-6, 0)
 })
