@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
-import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { CLI_PATH, eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let workshop: Workshop
@@ -42,6 +43,27 @@ describe('the path of a new user, with nothing configured and an empty environme
     const report = resultEventSchema.parse(events.at(-1))
     expect(report).toMatchObject({ exitCode: 0, done: 1, status: 'done', output: workshop.path('out.wav') })
     expect(existsSync(report.receipt ?? '')).toBe(true)
+  })
+
+  it('`--open` opens the report, and a terminal is told of it at the end', async () => {
+    const input = workshop.take('silence.wav')
+    const env = { PATH: '/usr/bin:/bin', ...workshop.env }
+    const command = `${process.execPath} ${CLI_PATH} silence.wav --mix 0`
+    const shown = execFileSync('script', ['-qec', command, '/dev/null'], { cwd: workshop.dir, env, encoding: 'utf8' })
+    expect(shown).toContain('Next: repeat the command with --open')
+    const [bin, opened] = [workshop.path('bin'), workshop.path('opened')]
+    mkdirSync(bin)
+    const browser = `#!/bin/sh\nenv | grep -c VOXMUX_ > ${opened}.env; echo "$1" > ${opened}.part; mv ${opened}.part ${opened}\n`
+    for (const name of ['xdg-open', 'open']) writeFileSync(join(bin, name), browser, { mode: 0o755 })
+    const again = await runCli([input, '--mix', '0', '--open'], {
+      cwd: workshop.dir,
+      env: { ...env, PATH: `${bin}:/usr/bin:/bin` },
+    })
+    expect(again.exitCode, again.stderr).toBe(0)
+    await expect.poll(() => existsSync(opened)).toBe(true)
+    const page = readFileSync(opened, 'utf8').trim()
+    expect([existsSync(page), page]).toEqual([true, expect.stringContaining('silence.regen.wav')])
+    expect(readFileSync(`${opened}.env`, 'utf8')).toBe('0\n')
   })
 
   it('a name without an extension is a folder, and a report that is asked for later is named', async () => {

@@ -117,6 +117,7 @@ export const RUN_OPTIONS = {
     describe: 'Measure the output against a delivery standard, and write a certificate',
     group: 'Output:',
   },
+  open: { type: 'boolean', describe: 'Write the report of one file, and open it in the browser', group: 'Output:' },
   verify: {
     choices: ['full', 'fast'],
     requiresArg: true,
@@ -215,7 +216,7 @@ export function flagsOf(args: RunArguments): Flags {
     skipClean: args['skip-clean'],
     keepOriginal: args['keep-original'],
     chunkSec: args.chunk === undefined ? undefined : durationFlag('--chunk', args.chunk),
-    report: args.report,
+    report: args.report ?? (args.open || undefined),
     qc: args.qc,
     verify: args.verify,
     strict: args.strict,

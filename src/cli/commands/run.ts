@@ -5,10 +5,12 @@ import type { Config } from '../../config/index.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
 import { sortableId } from '../../ledger/index.js'
 import type { FileEvent } from '../../pipeline/events.js'
+import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
 import { expandInputs, isWebAddress } from '../../pipeline/plan/expand-inputs.js'
 import { namesFolder } from '../../pipeline/plan/output-path.js'
 import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
+import { reportPath } from '../../pipeline/report/write-report.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
@@ -19,6 +21,7 @@ import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
 import { openPipes, type Pipes } from '../pipes.js'
 import { askChoices } from '../terminal/ask-choices.js'
+import { openPage } from '../terminal/open-page.js'
 import { canAsk, openQuestions, type Questions } from '../terminal/questions.js'
 
 /** `voxmux run <input…>`, and `voxmux <input…>` */
@@ -80,6 +83,7 @@ async function regenerate(
     reporter.stop()
     const text = pipes.toStdout ? '' : summary(outcomes, performance.now() - startedMs)
     if (text) output.note(text)
+    if (!pipes.toStdout) await ending(outcomes, args, context)
     const exitCode = exitCodeOf(outcomes)
     output.result({ exitCode, files: outcomes.map(({ event }) => event) })
     return exitCode
@@ -87,6 +91,23 @@ async function regenerate(
     reporter.stop()
     await runtime.close()
   }
+}
+
+/** Opens the report if it is asked for. Otherwise tells a person in a terminal what to do next. */
+async function ending(outcomes: readonly JobOutcome[], args: RunArguments, { output, env }: CommandContext) {
+  const [only] = outcomes
+  const made = outcomes.length === 1 ? (only?.event.output ?? null) : null
+  if (made === null || output.json) return
+  const page = reportPath(made)
+  if (args.open) {
+    if (!existsSync(page) || !(await openPage(page, env)))
+      output.note(`The report could not be opened. Open ${page} in a browser.`)
+  } else if (output.stderr.isTTY === true)
+    output.note(
+      args.preview === undefined
+        ? 'Next: repeat the command with --open to hear before and after. Nothing is paid again.'
+        : 'Next: repeat the command without --preview to regenerate the whole file.',
+    )
 }
 
 /** The output on stdout has neither a path nor a receipt. */
