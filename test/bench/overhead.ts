@@ -1,5 +1,6 @@
 /**
- * `npm run bench overhead [minutes]` (default 10): what voxmux costs beside the bare minimum, as ratios.
+ * `npm run bench overhead [minutes] [part…]` (default 10): what voxmux costs beside the bare minimum, as ratios. Parts are
+ * start, film, master, segment and memory; all by default.
  *
  * The service answers at once and changes nothing, so that only the client is measured. A film of 1080p with AAC is
  * compared with the two ffmpeg commands that a person would type: cut the audio out, and mux it back with one encode. A
@@ -28,22 +29,27 @@ interface Cost {
 }
 
 const minutes = Number(process.argv[3] ?? 10)
+const wanted = process.argv.slice(4)
+const isWanted = (part: string) => wanted.length === 0 || wanted.includes(part)
 const dir = mkdtempSync(join(tmpdir(), 'voxmux-bench-'))
 const peaksMb: number[] = []
 try {
-  await measureStart()
+  if (isWanted('start')) await measureStart()
   const film = makeLongFilm(dir, minutes)
+  if (isWanted('film')) await measureFilm(film)
+  if (isWanted('master')) await measureMaster(film)
+  if (isWanted('segment')) await measureSegment()
+  if (isWanted('memory')) await measureMemory(film, makeLongFilm(dir, minutes * 10))
+} finally {
+  rmSync(dir, { recursive: true, force: true })
+}
+
+async function measureFilm(film: string): Promise<void> {
   const bare = await medianCost(() => spent(() => twoBareCommands(film)))
   for (const level of ['fast', 'full'] as const) {
     const own = await medianCost(() => runVoxmux(film, ['--verify', level]))
     say(`${minutes} minutes, --verify ${level}, over two bare ffmpeg`, own, bare, { wall: 0.8, processor: 1.2 })
   }
-  const shortMb = Math.max(...peaksMb)
-  await measureMaster(film)
-  await measureSegment()
-  await measureMemory(shortMb, makeLongFilm(dir, minutes * 10))
-} finally {
-  rmSync(dir, { recursive: true, force: true })
 }
 
 async function measureStart(): Promise<void> {
@@ -69,11 +75,15 @@ async function measureSegment(): Promise<void> {
   const own = await medianCost(() => runVoxmux(film, ['--segment', '60-90', '--verify', 'full']))
   rmSync(film)
   say(`30 s in ${SEGMENT_MINUTES} minutes (not 2 hours), over cp`, own, bare, { wall: 1.5 })
+  process.stdout.write(`peak memory of node with a segment: ${peaksMb.at(-1)} MB (at most 200)\n`)
 }
 
-async function measureMemory(short: number, longFilm: string): Promise<void> {
-  await runVoxmux(longFilm, ['--verify', 'full'])
-  const long = peaksMb.at(-1) ?? Number.NaN
+async function measureMemory(shortFilm: string, longFilm: string): Promise<void> {
+  const peakOf = async (film: string) => {
+    await runVoxmux(film, ['--verify', 'full'])
+    return peaksMb.at(-1) ?? Number.NaN
+  }
+  const [short, long] = [await peakOf(shortFilm), await peakOf(longFilm)]
   process.stdout.write(`peak memory of node: ${short} MB, for ten times the length ${long} MB (at most 200)\n`)
 }
 

@@ -2,6 +2,7 @@ import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { readSamples } from '../../pcm/pcm-samples.js'
+import { SourceWindow } from '../copy/source-window.js'
 import { donorCommand } from '../encode-donor.js'
 import type { BlockList } from '../matroska/read/block-list.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
@@ -65,8 +66,9 @@ export async function splicePart(job: PartJob): Promise<SplicedPart> {
   const run = await encodePart(job, zeroSample, path)
   const file = await open(path, 'r')
   try {
-    const packets = await madePackets(job, path, file)
-    const made = (from: number, to: number) => newPackets(job, file, packets, from, to)
+    const side = new SourceWindow(file, job.job.media.path, (await file.stat()).size)
+    const packets = await madePackets(job, path, side)
+    const made = (from: number, to: number) => newPackets(job, side, packets, from, to)
     const { from, to, probes } = await findJoints(job, zeroSample, made)
     return { swap: { from, packets: await keptPackets(job, made, from, to) }, probes, run }
   } finally {
@@ -119,12 +121,12 @@ async function encodePart(part: PartJob, zeroSample: number, path: string): Prom
 }
 
 /** The packets that the encoder gave. */
-async function madePackets(part: PartJob, path: string, file: FileHandle): Promise<BlockList> {
+async function madePackets(part: PartJob, path: string, side: SourceWindow): Promise<BlockList> {
   const { first, last, span } = part.part
   const { entry, packets } = packetsOfSide(await readMatroska(path, (await stat(path)).size))
   if (!entry || !packets || packets.count <= last - first) throw new NoSplice('the encoder gave too few packets')
   const [old] = await oldPackets(part, span.from, span.from + 1)
-  const [made] = await newPackets(part, file, packets, span.from, span.from + 1)
+  const [made] = await newPackets(part, side, packets, span.from, span.from + 1)
   if (!isSameCoding({ entry: part.head.entry, packet: old }, { entry, packet: made })) {
     throw new NoSplice("the encoder's settings differ from those of the track")
   }
@@ -237,11 +239,13 @@ async function oldPackets({ job, file }: PartJob, from: number, to: number): Pro
 }
 
 /** The new packets for the old ones `from` to `to` (excluded). */
-async function newPackets({ part }: PartJob, side: FileHandle, made: BlockList, from: number, to: number) {
+async function newPackets({ part }: PartJob, side: SourceWindow, made: BlockList, from: number, to: number) {
   const packets: Buffer[] = []
   for (let packet = from; packet < to; packet++) {
     const place = packet - part.first
-    packets.push(await readAt(side, made.dataStart(place), made.dataLength(place)))
+    const bytes = Buffer.allocUnsafe(made.dataLength(place))
+    await side.read(bytes, made.dataStart(place))
+    packets.push(bytes)
   }
   return packets
 }

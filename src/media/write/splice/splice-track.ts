@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { OutputBlocks } from '../copy/output-blocks.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
 import type { SoundProbe } from './measure-joint.js'
 import { readTrackHead } from './packet-sound.js'
@@ -59,15 +60,17 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
   )
   const done = []
   const donor = await open(donorPath, 'wx', 0o600)
-  let bytes = 0
+  const blocks = new OutputBlocks(donor, { signal })
   const keep = async (packet: Buffer) => {
-    await donor.appendFile(packet)
-    bytes += packet.length
-    return bytes - packet.length
+    const start = blocks.at
+    await blocks.put(packet)
+    return start
   }
   try {
     for (const part of parts) done.push(await splicePart({ job, file, head, part, primingSamples, keep }))
+    await blocks.flush()
   } finally {
+    await blocks.settle()
     await donor.close()
   }
   return {
