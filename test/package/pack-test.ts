@@ -88,12 +88,12 @@ function runStranger(appDir: string, node: string): void {
 
 /** The installed command does its work: the voice engine, its worker threads and its model came along. */
 function regenerateOne(appDir: string): void {
-  copyFileSync(join(ROOT, 'fixtures/interview.mp4'), join(appDir, 'interview.mp4'))
+  copyFileSync(join(ROOT, 'fixtures/phone.mp4'), join(appDir, 'phone.mp4'))
   const env = { ...process.env, VOXMUX_STATE_DIR: join(appDir, 'state') }
-  const result = resultOf(run('npx', ['--no-install', 'voxmux', 'interview.mp4', '--json'], appDir, env))
+  const result = resultOf(run('npx', ['--no-install', 'voxmux', 'phone.mp4', '--json'], appDir, env))
   const { exitCode, output } = result
   if (exitCode !== 0 || !existsSync(output ?? '')) throw new Error(`It did not work: ${JSON.stringify(result)}`)
-  say(`npx voxmux interview.mp4: ${relative(appDir, output ?? '')}`)
+  say(`npx voxmux phone.mp4: ${relative(appDir, output ?? '')}`)
 }
 
 /** Native addons, worker threads and `require` of ES modules are where versions of Node differ. */
