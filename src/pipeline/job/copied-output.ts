@@ -51,7 +51,7 @@ export async function copiedOutput(
       ...{ fate: 'copied', packetHash: null, reason: null },
     })),
     chapters: media.chapters.length,
-    notes: [reason],
+    notes: [reason, ...(settings.signed ? ['It is not signed again, because nothing in it changed.'] : [])],
     verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
   }
   return {

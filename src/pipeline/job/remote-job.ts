@@ -119,7 +119,7 @@ async function remoteReceipt(
     input: { path: redactUrl(input), sizeBytes: null, sha256: null, mtimeMs: null },
     output: { path: output, sizeBytes: media.sizeBytes, sha256, container: media.container },
     chapters: media.chapters.length,
-    notes: [fileNote],
+    notes: [fileNote, ...(settings.signed ? ['It is not signed, because voxmux did not make it here.'] : [])],
     verification: { level: 'fast', passed: true, checks: ['the regenerated file can be opened'] },
   }
 }
