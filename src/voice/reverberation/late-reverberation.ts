@@ -94,7 +94,10 @@ function predict(bin: Float64Array, filter: Float64Array, delay: number, taps: n
     const most = Math.min(taps, t - delay + 1)
     for (let k = 0; k < most; k++) {
       const a = 2 * (t - delay - k)
-      const [pastRe = 0, pastIm = 0, gRe = 0, gIm = 0] = [bin[a], bin[a + 1], filter[2 * k], filter[2 * k + 1]]
+      const pastRe = bin[a] ?? 0
+      const pastIm = bin[a + 1] ?? 0
+      const gRe = filter[2 * k] ?? 0
+      const gIm = filter[2 * k + 1] ?? 0
       re += gRe * pastRe - gIm * pastIm
       im += gRe * pastIm + gIm * pastRe
     }

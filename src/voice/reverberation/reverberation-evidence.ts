@@ -30,7 +30,8 @@ export function reverberationEvidence(rows: readonly Float64Array[]): number {
   const explained = rows.map((row) => {
     const power = powerOf(row)
     const late = predictReverberation(row, PREDICTION)
-    const rest = powerOf(row.map((value, i) => value - (late[i] ?? 0)))
+    for (let i = 0; i < late.length; i++) late[i] = (row[i] ?? 0) - (late[i] ?? 0)
+    const rest = powerOf(late)
     return { fall: explainedDb(power, rest, FALL), steepFall: explainedDb(power, rest, STEEP_FALL) }
   })
   const ranked = (figure: 'fall' | 'steepFall', rank: number) =>
@@ -56,7 +57,9 @@ export function reverberationLevel(rows: readonly Float64Array[]): number {
 }
 
 function powerOf(row: Float64Array): Float64Array {
-  return Float64Array.from({ length: row.length / 2 }, (_, t) => (row[2 * t] ?? 0) ** 2 + (row[2 * t + 1] ?? 0) ** 2)
+  const power = new Float64Array(row.length / 2)
+  for (let t = 0; t < power.length; t++) power[t] = (row[2 * t] ?? 0) ** 2 + (row[2 * t + 1] ?? 0) ** 2
+  return power
 }
 
 /** How much less is left of the falling frames without the prediction. */

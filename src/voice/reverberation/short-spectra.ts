@@ -1,5 +1,5 @@
 import FFT from 'fft.js'
-import { addPair, splitPair } from '../restore/spectrum-pair.js'
+import { addPair } from '../restore/spectrum-pair.js'
 
 /** Window of the transforms: 32 ms at 16 kHz, overlapped by three quarters. */
 const WINDOW_SAMPLES = 512
@@ -35,17 +35,23 @@ export function shortSpectra(samples: Float32Array, bins: readonly number[]): Fl
       packed[2 * i + 1] = (samples[at + SPECTRUM_HOP] ?? 0) * (WINDOW[i] ?? 0)
     }
     fft.transform(spectrum, packed)
-    splitPair(spectrum, first, second)
-    for (const [i, row] of rows.entries()) {
-      const bin = bins[i] ?? 0
-      row[2 * frame] = first[2 * bin] ?? 0
-      row[2 * frame + 1] = first[2 * bin + 1] ?? 0
-      // A typed array ignores what lies behind its end: the last pair may be half.
-      row[2 * frame + 2] = second[2 * bin] ?? 0
-      row[2 * frame + 3] = second[2 * bin + 1] ?? 0
-    }
+    for (const [i, row] of rows.entries()) splitInto(row, frame, bins[i] ?? 0)
   }
   return rows
+}
+
+/** Takes one bin of two frames out of their common spectrum: as `splitPair`, which takes all bins. */
+function splitInto(row: Float64Array, frame: number, bin: number): void {
+  const mirror = bin === 0 ? 0 : 2 * (WINDOW_SAMPLES - bin)
+  const re = spectrum[2 * bin] ?? 0
+  const im = spectrum[2 * bin + 1] ?? 0
+  const mirrorRe = spectrum[mirror] ?? 0
+  const mirrorIm = spectrum[mirror + 1] ?? 0
+  row[2 * frame] = (re + mirrorRe) / 2
+  row[2 * frame + 1] = (im - mirrorIm) / 2
+  // A typed array ignores what lies behind its end: the last pair may be half.
+  row[2 * frame + 2] = (im + mirrorIm) / 2
+  row[2 * frame + 3] = (mirrorRe - re) / 2
 }
 
 /** The sound of so many samples that has these spectra, {@link ALL_BINS} of them. */
