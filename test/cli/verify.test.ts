@@ -49,17 +49,20 @@ describe('voxmux verify', () => {
     })
   })
 
-  it('proves a copy in which nothing was replaced', async () => {
+  it('proves a copy in which nothing was replaced, with a certificate', async () => {
     const copy = workshop.path('copy.mp4')
     const env = { cwd: workshop.dir, env: workshop.env }
-    expect(await runCli(['run', input, '-o', copy, '--mix', '0'], env)).toMatchObject({ exitCode: 0 })
+    const made = await runCli(['run', input, '-o', copy, '--mix', '0', '--qc', 'netflix', '--json'], env)
+    expect(made.exitCode, made.stderr).toBe(0)
+    const certificate = { standard: 'netflix', passed: false, summary: expect.stringContaining('(failed, allowed: ') }
+    expect(eventsOf(made).find(({ event }) => event === 'file')).toMatchObject({ status: 'done', certificate })
     const kept = [
       { kind: 'video', packets: 'same' },
       { kind: 'audio', packets: 'same' },
     ]
     expect((await verify(copy)).file).toMatchObject({ status: 'done', proof: { kept } })
     expect((await runCli(['verify', copy], env)).stdout).toContain('Nothing was replaced.')
-    for (const path of [copy, `${copy}.voxmux.json`]) rmSync(path)
+    for (const path of [copy, `${copy}.voxmux.json`, `${copy}.voxmux.html`]) rmSync(path)
   })
 
   it('says what it could not know without the input', async () => {
