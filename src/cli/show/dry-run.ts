@@ -5,6 +5,7 @@ import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
+  cutReadings,
   decodedFormat,
   donorCommands,
   type FfmpegCommand,
@@ -118,7 +119,8 @@ const WORK_FOLDER = '/WORK'
 async function commands(plan: JobPlan, recipe: Recipe): Promise<readonly (readonly string[])[]> {
   if (plan.copyReason !== null) return []
   const cuts = planCuts(plan.media, cutRequests(plan, WORK_FOLDER))
-  return [cutCommand(plan.media, cuts), ...(await muxPreview(plan, cuts, recipe))].map(ffmpegArguments)
+  const reading = cutReadings(cuts).map((own) => cutCommand(plan.media, own))
+  return [...reading, ...(await muxPreview(plan, cuts, recipe))].map(ffmpegArguments)
 }
 
 /** The mux command. Values that only the regenerated audio determines have their usual values. */

@@ -49,9 +49,20 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
   })
 }
 
+/** Groups cuts that one command reads: all from the start of the file, or those of a track from the same sample. */
+export function cutReadings(cuts: readonly PlannedCut[]): readonly (readonly PlannedCut[])[] {
+  const byStart = new Map<string, PlannedCut[]>()
+  for (const cut of cuts) {
+    const { audioIndex, readFromSample: from = 0 } = cut.request
+    const start = from === 0 ? '0' : `${audioIndex} ${from}`
+    byStart.set(start, [...(byStart.get(start) ?? []), cut])
+  }
+  return [...byStart.values()]
+}
+
 /**
  * One command that reads the input once and writes every cut, as a voice file and as raw samples. A single cut also goes
- * to stdout, so that it is measured without a second pass. All cuts begin to be read at the same sample.
+ * to stdout, so that it is measured without a second pass. The cuts are those of one of {@link cutReadings}.
  */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   const isHeard = cuts.length === 1

@@ -20,7 +20,7 @@ import { frameBytes } from '../pcm/pcm.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
-import { cutCommand, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
+import { cutCommand, cutReadings, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
   /** Other outputs of the same reading of the input. */
@@ -68,24 +68,13 @@ export async function cutVoice(
 /** Writes the cuts, one reading after another. The loudness is that of a single cut, measured on the way. */
 async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<Loudness | null> {
   let loudness: Loudness | null = null
-  for (const own of readings(cuts)) {
+  for (const own of cutReadings(cuts)) {
     const run = readingOf(media, own, readsWhole(own) ? options : { ...options, beside: null })
     const [only] = own
     if (only && own.length === 1) loudness = await writeAndHear(only, run)
     else await runFfmpeg(run.command, run.options)
   }
   return cuts.length === 1 ? loudness : null
-}
-
-/** Cuts that are read together: all from the start of the file, or those of a track from the same sample. */
-function readings(cuts: readonly PlannedCut[]): readonly (readonly PlannedCut[])[] {
-  const byStart = new Map<string, PlannedCut[]>()
-  for (const cut of cuts) {
-    const { audioIndex, readFromSample: from = 0 } = cut.request
-    const start = from === 0 ? '0' : `${audioIndex} ${from}`
-    byStart.set(start, [...(byStart.get(start) ?? []), cut])
-  }
-  return [...byStart.values()]
 }
 
 /** True if one of the readings begins at the start of the file, so that other outputs can share it. */

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cutVoice } from '../../../src/media/cut/cut.js'
+import { cutCommand, cutReadings, planCuts } from '../../../src/media/cut/cut-command.js'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { measureLoudness } from '../../../src/media/pcm/loudness.js'
@@ -34,6 +35,30 @@ describe('cutVoice', () => {
 
   const samples = (path: string, ...filters: string[]) =>
     ffmpegOutput('-i', path, ...filters, '-f', 's32le', '-c:a', 'pcm_s32le', 'pipe:1')
+
+  it('cuts the same samples when it begins to read late, with a command for each place', async () => {
+    const media = await probe(folder.file('source.wav'))
+    const request = (name: string, startSample: number, readFromSample: number): CutRequest => ({
+      ...{ audioIndex: 0, channels: ALL, range: { startSample, endSample: startSample + 4800 }, readFromSample },
+      targetWithoutExtension: folder.file(name),
+    })
+    const late = [request('late-1', 48_000, 24_001), request('late-2', 96_000, 72_001), request('late-3', 500, 0)]
+    const whole = late.map((each) => ({
+      ...each,
+      readFromSample: 0,
+      targetWithoutExtension: `${each.targetWithoutExtension}-whole`,
+    }))
+    const starts = (requests: readonly CutRequest[]) =>
+      cutReadings(planCuts(media, requests)).map((cuts) => {
+        const options = cutCommand(media, cuts).inputs[0]?.options ?? []
+        return options[options.indexOf('-ss') + 1]
+      })
+    expect(starts(late).slice(0, 2)).toEqual(['0.500021', '1.500021'])
+    expect([starts(late).length, starts(whole).length]).toEqual([3, 1])
+    const hashes = async (requests: readonly CutRequest[]) =>
+      (await cutVoice(media, requests)).map(({ voiceHash }) => voiceHash)
+    expect(await hashes(late)).toEqual(await hashes(whole))
+  })
 
   it('refuses a track whose sample rate changes midway, and leaves nothing behind', async () => {
     const parts = [44_100, 32_000].map((rate) => folder.file(`${rate}.aac`))
