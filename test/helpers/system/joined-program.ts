@@ -30,6 +30,7 @@ function writtenProgram(path: string): string {
     packages: 'external',
     format: 'esm',
     platform: 'node',
+    target: 'node20.19',
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(path).href) },
     write: false,
   })
