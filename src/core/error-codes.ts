@@ -47,6 +47,7 @@ export const ERROR_CODES = {
   ERR_CREDENTIALS_CERT: ['UsageError', 'The signing certificate cannot be read, is not valid now, or is none that C2PA accepts.', 'Correct `credentials.cert`, or renew the certificate.'],
   ERR_CREDENTIALS_FAILED: ['TransientError', 'A finished output could not be signed with Content Credentials.', 'Check the key and the time stamp authority, then run again: nothing is paid for twice.'],
   ERR_CREDENTIALS_KEY: ['UsageError', 'The key for Content Credentials cannot be used, or is not that of the certificate.', 'Correct `credentials` in the configuration.'],
+  ERR_CREDENTIALS_MEMORY: ['PrecheckError', 'The file is too large to be signed in the memory of this machine.', 'Use a machine with more memory, or leave `credentials` out.'],
   ERR_CREDENTIALS_MISSING: ['UsageError', 'A queued job wants Content Credentials, and this machine has none configured.', 'Set `credentials` on every worker.'],
   ERR_CREDENTIALS_PACKAGE: ['UsageError', 'The package for Content Credentials is not installed.', 'Install @contentauth/c2pa-node.'],
   ERR_CUT_LENGTH: ['JobFailedError', 'The cut voice has another length than planned.', 'Check the file with `voxmux check`; report it if it plays well.'],

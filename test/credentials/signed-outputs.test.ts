@@ -8,6 +8,7 @@ import { loadC2pa } from '../../src/credentials/c2pa-package.js'
 import { openCredentials, readCredentials } from '../../src/credentials/index.js'
 import { probe } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
+import { requireCredentials } from '../../src/pipeline/job/sign-part.js'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
 import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { FaultServer } from '../helpers/fault-server.js'
@@ -247,4 +248,10 @@ it('needs an optional package, and names what installs it', async () => {
   const fault = await loadC2pa(() => import(absent)).catch((error: VoxmuxError) => error)
   expect(fault).toMatchObject({ code: 'ERR_CREDENTIALS_PACKAGE', exitCode: 2 })
   expect((fault as VoxmuxError).remedies[0]).toBe('npm install @contentauth/c2pa-node@0.5.5')
+})
+
+it('refuses a file that is too large for the memory, before anything is sent', async () => {
+  const refused = requireCredentials({ signed: true }, {}, 3e9, 8e9)
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_MEMORY', exitCode: 5 })
+  await expect(requireCredentials({}, {}, 3e9, 8e9)).resolves.toBeUndefined()
 })

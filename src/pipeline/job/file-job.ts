@@ -64,7 +64,7 @@ async function plannedFile(plan: JobPlan, request: PlanRequest, context: Pipelin
     async requireStartable() {
       const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refused) throw refused
-      await requireCredentials(settings, context)
+      await requireCredentials(settings, context, plan.media.sizeBytes)
       await requireWritableFolder(dirname(output))
     },
     async obtain(attempt) {
