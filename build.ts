@@ -13,6 +13,7 @@ import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { writeCommonJsEntries } from './commonjs-entries.js'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** What package.json and the worker threads name. */
@@ -24,6 +25,7 @@ const ENTRIES = [
 /** What the compiler keeps. Checkouts that are linked to one `node_modules` have a folder each. */
 const KEPT = at(`node_modules/.cache/voxmux-build/${createHash('sha256').update(at('.')).digest('hex').slice(0, 16)}`)
 const DECLARATIONS = join(KEPT, 'declarations')
+const declarationOf = (path: string) => at(`dist/${path.replace(/\.ts$/, '.d.ts')}`)
 
 rmSync(at('dist'), { recursive: true, force: true })
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
@@ -33,6 +35,7 @@ try {
   // Those of modules that are gone are still there.
   const hasSource = (path: string) => existsSync(at(relative(DECLARATIONS, path).replace(/\.d\.ts$/, '.ts')))
   cpSync(DECLARATIONS, at('dist'), { recursive: true, filter: hasSource })
+  writeCommonJsEntries(ENTRIES.filter((path) => path.endsWith('/index.ts')).map(declarationOf))
   await build({
     absWorkingDir: at('.'),
     entryPoints: ENTRIES,

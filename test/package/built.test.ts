@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -41,4 +42,14 @@ it('starts a command with few modules', async () => {
   const files = result.filter(({ url }) => url.startsWith('file:'))
   expect(files.length).toBeGreaterThan(10)
   expect(files.length).toBeLessThan(MOST_MODULES)
+})
+
+it('is the same module for CommonJS, with types of its own', async () => {
+  const require = createRequire(import.meta.url)
+  for (const name of ['voxmux', 'voxmux/service', 'voxmux/step', 'voxmux/plugins/hls']) {
+    const script = `import('${name}').then((all) => console.log(all === require('${name}')))`
+    const { stdout } = await run(process.execPath, ['--input-type=commonjs', '--eval', script], { cwd: DIST })
+    expect([name, stdout]).toEqual([name, 'true\n'])
+    expect(readFileSync(require.resolve(name).replace(/\.cjs$/, '.d.cts'), 'utf8')).toContain('export ')
+  }
 })

@@ -65,12 +65,14 @@ function expectVersion(appDir: string): void {
 function compile(appDir: string): void {
   const files = ['stranger.ts', 'stranger-commonjs.cts']
   for (const name of files) copyFileSync(join(ROOT, 'test/package', name), join(appDir, name))
-  const compilerOptions = { target: 'ES2023', module: 'NodeNext', strict: true, types: ['node'] }
-  writeFileSync(join(appDir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', appDir, '--pretty', 'false']
-  const { stdout } = spawnSync(process.execPath, tsc, { cwd: appDir, encoding: 'utf8' })
-  const faults = stdout.split('\n').filter((line) => /^(?!node_modules\/(?!voxmux\/)).*error TS/.test(line))
-  if (faults.length > 0) throw new Error(`The types are wrong:\n${faults.join('\n')}`)
+  for (const module of ['Node16', 'NodeNext']) {
+    const compilerOptions = { target: 'ES2023', module, strict: true, types: ['node'] }
+    writeFileSync(join(appDir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', appDir, '--pretty', 'false']
+    const { stdout } = spawnSync(process.execPath, tsc, { cwd: appDir, encoding: 'utf8' })
+    const faults = stdout.split('\n').filter((line) => /^(?!node_modules\/(?!voxmux\/)).*error TS/.test(line))
+    if (faults.length > 0) throw new Error(`The types are wrong with module ${module}:\n${faults.join('\n')}`)
+  }
 }
 
 /** The compiled strangers, and the command over what one of them did: each with a state folder of its own. */

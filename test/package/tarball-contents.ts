@@ -30,6 +30,7 @@ const ALLOWED: readonly RegExp[] = [
   /^(fixtures|plugins)\/README\.md$/,
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
   /^dist\/.+\.(js|d\.ts)$/,
+  /^dist\/.+\/index\.(cjs|d\.cts)$/,
   /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w.-]+\.(service|plist|ps1|yaml|json))$/,
