@@ -141,8 +141,8 @@ export async function runJobLife(
 }
 
 /**
- * Ends a job that failed because its input is gone, if an earlier attempt was killed right after it published: that
- * output is whole and paid for. Rethrows any other error.
+ * Ends a job whose input is gone, if an earlier attempt was killed right after it published. That output is whole and
+ * paid for. Rethrows any other error.
  */
 export async function endPublished(
   error: unknown,

@@ -18,8 +18,8 @@ export async function ownOutput(
 }
 
 /**
- * Whether a run published this file and was killed before it wrote the receipt: only the ledger tells. The receipt is
- * written then. A second `voxmux *.mp4` names such a file beside its source.
+ * True if a run published this file and was killed before it wrote the receipt. The receipt is written now. A second
+ * `voxmux *.mp4` names such a file beside its source.
  */
 async function isUnrecorded(output: string, jobs: JobStore, signal: AbortSignal | undefined): Promise<boolean> {
   for (const job of await jobs.list({ published: output })) if (await wasPublishedBy(job, output, signal)) return true

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Registers the pages of an operator, which need no token. `/healthz` responds while the process does. `/readyz` is a 503
- * while the store does not respond, and `/metrics` has figures for Prometheus.
+ * Registers the pages of an operator, which need no token: the process at `/healthz`, the store at `/readyz`, and figures
+ * for Prometheus at `/metrics`.
  *
  * @param askStore rejects with a transient error if the store does not respond
  */
