@@ -14,7 +14,7 @@ const bench = jobBench()
 it('reaches the service in eight calls or fewer', async () => {
   const clip = await bench.take('speech.wav')
   const calls = await callsBeforeService(() => run(clip))
-  expect(calls[0]).toBe('pipeline/job/run-jobs.ts:runJobs')
+  expect(calls[0]).toBe('cli/commands/run.ts:regenerate')
   expect(calls.length, calls.join(' > ')).toBeLessThanOrEqual(8)
 })
 

@@ -11,7 +11,7 @@ import type { World } from './world/world.js'
 
 /** Of a process that is to be killed: within so many steps. */
 const STEPS_OF_A_LIFE = 800
-const SCAN_MS = 15_000
+export const SCAN_MS = 15_000
 
 /** The daemon's machine: starts it again whenever it has ended, as a service manager does. */
 export class DaemonMachine {

@@ -1,7 +1,7 @@
 import { openSeenFiles } from '../../plugins/watch-folder/intake/seen-files.js'
 import { openLedger } from '../../src/ledger/index.js'
 import { runByHand } from './by-hand.js'
-import { DaemonMachine } from './daemon.js'
+import { DaemonMachine, SCAN_MS } from './daemon.js'
 import { enterWorld } from './outside/globals.js'
 import { serviceOf } from './outside/service-of.js'
 import { closeDatabases } from './outside/sqlite.js'
@@ -87,18 +87,25 @@ async function end(world: World, daemon: DaemonMachine, people: People, promises
   world.note('all is mended')
   people.drop(PLACES.watched)
   let hadFailed = false
+  let hasLookedAgain = false
   for (let waits = 0, tries = 0; waits < LAST_WAITS && !world.broken; waits++) {
     if (isAtRest(world) && world.processes.size <= 1) {
       const isFailed = hasFailed(world) || filmsWithout(world, [PLACES.desk]).length > 0
-      if (tries === LAST_TRIES || (tries > 0 && !isFailed && !hadFailed)) break
-      // What a person makes the ledger forget, the daemon takes anew when it begins.
-      hadFailed = isFailed
-      tries += 1
-      retryFailed(world, daemon.model, promises)
-      runByHand(world, daemon.model)
-      daemon.stop()
+      if (tries === LAST_TRIES || (tries > 0 && !isFailed && !hadFailed)) {
+        // The last job may have replaced the output of a film with another name, which the next scan takes.
+        if (hasLookedAgain) break
+        hasLookedAgain = true
+      } else {
+        // What a person makes the ledger forget, the daemon takes anew when it begins.
+        hadFailed = isFailed
+        tries += 1
+        retryFailed(world, daemon.model, promises)
+        runByHand(world, daemon.model)
+        daemon.stop()
+      }
     }
-    await stayAwake(world, daemon, promises, AWAKE_MS, LAST_QUIET_MS)
+    if (hasLookedAgain) await stayAwake(world, daemon, promises, AWAKE_MS + SCAN_MS, LAST_QUIET_MS + SCAN_MS)
+    else await stayAwake(world, daemon, promises, AWAKE_MS, LAST_QUIET_MS)
     checkWaiting(world)
     world.suspend(Math.max(LAST_SLEEP_MS, untilDueMs(world)))
   }
