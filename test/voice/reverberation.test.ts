@@ -24,6 +24,11 @@ function betweenWalls(sound: Float32Array, t60Sec: number): Float32Array<ArrayBu
   return walls
 }
 
+/** A sawtooth of 120 Hz whose level follows a slow sine. */
+function buzz(sec: number): number {
+  return 0.3 * (((sec * 120) % 1) - 0.5) * (0.5 + 0.5 * Math.sin(2 * Math.PI * 1.3 * sec))
+}
+
 test('the prediction finds a filter that repeats a sound', () => {
   const random = randomSource(3)
   const dry = Float64Array.from({ length: 1200 }, (_, i) => random() * (i % 90 < 30 ? 1 : 0.01))
@@ -56,6 +61,7 @@ describe('reverberation', () => {
     ['dry speech in noise', decimate(noisy, RATE / REVERBERATION_RATE)],
     ['noise', low.map(randomSource(5))],
     ['music', chord],
+    ['a buzz that swells and fades', low.map((_, i) => buzz(i / REVERBERATION_RATE))],
     ['dry speech over music', low.map((value, i) => value + 0.2 * (chord[i] ?? 0))],
     ['silence', new Float32Array(low.length)],
     ['a second', echoing.slice(0, REVERBERATION_RATE)],

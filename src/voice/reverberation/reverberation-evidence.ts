@@ -11,6 +11,7 @@ const PREDICTION = { delay: 4, taps: 8, passes: 1 } as const
  */
 const STEEP_FALL = { frames: 5, share: 0.25 } as const
 const FALL = { frames: 9, share: 0.5 } as const
+const EVERY = { frames: 1, share: Number.POSITIVE_INFINITY } as const
 
 /**
  * Power of falling frames that the past explains, in dB. Dry speech, noise, applause and music stay below the first figure.
@@ -18,10 +19,13 @@ const FALL = { frames: 9, share: 0.5 } as const
  */
 const DRY_DB = 0.1
 const REVERBERANT_DB = 0.25
+/** The past explains tones that fade by more than this in all frames. Speech in a room stays below 1 dB. */
+const TONAL_DB = 3
 
 /**
  * Finds how surely a sound is reverberant. In a room, a sound falls as its past predicts. Speech itself ends sooner. The
- * evidence is the lower quartile of the bins, or the median of steep falls if that is less.
+ * evidence is the lower quartile of the bins, or the median of steep falls if that is less. Tones are explained in
+ * every frame, and count as dry.
  *
  * @param rows spectra of {@link EVIDENCE_BINS}
  * @returns 0 (dry) … 1
@@ -32,10 +36,15 @@ export function reverberationEvidence(rows: readonly Float64Array[]): number {
     const late = predictReverberation(row, PREDICTION)
     for (let i = 0; i < late.length; i++) late[i] = (row[i] ?? 0) - (late[i] ?? 0)
     const rest = powerOf(late)
-    return { fall: explainedDb(power, rest, FALL), steepFall: explainedDb(power, rest, STEEP_FALL) }
+    return {
+      fall: explainedDb(power, rest, FALL),
+      steepFall: explainedDb(power, rest, STEEP_FALL),
+      all: explainedDb(power, rest, EVERY),
+    }
   })
-  const ranked = (figure: 'fall' | 'steepFall', rank: number) =>
+  const ranked = (figure: 'fall' | 'steepFall' | 'all', rank: number) =>
     explained.map((each) => each[figure]).sort((a, b) => a - b)[Math.floor(rank * explained.length)] ?? 0
+  if (ranked('all', 0.5) > TONAL_DB) return 0
   const db = Math.min(ranked('fall', 0.25), ranked('steepFall', 0.5))
   const x = Math.min(1, Math.max(0, (db - DRY_DB) / (REVERBERANT_DB - DRY_DB)))
   return x * x * (3 - 2 * x)
@@ -62,11 +71,11 @@ function powerOf(row: Float64Array): Float64Array {
   return power
 }
 
-/** How much less is left of the falling frames without the prediction. */
+/** How much less is left of the falling frames without the prediction, in dB. */
 function explainedDb(
   power: Float64Array,
   rest: Float64Array,
-  { frames, share }: typeof FALL | typeof STEEP_FALL,
+  { frames, share }: { readonly frames: number; readonly share: number },
 ): number {
   let [was, is, before] = [1e-12, 1e-12, 0]
   for (let t = PREDICTION.delay; t < power.length; t++) {
