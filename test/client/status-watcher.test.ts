@@ -128,7 +128,8 @@ describe('one poller', () => {
     const waiting = Array.from({ length: 150 }, (_, index) =>
       errorOf(clients[index % 3]?.waitFor(`id-${index}`, { signal: stop.signal }) ?? Promise.resolve()),
     )
-    await until(() => server.calls.getFilesStatus > 4)
+    // On a busy machine all of them may be NotFound for long enough before a fifth request.
+    await until(() => server.calls.getFilesStatus > 1)
     stop.abort()
     await Promise.all(waiting)
     const asked = server.requestsOf('getFilesStatus').map(({ body }) => (body as { fileIds: string[] }).fileIds)
