@@ -55,7 +55,10 @@ export async function openPipes(
     if (fromStdin) await pipeline(process.stdin, createWriteStream(join(folder, 'stdin'), { mode: 0o600 }), { signal })
     const made = join(folder, `stdout.${extension}`)
     const deliver = async () => {
-      if (toStdout) await pipeline(createReadStream(made), process.stdout, { end: false, signal })
+      if (!toStdout) return
+      await pipeline(createReadStream(made), process.stdout, { end: false, signal }).catch((cause: unknown) => {
+        throw (cause as NodeJS.ErrnoException).code === 'EPIPE' ? readerGone(cause) : cause
+      })
     }
     return { inputs, output: toStdout ? made : output, toStdout, deliver, close }
   } catch (error) {
@@ -79,6 +82,13 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+function readerGone(cause: unknown): UsageError {
+  return new UsageError('ERR_PIPE', 'The program that reads stdout ended before it had the whole output.', {
+    cause,
+    remedies: ['Correct that program, or name a file with -o FILE. The voice is cached, so nothing is paid again.'],
+  })
 }
 
 function wrong(message: string, remedy: string): UsageError {

@@ -27,6 +27,14 @@ it('reads what ffmpeg writes, and writes what ffmpeg reads, and leaves nothing b
   ])
 })
 
+it('says that the reader of stdout ended too soon', () => {
+  shop.take('speech.wav')
+  const line = `${process.execPath} ${CLI_PATH} run speech.wav -o - --format wav --mix 0 | head -c 10`
+  const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', line], { ...options(), encoding: 'utf8' })
+  expect(stderr).toContain('The program that reads stdout ended before it had the whole output.')
+  expect(status).toBe(2)
+})
+
 it.each([
   [['-'], 'has no place for its output'],
   [['-', 'speech.wav', '-o', '-'], 'A pipe takes one file'],
