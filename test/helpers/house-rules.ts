@@ -1,5 +1,11 @@
 import { findCycles, findImports, type ImportLine, packageName, type SourceFiles } from './import-graph.js'
 
+/** Every room that a program may use. The service and what starts it come above. */
+const LIBRARY = [
+  ...['contract', 'core', 'client', 'media', 'voice', 'precheck'],
+  ...['config', 'credentials', 'ledger', 'pipeline', 'extensions'],
+]
+
 /** The rooms of the house and what each may import besides itself. `index` is `src/index.ts`, the public surface. */
 const ROOMS = {
   contract: [],
@@ -15,57 +21,12 @@ const ROOMS = {
   service: ['contract', 'core', 'media', 'voice', 'precheck', 'ledger'],
   extensions: ['core', 'config', 'pipeline'],
   runtime: ['core', 'config', 'pipeline', 'service', 'extensions'],
-  index: [
-    ...[
-      'contract',
-      'core',
-      'client',
-      'media',
-      'voice',
-      'precheck',
-      'config',
-      'credentials',
-      'ledger',
-      'pipeline',
-      'extensions',
-    ],
-    'runtime',
-  ],
-  cli: [
-    ...[
-      'contract',
-      'core',
-      'client',
-      'media',
-      'voice',
-      'precheck',
-      'config',
-      'credentials',
-      'ledger',
-      'pipeline',
-      'extensions',
-    ],
-    ...['service', 'runtime'],
-  ],
+  index: [...LIBRARY, 'runtime'],
+  cli: [...LIBRARY, 'service', 'runtime'],
 } as const satisfies Record<string, readonly string[]>
 
 /** The rooms that a plugin in TypeScript stands on: it imports these and its own files, never another plugin. */
-const ROOMS_BELOW_PLUGINS: readonly string[] = [
-  ...[
-    'contract',
-    'core',
-    'client',
-    'media',
-    'voice',
-    'precheck',
-    'config',
-    'credentials',
-    'ledger',
-    'pipeline',
-    'extensions',
-  ],
-  'runtime',
-]
+const ROOMS_BELOW_PLUGINS: readonly string[] = [...LIBRARY, 'runtime']
 
 /**
  * The floors inside a room, top first: a file imports its own floor and those that are listed for it. The nouns that

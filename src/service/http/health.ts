@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 export function serveHealth(app: FastifyInstance, askStore: () => Promise<unknown>): void {
   const answers = new Map<string, number>()
   app.addHook('onResponse', async ({ routeOptions, method }, { statusCode }) => {
-    // The route, not the path: a path may hold an id, and there is no end of them.
+    // The route and not the path, which may contain an id: each id would become a series of its own.
     const labels = `method="${method}",route="${routeOptions.url ?? ''}",status="${statusCode}"`
     answers.set(labels, (answers.get(labels) ?? 0) + 1)
   })
