@@ -103,15 +103,6 @@ describe('the pieces of a track', () => {
     expect(receipt?.voices.length).toBeGreaterThan(2)
     expect((await decodedPcm(bench.folder.file('speech.regen.wav'))).equals(await decodedPcm(input))).toBe(true)
   })
-
-  it('of a preview are the first so many seconds, and the file has another name', async () => {
-    const input = await bench.take('speech.wav')
-    const { event, receipt } = await runJob(requestFor(input, { previewSec: 1 }), bench.pipeline.context)
-    expect(event.output).toBe(bench.folder.file('speech.preview.wav'))
-    expect(receipt?.segments).toEqual([{ startSec: 0, endSec: 1 }])
-    // With the preset's handle of a second.
-    expect(receipt?.voices[0]).toMatchObject({ startSample: 0, endSample: 96_000, paidSec: 2 })
-  })
 })
 
 describe('the parts of a long piece', () => {

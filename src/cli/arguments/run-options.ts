@@ -107,7 +107,7 @@ export const RUN_OPTIONS = {
   preview: {
     type: 'string',
     requiresArg: true,
-    describe: 'Regenerate only the first part, such as 30s, to listen first',
+    describe: 'Regenerate only the first seconds, such as 10s, as a short clip',
     group: 'Input:',
   },
   report: { type: 'boolean', describe: 'Write an HTML report that compares before and after', group: 'Output:' },

@@ -40,11 +40,13 @@ export function fileJob(request: PlanRequest, context: PipelineContext): JobKind
   }
 }
 
-function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext): Limits {
+/** The limits of a job, with those of its settings. */
+export function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext): Limits {
   return { ...limits, requireVoice: settings.recipe.voice.requireVoice }
 }
 
-async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
+/** The job of a plan. */
+export async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
   const { settings, supersede = false } = request
   const { output, workBytes } = plan
   // Signing writes the file again.

@@ -5,8 +5,8 @@ import { redactUrl } from '../../core/redact.js'
 import type { PipelineContext } from '../context.js'
 import { valueSha256 } from '../file-identity.js'
 import type { PlanRequest } from '../plan/plan-job.js'
-import { fileJob } from './file-job.js'
 import type { JobKind } from './job-life.js'
+import { localJob } from './local-job.js'
 
 /** Characters that some file systems do not accept in a name. */
 const UNSAFE = /[^\p{L}\p{N}._ -]/gu
@@ -19,15 +19,19 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
   const { input: address, output = `${request.cwd}/` } = request
   const { stateDir, logger } = context
   const folder = join(stateDir, 'downloads', valueSha256(address))
+  const local = join(folder, fileName(address))
+  const job = localJob({ ...request, input: local, output }, context)
   return {
     async plan(signal) {
-      const local = join(folder, fileName(address))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await downloadAddress(address, local, { signal, logger })
-      const planned = await fileJob({ ...request, input: local, output }, context).plan(signal)
+      const planned = await job.plan(signal)
       return { ...planned, input: redactUrl(address) }
     },
-    close: () => rm(folder, { recursive: true, force: true }),
+    async close() {
+      await job.close?.()
+      await rm(folder, { recursive: true, force: true })
+    },
   }
 }
 

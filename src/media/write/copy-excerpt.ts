@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { JobFailedError } from '../../core/errors.js'
+import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
+import { containerProfile } from './container-profile.js'
+
+export interface ExcerptOptions {
+  /** Start in the file, as a player shows it. */
+  readonly startSec: number
+  readonly lengthSec: number
+  /** Folder for the excerpt. It must exist. */
+  readonly folder: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Codecs that ffmpeg encodes without loss. Their copied packets would keep a header that counts the whole file. */
+const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
+
+/**
+ * Copies a few seconds of a file, without decoding anything before them. Keeps all audio tracks and the picture.
+ *
+ * A picture begins at a key frame. Only mp4 and mov can hide what lies before the wanted start. A film in another
+ * container becomes a mov, or sound alone (`mka`) if a mov cannot carry it.
+ *
+ * @returns path of the excerpt
+ * @throws ffmpeg's faults; InterruptedError
+ */
+export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
+  const own = containerProfile(media.container)
+  const isFilm = pictureOf(media) !== undefined
+  const hidesLead = own?.data === 'mp4' || own?.data === 'quicktime'
+  const container = own && (!isFilm || hidesLead) ? media.container : isFilm ? 'mov' : 'mka'
+  try {
+    return await copyInto(container, media, isFilm, options)
+  } catch (error) {
+    if (!(error instanceof JobFailedError) || container === 'mka') throw error
+    return copyInto('mka', media, false, options)
+  }
+}
+
+async function copyInto(
+  container: string,
+  media: MediaInfo,
+  withPicture: boolean,
+  { startSec, lengthSec, folder, signal }: ExcerptOptions,
+): Promise<string> {
+  const profile = containerProfile(container)
+  if (!profile) throw new Error(`${container} cannot be written`)
+  const path = join(folder, `excerpt.${profile.extension}`)
+  const picture = pictureOf(media)
+  await runFfmpeg(
+    {
+      inputs: [
+        {
+          url: fileUrl(media.path),
+          options: [...safeInputOptions(media), '-ss', String(startSec), '-t', String(lengthSec)],
+        },
+      ],
+      outputs: [
+        {
+          url: fileUrl(path),
+          options: [
+            ...(withPicture && picture ? ['-map', `0:${picture.index}`] : []),
+            ...audioStreams(media).flatMap((stream) => ['-map', `0:a:${stream.audioIndex}`]),
+            ...['-c', 'copy', ...audioStreams(media).flatMap(encodeAgain)],
+            // The timecode and the tags are those of the whole file.
+            ...['-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', '-2', '-y'],
+            ...(profile.data === 'mp4' || profile.data === 'quicktime' ? ['-write_tmcd', '0'] : []),
+            ...[...profile.options, '-f', profile.muxer],
+          ],
+        },
+      ],
+    },
+    { signal, input: media.path },
+  )
+  return path
+}
+
+function encodeAgain({ codec, audioIndex }: AudioStreamInfo): readonly string[] {
+  return codec !== null && ENCODED_AGAIN.has(codec) ? [`-c:a:${audioIndex}`, codec] : []
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { extname, join, resolve } from 'node:path'
+import { audioStreams, copyExcerpt, probe } from '../../media/index.js'
+import type { PipelineContext } from '../context.js'
+import { quickIdentity, valueSha256 } from '../file-identity.js'
+import { existingOutput } from '../output/existing-output.js'
+import { recipeHash } from '../plan/job-settings.js'
+import { outputPath } from '../plan/output-path.js'
+import { type PlanRequest, planJob } from '../plan/plan-job.js'
+import { planSegments } from '../plan/segments.js'
+import { limitsOf, plannedFile } from './file-job.js'
+import type { JobKind } from './job-life.js'
+
+/**
+ * A job on the first seconds of a file, or of the first part that the settings name. Those seconds are copied out, and
+ * the job works on the copy alone. The output is a short clip with a report, and the next preview of the file replaces
+ * it.
+ *
+ * @param previewSec length of the clip
+ */
+export function previewJob(request: PlanRequest, previewSec: number, context: PipelineContext): JobKind {
+  const { settings, cwd } = request
+  const folders: string[] = []
+  return {
+    async plan(signal) {
+      const input = resolve(cwd, request.input)
+      const identity = await quickIdentity(input)
+      const whole = await probe(input, { signal })
+      const sampleRate = audioStreams(whole)[0]?.sampleRate || 1
+      const [first] = planSegments(whole, settings.segments, sampleRate)
+      const startSec = (first?.startSample ?? 0) / sampleRate
+      const mostSec = first?.endSample ? first.endSample / sampleRate - startSec : previewSec
+      const lengthSec = Math.min(previewSec, mostSec)
+      const parent = join(context.stateDir, 'previews')
+      await mkdir(parent, { recursive: true, mode: 0o700 })
+      const folder = await mkdtemp(join(parent, 'preview-'))
+      folders.push(folder)
+      const excerpt = await context.slots.local.run(
+        () => copyExcerpt(whole, { startSec, lengthSec, folder, signal }),
+        signal,
+      )
+      const output = await outputPath({
+        ...{ input, output: request.output, stem: request.outputStem, cwd },
+        ...{ extension: extname(excerpt), label: 'preview' },
+      })
+      const clip = {
+        ...{ ...request, input: excerpt, output },
+        settings: { ...settings, segments: [], previewSec: null, report: true },
+      }
+      const plan = await planJob(clip, limitsOf(clip, context), { signal })
+      const note = `A preview: ${lengthSec} s of ${input}, from ${startSec} s on.`
+      const planned = await plannedFile({ ...plan, notes: [note, ...plan.notes] }, clip, context)
+      const recipe = recipeHash(settings, context.serviceIdentity)
+      const place = { input, inputIdentity: identity, output, recipeHash: recipe }
+      return {
+        ...planned,
+        input,
+        key: valueSha256({ input, output, ...identity, recipe }),
+        recipeHash: recipe,
+        inputIdentity: { ...identity, sha256: null },
+        existing: (job, signal) =>
+          existingOutput({ ...place, replace: settings.force, supersede: true, signal }, job, context.jobs),
+      }
+    },
+    async close() {
+      for (const folder of folders) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
