@@ -19,6 +19,9 @@ export const credentialsSchema = z.strictObject({
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .meta({ description: 'Address of an RFC 3161 time stamp authority.' }),
+  allowPrivateTimestamp: z.boolean().optional().meta({
+    description: 'Allows a time stamp authority in a private network.',
+  }),
   sourceType: z.enum(['algorithmicallyEnhanced', 'compositeWithTrainedAlgorithmicMedia']).optional().meta({
     description:
       'The effect of the service on a voice, in the words of the IPTC. Default: the first for the embedded service, the second for any other.',

@@ -50,6 +50,7 @@ export const ERROR_CODES = {
   ERR_CREDENTIALS_MEMORY: ['PrecheckError', 'The file is too large to be signed in the memory of this machine.', 'Use a machine with more memory, or leave `credentials` out.'],
   ERR_CREDENTIALS_MISSING: ['UsageError', 'A queued job wants Content Credentials, and this machine has none configured.', 'Set `credentials` on every worker.'],
   ERR_CREDENTIALS_PACKAGE: ['UsageError', 'The package for Content Credentials is not installed.', 'Install @contentauth/c2pa-node.'],
+  ERR_CREDENTIALS_TIMESTAMP: ['UsageError', 'The address of the time stamp authority is in a private network.', 'If it is your own, set `credentials.allowPrivateTimestamp`.'],
   ERR_CUT_LENGTH: ['JobFailedError', 'The cut voice has another length than planned.', 'Check the file with `voxmux check`; report it if it plays well.'],
   ERR_DATABASE_BUSY: ['TransientError', 'Another process holds the database.', 'Try again.'],
   ERR_DATABASE_CORRUPT: ['UsageError', 'A database file is damaged.', 'Restore it from a copy, or move it away.'],

@@ -11,6 +11,7 @@ import { readCertificate, type SigningCertificate } from './certificate.js'
 import { ASSERTION, editAction, manifestDefinition, ownAssertion, type SignedFacts } from './manifest.js'
 import { differenceOfSigned } from './same-bytes.js'
 import { openSigningKey, type SignBytes } from './signing-key.js'
+import { requireTimestampAddress, TIMESTAMP_BYTES, withTimestampRelay } from './timestamp-relay.js'
 
 /** A finished file without a signature. */
 export interface SignRequest {
@@ -43,7 +44,8 @@ export interface Credentials {
   /**
    * Proves that a file could be signed now.
    *
-   * @throws {UsageError} `ERR_CREDENTIALS_PACKAGE`, `ERR_CREDENTIALS_CERT`, `ERR_CREDENTIALS_KEY`
+   * @throws {UsageError} `ERR_CREDENTIALS_PACKAGE`, `ERR_CREDENTIALS_CERT`, `ERR_CREDENTIALS_KEY`,
+   * `ERR_CREDENTIALS_TIMESTAMP`
    */
   require(): Promise<void>
   /** @throws {TransientError} `ERR_CREDENTIALS_FAILED`, and what {@link require} throws */
@@ -52,7 +54,6 @@ export interface Credentials {
 
 /** Bytes of a signature besides its certificates and its time stamp. */
 const SIGNATURE_BYTES = 4096
-const TIMESTAMP_BYTES = 16_384
 
 /** Opens the credentials of a configuration. Certificate and key are read for each file, so they can be renewed. */
 export function openCredentials(settings: CredentialsSettings): Credentials {
@@ -60,6 +61,7 @@ export function openCredentials(settings: CredentialsSettings): Credentials {
     sourceType: settings.sourceType,
     async require() {
       await requireAccepted(await open(settings))
+      await requireTimestampAddress(settings)
     },
     async sign(request) {
       const opened = await open(settings)
@@ -175,11 +177,11 @@ async function signBeside(request: SignRequest, opened: Opened, settings: Creden
 }
 
 async function signInto(
-  { facts, parent }: SignRequest,
+  { facts, parent, signal }: SignRequest,
   from: Asset,
   to: Asset,
   opened: Opened,
-  { timestamp }: CredentialsSettings,
+  settings: CredentialsSettings,
   isSidecar = false,
 ): Promise<Buffer> {
   const builder = builderFor(opened.c2pa, facts.output, from.mimeType)
@@ -194,5 +196,5 @@ async function signInto(
   } else await plain()
   builder.addAction(JSON.stringify(editAction(facts)))
   builder.addAssertion(ASSERTION, JSON.stringify(ownAssertion(facts)), 'Json')
-  return builder.signAsync(signerOf(opened, timestamp), from, to)
+  return withTimestampRelay(settings, signal, (address) => builder.signAsync(signerOf(opened, address), from, to))
 }

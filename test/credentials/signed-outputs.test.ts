@@ -17,7 +17,6 @@ import { ffmpeg, type TestFolder, testFolder } from '../helpers/media-factory.js
 import { describeWithC2pa, readByStranger } from '../helpers/read-by-stranger.js'
 import { makeAuthority, type TestAuthority } from '../helpers/signing-authority.js'
 import { openTestPipeline, requestFor, type TestPipeline } from '../helpers/test-pipeline.js'
-import { startTimestampAuthority } from '../helpers/timestamp-authority.js'
 
 describeWithC2pa('an output with Content Credentials', () => {
   let server: FaultServer
@@ -201,12 +200,6 @@ describeWithC2pa('an output with Content Credentials', () => {
     expect(await sign('variable.wav', variable)).toMatchObject({ state: 'trusted' })
     const command = { key: undefined, keyCommand: ['openssl', 'dgst', '-sha256', '-sign', key] }
     expect(await sign('command.wav', command)).toMatchObject({ state: 'trusted' })
-  })
-
-  it('has a time stamp if an authority is configured', async () => {
-    const { address, close } = await startTimestampAuthority(folder.path, authority)
-    const stamped = await sign('stamped.wav', { timestamp: address }).finally(close)
-    expect(stamped).toMatchObject({ state: 'trusted', signedAt: expect.stringMatching(/^\d{4}-/) })
   })
 
   it('is refused before anything is sent, and leaves nothing', async () => {

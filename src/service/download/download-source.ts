@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { fileErrorInfo } from '../../contract/index.js'
 import { JobFailedError } from '../../core/errors.js'
+import { guardedRequest } from '../../core/guarded-request.js'
 import { redactUrl } from '../../core/redact.js'
 import type { ServiceSettings } from '../service-settings.js'
-import { guardedRequest } from './guarded-request.js'
 
 export interface DownloadOptions {
   readonly limits: ServiceSettings['download']

@@ -89,3 +89,17 @@ export function guardedLookup(lookupAll: LookupAll): LookupFunction {
 
 /** {@link guardedLookup} of the system's resolver. */
 export const publicLookup: LookupFunction = guardedLookup(lookup)
+
+/**
+ * Checks an address before anything is sent to it.
+ *
+ * @throws {PrivateAddressError} or an error of the resolver
+ */
+export async function requirePublicAddress(url: URL): Promise<void> {
+  assertPublicHost(url)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) return
+  await new Promise<void>((resolve, reject) => {
+    publicLookup(host, { all: true }, (error) => (error ? reject(error) : resolve()))
+  })
+}

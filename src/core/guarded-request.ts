@@ -5,7 +5,7 @@ import { assertPublicHost, publicLookup } from './address-guard.js'
 export interface GuardedRequest {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Buffer
   /** Connects to any address: for a network that its operator trusts, and for receivers of this process. */
   readonly allowPrivate: boolean
   /** Time limit until the response's headers, and between two bytes afterwards, in milliseconds. */
@@ -35,6 +35,6 @@ export async function guardedRequest(url: URL, asked: GuardedRequest): Promise<I
     request.on('timeout', () => request.destroy(new Error('The other side stopped responding.')))
     request.on('error', reject)
     // As bytes: Node would join a string to the headers and encode both in its encoding.
-    request.end(asked.body === undefined ? undefined : Buffer.from(asked.body))
+    request.end(typeof asked.body === 'string' ? Buffer.from(asked.body) : asked.body)
   })
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  assertPublicHost,
-  guardedLookup,
-  isPublicAddress,
-  publicLookup,
-} from '../../src/service/download/address-guard.js'
+import { assertPublicHost, guardedLookup, isPublicAddress, publicLookup } from '../../src/core/address-guard.js'
 
 describe('the address guard', () => {
   it.each([
