@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { Logger } from '../../src/core/logger.js'
 import type { Job, JobStore } from '../../src/ledger/index.js'
+import type { PageServer } from '../../src/pages/page-server.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import { retryJob } from '../../src/pipeline/queue/retry-job.js'
 import type { DaemonView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
 import { ShownJobs, withinPatience } from './dashboard/shown-jobs.js'
-import { type Dashboard, startDashboard } from './dashboard/start-dashboard.js'
+import { startDashboard } from './dashboard/start-dashboard.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
@@ -54,7 +55,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     daemon.wake()
     return ready
   }
-  const dashboard: Dashboard | null =
+  const dashboard: PageServer | null =
     options.dashboard &&
     (await startDashboard({
       ...options.dashboard,

@@ -32,6 +32,8 @@ export interface RunRequestsOptions {
   readonly env?: NodeJS.ProcessEnv | undefined
   /** Path of a configuration file, as with `--config`. */
   readonly config?: string | undefined
+  /** Group of the jobs; default `step`. Groups take turns. */
+  readonly group?: string | undefined
   /** Settings that override files and environment, as flags do. */
   readonly settings?: Flags | undefined
   /** How long the shared runtime stays open for the next call. 0 closes it before this resolves. */
@@ -55,13 +57,14 @@ export async function runRequests(
   options: RunRequestsOptions,
 ): Promise<readonly JobOutcome[]> {
   const { cwd = process.cwd(), logger = silentLogger, signal, onEvent, waitSec, lingerMs = LINGER_MS } = options
+  const { group = GROUP } = options
   const waitUntilMs = waitSec === undefined ? undefined : Date.now() + waitSec * 1000
   // Every job listens to this signal, so a high number of listeners is not a leak.
   if (signal) setMaxListeners(0, signal)
   const read = readJobRequests(jobs)
   const configs = await Promise.all(read.map((job) => configOf(job, options)))
   logNotes(configs, logger)
-  const requests = read.map((job, index) => planRequestOfJob(job, configs[index] as Config, { cwd, group: GROUP }))
+  const requests = read.map((job, index) => planRequestOfJob(job, configs[index] as Config, { cwd, group }))
   await requireOwnOutputs(requests)
   const [first] = configs
   if (!first) return []

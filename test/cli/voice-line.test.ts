@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkFile } from '../../src/cli/show/check-file.js'
 import { voiceLine } from '../../src/cli/show/voice-line.js'
+import { checkFile } from '../../src/pipeline/job/check-file.js'
 import { fixture } from '../helpers/job-bench.js'
 import { ffmpeg, testFolder } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'

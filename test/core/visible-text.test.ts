@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { visibleJson, visibleLines, visibleText } from '../../src/core/visible-text.js'
 
-const PAGE = '../../plugins/watch-folder/dashboard/page/visible-text.js'
+const PAGE = '../../src/pages/browser/visible-text.js'
 const onPage = (await import(PAGE)) as { visibleText(text: string): string }
 
 const ROWS: readonly (readonly [text: string, shown: string])[] = [

@@ -20,13 +20,15 @@ const ROOMS = {
   pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'credentials', 'ledger'],
   service: ['contract', 'core', 'media', 'voice', 'precheck', 'ledger'],
   extensions: ['core', 'config', 'pipeline'],
+  pages: ['core'],
   runtime: ['core', 'config', 'pipeline', 'service', 'extensions'],
+  ui: [...LIBRARY, 'pages', 'runtime'],
   index: [...LIBRARY, 'runtime'],
-  cli: [...LIBRARY, 'service', 'runtime'],
+  cli: [...LIBRARY, 'service', 'pages', 'runtime', 'ui'],
 } as const satisfies Record<string, readonly string[]>
 
 /** The rooms that a plugin in TypeScript stands on: it imports these and its own files, never another plugin. */
-const ROOMS_BELOW_PLUGINS: readonly string[] = [...LIBRARY, 'runtime']
+const ROOMS_BELOW_PLUGINS: readonly string[] = [...LIBRARY, 'pages', 'runtime']
 
 /**
  * The floors inside a room, top first: a file imports its own floor and those that are listed for it. The nouns that

@@ -1,25 +1,17 @@
 import { VoxmuxError } from '../../../src/core/errors.js'
+import { sendError, sendJson } from '../../../src/pages/respond.js'
+import { sendFile } from '../../../src/pages/send-file.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import type { Comparison } from '../../../src/pipeline/report/comparison.js'
+import { addressed, fileOf } from '../../../src/pipeline/report/comparison-files.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { jobOfRoute } from './job-routes.js'
-import { sendError, sendJson } from './respond.js'
-import { sendFile } from './send-file.js'
-
-const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/png' } as const
 
 /** `GET /api/jobs/ID/comparison`: the players and pictures of each regenerated track, built at the first request. */
 export async function answerComparison(exchange: DashboardExchange): Promise<void> {
   const found = await comparisonsOf(exchange)
   if (!found) return
-  const address = (index: number, side: string) => (kind: keyof typeof TYPES) =>
-    `/api/jobs/${exchange.groups.id}/comparison/${index}/${side}/${kind}`
-  const side = (index: number, name: string) => {
-    const of = address(index, name)
-    return { audio: of('audio'), waveform: of('waveform'), spectrogram: of('spectrogram') }
-  }
-  const tracks = found.map((track, index) => ({ ...track, before: side(index, 'before'), after: side(index, 'after') }))
-  sendJson(exchange.response, 200, { tracks })
+  sendJson(exchange.response, 200, { tracks: addressed(found, `/api/jobs/${exchange.groups.id}/comparison`) })
 }
 
 /** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
@@ -27,11 +19,9 @@ export async function answerMedia(exchange: DashboardExchange): Promise<void> {
   const { groups, request, response } = exchange
   const found = await comparisonsOf(exchange)
   if (!found) return
-  const track = found[Number(groups.index)]
-  if (!track) return sendError(response, 404, 'This track does not exist.')
-  const side = groups.side === 'before' ? track.before : track.after
-  const kind = groups.kind as keyof typeof TYPES
-  await sendFile(request, response, side[kind], TYPES[kind])
+  const file = fileOf(found, groups)
+  if (!file) return sendError(response, 404, 'This track does not exist.')
+  await sendFile(request, response, file.path, file.type)
 }
 
 /** The comparison of the job in the address. Sends the error and returns null if there is none. */

@@ -1,9 +1,9 @@
 import type { Job } from '../../../src/ledger/index.js'
+import { SANDBOX_POLICY, sendError, sendJson } from '../../../src/pages/respond.js'
+import { sendFile } from '../../../src/pages/send-file.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
-import { SANDBOX_POLICY, sendError, sendJson } from './respond.js'
-import { sendFile } from './send-file.js'
 
 const PAGE_LENGTH = 50
 const LONGEST_PAGE = 200

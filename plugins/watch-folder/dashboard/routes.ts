@@ -1,21 +1,15 @@
+import type { Route } from '../../../src/pages/page-server.js'
+import { sendError, sendJson, sendText } from '../../../src/pages/respond.js'
+import { COMPARISON_FILE } from '../../../src/pipeline/report/comparison-files.js'
 import { answerComparison, answerMedia } from './comparison-routes.js'
-import type { DashboardExchange } from './dashboard-exchange.js'
+import type { DashboardExchange, DashboardParts } from './dashboard-exchange.js'
 import { examineReadiness } from './health.js'
 import { answerJob, answerJobs, answerReceipt, answerReport, answerRetry } from './job-routes.js'
-import { sendError, sendJson, sendText } from './respond.js'
-
-export interface Route {
-  readonly method: 'GET' | 'POST'
-  readonly pattern: RegExp
-  readonly answer: (exchange: DashboardExchange) => void | Promise<void>
-}
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
 
-/** All routes. No GET changes the state of a job. */
-export const ROUTES: readonly Route[] = [
-  { method: 'GET', pattern: /^\/$/, answer: answerPage },
-  { method: 'GET', pattern: /^\/assets\/(?<name>[a-z-]+\.(?:css|js|svg))$/, answer: answerAsset },
+/** All routes besides the page. No GET changes the state of a job. */
+export const ROUTES: readonly Route<DashboardParts>[] = [
   { method: 'GET', pattern: /^\/events$/, answer: answerEvents },
   { method: 'GET', pattern: /^\/healthz$/, answer: ({ response }) => sendJson(response, 200, { status: 'ok' }) },
   { method: 'GET', pattern: /^\/readyz$/, answer: answerReadiness },
@@ -25,29 +19,9 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', pattern: new RegExp(`^${JOB}/receipt$`), answer: answerReceipt },
   { method: 'GET', pattern: new RegExp(`^${JOB}/report$`), answer: answerReport },
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison$`), answer: answerComparison },
-  {
-    method: 'GET',
-    pattern: new RegExp(
-      `^${JOB}/comparison/(?<index>\\d{1,3})/(?<side>before|after)/(?<kind>audio|waveform|spectrogram)$`,
-    ),
-    answer: answerMedia,
-  },
+  { method: 'GET', pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`), answer: answerMedia },
   { method: 'POST', pattern: new RegExp(`^${JOB}/retry$`), answer: answerRetry },
 ]
-
-/** The page with the token of this start. A person who may read the page may use its buttons. */
-function answerPage({ response, files, token }: DashboardExchange): void {
-  const page = files.get('index.html')
-  if (page) sendText(response, 200, page.type, page.text.replace('{{token}}', token))
-}
-
-function answerAsset({ response, files, groups }: DashboardExchange): void {
-  const file = files.get(groups.name ?? '')
-  if (file) {
-    response.setHeader('cache-control', 'no-cache')
-    sendText(response, 200, file.type, file.text)
-  } else sendError(response, 404, 'This file does not exist.')
-}
 
 async function answerEvents({ request, response, feed }: DashboardExchange): Promise<void> {
   if (request.method === 'HEAD') return sendText(response, 200, 'text/event-stream; charset=utf-8', '')

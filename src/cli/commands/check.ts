@@ -4,6 +4,7 @@ import type { Colors } from 'picocolors/types.js'
 import { overallExitCode } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
 import { audioStreams, type MediaInfo } from '../../media/index.js'
+import { type CheckedFile, checkFile } from '../../pipeline/job/check-file.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
 import { leastGapSec } from '../../pipeline/plan/ranges-to-send.js'
 import { describeBytes, describeDuration, describeTracks, subjectTrack, type Verdict } from '../../precheck/index.js'
@@ -11,7 +12,6 @@ import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../argument
 import { defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { type CheckedFile, checkFile } from '../show/check-file.js'
 import { voiceLine } from '../show/voice-line.js'
 
 /** `voxmux check <input…>` */

@@ -1,18 +1,3 @@
-const token = document.querySelector('meta[name=voxmux-token]').content
-
-/** Sends a request. Throws an Error with the server's message. */
-export async function ask(path, options = {}) {
-  const response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } })
-  const answer = await response.json().catch(() => null)
-  if (response.ok) return answer
-  throw new Error(answer?.error?.message ?? `The server responded with status ${response.status}. Reload the page.`)
-}
-
-/** Requests a change, which needs the token of this page. */
-export function change(path) {
-  return ask(path, { method: 'POST', headers: { 'x-voxmux-token': token } })
-}
-
 /**
  * Follows the events of the server. After a break, the browser reconnects by itself and receives the whole state again.
  *

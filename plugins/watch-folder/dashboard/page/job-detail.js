@@ -1,4 +1,4 @@
-import { ask } from './connection.js'
+import { ask } from './ask.js'
 import { byId, make, setText } from './elements.js'
 import { duration, exactTime } from './format.js'
 import { failure } from './job-lists.js'

@@ -1,5 +1,5 @@
 import { toast } from './announce.js'
-import { ask, change } from './connection.js'
+import { ask, change } from './ask.js'
 import { byId, make, reconcile, setText } from './elements.js'
 import { exactTime, relativeTime } from './format.js'
 import { countOf } from './overview.js'

@@ -4,12 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import type { DaemonEvent, DaemonView, FolderView } from '../../../../plugins/watch-folder/daemon-view.js'
 import { ShownJobs } from '../../../../plugins/watch-folder/dashboard/shown-jobs.js'
-import {
-  type Dashboard,
-  type DashboardOptions,
-  startDashboard,
-} from '../../../../plugins/watch-folder/dashboard/start-dashboard.js'
+import { type DashboardOptions, startDashboard } from '../../../../plugins/watch-folder/dashboard/start-dashboard.js'
 import { type Job, type JobStore, type Ledger, openLedger } from '../../../../src/ledger/index.js'
+import type { PageServer } from '../../../../src/pages/page-server.js'
 
 import type { JobSettings } from '../../../../src/pipeline/plan/job-settings.js'
 import { retryJob } from '../../../../src/pipeline/queue/retry-job.js'
@@ -38,7 +35,7 @@ export class StagedDaemon implements DaemonView {
 
 export interface StagedDashboard {
   readonly daemon: StagedDaemon
-  readonly dashboard: Dashboard
+  readonly dashboard: PageServer
   /** Jobs that were sent back into the queue by the page. */
   readonly retried: readonly Job[]
 }

@@ -54,11 +54,11 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
   const { origin } = headers
   // Behind a proxy that ends TLS, the page's own origin is https.
   if (origin !== `http://${host}` && origin !== `https://${host}`) {
-    return { status: 403, message: 'Only the page of this dashboard may change anything (Origin).' }
+    return { status: 403, message: 'Only its own page may change anything here (Origin).' }
   }
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') {
-    return { status: 403, message: 'Only the page of this dashboard may change anything.' }
+    return { status: 403, message: 'Only its own page may change anything here.' }
   }
   const given = headers[TOKEN_HEADER]
   if (typeof given !== 'string' || !isSame(given, token)) {
@@ -67,8 +67,8 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
   return null
 }
 
-/** Takes the same time however much of the token is right, and however long it is. */
-function isSame(given: string, token: string): boolean {
+/** Compares two tokens. Takes the same time however much of the token is right, and however long it is. */
+export function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token))
 }

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
-import { UsageError } from '../../../src/core/errors.js'
-import { probe } from '../../../src/media/index.js'
-import type { Receipt } from '../../../src/pipeline/output/receipt.js'
-import { type Comparison, compareTracks } from '../../../src/pipeline/report/comparison.js'
+import { UsageError } from '../../core/errors.js'
+import { probe } from '../../media/index.js'
+import type { Receipt } from '../output/receipt.js'
+import { type Comparison, compareTracks } from './comparison.js'
 
 export interface ComparisonStoreOptions {
   /** Its own folder, closed to other users. */

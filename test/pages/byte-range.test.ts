@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readByteRange } from '../../../../plugins/watch-folder/dashboard/send-file.js'
+import { readByteRange } from '../../src/pages/send-file.js'
 
 it.each([
   [undefined, null],
