@@ -26,6 +26,7 @@ const AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   paths: ({ paths }) => paths,
   ffmpeg: ({ ffmpeg, ffprobe }) => [ffmpeg, ffprobe],
   extensions: ({ extensions }) => extensions,
+  'watch.webhookSecret': ({ watch }) => watch.webhookSecret,
   'watch.dashboard': ({ watch }) => watch.dashboard,
 }
 

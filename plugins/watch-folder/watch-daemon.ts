@@ -9,7 +9,7 @@ import { type JobWorker, openJobWorker } from '../../src/pipeline/queue/job-work
 import { WriterWatch } from './candidates/writer-watch.js'
 import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
 import { FolderWatch } from './folder-watch.js'
-import { folderHooks } from './hooks/folder-hooks.js'
+import { folderHooks, type NoticeSettings } from './hooks/folder-hooks.js'
 import { Intake, type IntakeResult } from './intake/intake.js'
 import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
 import { refuseUnknown } from './places/prepare-folder.js'
@@ -21,6 +21,7 @@ export interface WatchDaemonOptions {
   readonly seenFile: string
   /** Jobs at the same time; 0 only queues them, for workers elsewhere. */
   readonly concurrency: number
+  readonly notices: NoticeSettings
   readonly logger: Logger
   /** Called for its jobs after its own hooks. */
   readonly hooks?: readonly JobHooks[]
@@ -134,7 +135,7 @@ export class WatchDaemon implements DaemonView {
 
   /** The worker runs only the jobs of these folders, because a store may hold others. */
   async #workFor(groups: readonly string[]): Promise<void> {
-    const { concurrency, context, logger } = this.#options
+    const { concurrency, context, notices, logger } = this.#options
     const names = groups.toSorted().join('\n')
     if (concurrency === 0 || names === this.#groups) return
     this.#groups = names
@@ -144,7 +145,7 @@ export class WatchDaemon implements DaemonView {
     if (groups.length === 0) return
     const hooks = folderHooks({
       placesOf: ({ group }) => this.#watches.get(group)?.places,
-      logger,
+      ...{ notices, logger },
     })
     this.#worker = openJobWorker(context, {
       ...{ concurrency, groups, hooks: [hooks, ...(this.#options.hooks ?? [])], logger },

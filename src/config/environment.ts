@@ -21,6 +21,7 @@ export const SETTING_VARIABLES: readonly SettingVariable[] = [
   { name: 'VOXMUX_SCOPE', path: 'service.scope', kind: 'text' },
   { name: 'VOXMUX_WEBHOOK_LISTEN', path: 'webhook.listen', kind: 'text' },
   { name: 'VOXMUX_WEBHOOK_SECRET', path: 'webhook.secret', kind: 'text' },
+  { name: 'VOXMUX_WATCH_WEBHOOK_SECRET', path: 'watch.webhookSecret', kind: 'text' },
   { name: 'VOXMUX_BLOCK_TYPE_HEADER', path: 'blockTypeHeader', kind: 'text' },
   { name: 'VOXMUX_PROFILE', path: 'profile', kind: 'text' },
   { name: 'VOXMUX_PRESET', path: 'preset', kind: 'text' },

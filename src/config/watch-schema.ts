@@ -37,7 +37,7 @@ const takingSchema = z.strictObject({
     .meta({ description: 'Scan only and use no events, for network shares.', default: WATCH_DEFAULTS.poll }),
 })
 
-/** The command or webhook called after a file was published. The command runs without a shell. */
+/** The command or webhook called after a file was published or has failed. The command runs without a shell. */
 const afterSchema = z.strictObject({
   command: z.array(z.string().min(1)).min(1).optional().meta({
     description:
@@ -46,7 +46,9 @@ const afterSchema = z.strictObject({
   webhook: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .meta({ description: 'Address that receives the same four values as JSON, by POST.' }),
+    .meta({
+      description: 'Address that receives the facts of each ended file as JSON, by POST; see docs/notifications.md.',
+    }),
 })
 export type WatchAfter = z.infer<typeof afterSchema>
 
@@ -94,7 +96,7 @@ const watchFolderSchema = takingSchema.extend({
       description:
         'Name of unfinished files of the copy tool, for example `{name}.uploading`. The daemon ignores them.',
     }),
-  after: afterSchema.optional().meta({ description: 'Command or webhook after each published file.' }),
+  after: afterSchema.optional().meta({ description: 'Command or webhook after each published or failed file.' }),
 })
 export type WatchFolderSettings = z.infer<typeof watchFolderSchema>
 
@@ -111,11 +113,18 @@ const dashboardSchema = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .meta({ description: 'Further host names under which clients may reach it, as in the Host header.' }),
+  publicUrl: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .meta({ description: 'Address at which people reach it, for links in notifications. Default: its own.' }),
 })
 
 /** The key `watch`: the folders of `voxmux watch`, and the defaults of each. */
 export const watchSchema = takingSchema.extend({
   folders: z.array(watchFolderSchema).optional().meta({ description: 'The watched folders.' }),
+  webhookSecret: z.string().min(1).optional().meta({
+    description: 'Secret that signs the webhooks of all folders, by Standard Webhooks. Default: unsigned.',
+  }),
   dashboard: dashboardSchema.optional().meta({ description: 'Address of the dashboard of `voxmux watch`.' }),
 })
 export type WatchSettings = z.infer<typeof watchSchema>

@@ -2,6 +2,7 @@ import type { Job } from '../../../src/ledger/index.js'
 import { SANDBOX_POLICY, sendError, sendJson } from '../../../src/pages/respond.js'
 import { sendFile } from '../../../src/pages/send-file.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
+import { reportPath } from '../../../src/pipeline/report/write-report.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
 
@@ -48,7 +49,7 @@ export async function answerReport(exchange: DashboardExchange): Promise<void> {
   if (!receipt?.report || job.output === null) return sendError(exchange.response, 404, 'This job has no report.')
   exchange.response.setHeader('content-security-policy', SANDBOX_POLICY)
   // The path comes from the job's own output, because anyone can write a path into a receipt.
-  await sendFile(exchange.request, exchange.response, `${job.output}.voxmux.html`, 'text/html; charset=utf-8')
+  await sendFile(exchange.request, exchange.response, reportPath(job.output), 'text/html; charset=utf-8')
 }
 
 /** `POST /api/jobs/ID/retry`: queues an ended job again. */

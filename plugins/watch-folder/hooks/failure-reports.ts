@@ -4,7 +4,6 @@ import type { ErrorReport } from '../../../src/core/errors.js'
 import { fitName } from '../../../src/core/fit-name.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
-import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { requireInside } from '../places/require-inside.js'
 
 /** Version of a report's shape, raised when a field changes its meaning or is removed. */
@@ -39,18 +38,21 @@ export class FailureReports {
     return join(this.#folder, dirname(path), fitName(basename(path), SUFFIX))
   }
 
-  /** @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it */
-  async write(path: string, { error, ...facts }: FailureReport): Promise<void> {
+  /**
+   * @returns its path
+   * @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it
+   */
+  async write(path: string, { error, ...facts }: FailureReport): Promise<string> {
     const target = this.pathOf(path)
     await requireInside(this.#folder, dirname(target))
     await makeDurableFolder(dirname(target))
     // The name is unique, because two daemons may report the same file.
     const part = join(dirname(target), `.voxmux-${facts.job}.report`)
-    const remedies = [...error.remedies, retryRemedy(facts.job)]
-    const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error, remedies }, null, 2)
+    const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error }, null, 2)
     await writeFile(part, `${text}\n`, { flush: true })
     await rename(part, target)
     await syncFolder(dirname(target))
+    return target
   }
 
   async remove(path: string): Promise<void> {

@@ -2,13 +2,16 @@ import { dirname, join } from 'node:path'
 import { errorReport, TransientError, UsageError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
+import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
+import { reportPath } from '../../../src/pipeline/report/write-report.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { contentId, wholeSha256 } from '../intake/content-id.js'
 import { isStill, type TakenFile, takenFileOf } from '../intake/taken-file.js'
 import type { FolderPlaces } from '../places/folder-places.js'
 import { requireInside } from '../places/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
-import { type AfterFacts, callAfter } from './after-command.js'
+import type { AfterFacts } from './after-facts.js'
+import { callAfter } from './call-after.js'
 import { FailureReports } from './failure-reports.js'
 import { moveSource, type ReadSource } from './move-source.js'
 
@@ -24,7 +27,16 @@ const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT
 export interface FolderHooksOptions {
   /** The places of a job's folder; undefined for another daemon's. */
   readonly placesOf: (job: JobFacts) => FolderPlaces | undefined
+  readonly notices: NoticeSettings
   readonly logger: Logger
+}
+
+/** Settings of the commands and webhooks of all folders. */
+export interface NoticeSettings {
+  /** Signs webhooks; null sends them unsigned. */
+  readonly secret: string | null
+  /** Address at which people reach the dashboard; null without one. */
+  readonly dashboardUrl: () => string | null
 }
 
 /** The job's file and folder. */
@@ -38,16 +50,22 @@ interface Place {
  * The steps that a watched folder adds to the life of its jobs: for shares that go away, files that move, and what
  * follows.
  */
-export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks {
+export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): JobHooks {
   const placeOf = (job: JobFacts): Place | null => {
     const places = placesOf(job)
     const taken = places && takenFileOf(job.data)
     return places && taken ? { places, folder: places.folder, taken } : null
   }
-  const after = async (place: Place, facts: AfterFacts, signal: AbortSignal) => {
-    if (!place.folder.after) return
-    await callAfter(place.folder.after, facts, signal)
-    logger.info({ job: facts.job, source: facts.source, status: facts.status }, 'ran the after-command')
+  const after = async (
+    { folder }: Place,
+    { id: job, status, preset, signal }: PublishedJob | FailedJob,
+    facts: Pick<AfterFacts, 'output' | 'source' | 'error' | 'report'>,
+  ) => {
+    if (!folder.after) return
+    const address = notices.dashboardUrl()
+    const dashboard = address === null ? null : new URL(`#job/${job}`, address).href
+    const { secret } = notices
+    await callAfter(folder.after, { status, ...facts, preset, job, dashboard }, { secret, signal, logger })
   }
   /** Goes on without a part of the aftercare that a symlink forbids. A retry would meet the same link. */
   const unlessLinked = async <T>({ id, input }: JobFacts, what: string, part: () => Promise<T>) => {
@@ -95,19 +113,20 @@ export function folderHooks({ placesOf, logger }: FolderHooksOptions): JobHooks 
       const moved = await unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
       const source = moved ?? join(path, place.taken.path)
       if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
-      await after(place, factsOf(job, job.output, source), job.signal)
+      const report = job.receipt?.report ? reportPath(job.output) : null
+      await after(place, job, { output: job.output, source, error: null, report })
     },
     async onFailure(job) {
       const place = placeOf(job)
       // A file that has the name now belongs to another job, which this report must not blame.
       if (!place || PASSED_CODES.has(job.error.code)) return
-      const { id, input, preset, status, error } = job
-      const report = { source: input, status, error: errorReport(error), job: id, preset }
+      const { id, input: source, preset, status } = job
+      const error = { ...errorReport(job.error), remedies: [...job.error.remedies, retryRemedy(id)] }
       const reports = new FailureReports(place.folder.failed)
-      await unlessLinked(job, 'The failure was not reported', () =>
-        reports.write(place.taken.path, { ...report, at: new Date().toISOString() }),
+      const report = await unlessLinked(job, 'The failure was not reported', () =>
+        reports.write(place.taken.path, { source, status, error, job: id, preset, at: new Date().toISOString() }),
       )
-      await after(place, factsOf(job, null, input), job.signal)
+      await after(place, job, { output: null, source, error, report: report ?? null })
     },
   }
 }
@@ -145,8 +164,4 @@ async function currentSource(source: string, taken: TakenFile, { receipt, signal
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
   return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken
-}
-
-function factsOf(job: PublishedJob | FailedJob, output: string | null, source: string): AfterFacts {
-  return { status: job.status, output, source, preset: job.preset, job: job.id }
 }

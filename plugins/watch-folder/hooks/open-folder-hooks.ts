@@ -32,7 +32,9 @@ export async function openFolderHooks(config: Config, cwd: string, logger: Logge
   const configured = new Map(folders.map((folder) => [folder.group, new FolderPlaces(folder, seen)]))
   const placesOfJob = placesFromJobs(seen, logger)
   const placesOf = (job: JobFacts) => configured.get(job.group) ?? placesOfJob(job)
-  return { hooks: [folderHooks({ placesOf, logger })], close: () => seen.close() }
+  const { dashboard, webhookSecret: secret = null } = config.watch
+  const notices = { secret, dashboardUrl: () => dashboard?.publicUrl ?? null }
+  return { hooks: [folderHooks({ placesOf, notices, logger })], close: () => seen.close() }
 }
 
 /** The places that jobs name. Jobs of one folder share them. */

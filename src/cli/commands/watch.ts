@@ -50,9 +50,12 @@ export const command = defineCommand({
       onEmbedded: reporter.note,
     })
     const tally = new WatchTally()
+    let side: OperatorSide | undefined
+    const { dashboard, webhookSecret: secret = null } = config.watch
     const daemon = new WatchDaemon({
       ...{ context: runtime.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
       concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
+      notices: { secret, dashboardUrl: () => dashboard?.publicUrl ?? side?.url ?? null },
     })
     daemon.subscribe((event) => {
       if (event.event !== 'file' && event.event !== 'progress') return
@@ -60,7 +63,6 @@ export const command = defineCommand({
       // Programs get only the final events: a deferred file has not ended.
       if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
     })
-    let side: OperatorSide | undefined
     try {
       const { jobs } = runtime.context
       side = await openOperatorSide({
@@ -125,10 +127,11 @@ function shown({ path, out, failed, settings }: WatchedFolder) {
 }
 
 function dashboardOf({ watch }: Config, port: string | undefined) {
-  const { host, hosts, port: configured } = watch.dashboard ?? {}
+  const { host, port: configured, publicUrl, hosts: named = [] } = watch.dashboard ?? {}
   const wanted = port === undefined ? configured : portNumber(port)
   if (wanted === undefined) return null
-  return { port: wanted, ...(host !== undefined && { host }), ...(hosts && { hosts }) }
+  const hosts = publicUrl === undefined ? named : [...named, new URL(publicUrl).host]
+  return { port: wanted, hosts, ...(host !== undefined && { host }) }
 }
 
 /** The possible places of a source: its original path, and the folder for published sources. */

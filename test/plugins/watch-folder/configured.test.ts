@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { basename, dirname, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import type { WatchFolderSettings } from '../../../src/config/watch-schema.js'
 import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
 import type { RunningCli } from '../../helpers/voxmux-cli.js'
+import { withServer } from '../../service/support/file-server.js'
 import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
@@ -125,38 +126,48 @@ describe('voxmux watch, as it is configured', () => {
     expect(bench.server.charges).toBe(3)
   })
 
-  it('names outputs by the template, and calls command and webhook after done and failed files', async () => {
-    const posted: Record<string, unknown>[] = []
-    const hooks = createServer(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += chunk
-      posted.push(JSON.parse(text))
+  it('names outputs by the template, and calls command and webhook after done and failed files, with why and where to look', async () => {
+    const posted: { readonly body: Record<string, unknown>; readonly headers: IncomingHttpHeaders; text: string }[] = []
+    const url = await withServer(async (request, response) => {
+      const body = await text(request)
+      posted.push({ body: JSON.parse(body), headers: request.headers, text: body })
       response.writeHead(204).end()
     })
-    await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve))
-    try {
-      const told = bench.workshop.path('told')
-      const command = ['/bin/sh', '-c', `printf '%s|' "$@" $VOXMUX_STATUS >> '${told}'; echo >> '${told}'`, 'sh']
-      const webhook = `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/hook`
-      await watch({ in: { name: '{preset}/{name}.clean{ext}', after: { command, webhook } } })
-      writeFileSync(bench.file('in/a.wav'), tinyWave(1))
-      writeFileSync(bench.file('in/bad.wav'), 'no sound')
-      await until(() => posted.length === 2)
-      const [output, a, bad] = ['out/transparent/a.clean.wav', 'a.wav', 'bad.wav'].map((name) =>
-        bench.file(`in/${name}`),
-      )
-      expect(isPublished('in/out/transparent/a.clean.wav')).toBe(true)
-      expect(readFileSync(told, 'utf8').split('\n').filter(Boolean).sort()).toEqual([
-        `done|${output}|${a}|transparent|done|`,
-        `rejected||${bad}|transparent|rejected|`,
-      ])
-      expect(posted.sort((one, other) => String(one.status).localeCompare(String(other.status)))).toMatchObject([
-        { status: 'done', output, source: a, preset: 'transparent' },
-        { status: 'rejected', output: null, source: bad, preset: 'transparent' },
-      ])
-    } finally {
-      hooks.closeAllConnections()
-      hooks.close()
+    const told = bench.workshop.path('told')
+    const command = ['/bin/sh', '-c', `printf '%s|' "$@" $VOXMUX_STATUS >> '${told}'; echo >> '${told}'`, 'sh']
+    const config = configure({ in: { name: '{preset}/{name}.clean{ext}', after: { command, webhook: `${url}/hook` } } })
+    const { watch } = JSON.parse(readFileSync(config, 'utf8'))
+    const webhookSecret = `whsec_${Buffer.from('key').toString('base64')}`
+    const dashboard = { port: 0, publicUrl: 'https://voxmux.example/' }
+    writeFileSync(config, JSON.stringify({ report: true, watch: { ...watch, webhookSecret, dashboard } }))
+    const daemon = bench.watchConfigured(config)
+    await daemon.until(/"event":"watching"/)
+    writeFileSync(bench.file('in/a.wav'), tinyWave(1))
+    writeFileSync(bench.file('in/bad.wav'), 'no sound')
+    await until(() => posted.length === 2)
+    const [output, a, bad] = ['out/transparent/a.clean.wav', 'a.wav', 'bad.wav'].map((name) => bench.file(`in/${name}`))
+    expect(isPublished('in/out/transparent/a.clean.wav')).toBe(true)
+    await until(() => readFileSync(told, 'utf8').split('\n').length === 3)
+    expect(readFileSync(told, 'utf8').split('\n').filter(Boolean).sort()).toEqual([
+      `done|${output}|${a}|transparent|done|`,
+      `rejected||${bad}|transparent|rejected|`,
+    ])
+    posted.sort((one, other) => String(one.body.status).localeCompare(String(other.body.status)))
+    const failure = JSON.parse(readFileSync(bench.file('in/failed/bad.wav.json'), 'utf8'))
+    const { code, errorCode, name, message, remedies } = failure
+    expect(posted.map(({ body }) => body)).toMatchObject([
+      { status: 'done', output, source: a, preset: 'transparent', error: null, report: `${output}.voxmux.html` },
+      {
+        ...{ status: 'rejected', output: null, source: bad, preset: 'transparent' },
+        error: { code, errorCode, name, message, remedies },
+        dashboard: `https://voxmux.example/#job/${failure.job}`,
+        report: bench.file('in/failed/bad.wav.json'),
+      },
+    ])
+    expect([code, remedies.length]).toEqual(['ERR_UNREADABLE', 3])
+    for (const { headers, text: body } of posted) {
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+      expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', 'key').update(signed).digest('base64')}`)
     }
   })
 

@@ -1,11 +1,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
-import { callAfter } from '../../../plugins/watch-folder/hooks/after-command.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
 import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
@@ -95,7 +92,7 @@ describe('FailureReports', () => {
     expect(written).toMatchObject({
       schemaVersion: 1,
       code: 'ERR_UNREADABLE',
-      remedies: ['Copy it.', expect.stringContaining(`voxmux jobs retry ${report.job}`)],
+      remedies: ['Copy it.'],
       source: '/in/a.mov',
     })
     await reports.remove(path)
@@ -150,56 +147,6 @@ describe('moveSource', () => {
     const third = await source('b.mov')
     await utimes(folder.file('in/b.mov'), 1, 1)
     expect(await moveSource(folder.file('in'), 'b.mov', folder.file('done'), third)).toBe(folder.file('in/b.mov'))
-  })
-})
-
-describe('callAfter', () => {
-  const facts = {
-    status: 'done',
-    output: '/out/-a $(id).mov',
-    source: '/in/a.mov',
-    preset: 'film',
-    job: '01J',
-  } as const
-  const { signal } = new AbortController()
-
-  it('runs a program without a shell, told by arguments and environment, with nothing secret in it', async () => {
-    const target = folder.file('told')
-    process.env.VOXMUX_CLIENT_SECRET = 'hidden'
-    try {
-      await callAfter(
-        { command: ['/bin/sh', '-c', `{ printf '%s\\n' "$@"; env; } > '${target}'`, 'sh'] },
-        facts,
-        signal,
-      )
-    } finally {
-      delete process.env.VOXMUX_CLIENT_SECRET
-    }
-    const told = await readFile(target, 'utf8')
-    expect(told.split('\n').slice(0, 4)).toEqual(['done', '/out/-a $(id).mov', '/in/a.mov', 'film'])
-    expect(told).toContain('VOXMUX_OUTPUT=/out/-a $(id).mov\n')
-    expect(told).not.toContain('hidden')
-  })
-
-  it('throws where the program fails or is not there', async () => {
-    await expect(callAfter({ command: ['/bin/false'] }, facts, signal)).rejects.toThrow('exit code 1')
-    await expect(callAfter({ command: ['/no/such'] }, facts, signal)).rejects.toThrow('ENOENT')
-  })
-
-  it('posts to a webhook, and throws where it is not taken', async () => {
-    const bodies: unknown[] = []
-    const server = createServer(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += chunk
-      bodies.push(JSON.parse(text))
-      response.writeHead(bodies.length === 1 ? 204 : 500).end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const webhook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-    await callAfter({ webhook }, facts, signal)
-    await expect(callAfter({ webhook }, facts, signal)).rejects.toThrow('answered 500')
-    expect(bodies[0]).toEqual(facts)
-    await new Promise((resolve) => server.close(resolve))
   })
 })
 

@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto'
+import { thrownMessage } from '../../../src/core/thrown-message.js'
+import type { AfterFacts } from './after-facts.js'
+
+const WEBHOOK_MS = 10_000
+/** Marks a key as base64 in Standard Webhooks. */
+const KEY_PREFIX = 'whsec_'
+
+/** A webhook that was not accepted. */
+export class WebhookFault extends Error {
+  /** True if a retry may succeed: a network fault, a busy receiver. */
+  readonly isTransient: boolean
+
+  constructor(message: string, isTransient: boolean) {
+    super(message)
+    this.isTransient = isTransient
+  }
+}
+
+/**
+ * Posts the facts as JSON, with the headers of Standard Webhooks (standardwebhooks.com). The path of an address is never
+ * in a message, because chat services keep a secret in it.
+ *
+ * @param secret signs the request; null sends it unsigned
+ * @throws {WebhookFault} unless the receiver accepts it with 2xx
+ */
+export async function postAfterWebhook(
+  address: string,
+  facts: AfterFacts,
+  { secret, signal }: { readonly secret: string | null; readonly signal: AbortSignal },
+): Promise<void> {
+  const { origin } = new URL(address)
+  const body = JSON.stringify(facts)
+  const id = `${facts.job}-${facts.status}`
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': timestamp },
+      ...(secret !== null && { 'webhook-signature': `v1,${signature(secret, `${id}.${timestamp}.${body}`)}` }),
+    },
+    body,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS)]),
+  }).catch((fault: unknown) => {
+    if (signal.aborted) throw fault
+    throw new WebhookFault(`${origin} was not reached (${reasonOf(fault)})`, true)
+  })
+  await response.arrayBuffer().catch(() => {})
+  const { status } = response
+  if (!response.ok)
+    throw new WebhookFault(
+      `${origin} responded with status ${status}`,
+      status >= 500 || [408, 425, 429].includes(status),
+    )
+}
+
+/** HMAC-SHA256 in base64. */
+function signature(secret: string, signed: string): string {
+  const key = secret.startsWith(KEY_PREFIX) ? Buffer.from(secret.slice(KEY_PREFIX.length), 'base64') : secret
+  return createHmac('sha256', key).update(signed).digest('base64')
+}
+
+/** The cause behind the `fetch failed` of Node. */
+function reasonOf(fault: unknown): string {
+  const { cause } = fault as { cause?: NodeJS.ErrnoException }
+  return cause?.code ?? thrownMessage(cause ?? fault)
+}
