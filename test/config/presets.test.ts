@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadPreset, presetNames } from '../../src/config/load-preset.js'
+import { QC_RULES } from '../../src/pipeline/output/qc-standards.js'
 
 let folder: string
 beforeEach(async () => {
@@ -30,6 +31,18 @@ describe('the presets that voxmux brings', async () => {
   it('transparent decides nothing but to change nothing', async () => {
     const { preset } = await loadPreset('transparent')
     expect(Object.keys(preset)).toEqual(['description'])
+  })
+
+  it.each([
+    ['broadcast-ebu-r128', 'ebu-r128'],
+    ['podcast', 'apple-podcasts'],
+  ] as const)('%s aims at the standard that it certifies', async (name, standard) => {
+    const { qc, loudness } = (await loadPreset(name)).preset
+    expect(qc).toBe(standard)
+    const limitOf = (figure: string) => QC_RULES[standard].rules.find((rule) => rule.figure === figure)
+    const [from, to] = [limitOf('integratedLufs')?.from, limitOf('integratedLufs')?.to]
+    expect(loudness?.targetLufs).toBe(((from ?? 0) + (to ?? 0)) / 2)
+    expect(loudness?.truePeakDbtp).toBe(limitOf('truePeakDbtp')?.to)
   })
 })
 
