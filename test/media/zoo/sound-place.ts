@@ -51,21 +51,22 @@ function loudest(sound: Float32Array, from: number, end: number): number {
 /** NaN where nothing of the kind is to be heard around that place. */
 function lagOf(was: Float32Array, is: Float32Array, at: number): number {
   const wanted = was.subarray(at, at + WINDOW_SAMPLES)
+  const energy = product(wanted, wanted)
   let best = { lag: Number.NaN, match: 0.5 }
   for (let lag = -REACH_SAMPLES; lag <= REACH_SAMPLES; lag++) {
-    const match = likeness(wanted, is.subarray(at + lag, at + lag + WINDOW_SAMPLES))
+    const other = is.subarray(at + lag, at + lag + WINDOW_SAMPLES)
+    const shared = product(wanted, other)
+    // Half of the places have nothing in common with it.
+    if (shared <= 0) continue
+    const match = shared / Math.sqrt(energy * product(other, other) || 1)
     if (match > best.match) best = { lag, match }
   }
   return best.lag
 }
 
-function likeness(one: Float32Array, other: Float32Array): number {
-  let [product, ones, others] = [0, 0, 0]
-  for (let at = 0; at < one.length; at++) {
-    const [left, right] = [one[at] as number, other[at] ?? 0]
-    product += left * right
-    ones += left * left
-    others += right * right
-  }
-  return product / Math.sqrt(ones * others || 1)
+function product(one: Float32Array, other: Float32Array): number {
+  const length = Math.min(one.length, other.length)
+  let sum = 0
+  for (let at = 0; at < length; at++) sum += (one[at] as number) * (other[at] as number)
+  return sum
 }
