@@ -38,11 +38,12 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   name: 'frames',
   parse,
   survey,
-  readDonor: async (path) => ({ sizeBytes: (await stat(path)).size }),
+  readDonor: async (path) => ({ sizeBytes: (await stat(path)).size, info: null }),
   splice: async ({ codec, frames }, { media }) => spliceableFrames(media, codec, frames),
   layOut: ({ beforeBytes, frames }, { media }, [donor]) =>
     bytePlan([
       ...beforeBytes,
+      { kind: 'bytes', bytes: donor?.info ?? Buffer.alloc(0) },
       { kind: 'donor', donor: 0, start: 0, length: donor?.sizeBytes ?? 0 },
       { kind: 'input', start: frames.end, length: media.sizeBytes - frames.end },
     ]),

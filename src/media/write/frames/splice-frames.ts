@@ -1,8 +1,10 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
-import { adtsLength, type FrameRange } from './mpeg-frames.js'
+import { packetSamples } from '../splice/same-coding.js'
+import { splicedInfo, statesInfo } from './mp3-info.js'
+import { adtsLength, type FrameRange, layerThreeLength } from './mpeg-frames.js'
 
 const WINDOW_BYTES = 1024 * 1024
 /** The longest header from which the length of a frame is read. */
@@ -12,18 +14,20 @@ const ADTS_HEAD_BYTES = 7
 /** Frames that follow each other, without anything else. */
 export interface FramesDonor {
   readonly sizeBytes: number
+  /** The frame before them that describes an MP3, if it is not among them. */
+  readonly info: Buffer | null
 }
 
 interface FrameKind {
   readonly headBytes: number
-  readonly samples: number
   readonly lengthAt: (bytes: Buffer, at: number) => number
 }
 
 const KINDS: Readonly<Record<string, FrameKind>> = {
-  aac: { headBytes: ADTS_HEAD_BYTES, samples: 1024, lengthAt: plainAdtsLength },
-  ac3: { headBytes: 0, samples: 1536, lengthAt: ac3Length },
-  eac3: { headBytes: 0, samples: 1536, lengthAt: eac3Length },
+  aac: { headBytes: ADTS_HEAD_BYTES, lengthAt: plainAdtsLength },
+  ac3: { headBytes: 0, lengthAt: ac3Length },
+  eac3: { headBytes: 0, lengthAt: eac3Length },
+  mp3: { headBytes: 0, lengthAt: layerThreeLength },
 }
 
 /** Lists the frames of a file, so that some of them can be replaced; or the reason why they cannot. */
@@ -35,8 +39,11 @@ export async function spliceableFrames(
   const kind = KINDS[codec]
   const sampleRate = media.streams.find((stream) => stream.kind === 'audio')?.sampleRate
   if (!kind || !sampleRate) return `frames of ${codec} cannot be joined one by one`
-  const starts = await frameStarts(media.path, range, kind)
+  const { starts, info } = await listFrames(media.path, range, kind)
   if (!starts) return 'other bytes lie between its frames'
+  // The frame before an old one may need a higher bit rate, to carry the data of that one.
+  if (codec === 'mp3' && !info && isConstant(starts)) return 'no header could state that its bit rate varies'
+  const samples = packetSamples({ codec, sampleRate })
   const at = (place: number) => starts[place] as number
   return {
     frameHead: codec === 'aac' ? adtsHead : null,
@@ -46,33 +53,55 @@ export async function spliceableFrames(
       start: at,
       length: (frame) => at(frame + 1) - at(frame),
       headBytes: kind.headBytes,
-      startSec: (frame) => (frame * kind.samples) / sampleRate,
+      startSec: (frame) => (frame * samples) / sampleRate,
     },
-    donorOf: ({ count, offsetOf }) => ({ sizeBytes: offsetOf(count) }),
+    donorOf: (packets) => ({
+      sizeBytes: packets.offsetOf(packets.count),
+      info: info && splicedInfo(info, packets),
+    }),
   }
 }
 
-/** Offsets of all frames and of their end; undefined if something else lies between them. */
-async function frameStarts(path: string, { start, end }: FrameRange, kind: FrameKind) {
+/** Offsets of all frames with sound and of their end, unless something else lies between them. */
+async function listFrames(path: string, range: FrameRange, kind: FrameKind) {
   const file = await open(path, 'r')
   try {
-    const starts: number[] = []
-    let window: Buffer = Buffer.alloc(0)
-    let windowStart = start
-    for (let at = start; ; ) {
-      starts.push(at)
-      if (at === end) return starts
-      if (at + HEAD_BYTES > windowStart + window.length) {
-        window = await readAt(file, at, Math.min(WINDOW_BYTES, end - at))
-        windowStart = at
-      }
-      const length = at + HEAD_BYTES <= windowStart + window.length ? kind.lengthAt(window, at - windowStart) : 0
-      if (length === 0 || at + length > end) return undefined
-      at += length
-    }
+    const starts = await frameStarts(file, range, kind)
+    const [first, second] = starts ?? []
+    if (!starts || first === undefined || second === undefined) return { starts: undefined, info: null }
+    const info = await readAt(file, first, second - first)
+    return statesInfo(info) ? { starts: starts.slice(1), info } : { starts, info: null }
   } finally {
     await file.close()
   }
+}
+
+async function frameStarts(file: FileHandle, { start, end }: FrameRange, kind: FrameKind) {
+  const starts: number[] = []
+  let window: Buffer = Buffer.alloc(0)
+  let windowStart = start
+  for (let at = start; ; ) {
+    starts.push(at)
+    if (at === end) return starts
+    if (at + HEAD_BYTES > windowStart + window.length) {
+      window = await readAt(file, at, Math.min(WINDOW_BYTES, end - at))
+      windowStart = at
+    }
+    const length = at + HEAD_BYTES <= windowStart + window.length ? kind.lengthAt(window, at - windowStart) : 0
+    if (length === 0 || at + length > end) return undefined
+    at += length
+  }
+}
+
+/** True if frames differ by a byte of padding at most. */
+function isConstant(starts: readonly number[]): boolean {
+  let [least, most] = [Number.POSITIVE_INFINITY, 0]
+  for (let frame = 0; frame + 1 < starts.length; frame++) {
+    const length = (starts[frame + 1] as number) - (starts[frame] as number)
+    least = Math.min(least, length)
+    most = Math.max(most, length)
+  }
+  return most - least <= 1
 }
 
 /** Length of a frame of AAC without a checksum, with one block. */

@@ -2,12 +2,15 @@ import type { AudioStreamInfo } from '../../media-info.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import type { WantedTrack } from '../writer.js'
 
-/** Samples of a packet, by codec; MPEG-2 layer III has half as many. */
-const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536, opus: 960 }
+/** Samples of a packet, by codec. */
+const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536, opus: 960, mp3: 1152 }
+/** MPEG-2 has lower rates than these, and half as many samples in a packet of layer III. */
+const LEAST_MPEG_1_RATE = 32_000
 
 /** Samples in a packet of a track that {@link unspliceable} accepts. */
-export function packetSamples({ codec }: AudioStreamInfo): number {
-  return SAMPLES[codec ?? ''] ?? 0
+export function packetSamples({ codec, sampleRate }: Pick<AudioStreamInfo, 'codec' | 'sampleRate'>): number {
+  const samples = SAMPLES[codec ?? ''] ?? 0
+  return codec === 'mp3' && sampleRate < LEAST_MPEG_1_RATE ? samples / 2 : samples
 }
 
 /** The reason why packets of a new coding cannot stand between the old ones of a track; undefined if they may. */
@@ -37,6 +40,8 @@ export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
       return isSameAc3(one.packet, other.packet)
     case 'A_EAC3':
       return isSameEac3(one.packet, other.packet)
+    case 'A_MPEG/L3':
+      return isSameLayerThree(one.packet, other.packet)
     default:
       return false
   }
@@ -56,6 +61,15 @@ function isSameOpus(one: Buffer | null, other: Buffer | null): boolean {
   return (
     one[OPUS_CHANNELS_AT] === other[OPUS_CHANNELS_AT] && one.subarray(OPUS_GAIN_AT).equals(other.subarray(OPUS_GAIN_AT))
   )
+}
+
+/** Version, layer, sample rate, and one or two channels. Each packet states its own bit rate and kind of stereo. */
+function isSameLayerThree(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  const [old, made] = [one, other].map((packet) => {
+    if (!packet || packet.length < 4) return null
+    return [(packet[1] as number) & 0x1e, (packet[2] as number) & 0x0c, (packet[3] as number) >> 6 === 3].join()
+  })
+  return old !== null && old === made
 }
 
 /** Everything from the sample rate to the loudness of dialogue, but the bit rate. */
@@ -109,8 +123,12 @@ function readEac3(packet: Buffer | undefined) {
 const CENTER_MIX = ['0.707', '0.595', '0.500']
 const SURROUND_MIX = ['0.707', '0.500', '0.000']
 
-/** Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. */
+/**
+ * Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. Packets of MP3 are
+ * encoded without data in the packets before them.
+ */
 export function settingsLike({ codec }: AudioStreamInfo, packet: Buffer | undefined): readonly string[] {
+  if (codec === 'mp3') return ['-reservoir', '0']
   const dialogue = (level: number | undefined) => (level ? ['-dialnorm', String(-level)] : [])
   if (codec === 'eac3') return dialogue(readEac3(packet)?.dialogue)
   const facts = codec === 'ac3' ? readAc3(packet) : null

@@ -8,6 +8,7 @@ import type { BlockList } from '../matroska/read/block-list.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import { VoiceFeed } from '../remux/voice-feed.js'
 import type { DonorFormat } from '../writer.js'
+import { carryReservoir } from './bit-reservoir.js'
 import { jointHolds, monoOf, placeOf, probeOf, type Sound, type SoundProbe } from './measure-joint.js'
 import { decodeRuns, packetsOfSide, type TrackHead } from './packet-sound.js'
 import { isSameCoding, packetSamples, settingsLike } from './same-coding.js'
@@ -165,7 +166,8 @@ async function findJoints(part: PartJob, zeroSample: number, made: Packets) {
   for (let moves = 0; moves <= MOST_MOVES; moves++) {
     const [from, to] = [span.from - moves, span.to + moves]
     if (from > 0) trials.left.push(await trial(from, from, old, made))
-    if (to < count - 1) trials.right.push(await trial(to, to + 1, made, old))
+    const last = to < count - 1 ? await lastPacket(part, made, to) : null
+    if (last) trials.right.push(await trial(to, to + 1, async (begin) => [...(await made(begin, to)), last], old))
   }
   const all = [...trials.left, ...trials.middle, ...trials.right]
   const sounds = await decoded(
@@ -201,16 +203,29 @@ async function findJoints(part: PartJob, zeroSample: number, made: Packets) {
 }
 
 /** Keeps the new packets `from` to `to`, both included, one by one: a part can be long. */
-async function keptPackets({ job, file, keep }: PartJob, made: Packets, from: number, to: number) {
+async function keptPackets(part: PartJob, made: Packets, from: number, to: number) {
+  const { job, file, keep } = part
   const { frameHead, packets: old } = job.track
   const sample = await readAt(file, old.start(from), old.length(from))
   const packets: NewPacket[] = []
   for (let packet = from; packet <= to; packet++) {
-    const [payload] = (await made(packet, packet + 1)) as [Buffer]
+    const payload = (packet === to ? await lastPacket(part, made, to) : (await made(packet, packet + 1))[0]) as Buffer
     const bytes = frameHead ? Buffer.concat([frameHead(sample, payload.length), payload]) : payload
     packets.push({ start: await keep(bytes), length: bytes.length })
   }
   return packets
+}
+
+/** Old packets in which the data of the one behind them is looked for. */
+const RESERVOIR_PACKETS = 32
+
+/** The new packet before an old one, with all that this one needs; null if it cannot carry that. */
+async function lastPacket(part: PartJob, made: Packets, packet: number): Promise<Buffer | null> {
+  const { input, track } = part.job
+  const [last] = (await made(packet, packet + 1)) as [Buffer]
+  if (input.codec !== 'mp3' || packet === track.packets.count - 1) return last
+  const old = await oldPackets(part, Math.max(0, packet + 1 - RESERVOIR_PACKETS), packet + 2)
+  return carryReservoir(last, old.slice(0, -1), old.at(-1) as Buffer)
 }
 
 /** Samples of the clock as they should be, interleaved. */

@@ -72,6 +72,7 @@ async function expectSpliced(path: string, done: Awaited<ReturnType<typeof splic
 const AAC = ['-c:a', 'aac', '-b:a', '128k', '-aac_pns', '0']
 const AC3 = ['-c:a', 'ac3', '-b:a', '192k', '-dialnorm', '-24']
 const OPUS = ['-c:a', 'libopus', '-b:a', '96k']
+const MP3 = ['-c:a', 'libmp3lame', '-b:a', '128k', '-ar', '44100']
 const EAC3 = ['-c:a', 'eac3', '-b:a', '192k']
 
 type Row = readonly [name: string, file: string, isFilm: boolean, options: readonly string[]]
@@ -86,6 +87,7 @@ const COMMON: readonly Row[] = [
   ['AC-3 alone', 'plain.ac3', false, AC3],
   ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
   ['Opus in WebM', 'opus.webm', false, OPUS],
+  ['MP3', 'plain.mp3', false, MP3],
 ]
 /** Only in the soak: other pairs of them. */
 const RARE: readonly Row[] = [
@@ -95,6 +97,9 @@ const RARE: readonly Row[] = [
   ['E-AC-3 alone', 'plain.eac3', false, EAC3],
   ['E-AC-3 in Matroska', 'eac3.mkv', true, EAC3],
   ['Opus in MP4', 'opus.mp4', true, OPUS],
+  ['MP3 of a varying rate', 'varying.mp3', false, ['-c:a', 'libmp3lame', '-q:a', '3']],
+  ['MP3 of MPEG-2', 'low.mp3', false, ['-c:a', 'libmp3lame', '-b:a', '48k', '-ar', '22050', '-ac', '1']],
+  ['MP3 in Matroska', 'mp3.mkv', true, MP3],
 ]
 
 describe('a lossy track that changes in a part', () => {
@@ -140,6 +145,19 @@ describe('a lossy track that changes in a part', () => {
     await done.verify()
   })
 
+  it('states the size of an MP3 in its first frame, with a checksum', async () => {
+    const path = folder.file('stated.mp3')
+    await ffmpeg(...sound(44_100), ...MP3, '-write_id3v2', '0', path)
+    const { part } = await splicedFile(path, [[2, 3]])
+    for (const file of await Promise.all([path, part].map((name) => readFile(name)))) {
+      const start = file.indexOf('Info') - 36
+      const info = file.subarray(start)
+      expect(info.readUInt32BE(36 + 12)).toBe(info.length)
+      // CRC-16 of the 190 bytes before it, as ffmpeg wrote it into the input.
+      expect(info.readUInt16BE(190)).toBe(crc16(info.subarray(0, 190)))
+    }
+  })
+
   it('keeps packets that an edit list hides at the end of the track', async () => {
     const path = folder.file('cut.m4a')
     await ffmpeg(...sound(), ...AAC, path)
@@ -181,10 +199,16 @@ describe('a lossy track that changes in a part', () => {
 
   it.each<readonly [string, string, readonly string[], RegExp]>([
     [
-      'a codec whose packets depend on each other',
-      'sound.mp3',
-      ['-c:a', 'libmp3lame'],
-      /start to end, because packets of mp3/,
+      'a codec whose packets depend on a table in its header',
+      'sound.ogg',
+      ['-c:a', 'libvorbis'],
+      /start to end, because packets of vorbis/,
+    ],
+    [
+      'a constant bit rate and no header',
+      'bare.mp3',
+      [...MP3, '-write_xing', '0'],
+      /start to end, because no header could state that its bit rate varies/,
     ],
   ])('encodes a track with %s from start to end, and says why', async (_name, name, options, why) => {
     const path = folder.file(name)
@@ -195,6 +219,11 @@ describe('a lossy track that changes in a part', () => {
     await verify()
   })
 })
+
+function crc16(bytes: Buffer): number {
+  const bits = [...bytes].flatMap((byte) => Array.from({ length: 8 }, (_, bit) => (byte >> bit) & 1))
+  return bits.reduce((crc, bit) => ((crc ^ bit) & 1 ? (crc >>> 1) ^ 0xa001 : crc >>> 1), 0)
+}
 
 type Packets = SplicedPackets['swaps'][number]['packets']
 
