@@ -2,7 +2,7 @@
 
 import type { PacketPlaces } from '../splice/old-packets.js'
 
-/** Where the name may stand: behind the side information of MPEG-1 or MPEG-2, with one or two channels. */
+/** The name stands behind the side information of MPEG-1 or MPEG-2, with one or two channels. */
 const NAME_PLACES = [13, 21, 36]
 const NAMES = ['Xing', 'Info']
 const HAS_FRAMES = 1

@@ -1,6 +1,6 @@
 /**
  * The bit reservoir of MPEG layer III (ISO/IEC 11172-3, 2.4.1.7): the data of a frame may begin in the frames before it.
- * Where old frames follow new ones, the last new frame therefore carries the bytes that the first old one still needs.
+ * The last new frame before old ones therefore carries the bytes that the first of these still needs.
  */
 
 import { layerThreeLength } from '../frames/mpeg-frames.js'
