@@ -122,10 +122,25 @@ describe('the reporter', () => {
 })
 
 describe('the reporter of a daemon', () => {
-  const begun = (json: boolean, isTTY: boolean) => {
+  const begun = (json: boolean, isTTY: boolean, options = {}) => {
     const { output, err } = opened(json, isTTY)
-    return { reporter: createDaemonReporter(output), err }
+    return { reporter: createDaemonReporter(output, options), err }
   }
+
+  it('tells a journal with --log human how each file ended, and what is wrong, without stages', () => {
+    const { reporter, err } = begun(false, false, { log: 'human' })
+    reporter.logger.info({ job: '01J', group: 'g', attempt: 1 }, 'job begins')
+    reporter.report({ event: 'progress', id: '01J', input: '/in/clip.mov', stage: 'mux', percent: 1 })
+    const remedies = ['Check after.webhook.']
+    reporter.logger.warn({ job: '01J', source: '/in/clip.mov', remedies }, 'after.webhook failed for /in/clip.mov.')
+    reporter.report({ ...file, id: '01J', input: '/in/clip.mov', status: 'done', output: '/out/clip.mov' })
+    expect(stripVTControlCharacters(err()).split('\n')).toEqual([
+      '! after.webhook failed for /in/clip.mov.',
+      '    → Check after.webhook.',
+      expect.stringMatching(/^✔ clip\.mov → .*out\/clip\.mov$/),
+      '',
+    ])
+  })
 
   it('tells a person in a terminal what happens in sentences, each once, and nothing that the bars show', () => {
     const { reporter, err } = begun(false, true)

@@ -27,12 +27,12 @@ const LONGEST_DELAY_MS = 4000
 export async function callAfter(after: WatchAfter, facts: AfterFacts, options: CallAfterOptions): Promise<void> {
   const { secret, signal, logger } = options
   const { command, webhook } = after
-  const log = { job: facts.job, source: facts.source, status: facts.status }
+  const { job, source, status } = facts
   const call = async (key: keyof WatchAfter, part: () => Promise<void>) => {
     const fault = await faultOf(part, signal)
-    if (fault === null) return logger.info(log, `ran after.${key}`)
+    if (fault === null) return logger.info({ job, source, status }, `ran after.${key}`)
     const remedies = [`Check after.${key} of the folder in the configuration. The file is not affected.`]
-    logger.warn({ ...log, remedies }, `after.${key} failed for ${facts.source}: ${fault}.`)
+    logger.warn({ job, source, remedies }, `after.${key} failed for ${source}: ${fault}.`)
   }
   await Promise.all([
     command && call('command', () => runAfterCommand(command, facts, signal)),

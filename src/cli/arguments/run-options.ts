@@ -58,6 +58,17 @@ export const OUTPUT_OPTIONS = {
   },
 } as const satisfies Record<string, Options>
 
+/** Flags of the daemons, for their log. */
+export const LOG_OPTIONS = {
+  log: {
+    choices: ['auto', 'human', 'json'],
+    requiresArg: true,
+    describe: 'Log on stderr: sentences or JSON lines (default auto: sentences in a terminal)',
+    group: 'Output:',
+  },
+  ...OUTPUT_OPTIONS,
+} as const satisfies Record<string, Options>
+
 /** All flags of `run`. */
 export const RUN_OPTIONS = {
   output: {

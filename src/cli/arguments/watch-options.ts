@@ -3,7 +3,7 @@ import type { FolderFlags } from '../../../plugins/watch-folder/index.js'
 import { WATCH_DEFAULTS } from '../../config/watch-schema.js'
 import { UsageError } from '../../core/errors.js'
 import { parseDuration } from '../../core/time.js'
-import { CONFIG_OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, VOICE_OPTIONS } from './run-options.js'
+import { CONFIG_OPTIONS, LOG_OPTIONS, RUN_OPTIONS, VOICE_OPTIONS } from './run-options.js'
 
 const text = (describe: string, group: string) => ({ type: 'string', requiresArg: true, describe, group }) as const
 
@@ -44,7 +44,7 @@ export const WATCH_OPTIONS = {
   concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default 16)' },
   ledger: RUN_OPTIONS.ledger,
   store: RUN_OPTIONS.store,
-  ...OUTPUT_OPTIONS,
+  ...LOG_OPTIONS,
 } as const satisfies Record<string, Options>
 
 export type WatchArguments = Partial<InferredOptionTypes<typeof WATCH_OPTIONS>> & {

@@ -35,7 +35,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
-    const reporter = createDaemonReporter(output, args.progress)
+    const reporter = createDaemonReporter(output, args)
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
     lowerToolPriority()

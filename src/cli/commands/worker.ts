@@ -7,7 +7,7 @@ import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool } from '../../pipeline/queue/spool.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
-import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
+import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
@@ -31,13 +31,13 @@ export const command = defineCommand({
       concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default 16)' },
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
-      ...OUTPUT_OPTIONS,
+      ...LOG_OPTIONS,
     }),
   run: async (args, context) => {
     const { output, signal, cwd } = context
     const flags = flagsOf(args)
     const config = await loadConfig(args, flags, context)
-    const reporter = createDaemonReporter(output, args.progress)
+    const reporter = createDaemonReporter(output, args)
     const { logger } = reporter
     const runtime = await openRuntime(config, {
       signal,

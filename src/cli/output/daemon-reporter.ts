@@ -15,14 +15,25 @@ export interface DaemonReporter extends Reporter {
   readonly counts: Readonly<Partial<Record<InputStatus, number>>>
 }
 
+/** The flags that decide about the log. */
+export interface DaemonReporterOptions {
+  readonly progress?: ProgressStyle | undefined
+  /** `auto`: `human` in a terminal or with `progress`, otherwise `json`. */
+  readonly log?: 'auto' | 'human' | 'json' | undefined
+}
+
 /**
  * Opens the reporter of a daemon. A terminal gets bars and sentences. Elsewhere, as in a service manager's journal,
  * each step is one line of structured log on stderr, with the job's id. With `--json` the events also go to stdout.
  */
-export function createDaemonReporter(output: Output, style: ProgressStyle = 'auto'): DaemonReporter {
+export function createDaemonReporter(output: Output, options: DaemonReporterOptions = {}): DaemonReporter {
+  const { progress = 'auto', log = 'auto' } = options
   const counts: Partial<Record<InputStatus, number>> = {}
-  const isForPeople = output.stderr.isTTY === true || style !== 'auto'
-  const people = createReporter(output, isForPeople ? style : 'none', withoutRepeats(daemonFileLine))
+  const isTerminal = output.stderr.isTTY === true
+  const isForPeople = log === 'human' || (log === 'auto' && (isTerminal || progress !== 'auto'))
+  // A journal for people names the end of each file, not its stages.
+  const style = isForPeople && (isTerminal || progress !== 'auto') ? progress : 'none'
+  const people = createReporter(output, style, withoutRepeats(daemonFileLine))
   const logger = isForPeople
     ? notes(people)
     : pino(
