@@ -1,6 +1,7 @@
 /** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   claims: () => import('./claims.js'),
+  credentials: () => import('./credentials.js'),
   'engine-memory': () => import('./engine-memory.js'),
   farm: () => import('./farm.js'),
   'folder-events': () => import('./folder-events.js'),

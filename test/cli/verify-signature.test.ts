@@ -37,12 +37,18 @@ describeWithC2pa('voxmux verify of Content Credentials', () => {
     return { ...result, file: eventsOf(result).find(({ event }) => event === 'file') }
   }
 
-  it('proves a file by its receipt and a trusted signature, embedded or beside it', async () => {
-    for (const path of [output, workshop.path('gap.regen.mkv')]) {
-      const { exitCode, file } = await verify(path, '--trust', authority.trustFile)
+  it('proves a file by its receipt, a trusted signature in or beside it, and the packets of its input', async () => {
+    for (const [path, input] of [
+      [output, 'phone.mp4'],
+      [workshop.path('gap.regen.mkv'), 'gap.mkv'],
+    ] as const) {
+      const { exitCode, file } = await verify(path, '--trust', authority.trustFile, '--input', workshop.path(input))
       expect(exitCode, JSON.stringify(file)).toBe(0)
       expect(file).toMatchObject({
-        proof: { isUnchanged: true, signature: { state: 'trusted', signer: 'editor, Test archive', failures: [] } },
+        proof: {
+          ...{ isUnchanged: true, input: { state: 'same' }, kept: [{ kind: 'video', packets: 'same' }] },
+          signature: { state: 'trusted', signer: 'editor, Test archive', failures: [] },
+        },
       })
     }
   })
