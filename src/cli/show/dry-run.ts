@@ -27,6 +27,7 @@ import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { receiptPath } from '../../pipeline/plan/output-path.js'
+import { planFacts } from '../../pipeline/plan/plan-facts.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
 import { narrowPlan } from '../../pipeline/voice/narrow-plan.js'
@@ -90,27 +91,6 @@ export async function showPlans(
   const exitCode = overallExitCode(codes)
   output.result({ exitCode, files })
   return exitCode
-}
-
-function planFacts(plan: JobPlan) {
-  const { media, output, verdicts, mux, notes, copyReason, paidSec, sendBytes } = plan
-  const streams = mux.streams.map(({ input, fate, outputIndex, reason }) => ({
-    index: input.index,
-    fate,
-    outputIndex,
-    reason,
-  }))
-  return {
-    media,
-    output,
-    verdicts,
-    losses: mux.losses,
-    ...writingFacts(mux),
-    streams,
-    notes: copyReason === null ? notes : [...notes, copyReason],
-    paidSec,
-    sendBytes,
-  }
 }
 
 /** Placeholder for the work folder, whose name changes with every run. */
