@@ -19,7 +19,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** What package.json and the worker threads name. */
 const ENTRIES = [
   ...['src/index.ts', 'src/service/index.ts', 'src/cli/main.ts', 'src/voice/voice-worker.ts'],
-  ...['script-step', 'hls', 'timelines', 'watch-folder'].map((plugin) => `plugins/${plugin}/index.ts`),
+  ...['script-step', 'hls', 'timelines', 'watch-folder', 'mcp'].map((plugin) => `plugins/${plugin}/index.ts`),
 ]
 
 /** What the compiler keeps. Checkouts that are linked to one `node_modules` have a folder each. */

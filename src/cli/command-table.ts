@@ -73,6 +73,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/verify.js'),
   },
   {
+    name: 'mcp',
+    usage: '',
+    summary: 'Serve agents: a server of the Model Context Protocol.',
+    load: () => import('./commands/mcp.js'),
+  },
+  {
     name: 'init',
     usage: '[folder]',
     summary: 'Write the configuration of a watch folder, and a file to run it as a service.',

@@ -80,6 +80,7 @@ const ONE_IMPORTER: Readonly<Record<string, string>> = {
   '@sapphi-red/web-noise-suppressor': 'src/voice/gtcrn.ts',
   'onnxruntime-web': 'src/voice/',
   'ffmpeg-static': 'src/media/ffmpeg/binaries.ts',
+  '@modelcontextprotocol/sdk': 'plugins/mcp/',
 }
 
 /** Longest file that reads in one sitting. */

@@ -45,7 +45,7 @@ describe('the contents of the tarball', () => {
     ...['plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     'plugins/mediamtx/segment-complete.sh',
     'plugins/blender/voxmux_blender.py',
-    ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py'],
+    ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py', 'plugins/mcp/SKILL.md'],
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
     ...['dist/plugins/script-step/index.js', 'plugins/script-step/examples/Makefile'],
   ]

@@ -24,6 +24,7 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/blender\/voxmux_blender\.py$/,
   /^plugins\/tdarr\/flow-plugin\.cjs$/,
   /^plugins\/obs\/voxmux_obs\.py$/,
+  /^plugins\/mcp\/(SKILL\.md|llms\.txt)$/,
 ]
 const ALLOWED: readonly RegExp[] = [
   /^docs\/([\w-]+\.(md|1)|demo\.svg|step-job\.schema\.json)$/,
@@ -37,6 +38,7 @@ const ALLOWED: readonly RegExp[] = [
   /^plugins\/watch-folder\/deploy\/farm\/[\w.-]+$/,
   /^shell\/.+\.(sh|conf)$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
+  /^plugins\/mcp\/llms\.txt$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]
 

@@ -130,19 +130,20 @@ async function isElsewhere(job: Job, input: string): Promise<boolean> {
 }
 
 /**
- * Updates a known job. A waiting job follows its file to the new name. An ended job is queued again if it is forced or
- * if it failed only because its file had moved.
+ * Updates a known job. A waiting job follows its file to the new name. An ended job is queued again if it is forced, or if it
+ * failed only because its file had moved. A retry also queues a job without an output.
  */
 async function updateKnownJob(
   job: Job,
   request: JobRequest,
-  { settings, ticket, supersede }: QueuedFile,
+  { settings, ticket, supersede, isRetry }: QueuedFile,
   { jobs }: PipelineContext,
 ): Promise<Job> {
   const isMoved = job.input !== request.input
   const isSameWish = ticket !== undefined && queuedRecordOf(job)?.ticket === ticket
   const isAgain =
     (settings.force && !isSameWish) ||
+    (isRetry === true && !isSameWish && !(await hasOutput(job))) ||
     (isMoved && job.error !== null && INPUT_GONE_CODES.has(job.error.code)) ||
     (supersede === true && (await isSuperseded(job, jobs)))
   if (isEnded(job.status) ? !isAgain : !isMoved) return job
@@ -152,6 +153,14 @@ async function updateKnownJob(
   const { input, inputIdentity, state } = request
   await jobs.checkpoint(claim.lease, { input, ...(inputIdentity && { inputIdentity }), ...(state && { state }) })
   return jobs.release(claim.lease, { status: 'queued', notBeforeMs: isEnded(job.status) ? null : job.notBeforeMs })
+}
+
+function hasOutput({ status, output }: Job): Promise<boolean> {
+  if ((status !== 'done' && status !== 'skipped') || output === null) return Promise.resolve(false)
+  return stat(output).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** True if its output was since replaced by one from another version of its input. */

@@ -27,6 +27,8 @@ export interface QueuedFile {
    * such an output is refused like any existing file.
    */
   readonly supersede?: boolean | undefined
+  /** Queues an ended job again if it has no output. With a ticket, only once for that ticket. */
+  readonly isRetry?: boolean | undefined
   /** Makes two files of a group one job; by default the input's content, the output and the recipe. */
   readonly identity?: string | undefined
   /** Identifies this request. Enqueued again after a crash, it forces nothing a second time. */

@@ -39,6 +39,25 @@ describe('queueJob', () => {
     expect(await queue(order(input))).toMatchObject({ created: false, job: { id: first.job.id } })
   })
 
+  it('runs a failed job again for a new ticket, and not for the same one', async () => {
+    const { jobs } = bench.pipeline.context
+    const input = await bench.take('speech.wav')
+    const wanted = (ticket: string) => queue(order(input, { ticket, isRetry: true }))
+    const { job } = await wanted('first')
+    const fail = async () => {
+      const claim = await jobs.claim(job.key)
+      if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+      const error = { code: 'ERR_DISK_FULL', errorCode: null, name: null, message: 'full', remedies: [] } as const
+      await jobs.fail(claim.lease, { status: 'failed', error })
+    }
+    await fail()
+    expect((await wanted('first')).job).toMatchObject({ id: job.id, status: 'failed' })
+    expect((await wanted('second')).job).toMatchObject({ id: job.id, status: 'queued' })
+    await fail()
+    expect((await wanted('second')).job.status).toBe('failed')
+    expect((await queue(order(input, { ticket: 'third' }))).job.status).toBe('failed')
+  })
+
   it('makes a newer version a new job', async () => {
     const input = await bench.take('speech.wav')
     const first = await queue(order(input))

@@ -1,0 +1,38 @@
+import { UsageError } from '../../src/core/errors.js'
+import { type Desk, requireOwnJob } from './desk.js'
+import { jobView, taskOf } from './job-view.js'
+import type { TaskStore } from './sdk-package.js'
+import { toolResult } from './tool-result.js'
+
+const PAGE = 50
+
+/** The jobs of a server as tasks of the protocol. The ledger holds them, so they outlive client and server. */
+export function ledgerTasks(desk: Desk): TaskStore {
+  const { jobs } = desk.context
+  return {
+    // `run` makes the task, because only it has checked the plan.
+    createTask: () => Promise.reject(new Error('Only the tool `run` makes tasks.')),
+    getTask: async (id) => {
+      const job = await jobs.get(id)
+      return job?.group === desk.group ? taskOf(job, desk) : null
+    },
+    storeTaskResult: () => Promise.reject(new Error('The ledger stores the results.')),
+    getTaskResult: async (id) => toolResult(jobView(await requireOwnJob(desk, id), desk)),
+    updateTaskStatus: () => Promise.reject(cannotCancel()),
+    listTasks: async (before) => {
+      const found = await jobs.list({ group: desk.group, limit: PAGE, ...(before !== undefined && { before }) })
+      const last = found.length === PAGE ? found.at(-1) : undefined
+      return { tasks: found.map((job) => taskOf(job, desk)), ...(last && { nextCursor: last.id }) }
+    },
+  }
+}
+
+function cannotCancel(): UsageError {
+  return new UsageError(
+    'ERR_TASK_CANCEL',
+    'A job cannot be cancelled through this server: its voice may be paid for.',
+    {
+      remedies: ['Stop the server, and delete the job with `voxmux jobs forget`.'],
+    },
+  )
+}

@@ -1,0 +1,110 @@
+import { checkSchema } from '../../src/config/check-schema.js'
+import { errorReport, toVoxmuxError, UsageError } from '../../src/core/errors.js'
+import { voxmuxVersion } from '../../src/core/version.js'
+import { type Desk, requireOwnJob } from './desk.js'
+import { taskOf } from './job-view.js'
+import { ledgerTasks } from './ledger-tasks.js'
+import { Roots } from './roots.js'
+import type { McpSdk, ProtocolServer, RequestExtra, ToolRequest } from './sdk-package.js'
+import { toolFault, toolResult } from './tool-result.js'
+import { TOOL_SCHEMAS, type ToolArguments, type ToolName, toolList } from './tool-schemas.js'
+import { TOOLS, type ToolCall } from './tools.js'
+
+const INSTRUCTIONS =
+  'voxmux regenerates the voice in a media file and changes nothing else. Call `check`, then `plan`. Show the plan to ' +
+  'the person, and call `run` with the same arguments and the token of the plan. Follow the job with `status`.'
+
+/** Codes of JSON-RPC. */
+const METHOD_NOT_FOUND = -32_601
+const INVALID_PARAMS = -32_602
+
+/** How long a person may think about a question. */
+const ASK_MS = 600_000
+
+/** Opens one connection to a client. Connect it to a transport. */
+export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
+  const server = new sdk.Server(
+    { name: 'voxmux', version: voxmuxVersion() },
+    {
+      capabilities: { tools: {}, tasks: { list: {}, requests: { tools: { call: {} } } } },
+      instructions: INSTRUCTIONS,
+      taskStore: ledgerTasks(desk),
+    },
+  )
+  let clientRoots: Promise<readonly string[]> | undefined
+  server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => {
+    clientRoots = undefined
+  })
+  server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({ tools: toolList() }))
+  server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }: ToolRequest, extra) => {
+    const { name, arguments: given = {}, task } = params
+    if (!isTool(name)) throw new sdk.McpError(INVALID_PARAMS, `The tool "${name}" does not exist.`)
+    if (task && name !== 'run') throw new sdk.McpError(METHOD_NOT_FOUND, `The tool "${name}" does not run as a task.`)
+    try {
+      const made = await callTool(name, given, callOf(extra))
+      if (!task) return toolResult(made)
+      return { task: taskOf(await requireOwnJob(desk, (made as { readonly job: string }).job), desk) }
+    } catch (thrown) {
+      const error = toVoxmuxError(thrown)
+      if (task) throw new sdk.McpError(INVALID_PARAMS, error.message, errorReport(error))
+      return toolFault(error)
+    }
+  })
+  return server
+
+  function callOf(extra: RequestExtra): ToolCall {
+    const { roots, elicitation } = server.getClientCapabilities() ?? {}
+    const canAsk = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+    return {
+      desk,
+      signal: extra.signal,
+      roots: async () => Roots.of(desk.roots, roots ? await rootsOfClient(extra) : null),
+      ask: canAsk ? (question) => askPerson(question, extra) : null,
+      progress: (progress, message) => {
+        const progressToken = extra._meta?.progressToken
+        if (progressToken === undefined) return
+        const params = { progressToken, progress, total: 100, message }
+        // The client may have gone. The job goes on.
+        extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
+      },
+    }
+  }
+
+  function rootsOfClient(extra: RequestExtra): Promise<readonly string[]> {
+    clientRoots ??= extra.sendRequest({ method: 'roots/list' }, sdk.ListRootsResultSchema).then(
+      (found) => (found as { readonly roots: readonly { readonly uri: string }[] }).roots.map(({ uri }) => uri),
+      (error: unknown) => {
+        clientRoots = undefined
+        throw error
+      },
+    )
+    return clientRoots
+  }
+
+  async function askPerson(message: string, extra: RequestExtra): Promise<boolean> {
+    const params = { message, requestedSchema: { type: 'object', properties: {} } }
+    const request = { method: 'elicitation/create', params }
+    const { action } = (await extra.sendRequest(request, sdk.ElicitResultSchema, { timeout: ASK_MS })) as {
+      readonly action: string
+    }
+    return action === 'accept'
+  }
+}
+
+function isTool(name: string): name is ToolName {
+  return Object.hasOwn(TOOLS, name)
+}
+
+function callTool<N extends ToolName>(name: N, given: unknown, call: ToolCall): Promise<object> {
+  return TOOLS[name](readArguments(name, given), call)
+}
+
+function readArguments<N extends ToolName>(name: N, given: unknown): ToolArguments<N> {
+  try {
+    return checkSchema(TOOL_SCHEMAS[name], given, `The arguments of ${name}`) as ToolArguments<N>
+  } catch (cause) {
+    if (!(cause instanceof UsageError)) throw cause
+    const remedies = ['Correct them. `tools/list` has the JSON Schema of each tool.']
+    throw new UsageError('ERR_TOOL_ARGUMENTS', cause.message, { cause, remedies })
+  }
+}

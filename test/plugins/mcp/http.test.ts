@@ -1,0 +1,76 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type RunningCli, runCli, startCli } from '../../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
+import { callerOf, clientSdk, describeWithMcp, endOfJob, newClient } from './mcp-bench.js'
+
+describeWithMcp('voxmux mcp --http', () => {
+  let shop: Workshop
+  let server: RunningCli
+  let url: string
+  let token: string
+
+  beforeAll(async () => {
+    shop = openWorkshop()
+    server = startCli(['mcp', '--http', '--root', shop.dir, '--json'], { cwd: shop.dir, env: shop.env })
+    await server.until(/"listening".*\n/)
+    const [line = ''] = server
+      .said()
+      .split('\n')
+      .filter((text) => text.includes('"listening"'))
+    const listening = JSON.parse(line)
+    url = listening.url
+    token = listening.token
+  })
+  afterAll(async () => {
+    server.child.kill('SIGTERM')
+    expect((await server.ended).exitCode).toBe(0)
+    shop.remove()
+  })
+
+  const post = (headers: Readonly<Record<string, string>>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(
+        url,
+        { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+        (got) => {
+          got.resume()
+          resolve(got.statusCode)
+        },
+      )
+      sent.on('error', reject).end('{}')
+    })
+
+  it('refuses all but programs of this computer that have the token', async () => {
+    const authorization = `Bearer ${token}`
+    expect(new URL(url).hostname).toBe('127.0.0.1')
+    expect(await post({})).toBe(401)
+    expect(await post({ authorization: 'Bearer wrong' })).toBe(401)
+    expect(await post({ authorization, origin: 'https://evil.example' })).toBe(403)
+    expect(await post({ authorization, host: 'evil.example' })).toBe(403)
+    expect(await post({ authorization, 'mcp-session-id': 'gone' })).toBe(404)
+    const noRoot = await runCli(['mcp', '--http'], { cwd: shop.dir, env: shop.env })
+    expect(noRoot).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--root') })
+    const noFolder = await runCli(['mcp', '--root', 'nowhere'], { cwd: shop.dir, env: shop.env })
+    expect(noFolder).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('is not a folder') })
+  })
+
+  it('serves two clients, each in its own roots and in those of the server', async () => {
+    const sdk = await clientSdk()
+    const input = shop.take('speech.wav')
+    const connect = async (options: Parameters<typeof newClient>[1]) => {
+      const client = newClient(sdk, options)
+      const requestInit = { headers: { authorization: `Bearer ${token}` } }
+      await client.connect(new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit }))
+      return { client, call: callerOf(client) }
+    }
+    const [one, other] = [await connect({}), await connect({ roots: () => ['/usr'] })]
+    const refused = (await other.call('plan', { input })).structuredContent
+    expect(refused.error.code).toBe('ERR_OUTSIDE_ROOTS')
+    const { plan } = (await one.call('plan', { input })).structuredContent
+    const { job } = (await one.call('run', { input, plan })).structuredContent
+    await one.client.close()
+    expect(await endOfJob(other.call, job)).toMatchObject({ status: 'done', output: shop.path('speech.regen.wav') })
+    await other.client.close()
+  })
+})
