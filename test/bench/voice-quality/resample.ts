@@ -10,10 +10,11 @@ export function resample(samples: Float32Array, fromRate: number, toRate: number
   const phases = toRate / gcd(fromRate, toRate)
   const kernels = Array.from({ length: phases }, (_, phase) => kernelAt(((phase * fromRate) / toRate) % 1, cut, half))
   return Float32Array.from({ length: Math.round((samples.length * toRate) / fromRate) }, (_, i) => {
-    const kernel = kernels[i % phases] ?? []
+    const kernel = kernels[i % phases] as Float64Array
     const first = Math.floor((i * fromRate) / toRate + 1e-9) - half
     let sum = 0
-    for (let k = 0; k < kernel.length; k++) sum += (samples[first + k] ?? 0) * (kernel[k] ?? 0)
+    const end = Math.min(kernel.length, samples.length - first)
+    for (let k = Math.max(0, -first); k < end; k++) sum += (samples[first + k] as number) * (kernel[k] as number)
     return sum
   })
 }

@@ -42,9 +42,11 @@ export function bestLag(reference: Float32Array, late: Float32Array, reach: numb
   const start = Math.floor(reference.length / 2) - 24_000
   let best = 0
   let bestSum = Number.NEGATIVE_INFINITY
+  const end = Math.min(start + 48_000, reference.length)
   for (let lag = -reach; lag <= reach; lag++) {
+    const last = Math.min(end, late.length - lag)
     let sum = 0
-    for (let i = start; i < start + 48_000; i += 3) sum += (reference[i] ?? 0) * (late[i + lag] ?? 0)
+    for (let i = Math.max(start, 0, -lag); i < last; i += 3) sum += (reference[i] as number) * (late[i + lag] as number)
     if (sum > bestSum) {
       bestSum = sum
       best = lag
