@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib'
+
 /** One piece of an output, in output order. Lengths in bytes. */
 export type BytePiece =
   /** A range of the input, copied as it is. */
@@ -6,8 +8,18 @@ export type BytePiece =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   /** A range of a side file that holds newly encoded packets. `donor` is its place in the list of donors. */
   | { readonly kind: 'donor'; readonly donor: number; readonly start: number; readonly length: number }
-  /** The checksum of the `covers` bytes that follow it, in little-endian order. No other piece of its kind is among them. */
-  | { readonly kind: 'crc32'; readonly covers: number }
+  /** A checksum of the `covers` bytes that follow it, in little-endian order. No other piece of its kind is among them. */
+  | { readonly kind: 'checksum'; readonly of: RunningChecksum; readonly covers: number }
+
+/** A checksum over bytes that come piece by piece. */
+export interface RunningChecksum {
+  readonly start: number
+  /** The checksum of all bytes so far and of some more. */
+  readonly add: (bytes: Uint8Array, value: number) => number
+}
+
+/** The checksum of Matroska (ITU-T V.42). */
+export const CRC_32: RunningChecksum = { start: 0, add: (bytes, value) => crc32(bytes, value) }
 
 /** An output as a list of pieces, which may be made while they are read. Each reading gives the same pieces. */
 export interface BytePlan {
@@ -19,15 +31,15 @@ export interface BytePlanList extends BytePlan {
   readonly pieces: readonly BytePiece[]
 }
 
-const CRC32_BYTES = 4
+const CHECKSUM_BYTES = 4
 
 /** Length of a piece in bytes. */
 export function pieceLength(piece: BytePiece): number {
   switch (piece.kind) {
     case 'bytes':
       return piece.bytes.length
-    case 'crc32':
-      return CRC32_BYTES
+    case 'checksum':
+      return CHECKSUM_BYTES
     case 'input':
     case 'donor':
       return piece.length

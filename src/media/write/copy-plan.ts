@@ -69,8 +69,8 @@ function write(
   switch (piece.kind) {
     case 'bytes':
       return output.put(piece.bytes)
-    case 'crc32':
-      return output.putChecksum(piece.covers)
+    case 'checksum':
+      return output.putChecksum(piece.of, piece.covers)
     case 'input':
       return isShared ? output.skip(input, piece.start, piece.length) : output.copy(input, piece.start, piece.length)
     case 'donor':

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BytePiece, bytePlan, offsetMap, pieceLength, planSize } from '../../../src/media/write/byte-plan.js'
+import {
+  type BytePiece,
+  bytePlan,
+  CRC_32,
+  offsetMap,
+  pieceLength,
+  planSize,
+} from '../../../src/media/write/byte-plan.js'
 import { type CensusEntry, censusFaults, kept, lost, rewritten } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { countCensus } from '../../helpers/count-census.js'
@@ -16,7 +23,7 @@ const range = (size: number) =>
   fc
     .tuple(fc.nat(size), fc.nat(size))
     .map(([one, other]) => ({ start: Math.min(one, other), length: Math.abs(one - other) }))
-type CopiedPiece = Exclude<BytePiece, { readonly kind: 'crc32' }>
+type CopiedPiece = Exclude<BytePiece, { readonly kind: 'checksum' }>
 const piece: fc.Arbitrary<CopiedPiece> = fc.oneof(
   range(INPUT.length).map((part) => ({ kind: 'input' as const, ...part })),
   fc.uint8Array({ maxLength: 9 }).map((bytes) => ({ kind: 'bytes' as const, bytes })),
@@ -26,14 +33,14 @@ const piece: fc.Arbitrary<CopiedPiece> = fc.oneof(
 function bytesOf(pieces: readonly BytePiece[]): Buffer {
   const parts = pieces.map((part) => {
     if (part.kind === 'bytes') return part.bytes
-    if (part.kind === 'crc32') return Buffer.alloc(4)
+    if (part.kind === 'checksum') return Buffer.alloc(4)
     const source = part.kind === 'input' ? INPUT : (DONORS[part.donor] as Buffer)
     return source.subarray(part.start, part.start + part.length)
   })
   const whole = Buffer.concat(parts)
   let at = 0
   for (const part of pieces) {
-    if (part.kind === 'crc32') whole.writeUInt32LE(crc32(whole.subarray(at + 4, at + 4 + part.covers)), at)
+    if (part.kind === 'checksum') whole.writeUInt32LE(crc32(whole.subarray(at + 4, at + 4 + part.covers)), at)
     at += pieceLength(part)
   }
   return whole
@@ -43,7 +50,7 @@ function bytesOf(pieces: readonly BytePiece[]): Buffer {
 const summed: fc.Arbitrary<BytePiece[]> = fc.array(fc.array(piece, { maxLength: 4 }), { maxLength: 4 }).map((runs) =>
   runs.flatMap((run): BytePiece[] => {
     const covers = run.reduce((sum, part) => sum + pieceLength(part), 0)
-    return [{ kind: 'crc32', covers }, ...run]
+    return [{ kind: 'checksum', of: CRC_32, covers }, ...run]
   }),
 )
 
@@ -101,10 +108,10 @@ describe('a byte plan', () => {
     const plan = bytePlan([
       { kind: 'bytes', bytes: long.subarray(0, 4 * 1024 ** 2 - 2) },
       // Its four bytes lie across the end of the first block.
-      { kind: 'crc32', covers: body + 9 },
+      { kind: 'checksum', of: CRC_32, covers: body + 9 },
       { kind: 'input', start: 100, length: body },
       { kind: 'donor', donor: 0, start: 1, length: 9 },
-      { kind: 'crc32', covers: 10 },
+      { kind: 'checksum', of: CRC_32, covers: 10 },
       { kind: 'input', start: 5_000_000, length: 4_000_000 },
     ])
     await copyPlan(plan, target, { input: path, donors: paths.donors })

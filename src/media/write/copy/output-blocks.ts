@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
 import { throwIfAborted } from '../../../core/abort.js'
+import type { RunningChecksum } from '../byte-plan.js'
 import type { SourceWindow } from './source-window.js'
 
 /** Size of one write. */
@@ -14,6 +14,7 @@ export interface OutputBlocksOptions {
 
 /** A checksum over bytes that are still to come. */
 interface Checksum {
+  readonly of: RunningChecksum
   readonly at: number
   left: number
   value: number
@@ -73,10 +74,10 @@ export class OutputBlocks {
   }
 
   /** Leaves room for the checksum of the next `covers` bytes, and fills it in after them. */
-  async putChecksum(covers: number): Promise<void> {
+  async putChecksum(of: RunningChecksum, covers: number): Promise<void> {
     const at = this.at
     await this.put(new Uint8Array(4))
-    this.#checksum = { at, left: covers, value: 0 }
+    this.#checksum = { of, at, left: covers, value: of.start }
     await this.#sum(new Uint8Array())
   }
 
@@ -142,7 +143,7 @@ export class OutputBlocks {
     const checksum = this.#checksum
     if (!checksum) return undefined
     const own = bytes.subarray(0, checksum.left)
-    checksum.value = crc32(own, checksum.value)
+    checksum.value = checksum.of.add(own, checksum.value)
     checksum.left -= own.length
     if (checksum.left > 0) return undefined
     this.#checksum = null

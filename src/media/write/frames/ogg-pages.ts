@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { type BytePiece, pieceLength } from '../byte-plan.js'
 
 /** A page of an Ogg file (RFC 3533). Offsets in bytes. */
 export interface OggPage {
@@ -15,7 +16,8 @@ export interface OggPage {
 }
 
 const HEAD_BYTES = 27
-const MOST_SEGMENTS = 255
+const CHECKSUM_AT = 22
+export const MOST_SEGMENTS = 255
 /** "No packet ends here." */
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn
 
@@ -43,38 +45,49 @@ export async function oggPageAt(file: FileHandle, start: number): Promise<OggPag
   }
 }
 
-/** The header of a page, with its checksum over header and body. */
-export function oggPageHead(
+/**
+ * A page with a new number. The checksum covers header and body.
+ *
+ * @param body holds what the lacing of the page counts
+ */
+export function oggPage(
   { flags, granule, lacing }: Pick<OggPage, 'flags' | 'granule' | 'lacing'>,
   serial: number,
   sequence: number,
-  body: Buffer,
-): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES + lacing.length)
+  body: BytePiece,
+): readonly BytePiece[] {
+  const head = Buffer.alloc(CHECKSUM_AT)
   head.write('OggS', 'latin1')
   head[5] = flags
   head.writeBigUInt64LE(granule, 6)
   head.writeUInt32LE(serial, 14)
   head.writeUInt32LE(sequence, 18)
-  head[26] = lacing.length
-  lacing.copy(head, HEAD_BYTES)
-  head.writeUInt32LE(checksum(body, checksum(head, 0)), 22)
-  return head
+  const segments = Buffer.from([lacing.length, ...lacing])
+  // The checksum counts its own place as zeros.
+  const before = checksum(Buffer.alloc(4), checksum(head, 0))
+  return [
+    { kind: 'bytes', bytes: head },
+    { kind: 'checksum', of: { start: before, add: checksum }, covers: segments.length + pieceLength(body) },
+    { kind: 'bytes', bytes: segments },
+    body,
+  ]
 }
 
-/** Pages that hold only these packets; the first begins a new page. */
+/** The segments that state the length of a packet. */
+export function lacingOf(length: number): readonly number[] {
+  return [...Array.from({ length: Math.floor(length / 255) }, () => 255), length % 255]
+}
+
+/** Pages that hold only these packets, each with its number; the first begins a new page. */
 export function pagesOfPackets(
   packets: readonly Buffer[],
   serial: number,
   firstSequence: number,
   flags = 0,
-): readonly Buffer[] {
+): readonly (readonly BytePiece[])[] {
   const body = Buffer.concat([...packets])
-  const lacing = packets.flatMap((packet) => [
-    ...Array.from({ length: Math.floor(packet.length / 255) }, () => 255),
-    packet.length % 255,
-  ])
-  const pages: Buffer[] = []
+  const lacing = packets.flatMap(({ length }) => lacingOf(length))
+  const pages: (readonly BytePiece[])[] = []
   let at = 0
   for (let from = 0; from < lacing.length; from += MOST_SEGMENTS) {
     const own = Buffer.from(lacing.slice(from, from + MOST_SEGMENTS))
@@ -83,7 +96,7 @@ export function pagesOfPackets(
     const continues = from > 0 && lacing[from - 1] === 255 ? 1 : 0
     const granule = own.some((value) => value < 255) ? 0n : NO_GRANULE
     const page = { flags: continues | (from === 0 ? flags : 0), granule, lacing: own }
-    pages.push(oggPageHead(page, serial, firstSequence + pages.length, bytes), bytes)
+    pages.push(oggPage(page, serial, firstSequence + pages.length, { kind: 'bytes', bytes }))
     at += length
   }
   return pages
@@ -106,7 +119,7 @@ export function packetsOf(pages: readonly { readonly lacing: Buffer; readonly bo
   return { packets, isOpen: open.length > 0 }
 }
 
-function checksum(bytes: Buffer, start: number): number {
+function checksum(bytes: Uint8Array, start: number): number {
   let crc = start
   for (let at = 0; at < bytes.length; at++) {
     crc = ((crc << 8) ^ (CRC_TABLE[((crc >>> 24) ^ (bytes[at] as number)) & 0xff] as number)) >>> 0

@@ -4,7 +4,8 @@ import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { kept, rewritten } from '../census.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
-import { type OggPage, oggPageAt, oggPageHead, packetsOf, pagesOfPackets } from './ogg-pages.js'
+import { oggPage, oggPageAt, packetsOf, pagesOfPackets } from './ogg-pages.js'
+import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 
 type OggCodec = 'vorbis' | 'opus' | 'flac'
 
@@ -19,22 +20,18 @@ interface OggFile {
   readonly headerPages: number
 }
 
-interface OggDonor {
-  readonly headers: readonly Buffer[]
-  /** Pages of audio: new heads, and the bodies in the side file. */
-  readonly pages: readonly {
-    readonly page: OggPage
-    readonly body: { readonly start: number; readonly length: number }
-  }[]
-  /** Heads of {@link pages}, numbered for the output. */
-  readonly heads: readonly Buffer[]
-}
-
 const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const FLAC_COUNT_AT = 7
 
 /** Writes Vorbis, Opus and FLAC in Ogg: new audio and set-up, with the input's own comments and pictures. */
-export const oggFrames: Writer<OggFile, OggDonor> = { name: 'frames', parse, survey, readDonor, layOut }
+export const oggFrames: Writer<OggFile, OggDonor> = {
+  name: 'frames',
+  parse,
+  survey,
+  readDonor,
+  splice: ({ headers, soundStart }, { media }) => spliceableOgg(media, headers, soundStart),
+  layOut,
+}
 
 async function parse(media: MediaInfo): Promise<OggFile | null> {
   const codec = media.streams.find(({ kind }) => kind === 'audio')?.codec
@@ -119,46 +116,48 @@ async function readDonor(path: string, _track: unknown, _signal: unknown, parsed
   try {
     const { size } = await file.stat()
     const read = await readHeaders(file, parsed.codec)
-    const headers = read?.headers ?? []
-    const pages: OggDonor['pages'][number][] = []
-    const heads: Buffer[] = []
-    const sequence = headerPieces(parsed, headers).pages
+    const pages: DonorPage[] = []
     for (let at = read?.soundStart ?? size; at < size; ) {
       const page = await oggPageAt(file, at)
       if (!page) break
-      const body = { start: at + page.headLength, length: page.bodyLength }
-      pages.push({ page, body })
-      heads.push(oggPageHead(page, parsed.serial, sequence + heads.length, await readAt(file, body.start, body.length)))
-      at = body.start + body.length
+      pages.push({ ...page, start: at + page.headLength })
+      at += page.headLength + page.bodyLength
     }
-    return { headers, pages, heads }
+    return { headers: read?.headers ?? [], pages }
   } finally {
     await file.close()
   }
 }
 
 function layOut(parsed: OggFile, _wanted: Wanted, [donor]: readonly OggDonor[]) {
-  const { pages = [], heads = [], headers = [] } = donor ?? {}
-  return bytePlan([
-    ...headerPieces(parsed, headers).pieces,
-    ...pages.flatMap(({ body }, place): BytePiece[] => [
-      { kind: 'bytes', bytes: heads[place] ?? new Uint8Array() },
-      { kind: 'donor', donor: 0, ...body },
-    ]),
-  ])
+  const { pages = [], headers = [] } = donor ?? {}
+  const { pieces, pages: count } = headerPieces(parsed, headers)
+  const sound = pages.flatMap((page, place) =>
+    oggPage(page, parsed.serial, count + place, {
+      kind: 'donor',
+      donor: 0,
+      start: page.start,
+      length: page.bodyLength,
+    }),
+  )
+  return bytePlan([...pieces, ...sound])
 }
 
 /** The new id header, then the input's own comments. */
-function headerPieces(parsed: OggFile, donorHeaders: readonly Buffer[]) {
+function headerPieces(parsed: OggFile, donorHeaders: readonly Buffer[] | null) {
   const { codec, serial, headers, idEnd, soundStart, headerPages } = parsed
+  if (!donorHeaders) {
+    const all: BytePiece = { kind: 'input', start: 0, length: soundStart }
+    return { pieces: [all], pages: headerPages }
+  }
   const [id = Buffer.alloc(0), , setup = Buffer.alloc(0)] = donorHeaders
-  const first: BytePiece[] = pagesOfPackets([idHeader(codec, id, headers)], serial, 0, 2).map(fresh)
+  const first = pagesOfPackets([idHeader(codec, id, headers)], serial, 0, 2).flat()
   if (codec !== 'vorbis') {
     const rest: BytePiece = { kind: 'input', start: idEnd, length: soundStart - idEnd }
     return { pieces: [...first, rest], pages: headerPages }
   }
   const more = pagesOfPackets([headers[1] ?? Buffer.alloc(0), setup], serial, 1)
-  return { pieces: [...first, ...more.map(fresh)], pages: 1 + more.length / 2 }
+  return { pieces: [...first, ...more.flat()], pages: 1 + more.length }
 }
 
 /** FLAC states the number of header packets in the first of them. */
@@ -167,8 +166,4 @@ function idHeader(codec: OggCodec, id: Buffer, headers: readonly Buffer[]): Buff
   const counted = Buffer.from(id)
   counted.writeUInt16BE(headers.length - 1, FLAC_COUNT_AT)
   return counted
-}
-
-function fresh(bytes: Uint8Array): BytePiece {
-  return { kind: 'bytes', bytes }
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { audioStreams } from '../../media-info.js'
-import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
+import { type BytePiece, bytePlan, CRC_32, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
@@ -141,7 +141,7 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
   const runs = tracks.map(({ input }) => runsOf(parsed, input))
   return parsed.checksums.flatMap(({ start, covers }) => {
     const isChanged = runs.some((own) => holdsOneOf({ start, length: covers }, own))
-    return isChanged ? [{ start, pieces: [{ kind: 'crc32', covers }] }] : []
+    return isChanged ? [{ start, pieces: [{ kind: 'checksum', of: CRC_32, covers }] }] : []
   })
 }
 

@@ -44,7 +44,7 @@ async function written(movie: MadeMovie, donor: MadeMovie, voice: number) {
   const after = Buffer.concat(
     Array.from(plan.pieces, (piece) => {
       if (piece.kind === 'bytes') return piece.bytes
-      if (piece.kind === 'crc32') throw new Error('these files have no checksums')
+      if (piece.kind === 'checksum') throw new Error('these files have no checksums')
       return (piece.kind === 'input' ? bytes : packets).subarray(piece.start, piece.start + piece.length)
     }),
   )

@@ -87,6 +87,7 @@ const COMMON: readonly Row[] = [
   ['AC-3 alone', 'plain.ac3', false, AC3],
   ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
   ['Opus in WebM', 'opus.webm', false, OPUS],
+  ['Opus alone', 'plain.opus', false, OPUS],
   ['MP3', 'plain.mp3', false, MP3],
 ]
 /** Only in the soak: other pairs of them. */

@@ -1,4 +1,4 @@
-import type { BytePiece } from '../../byte-plan.js'
+import { type BytePiece, CRC_32 } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
 import { makeHead, makeUint, uintBytes } from '../read/ebml.js'
 import { ID } from '../read/ids.js'
@@ -111,7 +111,7 @@ export class ClusterLayout {
     if (checksumBytes > 0) {
       at += checksumBytes
       yield input(dataStart, at - 4)
-      yield { kind: 'crc32', covers: end - at + this.#delta() }
+      yield { kind: 'checksum', of: CRC_32, covers: end - at + this.#delta() }
     }
     for (const edit of edits) {
       yield input(at, edit.start)
