@@ -57,8 +57,8 @@ export async function createEmbeddedEngine(
     },
     judge: async (block: Block): Promise<JudgedBlock> => {
       const probabilities: Float32Array[] = []
-      const strength = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)
-      return { strength, probability: innerProbability(likeliest(probabilities), block, 0) }
+      const judged = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)
+      return { ...judged, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
     // As {@link regenerate} measures it, so that both decide alike.
     detect: async (block) =>

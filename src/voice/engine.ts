@@ -12,6 +12,8 @@ export interface RegeneratedBlock {
 export interface JudgedBlock {
   /** Strength of the regeneration (0: left alone … 1: full) of each 10 ms of the block, in the channel that needs most. */
   readonly strength: Float32Array<ArrayBuffer>
+  /** How surely music plays under the voice (0 … 1) of each 10 ms of the block. */
+  readonly bed: Float32Array<ArrayBuffer>
   /** As in {@link RegeneratedBlock}. */
   readonly probability: Float32Array<ArrayBuffer> | null
 }

@@ -1,3 +1,5 @@
+export { bedSeconds } from './bed/bed-seconds.js'
+export { TONE_RATE } from './bed/steady-tones.js'
 export { SAMPLE_RATE as VOICE_SAMPLE_RATE } from './block-plan.js'
 export { compareFaults, type FaultFigures } from './compare-faults.js'
 export { type DetectOptions, detectVoice } from './detect-voice.js'

@@ -14,6 +14,8 @@ export interface VoiceMap {
   readonly voice: readonly number[]
   /** Highest strength at which the engine would regenerate the second: 0 is clean, 1 is noisy. */
   readonly noise: readonly number[]
+  /** How surely music plays under the voice: 0 is not, 1 is surely. */
+  readonly music: readonly number[]
 }
 
 export interface MapVoiceOptions {
@@ -43,13 +45,15 @@ export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOpti
     release()
   }
   const rounded = (values: readonly number[]) => values.map((value) => Math.round(1000 * value) / 1000)
-  return { voicedSec: seconds.voicedSec, voice: rounded(seconds.voice), noise: rounded(seconds.noise) }
+  const { voicedSec, voice, noise, music } = seconds
+  return { voicedSec, voice: rounded(voice), noise: rounded(noise), music: rounded(music) }
 }
 
 /** Gathers frames of 10 ms into seconds. */
 class Seconds {
   readonly voice: number[] = []
   readonly noise: number[] = []
+  readonly music: number[] = []
   readonly #tally = new VoiceTally()
   #frames = 0
 
@@ -57,7 +61,7 @@ class Seconds {
     return this.#tally.amount.voicedSec
   }
 
-  add({ strength, probability }: JudgedBlock): void {
+  add({ strength, bed, probability }: JudgedBlock): void {
     this.#tally.add(probability ?? [])
     for (const [frame, value] of strength.entries()) {
       const second = Math.floor(this.#frames / FRAMES_PER_SEC)
@@ -65,6 +69,7 @@ class Seconds {
       const mean = this.voice[second] ?? 0
       this.voice[second] = mean + ((probability?.[frame] ?? 0) - mean) / (before + 1)
       this.noise[second] = Math.max(this.noise[second] ?? 0, value)
+      this.music[second] = Math.max(this.music[second] ?? 0, bed[frame] ?? 0)
       this.#frames++
     }
   }

@@ -19,7 +19,8 @@ export function sparing(engine: VoiceEngine): VoiceEngine {
       return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
     },
     judge: async (block) => {
-      return isSilent(block) ? { strength: noVoice(block), probability: noVoice(block) } : engine.judge(block)
+      const nothing = noVoice(block)
+      return isSilent(block) ? { strength: nothing, bed: nothing, probability: nothing } : engine.judge(block)
     },
     detect: async (block) => (isSilent(block) ? noVoice(block) : engine.detect(block)),
   }

@@ -65,7 +65,8 @@ export class VoicePool {
   /** How much the block needs regeneration; errors as {@link regenerate}. */
   async judge(block: Block, options: BlockOptions = {}): Promise<JudgedBlock> {
     const { channels, probability } = await this.#ask({ task: 'judge', block }, options.signal)
-    return { strength: channels[0] ?? new Float32Array(0), probability }
+    const [strength = new Float32Array(0), bed = strength] = channels
+    return { strength, bed, probability }
   }
 
   /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */

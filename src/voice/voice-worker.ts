@@ -29,8 +29,8 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
       case 'correct':
         return { ok: true, ...correction(block, await loaded.regenerate(block)) }
       case 'judge': {
-        const { strength, probability } = await loaded.judge(block)
-        return { ok: true, channels: [strength], probability }
+        const { strength, bed, probability } = await loaded.judge(block)
+        return { ok: true, channels: [strength, bed], probability }
       }
       case 'detect':
         return { ok: true, channels: [], probability: await loaded.detect(block) }
@@ -57,5 +57,5 @@ function correction(block: Block, { channels, probability }: RegeneratedBlock): 
 function transferables(answer: WorkerAnswer): ArrayBuffer[] {
   if (!answer.ok) return []
   const arrays = answer.probability ? [...answer.channels, answer.probability] : answer.channels
-  return arrays.map((array) => array.buffer)
+  return [...new Set(arrays.map((array) => array.buffer))]
 }

@@ -8,7 +8,7 @@ export interface WorkerRequest {
   readonly block: Block
 }
 
-/** A worker's response, one per request. `channels` is empty for `detect`; for `judge` it is the strength alone. */
+/** A worker's response, one per request. `channels` is empty for `detect`; for `judge` it is the strength and the bed. */
 export type WorkerAnswer =
   | {
       readonly ok: true

@@ -118,6 +118,7 @@ describe('the parts to send', () => {
   const map = (text: string, voiced = text) => ({
     voicedSec: 1,
     noise: [...text].map((each) => (each === 'n' ? 1 : 0)),
+    music: [],
     voice: [...voiced].map((each) => (each === '.' ? 0 : 1)),
   })
 

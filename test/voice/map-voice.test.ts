@@ -22,6 +22,11 @@ describe('a map of voice and noise', () => {
   })
 
   test('finds neither in silence', async () => {
-    expect(await map(new Float32Array(2 * SAMPLE_RATE))).toEqual({ voicedSec: 0, voice: [0, 0], noise: [0, 0] })
+    expect(await map(new Float32Array(2 * SAMPLE_RATE))).toEqual({
+      voicedSec: 0,
+      voice: [0, 0],
+      noise: [0, 0],
+      music: [0, 0],
+    })
   })
 })

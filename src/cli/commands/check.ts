@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import picocolors from 'picocolors'
 import type { Colors } from 'picocolors/types.js'
+import type { Recipe } from '../../config/preset-schema.js'
 import { overallExitCode } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
 import { audioStreams, type MediaInfo } from '../../media/index.js'
@@ -12,6 +13,7 @@ import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../argument
 import { defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { bedLine } from '../show/bed-line.js'
 import { voiceLine } from '../show/voice-line.js'
 
 /** `voxmux check <input…>` */
@@ -43,7 +45,7 @@ export const command = defineCommand({
       const outcome = await checkFile(input, settings, { ...config.limits, requireVoice }, signal)
       outcomes.push(outcome)
       output.event({ ...outcome.file })
-      output.print(describeCheck(outcome.file, leastGapSec(settings.recipe), colors))
+      output.print(describeCheck(outcome.file, settings.recipe, config.service.kind === 'embedded', colors))
     }
     const exitCode = overallExitCode(outcomes.map((outcome) => outcome.exitCode))
     output.result({ exitCode, files: outcomes.map(({ file }) => file) })
@@ -55,8 +57,14 @@ export const command = defineCommand({
  * Describes a checked file for people: its media, and what the service would refuse, both for the whole file and for
  * what voxmux sends.
  */
-function describeCheck({ input, media, verdicts, map, error }: CheckedFile, gapSec: number, colors: Colors): string {
+function describeCheck(
+  { input, media, verdicts, map, error }: CheckedFile,
+  recipe: Recipe,
+  isEmbedded: boolean,
+  colors: Colors,
+): string {
   const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
+  const bed = bedLine(map?.music.filter((value) => value >= 0.5).length ?? 0, isEmbedded)
   const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
   if (!isJudged)
     return [
@@ -70,7 +78,8 @@ function describeCheck({ input, media, verdicts, map, error }: CheckedFile, gapS
       ? [readyLine(verdicts.asIs.length === 0, colors)]
       : verdictLines('voice', verdicts.asSent, colors)),
     ...verdictLines('unchanged', verdicts.asIs, colors),
-    ...(map === null ? [] : [`  ${'noise'.padEnd(9)} ${voiceLine(map, gapSec)}`]),
+    ...(map === null ? [] : [`  ${'noise'.padEnd(9)} ${voiceLine(map, leastGapSec(recipe))}`]),
+    ...(bed === null ? [] : [`  ${'bed'.padEnd(9)} ${bed}`]),
     ...remedyLines([...new Set(verdicts.asSent.flatMap(({ remedies }) => remedies))]),
   ].join('\n')
 }

@@ -35,6 +35,7 @@ import { type Limits, refusalError } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
 import { describeError } from '../output/output.js'
+import { bedLine } from './bed-line.js'
 
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
@@ -72,7 +73,8 @@ export async function showPlans(
         files.push({ ...own, receipt: receiptPath(request.input) })
         continue
       }
-      const plan = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+      const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+      const plan = await withBedNote(narrow, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
       output.print(planText(plan, ffmpeg, { verbose, isFree }))
@@ -91,6 +93,15 @@ export async function showPlans(
   const exitCode = overallExitCode(codes)
   output.result({ exitCode, files })
   return exitCode
+}
+
+/** Adds a note if music plays under a voice that is sent. */
+async function withBedNote(plan: JobPlan, isFree: boolean, signal: AbortSignal): Promise<JobPlan> {
+  const track = plan.tracks.find(({ pieces }) => pieces.length > 0)
+  if (!track) return plan
+  const { trackBedSec } = await import('../../pipeline/voice/map-track.js')
+  const note = bedLine(await trackBedSec(plan.media, track.stream, signal), isFree)
+  return note ? { ...plan, notes: [...plan.notes, note] } : plan
 }
 
 /** Placeholder for the work folder, whose name changes with every run. */

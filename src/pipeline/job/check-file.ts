@@ -10,7 +10,7 @@ import type { JobSettings } from '../plan/job-settings.js'
 import { judge, type Verdicts } from '../plan/judge.js'
 import { checkWriting } from '../plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../plan/plan-tracks.js'
-import { mapTrack } from '../voice/map-track.js'
+import { MOST_MAPPED_SEC, mapTrack } from '../voice/map-track.js'
 import { mappedVoiceVerdicts, noVoiceVerdicts } from '../voice/no-voice-verdicts.js'
 
 /** The result of the pre-check of one input. */
@@ -62,9 +62,6 @@ export async function checkFile(
     return outcome(input, media, both, error)
   }
 }
-
-/** Mapping a longer file would take minutes, and a check has to be quick. */
-const MOST_MAPPED_SEC = 600
 
 /**
  * Searches the first track for a voice, and maps it if that is quick. Called only if nothing else is wrong: it takes a

@@ -1,7 +1,10 @@
 import { blamingFile, FILE_CLOCK_INPUT_OPTIONS, fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
 import { fileClockFilters } from '../../media/pcm/file-clock.js'
-import { mapVoice, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
+import { bedSeconds, mapVoice, TONE_RATE, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
+
+/** Longer files take minutes to map, and a check has to be quick. */
+export const MOST_MAPPED_SEC = 600
 
 /**
  * Maps the voice and the noise of an audio track on the file's own clock, with the built-in engine. Decodes the track
@@ -10,9 +13,29 @@ import { mapVoice, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voi
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
 export async function mapTrack(media: MediaInfo, stream: AudioStreamInfo, signal?: AbortSignal): Promise<VoiceMap> {
+  return withMono(media, stream, VOICE_SAMPLE_RATE, signal, async (chunks) => {
+    await using pool = new VoicePool()
+    return await mapVoice({ channelCount: 1, chunks }, { pool, signal })
+  })
+}
+
+/** Seconds of music under the voice of an audio track; 0 if the file is long. Throws what {@link mapTrack} throws. */
+export async function trackBedSec(media: MediaInfo, stream: AudioStreamInfo, signal?: AbortSignal): Promise<number> {
+  if (media.durationSec === null || media.durationSec > MOST_MAPPED_SEC) return 0
+  return withMono(media, stream, TONE_RATE, signal, bedSeconds)
+}
+
+/** Decodes a track to one channel of floats, on the file's own clock. */
+async function withMono<T>(
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  sampleRate: number,
+  signal: AbortSignal | undefined,
+  use: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<T> {
   const { path, startSec } = media
   const onClock = fileClockFilters({ startSec, sampleRate: stream.sampleRate }, { kind: 'all' })
-  const filters = [...onClock, `aresample=${VOICE_SAMPLE_RATE}`, 'aformat=sample_fmts=flt:channel_layouts=mono']
+  const filters = [...onClock, `aresample=${sampleRate}`, 'aformat=sample_fmts=flt:channel_layouts=mono']
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(
       {
@@ -22,7 +45,6 @@ export async function mapTrack(media: MediaInfo, stream: AudioStreamInfo, signal
       },
       { signal, input: path },
     )
-    await using pool = new VoicePool()
-    return await mapVoice({ channelCount: 1, chunks: stdout }, { pool, signal })
+    return await use(stdout)
   })
 }

@@ -39,8 +39,8 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
     },
     judge: async (block: Block): Promise<JudgedBlock> => {
-      const strength = await judgeBlock(block, settings, gain, listen, FRAME_SAMPLES)
-      return { strength, probability: detectWithRnnoise(rnnoise, block) }
+      const judged = await judgeBlock(block, settings, gain, listen, FRAME_SAMPLES)
+      return { ...judged, probability: detectWithRnnoise(rnnoise, block) }
     },
     detect: async (block) => detectWithRnnoise(rnnoise, block),
   }

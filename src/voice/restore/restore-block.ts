@@ -1,8 +1,11 @@
+import { bedsOf } from '../bed/beds-of.js'
 import type { Block } from '../block-plan.js'
+import type { JudgedBlock } from '../engine.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
 import { likenessOf } from './likeness.js'
+import { added, goBack } from './mix-samples.js'
 import { type PreparedChannel, prepareChannel, unprepared } from './prepare-channel.js'
 import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
@@ -18,8 +21,8 @@ export type Listener = (channel: PreparedChannel) => Promise<readonly Float32Arr
 
 /**
  * Regenerates a block, for every engine. Models process each channel, and their gain gives the possible change. The
- * sound that they remove decides how much of that change is made. Without evidence of noise, the samples stay as they
- * are, to the bit.
+ * sound that they remove decides how much of that change is made. Without evidence of noise, and if music plays under
+ * the voice, the samples stay as they are, to the bit.
  *
  * @returns the block alone
  */
@@ -33,10 +36,18 @@ export async function restoreBlock(
   const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
   const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
+  const isChanged = changes.some(
+    ({ wet, rumble }, c) =>
+      prepared[c]?.sound !== channels[c] || isAnywhere(wet) || (rumble !== undefined && isAnywhere(rumble.strength)),
+  )
+  const beds = isChanged ? bedsIn(prepared, changes) : []
   const mended = changes.map(({ change, wet, rumble }, c) => {
     const voice = prepared[c]?.sound.subarray(innerStart, innerEnd) ?? change
     const mended = added(voice, change, wet, innerStart)
-    return rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
+    const steady = rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
+    const bed = beds[c]
+    if (bed) goBack(steady, original[c] ?? steady, bed, innerStart)
+    return steady
   })
   limitPeaks(mended, original)
   return mended
@@ -57,6 +68,8 @@ interface ChannelChange {
   readonly change: Float32Array
   readonly wet: Float64Array
   readonly rumble: Rumble | undefined
+  /** How far the channel shares the gain of all, frame by frame. */
+  readonly alike: Float64Array
 }
 
 async function findChanges(
@@ -81,19 +94,33 @@ async function findChanges(
       const share = alike[i] ?? 1
       return share * value + (1 - share) * (alone[i] ?? 0)
     })
-    if (!gain.correctsFaults) return { change, wet, rumble: undefined }
+    const found = { change, wet, alike }
+    if (!gain.correctsFaults) return { ...found, rumble: undefined }
     // The change takes the rumble out as far as it is made: only the rest is left to do.
     const rumble = findRumble(channels[c] ?? change)
     const left = rumble.strength.map((value, i) => value * (1 - (wet[i] ?? 0)))
-    return { change, wet, rumble: { change: rumble.change, strength: left } }
+    return { ...found, rumble: { change: rumble.change, strength: left } }
   })
 }
 
+function bedsIn(prepared: readonly PreparedChannel[], changes: readonly ChannelChange[]): Float64Array[] {
+  const lows = prepared.map((channel) => channel.low())
+  return bedsOf(
+    lows,
+    changes.map(({ alike }) => alike),
+    HOP_SEC,
+  )
+}
+
+function isAnywhere(strength: Float64Array): boolean {
+  return strength.some((value) => value > 0)
+}
+
 /**
- * How strongly {@link restoreBlock} would change a block.
+ * How strongly {@link restoreBlock} would change a block if there were no bed, and how surely there is one.
  *
  * @param frameSamples length of the frames of the result
- * @returns the strength in each frame of the block itself, in the channel that changes most: 0 … 1
+ * @returns each frame of the block itself, in the channel with the highest value: 0 … 1
  */
 export async function judgeBlock(
   block: Block,
@@ -101,35 +128,23 @@ export async function judgeBlock(
   gain: FrameGain,
   listen: Listener,
   frameSamples: number,
-): Promise<Float32Array<ArrayBuffer>> {
+): Promise<Pick<JudgedBlock, 'strength' | 'bed'>> {
   const { channels, innerStart, innerEnd } = block
   const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
-  return Float32Array.from({ length: Math.ceil((innerEnd - innerStart) / frameSamples) }, (_, frame) => {
-    const start = innerStart + frame * frameSamples
-    const isPrepared = prepared.some(({ sound }, c) => differs(sound, channels[c] ?? sound, start, frameSamples))
-    if (isPrepared) return 1
-    const hop = Math.round((start + frameSamples / 2) / HOP_SAMPLES)
-    return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))
-  })
-}
-
-/** The original with so much of the change; the strength runs straight from one window's middle to the next. */
-function added(
-  original: Float32Array,
-  change: Float32Array,
-  wet: Float64Array,
-  innerStart: number,
-): Float32Array<ArrayBuffer> {
-  const mended = new Float32Array(original)
-  for (let i = 0; i < mended.length; i++) {
-    const at = (innerStart + i) / HOP_SAMPLES
-    const frame = Math.floor(at)
-    const left = wet[frame] ?? 0
-    const here = left + ((wet[frame + 1] ?? left) - left) * (at - frame)
-    if (here !== 0) mended[i] = (original[i] ?? 0) + here * (change[innerStart + i] ?? 0)
+  const beds = bedsIn(prepared, changes)
+  const length = Math.ceil((innerEnd - innerStart) / frameSamples)
+  const hopOf = (frame: number) => Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
+  return {
+    strength: Float32Array.from({ length }, (_, frame) => {
+      const start = innerStart + frame * frameSamples
+      const isPrepared = prepared.some(({ sound }, c) => differs(sound, channels[c] ?? sound, start, frameSamples))
+      if (isPrepared) return 1
+      const hop = hopOf(frame)
+      return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))
+    }),
+    bed: Float32Array.from({ length }, (_, frame) => Math.max(0, ...beds.map((bed) => bed[hopOf(frame)] ?? 0))),
   }
-  return mended
 }
 
 /**

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { bedLine } from '../../src/cli/show/bed-line.js'
+import { showPlans } from '../../src/cli/show/dry-run.js'
+import { checkFile } from '../../src/pipeline/job/check-file.js'
+import { fixture } from '../helpers/job-bench.js'
+import { ffmpeg, testFolder } from '../helpers/media-factory.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+
+it('says how long music plays, and what happens to it', () => {
+  expect(bedLine(0.4, true)).toBeNull()
+  expect(bedLine(12, true)).toBe('Music plays under the voice for 0:12.000. The sound stays as it is there.')
+  expect(bedLine(12, false)).toContain('A service may change it.')
+})
+
+it('check and a dry run find music under a voice', async () => {
+  const folder = await testFolder()
+  const path = folder.file('bed.wav')
+  const chord = 'aevalsrc=0.05*(sin(1644*t)+sin(2071*t)+sin(2463*t)):d=3:s=48000'
+  const mix = '[0][1]amix=inputs=2:normalize=0:duration=shortest'
+  await ffmpeg('-i', fixture('speech.wav'), '-f', 'lavfi', '-i', chord, '-filter_complex', mix, path)
+  const request = requestFor(path)
+  const { signal } = new AbortController()
+  const { file } = await checkFile(path, request.settings, {}, signal)
+  expect(file.map?.music.filter((value) => value >= 0.5).length).toBeGreaterThanOrEqual(2)
+
+  const lines: string[] = []
+  const output = { event: () => {}, print: (line: string) => lines.push(line), note: () => {}, result: () => {} }
+  await showPlans([request], {}, { cwd: '/', output, signal } as never, { isFree: true })
+  expect(lines.join()).toMatch(/Music plays under the voice for 0:0[23]/)
+  await folder.remove()
+})
