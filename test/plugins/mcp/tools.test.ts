@@ -1,7 +1,9 @@
 import { copyFileSync, existsSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TOOL_SCHEMAS } from '../../../plugins/mcp/tool-schemas.js'
+import { openLedger } from '../../../src/ledger/index.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 import { type Agent, clientSdk, describeWithMcp, endOfJob, startAgent, type ToolAnswer } from './mcp-bench.js'
 
@@ -77,6 +79,23 @@ describeWithMcp('the tools over stdio', () => {
     expect(changed.structuredContent.error).toMatchObject({ code: 'ERR_PLAN_TOKEN', remedies: [expect.any(String)] })
     const { jobs } = (await agent.call('status')).structuredContent
     expect(jobs.filter(({ input: own }: { input: string }) => own === input)).toEqual([])
+  })
+
+  it('send nothing of a file that changed while its job waited', async () => {
+    const input = shop.take('speech.wav', 'waiting.wav')
+    const ledger = await openLedger(join(shop.env.VOXMUX_STATE_DIR ?? '', 'ledger.sqlite'))
+    try {
+      await ledger.jobs.pause(null, 'test')
+      const { plan } = (await agent.call('plan', { input })).structuredContent
+      const { job } = (await agent.call('run', { input, plan })).structuredContent
+      utimesSync(input, new Date(), new Date(0))
+      await ledger.jobs.resume(null)
+      const ended = await endOfJob(agent.call, job)
+      expect(ended).toMatchObject({ status: 'rejected', error: { code: 'ERR_VETOED' } })
+      expect(ended.error.message).toContain('changed after its plan was shown')
+    } finally {
+      await ledger.close()
+    }
   })
 
   it('say with code and remedies what they refuse', async () => {
