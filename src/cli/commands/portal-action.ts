@@ -16,13 +16,15 @@ export interface PortalRequest {
   readonly secretPosition: SecretPosition
   readonly secretStdin?: boolean | undefined
   readonly limit: string
+  readonly port: string
+  readonly signal: AbortSignal
 }
 
 /** Performs one action and reports it: an event for programs, text for people. */
 export type PortalAction = (request: PortalRequest) => void | Promise<void>
 
 /** The user of the account that the command names. The account `local` always exists. */
-export function accountUser({ portal, account }: PortalRequest) {
+export function accountUser({ portal, account }: Pick<PortalRequest, 'portal' | 'account'>) {
   return account === 'local' ? portal.accounts.ensure(account) : portal.accounts.named(account)
 }
 

@@ -11,7 +11,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
   'keys list': async ({ portal, output }) => {
     const keys = await portal.keys.list()
     const names = new Map((await portal.accounts.list()).map((user) => [user.id, user.name]))
-    for (const key of keys) output.event({ event: 'key', ...shown(key), account: names.get(key.userId) ?? null })
+    for (const key of keys) output.event({ event: 'key', ...shownKey(key), account: names.get(key.userId) ?? null })
     const rows = keys.map((key) => [
       key.clientId,
       key.name,
@@ -28,7 +28,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
 
   'keys revoke': async ({ portal, output, subject }) => {
     const key = await portal.keys.revoke(required(subject, 'The client id'))
-    output.event({ event: 'key', ...shown(key) })
+    output.event({ event: 'key', ...shownKey(key) })
     output.print(`${key.name} (${key.clientId}) is revoked. Neither the key nor its tokens work any longer.`)
   },
 
@@ -43,7 +43,7 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
 
 function showSecret({ portal, output }: PortalRequest, key: NewApiKey): void {
   const { tenantId, scope } = portal.identity
-  output.event({ event: 'key', ...shown(key), client_secret: key.clientSecret, tenant_id: tenantId, scope })
+  output.event({ event: 'key', ...shownKey(key), client_secret: key.clientSecret, tenant_id: tenantId, scope })
   output.print(`${key.name}, valid until ${dayOf(key.expiresMs)}. The secret is shown only once:
 
 export VOXMUX_TENANT_ID=${tenantId}
@@ -52,6 +52,7 @@ export VOXMUX_CLIENT_SECRET=${key.clientSecret}
 export VOXMUX_SCOPE=${scope}`)
 }
 
-function shown({ clientId, name, createdMs, expiresMs, revokedMs }: ApiKey) {
+/** A key without its secret. */
+export function shownKey({ clientId, name, createdMs, expiresMs, revokedMs }: ApiKey) {
   return { client_id: clientId, name, createdMs, expiresMs, revokedMs }
 }

@@ -33,6 +33,7 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
     const entries = await portal.deliveries.latest(count(limit))
     for (const entry of entries) output.event({ ...entry, event: 'delivery' })
     const rows = entries.map((entry) => [
+      String(entry.id),
       new Date(entry.atMs).toISOString(),
       entry.outcome,
       `try ${entry.attempt}`,
@@ -42,6 +43,13 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       entry.detail,
     ])
     output.print(rows.length === 0 ? 'No webhook has been sent yet.' : table(rows))
+  },
+
+  'webhook redeliver': async ({ portal, output, subject }) => {
+    const id = Number(required(subject, 'The id of a delivery'))
+    await portal.outbox.redeliver(id)
+    output.event({ event: 'redelivery', id })
+    output.print('The webhook is queued again. The log shows its delivery.')
   },
 }
 

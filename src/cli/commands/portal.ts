@@ -6,6 +6,7 @@ import { nodeFolder, serviceFolder, sharedStore } from '../service-place.js'
 import type { PortalAction } from './portal-action.js'
 import { CREDIT_ACTIONS } from './portal-credits.js'
 import { KEY_ACTIONS } from './portal-keys.js'
+import { PAGE_ACTIONS } from './portal-page.js'
 import { SHOW_ACTIONS } from './portal-show.js'
 import { WEBHOOK_ACTIONS } from './portal-webhook.js'
 
@@ -15,7 +16,11 @@ const ACTIONS: Readonly<Record<string, PortalAction>> = {
   ...KEY_ACTIONS,
   ...CREDIT_ACTIONS,
   ...WEBHOOK_ACTIONS,
+  ...PAGE_ACTIONS,
 }
+
+/** Topics without an action. */
+const ALONE: ReadonlySet<string> = new Set(['show', 'usage', 'page'])
 
 /** `voxmux portal …` */
 export const command = defineCommand({
@@ -31,17 +36,19 @@ export const command = defineCommand({
       'webhook set --url https://example.com/hook --secret-position header --secret-stdin',
       'set the address that gets the webhooks',
     ],
-    ['webhook log', 'list the webhooks sent; also: webhook clear'],
+    ['webhook log', 'list the webhooks sent; also: webhook redeliver ID, webhook clear'],
+    ['usage', 'show files, sound and credits of the last 30 days'],
+    ['page --port 8790', 'open the portal as a page on this machine'],
   ],
   build: (parser) =>
     parser
       .positional('topic', {
         type: 'string',
         demandOption: true,
-        describe: 'Topic: show, account, keys, credits or webhook',
+        describe: 'Topic: show, usage, account, keys, credits, webhook or page',
       })
       .positional('action', { type: 'string', describe: 'Action on the topic' })
-      .positional('subject', { type: 'string', describe: 'Client id or seconds' })
+      .positional('subject', { type: 'string', describe: 'Client id, seconds or delivery id' })
       .option('data', { type: 'string', describe: 'Folder of the service (default: that of the built-in service)' })
       .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (postgres://…)' })
       .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
@@ -61,16 +68,29 @@ export const command = defineCommand({
       })
       .option('secret-stdin', { type: 'boolean', describe: 'Read the secret of the webhooks from stdin' })
       .option('limit', { type: 'string', default: '50', describe: 'Number of log lines to show' })
+      .option('port', {
+        type: 'string',
+        default: '0',
+        requiresArg: true,
+        describe: 'Port of the page; 0 picks a free one',
+      })
       .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
-  run: async (args, { cwd, env, output }) => {
-    const words = args.topic === 'show' ? 'show' : [args.topic, args.action].filter(Boolean).join(' ')
+  run: async (args, { cwd, env, output, signal }) => {
+    const words = ALONE.has(args.topic) ? args.topic : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]
     if (!act) throw unknownAction(words)
     const store = sharedStore(args, env)
     const place = store === undefined ? { dataDir: await folderOf(args, { cwd, env }) } : { store }
     const portal = await openPortal(place)
     try {
-      await act({ portal, output, ...args, secretPosition: args['secret-position'], secretStdin: args['secret-stdin'] })
+      await act({
+        portal,
+        output,
+        signal,
+        ...args,
+        secretPosition: args['secret-position'],
+        secretStdin: args['secret-stdin'],
+      })
       return 0
     } finally {
       await portal.close()

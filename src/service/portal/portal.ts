@@ -4,6 +4,7 @@ import type { Accounts } from '../store/accounts.js'
 import { openNodeStore, type StorePlace } from '../store/open-node-store.js'
 import { readIdentity, type ServiceIdentity } from '../store/service-store.js'
 import type { DeliveryLog } from '../webhooks/delivery-log.js'
+import type { Outbox } from '../webhooks/outbox.js'
 import type { WebhookTargets } from '../webhooks/webhook-target.js'
 
 /** The settings and records of an operator, in the store itself. Running nodes see changes at once. */
@@ -13,6 +14,7 @@ export interface Portal {
   readonly keys: ApiKeys
   readonly webhooks: WebhookTargets
   readonly deliveries: DeliveryLog
+  readonly outbox: Pick<Outbox, 'redeliver'>
   readonly signingKeys: Pick<SigningKeys, 'replace'>
   close(): Promise<void>
 }
@@ -31,6 +33,7 @@ export async function openPortal(place: StorePlace): Promise<Portal> {
       keys: new ApiKeys(store.keys),
       webhooks: store.targets,
       deliveries: store.log,
+      outbox: store.outbox,
       signingKeys: new SigningKeys(store.signingKeys, Number.POSITIVE_INFINITY),
       close,
     }

@@ -12,6 +12,14 @@ export interface ServiceUser {
 /** Name of the default account of the embedded service and of `portal`. */
 export const LOCAL_ACCOUNT = 'local'
 
+/** Files and sound of a user since a time. Deleted records do not count. */
+export interface Usage {
+  readonly files: number
+  readonly failed: number
+  /** Seconds of sound that were charged. */
+  readonly chargedSec: number
+}
+
 /** Accounts and their users. */
 export interface Accounts {
   /** @throws {UsageError} `ERR_ACCOUNT_EXISTS` */
@@ -31,6 +39,8 @@ export interface Accounts {
    * @throws {UsageError} `ERR_USAGE` for a number that is negative or too large
    */
   setCredits(userId: string, creditsSec: number | null): Promise<void>
+  /** @param sinceMs time of registration of the first file, in Unix milliseconds */
+  usage(userId: string, sinceMs: number): Promise<Usage>
 }
 
 /** The account name of an external subject. */

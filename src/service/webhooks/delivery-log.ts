@@ -1,5 +1,6 @@
 /** One attempt to deliver an event, for operators. */
 export interface DeliveryLogEntry {
+  readonly id: number
   readonly atMs: number
   readonly fileId: string
   readonly type: string

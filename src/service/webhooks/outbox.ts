@@ -29,7 +29,13 @@ export interface Outbox {
   /** Leases up to `count` events that are due and the first of their file. */
   claim(owner: string, leaseMs: number, count: number): Promise<OutgoingEvent[]>
   /** Ends an attempt and logs it. Does nothing if another node has the lease now. */
-  settle(event: OutgoingEvent, settlement: Settlement, entry: Omit<DeliveryLogEntry, 'atMs'>): Promise<void>
+  settle(event: OutgoingEvent, settlement: Settlement, entry: Omit<DeliveryLogEntry, 'id' | 'atMs'>): Promise<void>
+  /**
+   * Sends the event of a log entry again. An event that still waits becomes due at once.
+   *
+   * @throws {UsageError} `ERR_DELIVERY_UNKNOWN`
+   */
+  redeliver(entryId: number): Promise<void>
   /** Returns an unfinished delivery when the node stops. It does not count as an attempt. */
   release(event: OutgoingEvent): Promise<void>
 }

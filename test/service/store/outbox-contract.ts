@@ -111,6 +111,30 @@ export function outboxContract(open: OpenTwoNodes): void {
     expect((await due('one')).attempt).toBe(2)
   })
 
+  it('is sent again from the log, once for any number of requests', async () => {
+    const { one, other } = nodes
+    await toldFile()
+    const event = await due('one')
+    await one.outbox.settle(event, { outcome: 'failed', againInMs: DAY_MS }, entryOf(event, 'failed'))
+    const [failed] = await one.log.latest(1)
+    await other.outbox.redeliver(failed?.id ?? 0)
+    const again = await due('other')
+    expect(again.id).toBe(event.id)
+    await other.outbox.settle(again, { outcome: 'given-up' }, entryOf(again, 'given-up'))
+    const [givenUp] = await one.log.latest(1)
+    for (let call = 0; call < 2; call++) await one.outbox.redeliver(givenUp?.id ?? 0)
+    const told: OutgoingEvent[] = []
+    // The other two of the file, and this one again.
+    for (let left = 3; left > 0; left -= 1) {
+      const next = await due('one')
+      told.push(next)
+      await one.outbox.settle(next, { outcome: 'delivered' }, entryOf(next, 'delivered'))
+    }
+    expect(told.at(-1)).toMatchObject({ body: event.body, secret: event.secret, userId: event.userId, attempt: 1 })
+    expect(await claim('one')).toEqual([])
+    await expect(one.outbox.redeliver(0)).rejects.toMatchObject({ code: 'ERR_DELIVERY_UNKNOWN' })
+  })
+
   it('writes down every attempt, newest first, for a time', async () => {
     const { one, other } = nodes
     await toldFile()
@@ -120,9 +144,10 @@ export function outboxContract(open: OpenTwoNodes): void {
     const second = await due('other')
     await other.outbox.settle(second, { outcome: 'given-up' }, entryOf(second, 'given-up'))
     const log = await one.log.latest(9)
+    const id = expect.any(Number)
     expect(log).toEqual([
-      { ...entryOf(second, 'given-up'), atMs: 1_800_000_000_000 + DAY_MS },
-      { ...entryOf(event, 'failed'), atMs: 1_800_000_000_000 },
+      { ...entryOf(second, 'given-up'), id, atMs: 1_800_000_000_000 + DAY_MS },
+      { ...entryOf(event, 'failed'), id, atMs: 1_800_000_000_000 },
     ])
     expect(await other.log.latest(1)).toEqual(log.slice(0, 1))
     await one.log.forgetOld(DAY_MS)

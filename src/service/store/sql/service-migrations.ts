@@ -115,4 +115,9 @@ ALTER TABLE file ADD COLUMN charged_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE file SET charged_ms = ${inMs('charged_sec')};
 ALTER TABLE file DROP COLUMN charged_sec;
 `,
+  // The event of a delivery, to send it again.
+  `
+ALTER TABLE webhook_log ADD COLUMN user_id TEXT;
+ALTER TABLE webhook_log ADD COLUMN body TEXT;
+`,
 ]

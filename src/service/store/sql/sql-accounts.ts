@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Row, Statements } from '../../../ledger/index.js'
-import { type Accounts, accountExists, accountUnknown, creditsMs, outsideName, type ServiceUser } from '../accounts.js'
+import {
+  type Accounts,
+  accountExists,
+  accountUnknown,
+  creditsMs,
+  outsideName,
+  type ServiceUser,
+  type Usage,
+} from '../accounts.js'
 
 /** {@link Accounts} in SQL. */
 export class SqlAccounts implements Accounts {
@@ -48,6 +56,16 @@ export class SqlAccounts implements Accounts {
 
   async setCredits(userId: string, creditsSec: number | null): Promise<void> {
     await this.#database.run('UPDATE user SET credits_ms = ? WHERE id = ?', [creditsMs(creditsSec), userId])
+  }
+
+  async usage(userId: string, sinceMs: number): Promise<Usage> {
+    const row = await this.#database.get(
+      `SELECT COUNT(*) AS files, SUM(CASE WHEN error_code <> 0 THEN 1 ELSE 0 END) AS failed, SUM(charged_ms) AS charged
+       FROM file WHERE user_id = ? AND created_ms >= ?`,
+      [userId, sinceMs],
+    )
+    const { files = 0, failed = 0, charged = 0 } = row ?? {}
+    return { files: Number(files), failed: Number(failed), chargedSec: Number(charged) / 1000 }
   }
 
   async #byName(name: string, statements: Statements = this.#database): Promise<ServiceUser | undefined> {

@@ -12,6 +12,7 @@ export class SqlDeliveryLog implements DeliveryLog {
   async latest(limit: number): Promise<DeliveryLogEntry[]> {
     const rows = await this.#database.all('SELECT * FROM webhook_log ORDER BY id DESC LIMIT ?', [limit])
     return rows.map((row) => ({
+      id: Number(row.id),
       atMs: Number(row.at_ms),
       fileId: String(row.file_id),
       type: String(row.type),

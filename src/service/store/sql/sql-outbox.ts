@@ -1,3 +1,4 @@
+import { UsageError } from '../../../core/errors.js'
 import type { Database, Row, SqlValue, Transaction } from '../../../ledger/index.js'
 import type { DeliveryLogEntry } from '../../webhooks/delivery-log.js'
 import { isDeadOwner } from '../../webhooks/lease-owner.js'
@@ -55,7 +56,11 @@ export class SqlOutbox implements Outbox {
     })
   }
 
-  async settle(event: OutgoingEvent, settlement: Settlement, entry: Omit<DeliveryLogEntry, 'atMs'>): Promise<void> {
+  async settle(
+    event: OutgoingEvent,
+    settlement: Settlement,
+    entry: Omit<DeliveryLogEntry, 'id' | 'atMs'>,
+  ): Promise<void> {
     const { fileId, attempt, method, url, type, status, outcome, detail } = entry
     await this.#database.transaction(async (tx) => {
       const { changes } =
@@ -67,9 +72,31 @@ export class SqlOutbox implements Outbox {
           : await tx.run(`DELETE FROM webhook_event ${OF_LEASE}`, leaseOf(event))
       if (changes === 0) return
       await tx.run(
-        `INSERT INTO webhook_log (event_id, file_id, at_ms, attempt, method, url, type, status, outcome, detail)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [event.id, fileId, tx.nowMs, attempt, method, url, type, status, outcome, detail],
+        `INSERT INTO webhook_log
+         (event_id, file_id, at_ms, attempt, method, url, type, status, outcome, detail, user_id, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        [
+          ...[event.id, fileId, tx.nowMs, attempt, method, url, type, status, outcome, detail],
+          ...[event.userId, JSON.stringify(event.body)],
+        ],
+      )
+    })
+  }
+
+  async redeliver(entryId: number): Promise<void> {
+    await this.#database.transaction(async (tx) => {
+      const entry = await tx.get('SELECT file_id, user_id, body FROM webhook_log WHERE id = ?', [entryId])
+      const { file_id: fileId = null, user_id: userId = null, body = null } = entry ?? {}
+      if (body === null)
+        throw new UsageError('ERR_DELIVERY_UNKNOWN', `The log has no webhook with the id ${entryId}.`, {
+          remedies: ['List the deliveries: voxmux portal webhook log'],
+        })
+      const due = "UPDATE webhook_event SET due_ms = ? WHERE file_id = ? AND body = ? AND state = 'waiting'"
+      if ((await tx.run(due, [tx.nowMs, fileId, body])).changes > 0) return
+      await tx.run(
+        `INSERT INTO webhook_event (file_id, user_id, body, secret, due_ms, created_ms)
+         VALUES (?, ?, ?, (SELECT webhook_secret FROM file WHERE id = ?), ?, ?)`,
+        [fileId, userId, body, fileId, tx.nowMs, tx.nowMs],
       )
     })
   }
