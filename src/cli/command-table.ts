@@ -18,6 +18,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/check.js'),
   },
   {
+    name: 'ui',
+    usage: '[file]',
+    summary: 'Do the same in a browser page of this computer.',
+    load: () => import('./commands/ui.js'),
+  },
+  {
     name: 'timeline',
     usage: '<cut>',
     summary: 'Regenerate only what a timeline plays (OTIO, FCPXML, FCP7 XML, EDL, MLT).',

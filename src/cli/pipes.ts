@@ -1,8 +1,9 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../core/errors.js'
+import { makeProcessFolder } from '../core/process-folder.js'
 import type { CommandContext } from './command.js'
 
 /** The word for stdin and stdout. */
@@ -48,7 +49,7 @@ export async function openPipes(
   if (toStdout && process.stdout.isTTY)
     throw wrong('-o - would write media into this terminal.', 'Pipe it on, or name a file.')
   const extension = format ?? (fromStdin ? 'wav' : extname(input[0] ?? '').slice(1))
-  const folder = await makePipeFolder(stateDir)
+  const folder = await makeProcessFolder(join(stateDir, 'pipes'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {
     const inputs = fromStdin ? [join(folder, 'stdin')] : input
@@ -64,23 +65,6 @@ export async function openPipes(
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** A folder named for this process. Removes those of processes that were killed. */
-async function makePipeFolder(stateDir: string): Promise<string> {
-  const root = join(stateDir, 'pipes')
-  await mkdir(root, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(root))
-    if (!isAlive(Number.parseInt(name, 10))) await rm(join(root, name), { recursive: true, force: true })
-  return mkdtemp(join(root, `${process.pid}-`))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { TransientError, toVoxmuxError, UsageError } from '../core/errors.js'
+import { TransientError, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import type { PageFile } from './page-files.js'
 import { allowedHosts, isSame, refusalOf } from './request-guard.js'
@@ -74,7 +74,7 @@ export async function startPageServer<Parts>(options: PageServerOptions<Parts>):
       logger.warn({ path: pathForLog(request), cause: toVoxmuxError(fault).message }, 'A request failed.')
       if (response.headersSent) response.destroy()
       else if (fault instanceof TransientError) sendError(response, 503, fault.message)
-      else if (fault instanceof UsageError) sendError(response, 400, fault.message)
+      else if (fault instanceof VoxmuxError) sendError(response, 400, fault.message)
       else sendError(response, 500, 'The request failed. The log says why.')
     })
   })

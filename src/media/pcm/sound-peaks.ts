@@ -12,7 +12,7 @@ export interface SoundPeaks {
 
 /** Enough for a waveform: nobody looks at frequencies in it. */
 const SAMPLE_RATE = 8000
-const SAMPLES_PER_PEAK = SAMPLE_RATE / 20
+const SAMPLES_PER_PEAK = SAMPLE_RATE / 100
 
 /**
  * Reads the outline of an audio track, to draw it. Decodes the track once, in constant memory for each second.

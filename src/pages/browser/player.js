@@ -7,8 +7,10 @@ let players = 0
 /**
  * One switch for two players: the second continues at the position of the first. The pictures belong to the side that
  * plays, and a position in them is a position in time.
+ *
+ * @param {string} note to tell several players of a page apart
  */
-export function player(track, isOneOfSeveral) {
+export function player(track, isOneOfSeveral, note = '') {
   const { audioIndex, startSec, lengthSec, isWhole } = track
   const group = `side-${++players}`
   const audio = Object.fromEntries(
@@ -70,7 +72,7 @@ export function player(track, isOneOfSeveral) {
     for (const name of ['timeupdate', 'play', 'pause', 'ended', 'loadedmetadata', 'seeked'])
       audio[side].addEventListener(name, () => side === now && show())
   }
-  const title = isOneOfSeveral ? `Listen to audio track ${audioIndex}` : 'Listen'
+  const title = `${isOneOfSeveral ? `Listen to audio track ${audioIndex}` : 'Listen'}${note}`
   return make(
     'section.player',
     { 'aria-label': title },

@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
+import { makeProcessFolder } from '../../core/process-folder.js'
 import { audioStreams, copyExcerpt, probe } from '../../media/index.js'
 import type { PipelineContext } from '../context.js'
 import { quickIdentity, valueSha256 } from '../file-identity.js'
@@ -31,9 +32,7 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       const startSec = (first?.startSample ?? 0) / sampleRate
       const mostSec = first?.endSample ? first.endSample / sampleRate - startSec : previewSec
       const lengthSec = Math.min(previewSec, mostSec)
-      const parent = join(context.stateDir, 'previews')
-      await mkdir(parent, { recursive: true, mode: 0o700 })
-      const folder = await mkdtemp(join(parent, 'preview-'))
+      const folder = await makeProcessFolder(join(context.stateDir, 'previews'))
       folders.push(folder)
       const excerpt = await context.slots.local.run(
         () => copyExcerpt(whole, { startSec, lengthSec, folder, signal }),

@@ -9,7 +9,7 @@ const NOISY = 0.1
 export const VOICED = 0.15
 
 /** A time range in seconds. An `endSec` of null means the track's end. */
-interface TimeRange {
+export interface TimeRange {
   readonly startSec: number
   readonly endSec: number | null
 }

@@ -1,0 +1,51 @@
+import { resolve } from 'node:path'
+import pino from 'pino'
+import { visibleText } from '../../core/visible-text.js'
+import { portNumber } from '../arguments/port-number.js'
+import { CONFIG_OPTIONS, flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
+import { defineCommand } from '../command.js'
+import { interrupted, withinSeconds } from '../interruption.js'
+import { loadConfig } from '../load-config.js'
+import { openPage } from '../terminal/open-page.js'
+
+/** `voxmux ui [file]` */
+export const command = defineCommand({
+  positionals: '[file]',
+  examples: [
+    ['', 'open the page in the browser, and choose a file there'],
+    ['clip.mov', 'open the page with this file'],
+    ['--no-open --port 8090', 'only print the address of the page'],
+  ],
+  build: (parser) =>
+    withOptions(parser.positional('file', { type: 'string', describe: 'File to begin with' }), {
+      ...CONFIG_OPTIONS,
+      preset: RUN_OPTIONS.preset,
+      ledger: RUN_OPTIONS.ledger,
+      store: RUN_OPTIONS.store,
+      port: { type: 'string', default: '0', describe: 'Port; 0 picks a free one' },
+      open: { type: 'boolean', default: true, describe: 'Open the page in the browser (--no-open: only print it)' },
+      json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
+    }),
+  run: async ({ open, port, file, ...args }, context) => {
+    const { cwd, env, output, signal } = context
+    const settings = flagsOf(args)
+    await loadConfig(args, settings, context)
+    const { startUi } = await import('../../ui/index.js')
+    const ui = await startUi({
+      ...{ cwd, env, settings, logger: pino({ level: 'warn' }, pino.destination(2)) },
+      ...{ config: args.config, file: file === undefined ? null : resolve(cwd, file), port: portNumber(port) },
+      openFolder: (folder) => openPage(folder, env),
+    })
+    try {
+      output.event({ event: 'listening', url: ui.url })
+      output.print(visibleText(`The page is at ${ui.url}`))
+      output.note('Only you have this address, because it contains a secret. Press Ctrl-C to stop.')
+      if (open && !output.json && !(await openPage(ui.startPage, env)))
+        output.note('No browser could be opened. Open the address in one.')
+      await interrupted(signal)
+      return 0
+    } finally {
+      await withinSeconds(ui.close())
+    }
+  },
+})

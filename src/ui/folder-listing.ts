@@ -1,0 +1,56 @@
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { isMediaName } from '../pipeline/plan/expand-inputs.js'
+
+/** A folder as the page shows it. */
+export interface FolderListing {
+  readonly path: string
+  /** Null for the root. */
+  readonly parent: string | null
+  /** Folders first, then media files, each in the order of their names. */
+  readonly entries: readonly FolderEntry[]
+  /** True if the folder has more entries than a page shows. */
+  readonly hasMore: boolean
+}
+
+interface FolderEntry {
+  readonly name: string
+  readonly path: string
+  readonly kind: 'folder' | 'file'
+  /** Null for a folder. */
+  readonly sizeBytes: number | null
+}
+
+const MOST_ENTRIES = 1000
+
+/**
+ * Lists the folders and the media files of a folder, without the hidden ones.
+ *
+ * @throws the file system's error
+ */
+export async function listFolder(wanted: string): Promise<FolderListing> {
+  const path = resolve(wanted)
+  const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort(byName)
+  const found = await Promise.all(names.map((name) => entryOf(path, name)))
+  const shown = found.filter((entry) => entry !== null)
+  const entries = [...shown.filter(({ kind }) => kind === 'folder'), ...shown.filter(({ kind }) => kind === 'file')]
+  const parent = dirname(path)
+  return {
+    path,
+    parent: parent === path ? null : parent,
+    entries: entries.slice(0, MOST_ENTRIES),
+    hasMore: entries.length > MOST_ENTRIES,
+  }
+}
+
+/** Null for a file that is not media, and for a link that leads nowhere. */
+async function entryOf(folder: string, name: string): Promise<FolderEntry | null> {
+  const path = join(folder, name)
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory()) return { name, path, kind: 'folder', sizeBytes: null }
+  return found?.isFile() && isMediaName(name) ? { name, path, kind: 'file', sizeBytes: found.size } : null
+}
+
+function byName(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true })
+}

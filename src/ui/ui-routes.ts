@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { basename, dirname } from 'node:path'
+import { VoxmuxError } from '../core/errors.js'
+import { audioStreams, probe, soundPeaks } from '../media/index.js'
+import type { Exchange, Route } from '../pages/page-server.js'
+import { readJsonBody } from '../pages/read-json-body.js'
+import { sendError, sendJson } from '../pages/respond.js'
+import { sendFile } from '../pages/send-file.js'
+import { readReceipt } from '../pipeline/output/receipt.js'
+import type { Comparison } from '../pipeline/report/comparison.js'
+import { addressed, COMPARISON_FILE, fileOf } from '../pipeline/report/comparison-files.js'
+import type { ComparisonStore } from '../pipeline/report/comparison-store.js'
+import { type ConfigOf, checkView, planView } from './file-view.js'
+import { listFolder } from './folder-listing.js'
+import type { JobBoard, UiJob } from './job-board.js'
+import { saveUpload } from './uploads.js'
+
+/** The parts that build every response. */
+export interface UiParts {
+  readonly board: JobBoard
+  readonly comparisons: ComparisonStore
+  readonly configOf: ConfigOf
+  readonly cwd: string
+  /** Private folder for files that are dropped on the page. */
+  readonly uploadFolder: string
+  /** Opens a folder in the person's file manager; false if this system has no program for it. */
+  readonly openFolder: (path: string) => Promise<boolean>
+  /** The facts that the page shows at its start. */
+  readonly start: object
+}
+
+type UiExchange = UiParts & Exchange
+
+const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
+/** Columns of the waveform. */
+const MOST_PEAKS = 1000
+
+/** All routes besides the page. */
+export const UI_ROUTES: readonly Route<UiParts>[] = [
+  { method: 'GET', pattern: /^\/api\/start$/, answer: ({ response, start }) => sendJson(response, 200, start) },
+  { method: 'GET', pattern: /^\/api\/folder$/, answer: answerFolder },
+  { method: 'GET', pattern: /^\/api\/waveform$/, answer: answerWaveform },
+  { method: 'POST', pattern: /^\/api\/upload$/, readsBody: true, answer: answerUpload },
+  { method: 'POST', pattern: /^\/api\/check$/, readsBody: true, answer: answerCheck },
+  { method: 'POST', pattern: /^\/api\/plan$/, readsBody: true, answer: answerPlan },
+  { method: 'POST', pattern: /^\/api\/jobs$/, readsBody: true, answer: answerStart },
+  { method: 'POST', pattern: /^\/api\/previews$/, readsBody: true, answer: answerPreview },
+  {
+    method: 'GET',
+    pattern: new RegExp(`^${JOB}$`),
+    answer: withJob(({ response }, job) => sendJson(response, 200, job)),
+  },
+  { method: 'POST', pattern: new RegExp(`^${JOB}/stop$`), answer: withJob(answerStop) },
+  { method: 'POST', pattern: new RegExp(`^${JOB}/folder$`), answer: withJob(answerOpenFolder) },
+  { method: 'GET', pattern: new RegExp(`^${JOB}/output$`), answer: withJob(answerOutput) },
+  { method: 'GET', pattern: new RegExp(`^${JOB}/comparison$`), answer: withJob(answerComparison) },
+  { method: 'GET', pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`), answer: withJob(answerMedia) },
+]
+
+/** Responds with 404 if the job in the address does not exist. */
+function withJob(answer: (exchange: UiExchange, job: UiJob) => void | Promise<void>) {
+  return (exchange: UiExchange) => {
+    const job = exchange.board.get(exchange.groups.id ?? '')
+    return job ? answer(exchange, job) : sendError(exchange.response, 404, 'This job does not exist.')
+  }
+}
+
+/** A signal that fires when the page no longer waits for the response. */
+function whileOpen(response: ServerResponse): AbortSignal {
+  const stop = new AbortController()
+  void once(response, 'close').then(() => stop.abort())
+  return stop.signal
+}
+
+async function answerFolder({ query, cwd, response }: UiExchange): Promise<void> {
+  try {
+    sendJson(response, 200, await listFolder(query.get('path') || cwd))
+  } catch (fault) {
+    const { code } = fault as NodeJS.ErrnoException
+    sendError(response, 404, `The folder cannot be listed (${code}). Check its path, and that you may read it.`)
+  }
+}
+
+async function answerWaveform({ query, response }: UiExchange): Promise<void> {
+  const signal = whileOpen(response)
+  const media = await probe(query.get('path') ?? '', { signal })
+  const track = audioStreams(media)[Number(query.get('track') ?? 0)]
+  if (!track) return sendError(response, 404, 'This track does not exist.')
+  sendJson(response, 200, await soundPeaks(media, track, MOST_PEAKS, signal))
+}
+
+async function answerUpload({ request, response, query, uploadFolder }: UiExchange): Promise<void> {
+  const path = await saveUpload(request, query.get('name') ?? '', uploadFolder)
+  sendJson(response, 200, { path })
+}
+
+async function answerCheck({ request, response, configOf, cwd }: UiExchange): Promise<void> {
+  sendJson(response, 200, await checkView(await readJsonBody(request), configOf, cwd, whileOpen(response)))
+}
+
+async function answerPlan({ request, response, configOf, cwd }: UiExchange): Promise<void> {
+  sendJson(response, 200, await planView(await readJsonBody(request), configOf, cwd, whileOpen(response)))
+}
+
+async function answerStart({ request, response, board }: UiExchange): Promise<void> {
+  sendJson(response, 200, board.start(await readJsonBody(request)))
+}
+
+async function answerPreview({ request, response, board, query }: UiExchange): Promise<void> {
+  sendJson(response, 200, board.startPreview(await readJsonBody(request), Number(query.get('start') ?? Number.NaN)))
+}
+
+async function answerStop({ response, board }: UiExchange, { id }: UiJob): Promise<void> {
+  await board.stop(id)
+  sendJson(response, 200, board.get(id))
+}
+
+async function answerOpenFolder({ response, openFolder }: UiExchange, { output }: UiJob): Promise<void> {
+  if (output === null) return sendError(response, 404, 'This job has no output yet.')
+  if (await openFolder(dirname(output))) return sendJson(response, 200, { opened: true })
+  sendError(response, 409, `This system has no program to open folders. The output is ${output}.`)
+}
+
+async function answerOutput({ request, response }: UiExchange, { output }: UiJob): Promise<void> {
+  if (output === null) return sendError(response, 404, 'This job has no output yet.')
+  response.setHeader('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(basename(output))}`)
+  await sendFile(request, response, output, 'application/octet-stream')
+}
+
+async function answerComparison(exchange: UiExchange, job: UiJob): Promise<void> {
+  const found = await comparisonsOf(exchange, job)
+  if (found) sendJson(exchange.response, 200, { tracks: addressed(found, `api/jobs/${job.id}/comparison`) })
+}
+
+async function answerMedia(exchange: UiExchange, job: UiJob): Promise<void> {
+  const { groups, request, response } = exchange
+  const found = await comparisonsOf(exchange, job)
+  if (!found) return
+  const file = fileOf(found, groups)
+  if (!file) return sendError(response, 404, 'This track does not exist.')
+  await sendFile(request, response, file.path, file.type)
+}
+
+/** The comparison of a finished job. Sends the error and returns null if there is none. */
+async function comparisonsOf(
+  { comparisons, response }: UiExchange,
+  { id, input, output, receipt: path }: UiJob,
+): Promise<readonly Comparison[] | null> {
+  const receipt = path === null ? undefined : await readReceipt(path)
+  if (!receipt || output === null) {
+    sendError(response, 404, 'This job has no receipt, so there is nothing to compare.')
+    return null
+  }
+  try {
+    return await comparisons.get({ id, sources: [input], output, receipt })
+  } catch (fault) {
+    if (!(fault instanceof VoxmuxError)) throw fault
+    sendError(response, 409, fault.message)
+    return null
+  }
+}
