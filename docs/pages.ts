@@ -1,6 +1,7 @@
 import { watchSchema } from '../src/config/watch-schema.js'
 import { jobRequestJsonSchema, jobRequestSchema } from '../src/pipeline/queue/job-request.js'
 import { allErrorsTable } from './sections/all-errors.js'
+import { bundledLicences } from './sections/bundled-licences.js'
 import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
@@ -30,7 +31,7 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
   },
   { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
-  { path: 'NOTICE', sections: { licences: licenceList } },
+  { path: 'NOTICE', sections: { licences: licenceList, 'bundled licences': bundledLicences } },
   { path: 'docs/errors.md', sections: { 'all-errors': allErrorsTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },
   { path: 'plugins/hls/README.md', sections: { settings: () => pluginSettings(hlsJob, '`job` of the options') } },

@@ -60,7 +60,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     (await startDashboard({
       ...options.dashboard,
       view: { daemon, jobs, sourcesOf, retry, phase: () => phase },
-      metrics: { contentType: metrics.registry.contentType, metrics: () => metrics.registry.metrics() },
+      metrics,
       comparisonFolder: join(stateDir, 'dashboard'),
       logger,
     }))

@@ -11,6 +11,10 @@ import { CLI_PATH } from '../helpers/voxmux-cli.js'
 const run = promisify(execFile)
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url))
 
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
 /** Modules that a command may load before its work begins. Each costs a lookup and a read, also for a user. */
 const MOST_MODULES = 250
 
@@ -19,6 +23,20 @@ it('has every class of error once, so that what an extension throws is what the 
     .filter((name) => name.endsWith('.js'))
     .flatMap((name) => readFileSync(join(DIST, name), 'utf8').match(/VoxmuxError = class extends/g) ?? [])
   expect(definitions).toHaveLength(1)
+})
+
+it('has types of installed packages only', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(DIST, '../package.json'), 'utf8')) as Manifest
+  const declarations = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'))
+  const imported = declarations.flatMap((name) =>
+    [...readFileSync(join(DIST, name), 'utf8').matchAll(/(?:from |import\()['"]((?:@[^/]+\/)?[^'"./][^'"/]*)/g)].map(
+      ([, from = '']) => from,
+    ),
+  )
+  expect(imported).toContain('zod')
+  const known = ['voxmux', ...Object.keys(dependencies)]
+  const absent = imported.filter((from) => !from.startsWith('node:') && !known.includes(from))
+  expect([...new Set(absent)]).toEqual([])
 })
 
 it('names every error after its class', async () => {

@@ -29,6 +29,13 @@ describe('licences', () => {
       .filter(({ name, license }) => !PERMISSIVE.has(license) && !explains(notice, name))
     expect(unexplained).toEqual([])
   })
+
+  it('of the code in dist are permissive', () => {
+    const [, bundled = ''] = readFileSync(path('NOTICE'), 'utf8').split('<!-- begin bundled licences')
+    const licences = [...bundled.matchAll(/^\S+ \d[\w.-]*, (.+)$/gm)].map(([, licence = '']) => licence)
+    expect(licences.length).toBeGreaterThan(50)
+    expect(licences.filter((licence) => !PERMISSIVE.has(licence))).toEqual([])
+  })
 })
 
 describe('the contents of the tarball', () => {

@@ -8,20 +8,27 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installedSize, type SizedPackage } from './installed-size.js'
 import { installNodes, oldestNode } from './other-nodes.js'
 import { brokenLinks, checkContents } from './tarball-contents.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
+/** What `npm install voxmux` may bring, with the 19 packages that the optional ffmpeg-static needs. */
+const [MOST_PACKAGES, MOST_MEGABYTES] = [75, 60]
+/** The types that the strangers are compiled with, and the downloaded ffmpeg of a machine that has none. */
+const NOT_OURS = ['@types/node', 'undici-types', 'ffmpeg-static']
 const tempDir = mkdtempSync(join(tmpdir(), 'voxmux-pack-'))
 try {
   const tarballPath = pack()
   const appDir = install(tarballPath)
+  measure(appDir)
   expectVersion(appDir)
   compile(appDir)
   runStranger(appDir, process.execPath)
   regenerateOne(appDir)
   runOnOtherNodes(appDir)
+  checkBill(appDir)
   say('the packed voxmux installs, answers and compiles')
 } finally {
   rmSync(tempDir, { recursive: true, force: true })
@@ -52,6 +59,19 @@ function install(tarballPath: string): string {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
   run('npm', ['install', '--engine-strict', ...quiet, tarballPath, types], appDir)
   return appDir
+}
+
+/** Says what voxmux brings to a machine, as `du` counts it, and throws if that is too much. */
+function measure(appDir: string): void {
+  const { packages, bytes } = installedSize(join(appDir, 'node_modules'), NOT_OURS)
+  const [count, megabytes] = [packages.length, Math.round(bytes / 1e6)]
+  say(`installed: ${count} packages, ${megabytes} MB: ${packages.slice(0, 5).map(shown).join(', ')}, ...`)
+  if (count > MOST_PACKAGES || megabytes > MOST_MEGABYTES)
+    throw new Error(`That is more than ${MOST_PACKAGES} packages or ${MOST_MEGABYTES} MB.`)
+}
+
+function shown({ name, bytes }: SizedPackage): string {
+  return `${name} ${(bytes / 1e6).toFixed(1)}`
 }
 
 function expectVersion(appDir: string): void {
@@ -106,6 +126,19 @@ function runOnOtherNodes(appDir: string): void {
     return
   }
   for (const node of nodes) runStranger(appDir, node)
+}
+
+/** Names what is installed and, in `dist`, part of voxmux. */
+function checkBill(appDir: string): void {
+  const { components } = JSON.parse(run('npm', ['run', '--silent', 'sbom'], ROOT)) as {
+    readonly components: readonly { readonly name: string }[]
+  }
+  const names = components.map(({ name }) => name)
+  const { packages } = installedSize(join(appDir, 'node_modules'), [...NOT_OURS, 'voxmux'])
+  const unnamed = [...packages.map(({ name }) => name), 'fastify', 'jose'].filter((name) => !names.includes(name))
+  if (unnamed.length > 0 || names.includes('vitest'))
+    throw new Error(`The bill of materials is wrong. It lacks: ${unnamed.join(', ') || 'nothing'}.`)
+  say(`the bill of materials names ${names.length} packages`)
 }
 
 function resultOf(events: string): StepResult {

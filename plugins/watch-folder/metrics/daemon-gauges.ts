@@ -1,18 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { DaemonView } from '../daemon-view.js'
-import type { ShownJobs } from '../dashboard/shown-jobs.js'
-
-export interface DaemonGaugesOptions {
-  readonly version: string
-  readonly jobs: Pick<ShownJobs, 'counts' | 'pauses'>
-  readonly daemon: DaemonView
-}
+import type { GaugeSources } from './gauge-sources.js'
 
 /**
  * Adds the gauges of jobs, folders and pauses, which are read at every scrape. Jobs are left out while the store does
  * not respond.
  */
-export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: DaemonGaugesOptions): void {
+export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: GaugeSources): void {
   const registers = [registry]
   const folderOf = (group: string) => daemon.folders.find((folder) => folder.group === group)?.path ?? group
   new Gauge({

@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { TrafficMeter } from '../../../src/client/index.js'
 import type { JobEvent, Stage } from '../../../src/pipeline/events.js'
-import { addDaemonGauges, type DaemonGaugesOptions } from './daemon-gauges.js'
+import { addDaemonGauges } from './daemon-gauges.js'
+import type { GaugeSources } from './gauge-sources.js'
 
 /** A two-hour film over a slow line falls into the upper half. */
 const STAGE_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1800, 7200]
@@ -12,7 +13,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** All metrics, in a registry of their own, without what else runs in the process. */
 export class Metrics {
-  readonly registry = new Registry()
+  readonly #registry = new Registry()
   /** Give it to the client: it counts requests, retries and bytes. */
   readonly meter: TrafficMeter
   readonly #stageSeconds: Histogram<'stage'>
@@ -23,10 +24,10 @@ export class Metrics {
   #leave: (() => void) | undefined
 
   constructor() {
-    const registers = [this.registry]
+    const registers = [this.#registry]
     // Memory, processor time, open files, and the delay of the event loop since the last scrape (perf_hooks).
-    collectDefaultMetrics({ register: this.registry })
-    for (const name of MISNAMED) this.registry.removeSingleMetric(name)
+    collectDefaultMetrics({ register: this.#registry })
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name)
     this.#stageSeconds = new Histogram({
       ...{ name: 'voxmux_stage_seconds', help: 'Time that a stage of a job took.', registers },
       ...{ labelNames: ['stage'], buckets: STAGE_BUCKETS_SEC },
@@ -48,11 +49,21 @@ export class Metrics {
     this.meter = this.#trafficMeter()
   }
 
+  /** Content type of {@link metrics}. */
+  get contentType(): string {
+    return this.#registry.contentType
+  }
+
+  /** All metrics at this moment, as Prometheus reads them. */
+  metrics(): Promise<string> {
+    return this.#registry.metrics()
+  }
+
   /** Starts to follow a daemon. */
-  follow(options: DaemonGaugesOptions): void {
-    addDaemonGauges(this.registry, options)
+  follow(sources: GaugeSources): void {
+    addDaemonGauges(this.#registry, sources)
     this.#clock = new StageClock((stage, sec) => this.#stageSeconds.observe({ stage }, sec))
-    this.#leave = options.daemon.subscribe((event) => {
+    this.#leave = sources.daemon.subscribe((event) => {
       if (event.event === 'progress' || event.event === 'file') this.#take(event)
     })
   }
@@ -60,7 +71,7 @@ export class Metrics {
   /** Stops following. */
   close(): void {
     this.#leave?.()
-    this.registry.clear()
+    this.#registry.clear()
   }
 
   #take(event: JobEvent): void {
@@ -74,7 +85,7 @@ export class Metrics {
   }
 
   #trafficMeter(): TrafficMeter {
-    const registers = [this.registry]
+    const registers = [this.#registry]
     const requests = new Counter({
       ...{ name: 'voxmux_service_requests_total', help: 'Requests to the service and its storage.', registers },
       labelNames: ['operation'],

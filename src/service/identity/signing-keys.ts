@@ -11,13 +11,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 import { LIMITS } from '../../contract/index.js'
-import type { SigningKeyRecords, StoredKey } from '../store/signing-key-records.js'
-
-/** A private key and the id of its published public key. */
-export interface SigningKey {
-  readonly kid: string
-  readonly privateKey: CryptoKey
-}
+import type { SigningKey, SigningKeyRecords, StoredKey } from '../store/signing-key-records.js'
 
 /** How long a snapshot is used. A rotation by another process becomes visible within this time. */
 const FRESH_MS = 2000

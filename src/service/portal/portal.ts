@@ -3,6 +3,7 @@ import { SigningKeys } from '../identity/signing-keys.js'
 import type { Accounts } from '../store/accounts.js'
 import { openNodeStore, type StorePlace } from '../store/open-node-store.js'
 import { readIdentity, type ServiceIdentity } from '../store/service-store.js'
+import type { SigningKey } from '../store/signing-key-records.js'
 import type { DeliveryLog } from '../webhooks/delivery-log.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { WebhookTargets } from '../webhooks/webhook-target.js'
@@ -15,7 +16,7 @@ export interface Portal {
   readonly webhooks: WebhookTargets
   readonly deliveries: DeliveryLog
   readonly outbox: Pick<Outbox, 'redeliver'>
-  readonly signingKeys: Pick<SigningKeys, 'replace'>
+  readonly signingKeys: { replace(): Promise<SigningKey> }
   close(): Promise<void>
 }
 

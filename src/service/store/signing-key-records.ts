@@ -1,10 +1,16 @@
-import type { JWK } from 'jose'
+import type { JsonWebKey, webcrypto } from 'node:crypto'
+
+/** A private key and the id of its published public key. */
+export interface SigningKey {
+  readonly kid: string
+  readonly privateKey: webcrypto.CryptoKey
+}
 
 /** A stored signing key. Times are Unix milliseconds. */
 export interface StoredKey {
   readonly kid: string
   /** The private key. */
-  readonly jwk: JWK
+  readonly jwk: JsonWebKey
   readonly createdMs: number
 }
 

@@ -53,7 +53,7 @@ describe('the files for Prometheus and Grafana', () => {
     daemon.tell({ event: 'progress', ...job, stage: 'plan', percent: 100 })
     daemon.tell({ event: 'file', ...job, output: null, receipt: null, status: 'failed', error })
     metrics.meter.onRequest('startProcess')
-    return metrics.registry.metrics()
+    return metrics.metrics()
   }
 
   it.skipIf(MISSING)(`promtool finds nothing in the metrics of daemon and service${MISSING}`, async () => {

@@ -1,0 +1,9 @@
+import type { DaemonView } from '../daemon-view.js'
+import type { ShownJobs } from '../dashboard/shown-jobs.js'
+
+/** The sources of the gauges. They are read at every scrape. */
+export interface GaugeSources {
+  readonly version: string
+  readonly jobs: Pick<ShownJobs, 'counts' | 'pauses'>
+  readonly daemon: DaemonView
+}
