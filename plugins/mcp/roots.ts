@@ -7,7 +7,7 @@ import { UsageError } from '../../src/core/errors.js'
 export class Roots {
   readonly #lists: readonly (readonly string[])[]
 
-  /** @param lists the folders of `--root` and those of the client; an absent list is left out */
+  /** @param lists the folders of `--root` and those of the client; an empty list is left out */
   private constructor(lists: readonly (readonly string[])[]) {
     this.#lists = lists
   }
@@ -16,14 +16,13 @@ export class Roots {
    * Resolves the links of the roots.
    *
    * @param fixed folders of `--root`; empty for none
-   * @param ofClient file addresses of the client's roots; null if the client has no roots
+   * @param ofClient addresses of the client's roots; null if the client has none. Those without a path here are left out
    * @throws {UsageError} `ERR_MCP_ROOTS` if there are neither
    */
   static async of(fixed: readonly string[], ofClient: readonly string[] | null): Promise<Roots> {
-    const client = ofClient?.filter((uri) => uri.startsWith('file:')).map((uri) => fileURLToPath(uri))
-    const given = [...(fixed.length > 0 ? [fixed] : []), ...(client ? [client] : [])]
+    const given = [fixed, ofClient?.flatMap((uri) => localFolder(uri)) ?? []].filter((list) => list.length > 0)
     const lists = await Promise.all(given.map((list) => Promise.all(list.map((path) => realPlace(path)))))
-    if (lists.length > 0 && lists.every((list) => list.length > 0)) return new Roots(lists)
+    if (lists.length > 0) return new Roots(lists)
     throw new UsageError('ERR_MCP_ROOTS', 'No folder is open to this client, so no file can be read.', {
       remedies: ['Start the server with `voxmux mcp --root FOLDER`, or name a root in the client.'],
     })
@@ -45,6 +44,14 @@ export class Roots {
         'Or start the server with `--root` for its folder, and add that folder to the roots of the client.',
       ],
     })
+  }
+}
+
+function localFolder(uri: string): readonly string[] {
+  try {
+    return [fileURLToPath(uri)]
+  } catch {
+    return []
   }
 }
 

@@ -67,7 +67,7 @@ function hasSdk(): boolean {
   }
 }
 
-/** A suite that needs the package for the protocol, which .ci/run installs beside the dependencies. */
+/** A suite that needs the package for the protocol, a development dependency. */
 export function describeWithMcp(name: string, suite: () => void): void {
   if (!hasSdk()) process.stderr.write(`Skipped: ${name}: ${NAME} is not installed\n`)
   describe.skipIf(!hasSdk())(name, suite)
