@@ -9,7 +9,7 @@ import { type Asset, type C2paPackage, loadC2pa, OFFLINE } from './c2pa-package.
 import { type Carrier, carrierOf, isEmbeddable, readingType } from './carrier.js'
 import { readCertificate, type SigningCertificate } from './certificate.js'
 import { ASSERTION, editAction, manifestDefinition, ownAssertion, type SignedFacts } from './manifest.js'
-import { differenceOfSigned } from './same-bytes.js'
+import { differenceOfSigned, isTagged } from './same-bytes.js'
 import { openSigningKey, type SignBytes } from './signing-key.js'
 import { requireTimestampAddress, TIMESTAMP_BYTES, withTimestampRelay } from './timestamp-relay.js'
 
@@ -21,8 +21,8 @@ export interface SignRequest {
   /** Hidden file for a manifest beside the output. */
   readonly sidecarPart: string
   readonly facts: SignedFacts
-  /** The file it was made from; null if voxmux never had it. */
-  readonly parent: { readonly path: string; readonly container: string } | null
+  /** The file it was made from, and if it has Content Credentials; null if voxmux never had it. */
+  readonly parent: { readonly path: string; readonly container: string; readonly isSigned: boolean } | null
   /** `full` also proves that signing changed nothing else. */
   readonly level: 'full' | 'fast'
   readonly signal?: AbortSignal | undefined
@@ -142,7 +142,7 @@ function builderFor(c2pa: C2paPackage, output: string, mimeType: string) {
   return builder
 }
 
-/** Writes the signed file in place of the part. @returns a difference besides the manifest; the part then stays */
+/** Writes the signed file in place of the part. @returns why that cannot be; the part then stays as it is */
 async function embed(
   request: SignRequest,
   { mimeType }: Carrier,
@@ -151,13 +151,24 @@ async function embed(
 ): Promise<string | null> {
   const { path, container, level, signal } = request
   const signed = { path: `${path}.signed`, mimeType }
+  let isAsked = false
+  const sign: SignBytes = (bytes) => {
+    isAsked = true
+    return opened.sign(bytes)
+  }
   try {
-    await signInto(request, { path, mimeType }, signed, opened, settings)
-    const difference = level === 'full' ? await differenceOfSigned(path, signed.path, container, signal) : null
+    await signInto(request, { path, mimeType }, signed, { ...opened, sign }, settings)
+    // The package rewrites the whole tag, so a fast verification is not enough.
+    const isCompared = level === 'full' || isTagged(container)
+    const difference = isCompared ? await differenceOfSigned(path, signed.path, container, signal) : null
     if (difference !== null) return `Embedding would change ${difference}.`
     await rename(signed.path, path)
     await syncFile(path)
     return null
+  } catch (error) {
+    // Before it asks for a signature, the package reads the file, and it reads fewer than ffmpeg does.
+    if (isAsked || error instanceof VoxmuxError) throw error
+    return `The package for Content Credentials cannot write into this file: ${thrownMessage(error)}.`
   } finally {
     await rm(signed.path, { force: true })
   }
@@ -177,24 +188,35 @@ async function signBeside(request: SignRequest, opened: Opened, settings: Creden
 }
 
 async function signInto(
-  { facts, parent, signal }: SignRequest,
+  request: SignRequest,
   from: Asset,
   to: Asset,
   opened: Opened,
   settings: CredentialsSettings,
   isSidecar = false,
 ): Promise<Buffer> {
-  const builder = builderFor(opened.c2pa, facts.output, from.mimeType)
+  const { facts, signal } = request
+  const builder = await builderWithParent(request, opened.c2pa, from.mimeType)
   builder.setNoEmbed(isSidecar)
-  const ingredient = { title: basename(facts.input.name), relationship: 'parentOf' }
-  const plain = () =>
-    builder.addIngredient(JSON.stringify({ ...ingredient, format: readingType(parent?.container ?? '') }))
-  if (parent && isEmbeddable(parent.container)) {
-    const asset = { path: parent.path, mimeType: readingType(parent.container) }
-    // A file that the package cannot read has no manifest that it could carry on.
-    await builder.addIngredient(JSON.stringify(ingredient), asset).catch(plain)
-  } else await plain()
   builder.addAction(JSON.stringify(editAction(facts)))
   builder.addAssertion(ASSERTION, JSON.stringify(ownAssertion(facts)), 'Json')
   return withTimestampRelay(settings, signal, (address) => builder.signAsync(signerOf(opened, address), from, to))
+}
+
+async function builderWithParent({ facts, parent }: SignRequest, c2pa: C2paPackage, mimeType: string) {
+  const ingredient = { title: basename(facts.input.name), relationship: 'parentOf' }
+  const format = readingType(parent?.container ?? '')
+  // The package fails much later for an RF64 that it reads, so it reads only what has credentials to carry on.
+  if (parent?.isSigned && isEmbeddable(parent.container)) {
+    const builder = builderFor(c2pa, facts.output, mimeType)
+    const asset = { path: parent.path, mimeType: format }
+    const isRead = await builder.addIngredient(JSON.stringify(ingredient), asset).then(
+      () => true,
+      () => false,
+    )
+    if (isRead) return builder
+  }
+  const builder = builderFor(c2pa, facts.output, mimeType)
+  await builder.addIngredient(JSON.stringify({ ...ingredient, format }))
+  return builder
 }

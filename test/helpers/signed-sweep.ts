@@ -29,6 +29,7 @@ export interface SignedRow {
   /** Number of kept streams, and those of them whose packets are not the same as in the input. */
   readonly kept: number
   readonly different: number
+  /** Codes of C2PA for a mismatch, or the message of the refusal. */
   readonly failures: readonly string[]
 }
 
@@ -55,7 +56,7 @@ export async function openSignedSweep(): Promise<SignedSweep> {
         event: { error: toVoxmuxError(thrown, path) },
       }))
       const none = { carrier: null, state: null, stranger: null, parent: null, kept: 0, different: 0, failures: [] }
-      if (event.error) return { file, end: event.error.code, ...none }
+      if (event.error) return { file, end: event.error.code, ...none, failures: [event.error.message] }
       try {
         const credentials = (await readReceipt(`${output}.voxmux.json`))?.credentials
         const { container } = await probe(output)

@@ -80,7 +80,7 @@ export async function signPart(
   const parent = plan.inputCredentials
   const signed = await credentials.sign({
     ...{ path: bench.part, container: mux.container, sidecarPart: bench.sidecarPart, facts, signal },
-    parent: { path: media.path, container: media.container },
+    parent: { path: media.path, container: media.container, isSigned: parent !== null },
     level: settings.recipe.verify,
   })
   return { ...signed, parent: parent && { state: parent.state, signer: parent.signer, failures: [...parent.failures] } }

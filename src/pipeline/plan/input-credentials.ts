@@ -23,8 +23,12 @@ export async function withInputCredentials(
 ): Promise<WithCredentials> {
   if (!isSigned) return { mux, credentials: null, notes: [] }
   const credentials = await readCredentials(media.path, media.container)
-  if (credentials === null) return { mux, credentials, notes: ['The output is signed with Content Credentials.'] }
   const losses = mux.losses.filter(({ reason }) => reason !== SIGNS_OLD_BYTES)
+  // The package also fails for files that it cannot read. They have credentials only if voxmux finds them itself.
+  const isUnread = credentials?.signer === null && losses.length === mux.losses.length
+  if (credentials === null || isUnread) {
+    return { mux, credentials: null, notes: ['The output is signed with Content Credentials.'] }
+  }
   const { signer, state, failures } = credentials
   const validity = state === 'invalid' ? `not valid (${failures.join(', ')})` : 'valid'
   const note = `The input has Content Credentials of ${signer ?? 'an unknown signer'}, which are ${validity}. They become the parent of the output's.`
