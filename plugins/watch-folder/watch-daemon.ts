@@ -22,6 +22,8 @@ export interface WatchDaemonOptions {
   /** Jobs at the same time; 0 only queues them, for workers elsewhere. */
   readonly concurrency: number
   readonly notices: NoticeSettings
+  /** True to wait for folders that never existed, which may be on a share. False refuses them. */
+  readonly waitsForFolders: boolean
   readonly logger: Logger
   /** Called for its jobs after its own hooks. */
   readonly hooks?: readonly JobHooks[]
@@ -77,7 +79,9 @@ export class WatchDaemon implements DaemonView {
    */
   async watch(folders: readonly WatchedFolder[]): Promise<void> {
     if (this.#watches.size === 0)
-      await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null)
+      await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null, {
+        waits: this.#options.waitsForFolders,
+      })
     const wanted = new Map(folders.map((folder) => [folder.group, folder]))
     for (const [group, watch] of this.#watches) {
       const folder = wanted.get(group)

@@ -59,6 +59,7 @@ export class DaemonMachine {
     const pipeline = await openPipeline(logger)
     const daemon = new WatchDaemon({
       ...{ context: pipeline.context, seenFile: PLACES.seen, concurrency: 2, logger },
+      waitsForFolders: true,
       notices: { secret: null, dashboardUrl: () => null },
     })
     this.#stop = async () => {

@@ -42,7 +42,7 @@ export class FolderPlaces {
   async #look(make: boolean): Promise<string | null> {
     const { group, path } = this.folder
     const root = await absenceOf(path)
-    if (root !== null) return root
+    if (root !== null) return this.#mounts.mountOf(group, path) === null ? ((await misnamed(path)) ?? root) : root
     const found = new Map<string, string>()
     for (const place of this.#all) {
       const mount = await mountPointOf(place).catch((error) => error as NodeJS.ErrnoException)
@@ -73,6 +73,13 @@ async function absenceOf(folder: string): Promise<string | null> {
   } catch (error) {
     return reasonOf(folder, error as NodeJS.ErrnoException)
   }
+}
+
+/** The reason for a folder that was never seen, and whose parent exists: probably a mistyped path. Otherwise null. */
+async function misnamed(path: string): Promise<string | null> {
+  const isThere = (folder: string) => stat(folder).catch(() => null)
+  if ((await isThere(path)) !== null || !(await isThere(dirname(path)))?.isDirectory()) return null
+  return `${path} does not exist, but ${dirname(path)} does: correct the path, create the folder, or mount its share.`
 }
 
 function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): string {

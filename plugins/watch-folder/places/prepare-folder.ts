@@ -24,18 +24,20 @@ export async function prepareFolder(folder: Aftercare): Promise<void> {
 }
 
 /**
- * Refuses folders if none of them exists or ever did: a typo is likelier than a share that is away.
+ * Refuses folders if none of them exists or ever did, and waiting cannot help: a file has the name, or nothing waits.
  *
  * @throws {UsageError} `ERR_INPUT_MISSING`
  */
 export async function refuseUnknown(
   folders: readonly WatchedFolder[],
   wasSeen: (folder: WatchedFolder) => boolean,
+  { waits }: { readonly waits: boolean },
 ): Promise<void> {
   const found = await Promise.all(folders.map(({ path }) => stat(path).catch(() => undefined)))
   const [first] = folders
   if (!first || found.some((stats) => stats?.isDirectory()) || folders.some(wasSeen)) return
   const input = first.path
+  if (waits && !found[0]) return
   if (found[0])
     throw new UsageError('ERR_INPUT_MISSING', `${input} is not a folder, and only folders can be watched.`, {
       input,

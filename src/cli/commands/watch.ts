@@ -55,6 +55,7 @@ export const command = defineCommand({
     const daemon = new WatchDaemon({
       ...{ context: runtime.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
       concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
+      waitsForFolders: !args.once,
       notices: { secret, dashboardUrl: () => dashboard?.publicUrl ?? side?.url ?? null },
     })
     daemon.subscribe((event) => {

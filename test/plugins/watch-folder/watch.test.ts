@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -263,15 +264,28 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(filesBelow(bench.workshop.path('real'))).toEqual(['b.mov', 'b.mov.voxmux.json'])
   })
 
-  it('refuses a folder that is not there and never was, and a file', async () => {
+  it('waits for a folder that never was there, says if it looks mistyped, and refuses a file', async () => {
     rmdirSync(bench.workshop.path('in'))
-    const refused = async (message: string) => {
-      const result = await bench.watch().ended
+    const refused = async (message: string, ...more: readonly string[]) => {
+      const result = await bench.watch(...more).ended
       expect(result.exitCode).toBe(2)
       const error = { code: 'ERR_INPUT_MISSING', message: expect.stringContaining(message) }
       expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', error })
     }
-    await refused('does not exist')
+    await refused('does not exist', '--once')
+    const daemon = bench.watch('--port', '0')
+    await daemon.until(/"event":"watching"/)
+    expect(daemon.said()).toMatch(/\/in does not exist, but \S+ does: correct the path, create the folder, or mount/)
+    const url = /"url":"(http[^"]+)"/.exec(daemon.said())?.[1]
+    expect((await fetch(`${url}readyz`)).status).toBe(503)
+    mkdirSync(bench.workshop.path('in'))
+    drop('speech.wav', 'a.wav')
+    await until(() => isPublished('a.wav'))
+    expect((await fetch(`${url}readyz`)).status).toBe(200)
+    daemon.child.kill('SIGTERM')
+    await daemon.ended
+    rmSync(bench.workshop.path('in'), { recursive: true })
+    rmSync(String(bench.workshop.env.VOXMUX_STATE_DIR), { recursive: true })
     copyFileSync(fixture('speech.wav'), bench.workshop.path('in'))
     await refused('is not a folder')
   })
