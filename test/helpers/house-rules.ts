@@ -17,7 +17,7 @@ const ROOMS = {
   config: ['contract', 'core', 'client', 'media', 'precheck'],
   credentials: ['core', 'media', 'config'],
   ledger: ['core'],
-  pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'credentials', 'ledger'],
+  pipeline: ['contract', 'core', 'client', 'media', 'voice', 'precheck', 'config', 'credentials', 'ledger', 'pages'],
   service: ['contract', 'core', 'media', 'voice', 'precheck', 'ledger'],
   extensions: ['core', 'config', 'pipeline'],
   pages: ['core'],

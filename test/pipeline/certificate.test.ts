@@ -66,7 +66,7 @@ it('prints two tracks, and nothing else of a report, on one page', async ({ skip
   if (!receipt?.certificate || !track) throw new Error('no certificate')
   const certificate = { ...receipt.certificate, tracks: [track, { ...track, outputIndex: 1 }] }
   const side = { audio: 'data:,', waveform: 'data:,', spectrogram: 'data:,' }
-  const comparison = { audioIndex: 0, startSec: 0, lengthSec: 4, isWhole: true, before: side, after: side }
+  const comparison = { audioIndex: 0, startSec: 0, lengthSec: 4, isWhole: true, parts: [], before: side, after: side }
   const browser = await openChromium()
   try {
     const page = await browser.newPage({ viewport: { width: 794, height: 1123 } })

@@ -71,6 +71,7 @@ describe('a report', () => {
       },
     )
     expect(comparison).toMatchObject({ audioIndex: 0, startSec: 3, lengthSec: 60, isWhole: false })
+    expect(comparison?.parts).toEqual([{ startSec: 6, endSec: 7 }])
     const { format } = (await ffprobeJson(comparison?.after.audio ?? '', '-show_format')) as {
       format: { duration: string }
     }
@@ -94,18 +95,20 @@ describe('a report', () => {
       page.on('request', (request) => asked.push(request.url()))
       page.on('pageerror', (error) => faults.push(error.message))
       await page.goto(address)
+      // The axes of the pictures.
+      await page.getByText('12 kHz').last().waitFor()
       await page.waitForFunction('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
       const durations = await page.evaluate('[...document.querySelectorAll("audio")].map((one) => one.duration)')
       expect(durations).toEqual([expect.closeTo(2, 1), expect.closeTo(2, 1)])
       // By keyboard alone: to a second in, then the other side, which goes on from there.
       await page.locator('[type=range]').fill('1')
-      await page.getByRole('radio', { name: 'Before' }).focus()
-      await page.keyboard.press('ArrowRight')
-      expect(await page.getByRole('radio', { name: 'After' }).isChecked()).toBe(true)
-      const [, after] = (await page.evaluate(
+      await page.getByRole('radio', { name: 'After' }).focus()
+      await page.keyboard.press('ArrowLeft')
+      expect(await page.getByRole('radio', { name: 'Before' }).isChecked()).toBe(true)
+      const [before] = (await page.evaluate(
         '[...document.querySelectorAll("audio")].map((one) => one.currentTime)',
       )) as [number, number]
-      expect(after).toBeCloseTo(1, 1)
+      expect(before).toBeCloseTo(1, 1)
       await page.getByRole('button', { name: 'Play' }).press('Enter')
       await page.getByRole('button', { name: 'Pause' }).waitFor()
       expect(asked.filter((url) => !url.startsWith('data:') && url !== address)).toEqual([])

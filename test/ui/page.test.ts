@@ -91,6 +91,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     const job = page.locator('#job')
     await job.getByText(/^Done after/).waitFor()
     await job.getByRole('radio', { name: 'After' }).waitFor()
+    await job.getByText('Marked: 0:01 to 0:02. Only that is regenerated.').waitFor()
     await isAccessible('done')
     const output = bench.folder.file('media/speech.regen.wav')
     const receipt = await readReceipt(`${output}.voxmux.json`)

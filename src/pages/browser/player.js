@@ -2,21 +2,24 @@ import { make } from './elements.js'
 import { clock } from './format.js'
 
 const SIDES = ['before', 'after']
+/** Heights in the spectrogram, which ends at 12 kHz. */
+const KILOHERTZ = [12, 8, 4]
+const TIMES = [0, 0.25, 0.5, 0.75, 1]
 let players = 0
 
 /**
  * One switch for two players: the second continues at the position of the first. The pictures belong to the side that
- * plays, and a position in them is a position in time.
+ * plays, and a position in them is a position in time. The dashboard, the report and `voxmux ui` share this player.
  *
  * @param {string} note to tell several players of a page apart
  */
 export function player(track, isOneOfSeveral, note = '') {
-  const { audioIndex, startSec, lengthSec, isWhole } = track
+  const { audioIndex, startSec, lengthSec, isWhole, parts = [] } = track
   const group = `side-${++players}`
   const audio = Object.fromEntries(
     SIDES.map((side) => [side, make('audio', { preload: 'auto', src: track[side].audio })]),
   )
-  const pictures = Object.fromEntries(SIDES.map((side) => [side, picturesOf(track[side], side)]))
+  const pictures = Object.fromEntries(SIDES.map((side) => [side, picturesOf(track, side)]))
   const button = make('button.play', { type: 'button', onclick: () => toggle() }, 'Play')
   const seek = make('input', { type: 'range', min: 0, max: lengthSec, step: 'any', value: 0, 'aria-label': 'Position' })
   const time = make('output', { 'aria-live': 'off' }, clock(startSec))
@@ -80,6 +83,17 @@ export function player(track, isOneOfSeveral, note = '') {
     !isWhole && make('p.quiet', {}, `An excerpt of ${clock(lengthSec)}, starting at ${clock(startSec)}.`),
     make('div.pictures', {}, ...SIDES.map((side) => pictures[side])),
     make(
+      'div.times',
+      { 'aria-hidden': 'true' },
+      ...TIMES.map((share) => make('span', {}, timeOf(startSec + share * lengthSec, lengthSec))),
+    ),
+    parts.length > 0 &&
+      make(
+        'p.quiet',
+        {},
+        `Marked: ${parts.map((part) => `${clock(part.startSec)} to ${clock(part.endSec)}`).join(', ')}. Only that is regenerated.`,
+      ),
+    make(
       'div.controls',
       {},
       button,
@@ -91,13 +105,38 @@ export function player(track, isOneOfSeveral, note = '') {
   )
 }
 
-function picturesOf({ waveform, spectrogram }, side) {
+/** A time of the axis. Whole seconds would repeat in a short excerpt. */
+function timeOf(sec, lengthSec) {
+  return lengthSec < 10 ? `${sec.toFixed(1)} s` : clock(sec)
+}
+
+function picturesOf(track, side) {
+  const { startSec, lengthSec, parts = [] } = track
+  const { waveform, spectrogram } = track[side]
   const label = side === 'before' ? 'Before' : 'After'
+  const percent = (sec) => Math.min(100, Math.max(0, (100 * (sec - startSec)) / lengthSec))
+  const scale = KILOHERTZ.map((kilohertz) => {
+    const mark = make('span', { 'aria-hidden': 'true' }, `${kilohertz} kHz`)
+    mark.style.insetBlockStart = `${(100 * (12 - kilohertz)) / 12}%`
+    return mark
+  })
+  const marks = parts.map((part) => {
+    const mark = make('span.marked', { 'aria-hidden': 'true' })
+    mark.style.insetInlineStart = `${percent(part.startSec)}%`
+    mark.style.width = `${percent(part.endSec) - percent(part.startSec)}%`
+    return mark
+  })
   return make(
     'figure',
     { 'data-side': side },
     make('img', { src: waveform, alt: `${label}: waveform`, width: 1200, height: 140 }),
-    make('img', { src: spectrogram, alt: `${label}: spectrogram up to 12 kHz`, width: 1200, height: 256 }),
+    make(
+      'div.spectrum',
+      {},
+      make('img', { src: spectrogram, alt: `${label}: spectrogram up to 12 kHz`, width: 1200, height: 256 }),
+      ...scale,
+    ),
+    ...marks,
     make('span.playhead', { 'aria-hidden': 'true' }),
   )
 }

@@ -20,6 +20,8 @@ export interface Comparison {
   readonly lengthSec: number
   /** False if only an excerpt fits the page. */
   readonly isWhole: boolean
+  /** The regenerated parts of the file; empty if that is all of it. */
+  readonly parts: readonly { readonly startSec: number; readonly endSec: number }[]
   readonly before: Side
   readonly after: Side
 }
@@ -64,13 +66,16 @@ export async function compareTracks(
   const first = receipt.segments[0]?.startSec ?? 0
   const startSec = isWhole ? 0 : Math.max(0, Math.min(first - LEAD_SEC, duration - most))
   const excerpt = { startSec, lengthSec: Math.min(most, duration) }
+  // Within a tenth of a second of both ends, a part is the whole file.
+  const isPart = receipt.segments.some(({ startSec, endSec }) => startSec > 0.1 || endSec < duration - 0.1)
+  const parts = isPart ? receipt.segments : []
   const made: Comparison[] = []
   for (const { audioIndex, index, outputIndex } of replaced) {
     const [before, after] = await Promise.all([
       sideOf(options.before, index, `before-${audioIndex}`, excerpt, options),
       sideOf(options.after, outputIndex, `after-${audioIndex}`, excerpt, options),
     ])
-    made.push({ audioIndex, ...excerpt, isWhole, before, after })
+    made.push({ audioIndex, ...excerpt, isWhole, parts, before, after })
   }
   return made
 }

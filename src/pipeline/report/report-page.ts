@@ -1,12 +1,13 @@
 import { basename } from 'node:path'
 import { formatTime } from '../../core/time.js'
+import { playerScript, playerStyle } from '../../pages/inline-player.js'
 import { changeWords } from '../output/change-words.js'
 import { faultWords } from '../output/fault-words.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import { certificateSection } from './certificate-section.js'
-import type { Comparison, Side } from './comparison.js'
+import type { Comparison } from './comparison.js'
 import { list, readableTime, shown, table } from './page-parts.js'
-import { REPORT_SCRIPT, REPORT_STYLE } from './report-style.js'
+import { REPORT_STYLE } from './report-style.js'
 
 /** The page must load nothing: everything it shows is embedded. */
 const POLICY =
@@ -19,12 +20,12 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <title>${name}: ${comparisons.length > 0 ? 'before and after' : 'certificate'}</title>
-<style>${REPORT_STYLE}</style></head><body>
+<style>${REPORT_STYLE}${comparisons.length > 0 ? playerStyle() : ''}</style></head><body>
 <header><h1>${name}</h1>
 <p class="quiet">From <code>${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
 ${certificateSection(receipt)}
-${comparisons.map((comparison) => listening(comparison, comparisons.length > 1)).join('\n')}
+${comparisons.length > 0 ? listening(comparisons) : ''}
 <h2>Voice</h2>
 <p>${shown(changeWords(receipt))}.</p>
 ${faultWords(receipt.voices)
@@ -76,8 +77,7 @@ ${list('Notes', receipt.notes)}
 <p>Level <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(shown).join('; ')}.</p>
 <p>Output SHA-256 <code>${receipt.output.sha256}</code></p>
 </main>
-<script>${REPORT_SCRIPT}</script>
-</body></html>
+${comparisons.length > 0 ? `<script type="module">${playerScript()}${PLAYERS}</script>\n` : ''}</body></html>
 `
 }
 
@@ -86,29 +86,19 @@ export function hasComparison(page: string): boolean {
   return page.includes('<section data-comparison ')
 }
 
-function listening({ audioIndex, startSec, lengthSec, isWhole, before, after }: Comparison, several: boolean): string {
-  const group = `side-${audioIndex}`
-  const excerpt = isWhole
-    ? ''
-    : `<p class="quiet">This page has an excerpt of ${formatTime(lengthSec)}, starting at ${formatTime(startSec)}.</p>`
-  return `<section data-comparison data-start-sec="${startSec}" aria-label="Audio track ${audioIndex}">
-<h2>Listen${several ? ` to audio track ${audioIndex}` : ''}</h2>
-${excerpt}<div class="player">
-<button type="button">Play</button>
-<fieldset aria-label="Version to play">
-<label><input type="radio" name="${group}" value="before" checked>Before</label>
-<label><input type="radio" name="${group}" value="after">After</label></fieldset>
-<input type="range" min="0" max="${lengthSec}" step="0.01" value="0" aria-label="Position">
-<output aria-label="Time">0:00</output>
-<audio preload="auto" src="${before.audio}"></audio><audio preload="auto" src="${after.audio}"></audio>
-</div>
-<div class="pictures">${pictures('Before', before)}${pictures('After', after)}</div>
-</section>`
+/** The comparisons as data, in the place of their players. */
+function listening(comparisons: readonly Comparison[]): string {
+  const data = JSON.stringify(comparisons).replaceAll('<', '\\u003c')
+  return `<section data-comparison aria-label="Listen"><noscript>The players need JavaScript.</noscript>
+<script type="application/json">${data}</script></section>`
 }
 
-function pictures(label: string, { waveform, spectrogram }: Side): string {
-  return `<figure><img src="${waveform}" alt="${label}: waveform"><img src="${spectrogram}" alt="${label}: spectrogram up to 12 kHz"><figcaption>${label}: waveform, and spectrogram up to 12 kHz</figcaption></figure>`
-}
+/** Puts a player for each comparison in their place. */
+const PLAYERS = `
+const place = document.querySelector('[data-comparison]')
+const tracks = JSON.parse(place.querySelector('[type="application/json"]').textContent)
+place.replaceChildren(...tracks.map((track) => player(track, tracks.length > 1)))
+`
 
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
   const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`)
