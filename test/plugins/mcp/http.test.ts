@@ -72,5 +72,6 @@ describeWithMcp('voxmux mcp --http', () => {
     await one.client.close()
     expect(await endOfJob(other.call, job)).toMatchObject({ status: 'done', output: shop.path('speech.regen.wav') })
     await other.client.close()
-  })
+    // A loaded machine needs room.
+  }, 180_000)
 })
