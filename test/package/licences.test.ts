@@ -50,6 +50,7 @@ describe('the contents of the tarball', () => {
       'dist/src/cli/main.js',
     ],
     ...['plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
+    ...['src/ui/page/index.html', 'src/cli/portal-page/page/index.html'],
     'plugins/mediamtx/segment-complete.sh',
     'plugins/blender/voxmux_blender.py',
     ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py', 'plugins/mcp/SKILL.md'],
@@ -67,8 +68,13 @@ describe('the contents of the tarball', () => {
   })
 
   it('are refused if a page links to something that is not packed', () => {
-    const page = '[one](docs/one-file.md) [all](plugins/tdarr) [web](https://example.com) [gone](docs/gone.md#part)'
-    const broken = brokenLinks(good, (path) => (path === 'README.md' ? page : ''))
-    expect(broken).toEqual(['README.md links to docs/gone.md, which is not packed'])
+    const page = `# What \`it\` does
+      [one](docs/one-file.md#some-parts) [all](plugins/tdarr) [web](https://example.com#a) [here](#what-it-does)
+      [gone](docs/gone.md#part) [no part](docs/one-file.md#no-part)`
+    const pages: Readonly<Record<string, string>> = { 'README.md': page, 'docs/one-file.md': '## Some parts' }
+    expect(brokenLinks(good, (path) => pages[path] ?? '')).toEqual([
+      'README.md links to docs/gone.md, which is not packed',
+      'README.md links to docs/one-file.md#no-part, which is no heading',
+    ])
   })
 })

@@ -16,6 +16,8 @@ const WANTED: readonly RegExp[] = [
   /^dist\/plugins\/script-step\/index\.(js|d\.ts)$/,
   /^plugins\/script-step\/examples\/Makefile$/,
   /^plugins\/watch-folder\/dashboard\/page\/index\.html$/,
+  /^src\/ui\/page\/index\.html$/,
+  /^src\/cli\/portal-page\/page\/index\.html$/,
   /^presets\/transparent\.json$/,
   /^plugins\/watch-folder\/deploy\/voxmux-watch\.service$/,
   /^plugins\/watch-folder\/deploy\/Dockerfile$/,
@@ -35,7 +37,8 @@ const ALLOWED: readonly RegExp[] = [
   /^plugins\/watch-folder\/dashboard\/page\/[\w-]+\.(html|css|svg|js)$/,
   /^presets\/.+\.json$/,
   /^plugins\/watch-folder\/deploy\/(Dockerfile|[\w.-]+\.(service|plist|ps1|yaml|json))$/,
-  /^plugins\/watch-folder\/deploy\/farm\/[\w.-]+$/,
+  /^plugins\/watch-folder\/deploy\/(farm|monitoring|notify)\/[\w.-]+$/,
+  /^src\/(pages\/browser|ui\/page|cli\/portal-page\/page)\/[\w-]+\.(html|css|svg|js)$/,
   /^shell\/.+\.(sh|conf)$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
   /^plugins\/mcp\/llms\.txt$/,
@@ -57,7 +60,7 @@ export function checkContents(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * The relative links of packed pages that lead to nothing in the package.
+ * The relative links of packed pages that lead to no file or to no heading of the package.
  *
  * @param read the text of a packed file
  */
@@ -65,10 +68,25 @@ export function brokenLinks(paths: readonly string[], read: (path: string) => st
   return paths
     .filter((path) => path.endsWith('.md'))
     .flatMap((page) =>
-      [...read(page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)[^)]*\)/g)].flatMap(([, link = '']) => {
-        const target = posix.join(posix.dirname(page), link)
+      [...read(page).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)].flatMap(([, link = '', anchor = '']) => {
+        const target = link === '' ? page : posix.join(posix.dirname(page), link)
         const isThere = paths.some((path) => path === target || path.startsWith(`${target}/`))
-        return isThere ? [] : [`${page} links to ${link}, which is not packed`]
+        if (!isThere) return [`${page} links to ${link}, which is not packed`]
+        if (anchor === '' || !target.endsWith('.md') || anchors(read(target)).has(anchor)) return []
+        return [`${page} links to ${target}#${anchor}, which is no heading`]
       }),
     )
+}
+
+/** Names of a page's headings in links, as registries and code hosts write them. */
+function anchors(page: string): ReadonlySet<string> {
+  const headings = page.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)
+  return new Set(
+    [...headings].map(([, text = '']) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
 }
