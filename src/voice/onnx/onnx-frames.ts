@@ -31,6 +31,8 @@ export function framedModel(sessions: readonly OnnxSession[], model: OnnxModel, 
 
 function windowOf({ window, size }: OnnxFrame): Float64Array {
   const hann = (i: number) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / size)
-  const exponent = { hann: 1, 'sqrt-hann': 0.5, rectangular: 0 }[window]
-  return Float64Array.from({ length: size }, (_, i) => hann(i) ** exponent)
+  // The window of Vorbis lies between two samples, as its specification says.
+  const vorbis = (i: number) => Math.sin((Math.PI / 2) * Math.sin((Math.PI * (i + 0.5)) / size) ** 2)
+  const exponent = { hann: 1, 'sqrt-hann': 0.5, rectangular: 0 }
+  return Float64Array.from({ length: size }, (_, i) => (window === 'vorbis' ? vorbis(i) : hann(i) ** exponent[window]))
 }

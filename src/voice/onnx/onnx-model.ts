@@ -13,9 +13,16 @@ const stage = z.strictObject({
   input: z.strictObject({ name: z.string(), kind: z.enum(['spectrum', 'magnitude', 'samples']), shape }),
   /** `mask` multiplies the stage's own input spectrum; the others replace it. */
   output: z.strictObject({ name: z.string(), kind: z.enum(['spectrum', 'mask', 'samples']), shape }),
-  /** State between frames: an output that is the next frame's input; zeros at the start. */
+  /** State between frames: an output that is the next frame's input. At the start: `initial`, then zeros. */
   states: z
-    .array(z.strictObject({ input: z.string(), output: z.string(), shape: z.array(z.int().positive()) }))
+    .array(
+      z.strictObject({
+        input: z.string(),
+        output: z.string(),
+        shape: z.array(z.int().positive()),
+        initial: z.array(z.number()).default([]),
+      }),
+    )
     .default([]),
   /** Inputs that never change, such as a limit of attenuation. */
   constants: z
@@ -28,7 +35,7 @@ const frame = z.strictObject({
   size: z.int().positive(),
   hop: z.int().positive(),
   /** Applied before the model and after it. */
-  window: z.enum(['hann', 'sqrt-hann', 'rectangular']).default('sqrt-hann'),
+  window: z.enum(['hann', 'sqrt-hann', 'vorbis', 'rectangular']).default('sqrt-hann'),
 })
 
 const whole = z.strictObject({
@@ -61,6 +68,10 @@ export const onnxModelSchema = z
     if (whole && !isSound) say('A whole sound goes in and out as "samples".', 'stages')
     if (frame && !isSound && frame.size % 2 === 1) say('A spectrum needs frames of an even size.', 'frame')
     if (frame && frame.hop > frame.size) say('The hop is longer than the frame.', 'frame')
+    for (const { shape, initial } of stages.flatMap(({ states }) => states)) {
+      const size = shape.reduce((product, length) => product * length, 1)
+      if (initial.length > size) say(`A state of ${size} numbers has ${initial.length} at the start.`, 'stages')
+    }
   })
 
 export type OnnxModel = z.infer<typeof onnxModelSchema>

@@ -52,9 +52,13 @@ export class OnnxSession {
   /** Forgets what it heard. */
   reset(): void {
     const { states, constants } = this.stage
-    const zeros = states.map(({ input, shape }) => [input, this.#tensor(new Float32Array(product(shape)), shape)])
+    const begun = states.map(({ input, shape, initial }) => {
+      const values = new Float32Array(product(shape))
+      values.set(initial)
+      return [input, this.#tensor(values, shape)]
+    })
     const fixed = constants.map(({ name, shape, values }) => [name, this.#tensor(Float32Array.from(values), shape)])
-    this.#states = Object.fromEntries([...zeros, ...fixed])
+    this.#states = Object.fromEntries([...begun, ...fixed])
   }
 
   /** One frame through the stage. */

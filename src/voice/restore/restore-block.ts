@@ -46,7 +46,7 @@ export async function restoreBlock(
     const mended = added(voice, change, wet, innerStart)
     const steady = rumble ? added(mended, rumble.change, rumble.strength, innerStart) : mended
     const bed = beds[c]
-    if (bed) goBack(steady, original[c] ?? steady, bed, innerStart)
+    if (bed && isAnywhere(bed)) goBack(steady, original[c] ?? steady, bed, innerStart)
     return steady
   })
   limitPeaks(mended, original)
