@@ -5,6 +5,7 @@ import { decimate } from '../../src/voice/resample-by-factor.js'
 import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
 import { findReverberation, REVERBERATION_RATE } from '../../src/voice/reverberation/find-reverberation.js'
 import { predictReverberation } from '../../src/voice/reverberation/late-reverberation.js'
+import { roomStrength } from '../../src/voice/reverberation/room-strength.js'
 import { inRoom } from '../bench/voice-quality/made-rooms.js'
 import { siSdr } from '../bench/voice-quality/si-sdr.js'
 import { noisySpeech, randomSource } from '../helpers/sound/made-speech.js'
@@ -94,4 +95,18 @@ test('the engine takes reverberation out, leaves a dry voice to the bit, and bot
   expect(reverberation?.levelLeftDb).toBeLessThan((reverberation?.levelDb ?? 0) - 2)
   expect(compareFaults(dry, dry, RATE).reverberation).toBeNull()
   expect(await through(dry)).toEqual(dry)
+})
+
+test('reverberation is worth paying for only if it is loud, as it is far from the microphone', async () => {
+  const scaled = (db: number) => clean.map((value) => value * 10 ** (db / 20))
+  expect(Math.max(...roomStrength(clean, scaled(-15)))).toBeLessThan(0.1)
+  expect(Math.max(...roomStrength(clean, scaled(-7)))).toBe(1)
+
+  const engine = await createEmbeddedEngine(evidenceSettings.parse({}))
+  const dry = clean.slice(0, 5 * RATE)
+  const room = inRoom(dry, { t60Sec: 0.4, sampleRate: RATE, seed: 4 })
+  const close = dry.map((value, i) => value + 0.15 * ((room[i] ?? 0) - value))
+  const block = { channels: [close], innerStart: 0, innerEnd: close.length }
+  expect((await engine.regenerate(block)).channels[0]).not.toEqual(close)
+  expect(Math.max(...(await engine.judge(block)).strength)).toBeLessThan(0.1)
 })

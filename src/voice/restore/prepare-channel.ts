@@ -10,13 +10,17 @@ const FACTOR = 48_000 / REVERBERATION_RATE
 export interface PreparedChannel {
   /** 48 kHz. The same array if nothing was corrected. */
   readonly sound: Float32Array<ArrayBuffer>
+  /** The same with its reverberation. */
+  readonly whole: Float32Array<ArrayBuffer>
+  /** The change that took the reverberation out; undefined if there is none. */
+  readonly room: Float32Array | undefined
   /** The same sound at 16 kHz. */
   readonly low: () => Float32Array
 }
 
 /** Takes a channel as it is. */
 export function unprepared(sound: Float32Array<ArrayBuffer>): PreparedChannel {
-  return { sound, low: () => decimate(sound, FACTOR) }
+  return { sound, whole: sound, room: undefined, low: () => decimate(sound, FACTOR) }
 }
 
 /**
@@ -34,10 +38,12 @@ export function prepareChannel(channel: Float32Array<ArrayBuffer>, origin: numbe
   const sound = hum ? whole.map((value, i) => value - (hum.samples[i] ?? 0)) : whole
   const low = decimate(sound, FACTOR)
   const change = findReverberation(low, Math.round(origin / FACTOR))
-  if (!change) return { sound, low: () => low }
+  if (!change) return { sound, whole: sound, room: undefined, low: () => low }
   const wide = interpolate(change, FACTOR, sound.length)
   return {
     sound: sound.map((value, i) => value + (wide[i] ?? 0)),
+    whole: sound,
+    room: wide,
     low: () => low.map((value, i) => value + (change[i] ?? 0)),
   }
 }

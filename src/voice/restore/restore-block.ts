@@ -1,6 +1,7 @@
 import { bedsOf } from '../bed/beds-of.js'
 import type { Block } from '../block-plan.js'
 import type { JudgedBlock } from '../engine.js'
+import { roomStrength } from '../reverberation/room-strength.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
@@ -133,15 +134,17 @@ export async function judgeBlock(
   const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
   const beds = bedsIn(prepared, changes)
+  const rooms = prepared.map(({ whole, room }) => room && roomStrength(whole, room))
   const length = Math.ceil((innerEnd - innerStart) / frameSamples)
   const hopOf = (frame: number) => Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
   return {
     strength: Float32Array.from({ length }, (_, frame) => {
       const start = innerStart + frame * frameSamples
-      const isPrepared = prepared.some(({ sound }, c) => differs(sound, channels[c] ?? sound, start, frameSamples))
+      const isPrepared = prepared.some(({ whole }, c) => differs(whole, channels[c] ?? whole, start, frameSamples))
       if (isPrepared) return 1
       const hop = hopOf(frame)
-      return Math.max(0, ...changes.map(({ wet, rumble }) => Math.max(wet[hop] ?? 0, rumble?.strength[hop] ?? 0)))
+      const strengths = changes.flatMap(({ wet, rumble }, c) => [wet, rumble?.strength, rooms[c]])
+      return Math.max(0, ...strengths.map((strength) => strength?.[hop] ?? 0))
     }),
     bed: Float32Array.from({ length }, (_, frame) => Math.max(0, ...beds.map((bed) => bed[hopOf(frame)] ?? 0))),
   }
