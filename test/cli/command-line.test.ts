@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-table.js'
 import { resultEventSchema } from '../../src/pipeline/events.js'
+import { commandInProcess } from '../helpers/command-in-process.js'
 import { CLI_PATH } from '../helpers/voxmux-cli.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
@@ -33,6 +34,10 @@ function voxmux(args: readonly string[], env: Record<string, string> = {}): Prom
   })
 }
 
+/** The same without a start: all but the first of a table. */
+const inProcess = (args: readonly string[]) =>
+  commandInProcess(args, { cwd: folder, env: { VOXMUX_STATE_DIR: join(folder, 'state') } })
+
 const events = (stdout: string): Record<string, unknown>[] =>
   stdout
     .trimEnd()
@@ -47,7 +52,7 @@ describe('help', () => {
   })
 
   it.each(COMMANDS.map(({ name }) => name))('%s has examples', async (name) => {
-    const { code, stdout } = await voxmux([name, '--help'])
+    const { code, stdout } = await inProcess([name, '--help'])
     expect(code).toBe(0)
     expect(stdout).toMatch(new RegExp(`Examples:\\n\\s+voxmux ${name}`))
   })
@@ -89,11 +94,12 @@ describe('usage errors', () => {
     [['run', 'a.mp4', '--chunk', '1s'], '--chunk must be at least 10 seconds.'],
     [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst".'],
   ])('%j', async (args, message) => {
-    const people = await voxmux(args)
+    const run = args[1] === '--jsn' ? voxmux : inProcess
+    const people = await run(args)
     expect([people.code, people.stdout]).toEqual([2, ''])
     expect(people.stderr).toContain(`voxmux: ${message}`)
     expect(people.stderr).not.toMatch(/\n\s+at /)
-    const program = await voxmux([...args, '--json'])
+    const program = await run([...args, '--json'])
     const [result, ...more] = events(program.stdout)
     expect([program.code, more]).toEqual([2, []])
     expect(resultEventSchema.parse(result)).toMatchObject({ exitCode: 2, error: { message: expect.any(String) } })
@@ -109,7 +115,7 @@ describe('usage errors', () => {
     ['folder', ['portal', 'show', '--data']],
     ['folder', ['worker', '--spool']],
   ])('say in the same words that %s does not exist: %j', async (name, args) => {
-    const { code, stdout, stderr } = await voxmux([...args, join(folder, name)])
+    const { code, stdout, stderr } = await inProcess([...args, join(folder, name)])
     expect(code).toBe(2)
     expect(stdout + stderr).toMatch(new RegExp(`${name} (failed: it )?does not exist[.,][^]*→`))
   })
@@ -161,7 +167,7 @@ describe('words that are never flags', () => {
     [['completion', '--', '-x'], 'shell takes bash, zsh, fish, powershell, not "-x".'],
     [['doctor', '--', '-x'], 'Unexpected argument "-x".'],
   ])('%j is refused as it was typed', async (args, message) => {
-    const { code, stderr } = await voxmux(args)
+    const { code, stderr } = await inProcess(args)
     expect([code, stderr.split('\n')[0]]).toEqual([2, `voxmux: ${message}`])
   })
 })
@@ -247,7 +253,7 @@ describe('completion', () => {
   })
 
   it.each(['fish', 'powershell'])('for %s has every command and the values', async (shell) => {
-    const { stdout } = await voxmux(['completion', shell])
+    const { stdout } = await inProcess(['completion', shell])
     for (const { name } of COMMANDS) expect(stdout).toContain(name)
     expect(stdout).toMatch(/auto.+center.+each.+downmix/)
   })

@@ -1,0 +1,49 @@
+import { vi } from 'vitest'
+import { runCommandLine } from '../../src/cli/run-command-line.js'
+
+/** How a command ended, and all it said. */
+export interface EndedCommand {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Runs the command line in this process, as `main.ts` does: a start of its own takes half a second of processor time.
+ * For words, messages and exit codes. One at a time.
+ */
+export async function commandInProcess(
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<EndedCommand> {
+  const said = { stdout: '', stderr: '' }
+  let code = -1
+  const before = { cwd: process.cwd(), env: process.env }
+  const listeners = new Map(process.eventNames().map((name) => [name, process.listeners(name as 'exit')]))
+  const stubs = [
+    ...(['stdout', 'stderr'] as const).map((channel) =>
+      vi.spyOn(process[channel], 'write').mockImplementation((text, ...rest) => {
+        said[channel] += text
+        const told = rest.find((one) => typeof one === 'function') as (() => void) | undefined
+        told?.()
+        return true
+      }),
+    ),
+    vi.spyOn(process, 'exit').mockImplementation(((exitCode: number) => {
+      code = exitCode
+    }) as typeof process.exit),
+  ]
+  try {
+    process.chdir(cwd)
+    process.env = { ...env }
+    await runCommandLine(args)
+  } finally {
+    process.chdir(before.cwd)
+    process.env = before.env
+    for (const stub of stubs) stub.mockRestore()
+    for (const name of process.eventNames())
+      for (const listener of process.listeners(name as 'exit'))
+        if (!listeners.get(name)?.includes(listener)) process.off(name, listener)
+  }
+  return { code, ...said }
+}
