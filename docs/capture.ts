@@ -1,12 +1,13 @@
 /**
  * `npm run capture`: runs the built command on the demo's film in an empty folder and draws what it printed as
- * docs/demo.svg. Only the folder's path is shortened.
+ * docs/demo.svg. Only the folder's path is shortened. Then it takes docs/ui.png of the page in Chromium.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { capturePage } from './capture-page.js'
 import { terminalSvg } from './terminal-svg.js'
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -24,3 +25,5 @@ try {
 } finally {
   rmSync(dir, { recursive: true, force: true })
 }
+
+await capturePage(path('../fixtures/interview.mp4'), path('ui.png'))

@@ -42,7 +42,7 @@ export {
   sampleBytes,
 } from './pcm/pcm.js'
 export { type PcmFile, readPcmFile } from './pcm/pcm-file.js'
-export { type SoundPeaks, soundPeaks } from './pcm/sound-peaks.js'
+export { soundPeaks } from './pcm/sound-peaks.js'
 export { id3Length } from './probe/id3-length.js'
 export { pictureStart } from './probe/picture-start.js'
 export { probe } from './probe/probe.js'

@@ -6,12 +6,12 @@ const MODULES = ['visible-text.js', 'elements.js', 'format.js', 'player.js'] as 
 
 const read = (name: string) => readFileSync(new URL(`src/pages/browser/${name}`, PACKAGE_FOLDER), 'utf8')
 
-/** The styles of the player, for a standalone page that has the variables of the other pages. */
+/** Returns the styles of the player. A standalone page with the variables of the other pages can embed them. */
 export function playerStyle(): string {
   return read('player.css')
 }
 
-/** The player as one script without imports, for a standalone page. It defines `player` in the scope that it stands in. */
+/** Returns the player as one script without imports, which a standalone page can embed. It defines `player`. */
 export function playerScript(): string {
   return MODULES.map((name) =>
     read(name)
