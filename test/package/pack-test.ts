@@ -14,10 +14,10 @@ import { brokenLinks, checkContents } from './tarball-contents.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
-/** What `npm install voxmux` may bring, with the 19 packages that the optional ffmpeg-static needs. */
+/** What `npm install --ignore-scripts voxmux` may bring. */
 const [MOST_PACKAGES, MOST_MEGABYTES] = [75, 60]
-/** The types that the strangers are compiled with, and the downloaded ffmpeg of a machine that has none. */
-const NOT_OURS = ['@types/node', 'undici-types', 'ffmpeg-static']
+/** The types that the strangers are compiled with. */
+const NOT_OURS = ['@types/node', 'undici-types']
 const tempDir = mkdtempSync(join(tmpdir(), 'voxmux-pack-'))
 try {
   const tarballPath = pack()
@@ -49,7 +49,8 @@ function pack(): string {
 
 /**
  * Only voxmux and what it needs: what voxmux wants of its users' machines is what it says in its own package.json.
- * `engine-strict`: nothing that it brings may want a newer Node than voxmux itself does.
+ * `engine-strict`: nothing that it brings may want a newer Node than voxmux itself does. `ignore-scripts`: the ffmpeg of
+ * the system is used, as NOTICE says, and the size is the same on every machine.
  */
 function install(tarballPath: string): string {
   const appDir = join(tempDir, 'app')
@@ -57,7 +58,7 @@ function install(tarballPath: string): string {
   writeFileSync(join(appDir, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
   const types = `@types/node@${MANIFEST.devDependencies['@types/node'] ?? '20'}`
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
-  run('npm', ['install', '--engine-strict', ...quiet, tarballPath, types], appDir)
+  run('npm', ['install', '--engine-strict', '--ignore-scripts', ...quiet, tarballPath, types], appDir)
   return appDir
 }
 
