@@ -19,14 +19,21 @@ export default async function warmTools(): Promise<(() => void) | undefined> {
   const tools = ['ffmpeg', 'ffprobe'].map((name) => [name, find(name, PATH)] as const)
   if (isOff || process.platform !== 'linux' || [...tools, ['cc', find('cc', PATH)]].some(([, path]) => !path)) return
   const folder = mkdtempSync(join(tmpdir(), 'voxmux-warm-'))
-  const library = join(folder, 'warm-tool.so')
-  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source('warm-tool.c'), '-ldl'])
-  const spaces = NAMESPACES.map((name) => JSON.stringify(readlinkSync(`/proc/self/ns/${name}`)))
-  const ends = await Promise.all(tools.map(([name, path]) => keepWarm(folder, library, name, path ?? '', spaces)))
-  Object.assign(process.env, { PATH: `${folder}${delimiter}${PATH}`, WARM_TOOLS: folder })
-  return () => {
-    for (const end of ends) end()
-    rmSync(folder, { recursive: true, force: true })
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const library = join(folder, 'warm-tool.so')
+    execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source('warm-tool.c'), '-ldl'])
+    const spaces = NAMESPACES.map((name) => JSON.stringify(readlinkSync(`/proc/self/ns/${name}`)))
+    const ends = await Promise.all(tools.map(([name, path]) => keepWarm(folder, library, name, path ?? '', spaces)))
+    Object.assign(process.env, { PATH: `${folder}${delimiter}${PATH}`, WARM_TOOLS: folder })
+    return () => {
+      for (const end of ends) end()
+      remove()
+    }
+  } catch (error) {
+    process.stderr.write(`ffmpeg and ffprobe start from nothing at each call: ${error}\n`)
+    remove()
+    return
   }
 }
 
@@ -42,7 +49,11 @@ async function keepWarm(folder: string, library: string, name: string, path: str
   }
   const flags = Object.entries(defined).map(([key, value]) => `-D${key}=${value}`)
   execFileSync('cc', ['-O1', ...flags, '-o', join(folder, name), source('warm-call.c')])
-  await once(child.stdout, 'data')
+  const failed = once(child, 'exit').then(() => {
+    throw new Error(`${path} ended before it was warm.`)
+  })
+  await Promise.race([once(child.stdout, 'data'), failed])
+  failed.catch(() => {})
   for (const handle of [child, child.stdin, child.stdout]) (handle as { unref?: () => void }).unref?.()
   return () => void child.stdin.end()
 }
