@@ -42,6 +42,9 @@ export interface OperatorSide {
   close(): Promise<void>
 }
 
+/** The reason of a pause that a person made. */
+const PAUSED_HERE = 'It was paused on the dashboard. Press Resume to go on.'
+
 /** Opens the operator's side. @throws {UsageError} `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { daemon, sourcesOf, metrics, version, stateDir, env, logger } = options
@@ -55,11 +58,15 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     daemon.wake()
     return ready
   }
+  const setPaused = async (group: string, isPaused: boolean) => {
+    await withinPatience(isPaused ? options.jobs.pause(group, PAUSED_HERE) : options.jobs.resume(group))
+    daemon.wake()
+  }
   const dashboard: PageServer | null =
     options.dashboard &&
     (await startDashboard({
       ...options.dashboard,
-      view: { daemon, jobs, sourcesOf, retry, phase: () => phase },
+      view: { daemon, jobs, sourcesOf, retry, setPaused, version, phase: () => phase },
       metrics,
       comparisonFolder: join(stateDir, 'dashboard'),
       logger,

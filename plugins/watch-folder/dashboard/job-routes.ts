@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Job } from '../../../src/ledger/index.js'
 import { SANDBOX_POLICY, sendError, sendJson } from '../../../src/pages/respond.js'
 import { sendFile } from '../../../src/pages/send-file.js'
@@ -5,23 +6,26 @@ import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { reportPath } from '../../../src/pipeline/report/write-report.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
+import { ownJobs } from './own-jobs.js'
 
 const PAGE_LENGTH = 50
 const LONGEST_PAGE = 200
 
-/** `GET /api/jobs?list=failed&before=ID&limit=50`: a page of jobs, newest first, and whether more follow. */
+/**
+ * `GET /api/jobs?list=failed&before=ID&limit=50`: a page of jobs, newest first, and whether more follow. They are of this
+ * daemon's folders, of `group`, or with `all=1` of the whole store.
+ */
 export async function answerJobs({ view, query, response }: DashboardExchange): Promise<void> {
   const list = query.get('list') ?? ''
   if (!isListName(list)) return sendError(response, 400, `list is one of ${Object.keys(LISTS).join(', ')}.`)
   const limit = Math.min(LONGEST_PAGE, Math.max(1, Number(query.get('limit')) || PAGE_LENGTH))
   const before = query.get('before')
   const group = query.get('group')
-  const found = await view.jobs.list({
-    statuses: LISTS[list],
-    limit: limit + 1,
-    ...(before !== null && { before }),
-    ...(group !== null && { group }),
-  })
+  const filter = { statuses: LISTS[list], limit: limit + 1, ...(before !== null && { before }) }
+  const found =
+    group !== null || query.has('all')
+      ? await view.jobs.list({ ...filter, ...(group !== null && { group }) })
+      : await ownJobs(view, filter)
   sendJson(response, 200, { jobs: found.slice(0, limit).map((job) => jobView(job)), hasMore: found.length > limit })
 }
 
@@ -50,6 +54,26 @@ export async function answerReport(exchange: DashboardExchange): Promise<void> {
   exchange.response.setHeader('content-security-policy', SANDBOX_POLICY)
   // The path comes from the job's own output, because anyone can write a path into a receipt.
   await sendFile(exchange.request, exchange.response, reportPath(job.output), 'text/html; charset=utf-8')
+}
+
+/** `GET /api/jobs/ID/output`: the output, to be saved. */
+export async function answerOutput(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
+  if (!job) return
+  const { request, response } = exchange
+  const isPublished = job.status === 'done' || job.status === 'skipped'
+  if (!isPublished || job.output === null) return sendError(response, 404, 'This job has no output.')
+  const name = encodeURIComponent(basename(job.output))
+  response.setHeader('content-disposition', `attachment; filename*=UTF-8''${name}`)
+  await sendFile(request, response, job.output, 'application/octet-stream')
+}
+
+/** `POST /api/folders/pause?group=G` and `resume`: new jobs of a folder of this daemon wait, or go on. */
+export async function answerPause({ view, query, groups, response }: DashboardExchange): Promise<void> {
+  const folder = view.daemon.folders.find(({ group }) => group === query.get('group'))
+  if (!folder) return sendError(response, 404, 'This folder is not watched.')
+  await view.setPaused(folder.group, groups.action === 'pause')
+  sendJson(response, 200, {})
 }
 
 /** `POST /api/jobs/ID/retry`: queues an ended job again. */

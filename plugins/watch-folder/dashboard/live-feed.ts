@@ -3,6 +3,7 @@ import type { JobCount, Pause } from '../../../src/ledger/index.js'
 import type { FolderView } from '../daemon-view.js'
 import { type JobView, jobView, LISTS } from './job-view.js'
 import type { OperatorView } from './operator-view.js'
+import { ownJobs } from './own-jobs.js'
 import type { ProgressBoard } from './progress-board.js'
 
 /** The part of the page above its lists. */
@@ -109,7 +110,7 @@ export class LiveFeed {
   async #found() {
     const { view, onFault } = this.#options
     try {
-      const live = view.jobs.list({ statuses: LISTS.live, limit: MOST_LIVE })
+      const live = ownJobs(view, { statuses: LISTS.live, limit: MOST_LIVE })
       const [counts, jobs] = await Promise.all([view.jobs.counts(), live])
       this.#isFailing = false
       return { counts, jobs }
@@ -148,8 +149,10 @@ export class LiveFeed {
     const client = this.#clients.get(response)
     if (!client) return
     client.follows = true
-    const { bootId } = this.#options
-    response.write(eventText('snapshot', { bootId, ...this.#overview, live: [...this.#live.values()] }))
+    const { bootId, view } = this.#options
+    response.write(
+      eventText('snapshot', { bootId, version: view.version, ...this.#overview, live: [...this.#live.values()] }),
+    )
   }
 }
 

@@ -12,6 +12,10 @@ export interface OperatorView {
   readonly jobs: ShownJobs
   /** Possible paths of a finished job's input, the likeliest first: it may have been moved. */
   sourcesOf(job: Job): readonly string[]
+  /** The running version of voxmux. */
+  readonly version: string
+  /** Pauses a folder for a person, or ends that: its jobs wait meanwhile. */
+  setPaused(group: string, isPaused: boolean): Promise<void>
   /** Queues a job again. A failed one gets the present settings of its folder. */
   retry(job: Job): Promise<Job>
 }

@@ -4,7 +4,15 @@ import { COMPARISON_FILE } from '../../../src/pipeline/report/comparison-files.j
 import { answerComparison, answerMedia } from './comparison-routes.js'
 import type { DashboardExchange, DashboardParts } from './dashboard-exchange.js'
 import { examineReadiness } from './health.js'
-import { answerJob, answerJobs, answerReceipt, answerReport, answerRetry } from './job-routes.js'
+import {
+  answerJob,
+  answerJobs,
+  answerOutput,
+  answerPause,
+  answerReceipt,
+  answerReport,
+  answerRetry,
+} from './job-routes.js'
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
 
@@ -18,6 +26,8 @@ export const ROUTES: readonly Route<DashboardParts>[] = [
   { method: 'GET', pattern: new RegExp(`^${JOB}$`), answer: answerJob },
   { method: 'GET', pattern: new RegExp(`^${JOB}/receipt$`), answer: answerReceipt },
   { method: 'GET', pattern: new RegExp(`^${JOB}/report$`), answer: answerReport },
+  { method: 'GET', pattern: new RegExp(`^${JOB}/output$`), answer: answerOutput },
+  { method: 'POST', pattern: /^\/api\/folders\/(?<action>pause|resume)$/, answer: answerPause },
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison$`), answer: answerComparison },
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`), answer: answerMedia },
   { method: 'POST', pattern: new RegExp(`^${JOB}/retry$`), answer: answerRetry },

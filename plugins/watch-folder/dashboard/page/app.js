@@ -1,9 +1,10 @@
 import { announce } from './announce.js'
 import { follow } from './connection.js'
+import { byId, setText } from './elements.js'
 import { plural } from './format.js'
 import { startDetail } from './job-detail.js'
 import { refreshList, showTabCounts, startLists } from './job-lists.js'
-import { countOf, showFolders, showLive, showPauses, showStatus } from './overview.js'
+import { countOf, ownGroups, showFolders, showLive, showPauses, showStatus } from './overview.js'
 
 /** Last state from the server. */
 let overview = { folders: [], pauses: [], counts: [] }
@@ -21,6 +22,7 @@ follow({
     live.clear()
     for (const job of all.live) live.set(job.id, job)
     takeOverview(all, false)
+    setText(byId('version'), all.version)
     void refreshList()
   },
   overview(next) {
@@ -51,7 +53,8 @@ function takeOverview(next, isNews) {
     [['done', 'skipped'], 'finished'],
     [['failed', 'rejected'], 'failed'],
   ]) {
-    const more = countOf(next.counts, statuses) - countOf(before.counts, statuses)
+    const isOwn = ownGroups(next)
+    const more = countOf(next.counts, statuses, isOwn) - countOf(before.counts, statuses, isOwn)
     if (more > 0) announce(`${plural(more, 'file')} ${word}.`)
   }
 }

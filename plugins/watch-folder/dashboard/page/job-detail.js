@@ -63,7 +63,7 @@ function facts(job) {
   const rows = [
     ['State', WORDS[job.status] ?? job.status],
     ['Input', make('bdi', {}, job.input)],
-    job.output !== null && ['Output', make('bdi', {}, job.output)],
+    job.output !== null && ['Output', output(job)],
     job.preset !== null && ['Preset', job.preset],
     ['Queued', exactTime(job.createdMs)],
     ['Changed', `${exactTime(job.updatedMs)} (${duration(job.updatedMs - job.createdMs)} later)`],
@@ -74,6 +74,12 @@ function facts(job) {
     {},
     ...rows.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))),
   )
+}
+
+function output({ id, status, output: path }) {
+  const isThere = status === 'done' || status === 'skipped'
+  const link = make('a', { href: `/api/jobs/${id}/output`, download: true }, 'Download')
+  return make('span', {}, make('bdi', {}, path), ' ', isThere && link)
 }
 
 /** Before and after. The server prepares them at the first request, which takes a while for long files. */

@@ -2,7 +2,7 @@ import { toast } from './announce.js'
 import { ask, change } from './ask.js'
 import { byId, make, reconcile, setText } from './elements.js'
 import { exactTime, relativeTime } from './format.js'
-import { countOf } from './overview.js'
+import { countOf, ownGroups } from './overview.js'
 
 const PAGE_LENGTH = 50
 const STATUSES = { done: ['done', 'skipped'], failed: ['failed', 'rejected'], waiting: ['queued'] }
@@ -18,6 +18,10 @@ let list = 'done'
 let pages = []
 let shown = { jobs: [], hasMore: false }
 let asked = 0
+/** `own`: the folders of this daemon; `all`: the whole store; otherwise a group. */
+let scope = 'own'
+let isOwn = () => true
+let overview = { counts: [], folders: [] }
 
 /** Connects the tabs and the paging. */
 export function startLists() {
@@ -25,6 +29,11 @@ export function startLists() {
     tab.addEventListener('click', () => choose(tab.dataset.list))
     tab.addEventListener('keydown', moveAlong)
   }
+  byId('scope').addEventListener('change', (event) => {
+    scope = event.target.value
+    showTabCounts(overview)
+    turn([])
+  })
   byId('older').addEventListener('click', () => turn([...pages, shown.jobs.at(-1).id]))
   byId('newer').addEventListener('click', () => turn(pages.slice(0, -1)))
   choose(list)
@@ -61,6 +70,8 @@ export async function refreshList() {
   const turnOf = ++asked
   const query = new URLSearchParams({ list, limit: PAGE_LENGTH })
   if (pages.length > 0) query.set('before', pages.at(-1))
+  if (scope === 'all') query.set('all', '1')
+  else if (scope !== 'own') query.set('group', scope)
   try {
     const answer = await ask(`/api/jobs?${query}`)
     if (turnOf !== asked) return
@@ -72,9 +83,25 @@ export async function refreshList() {
 }
 
 /** The numbers on the tabs. */
-export function showTabCounts({ counts }) {
+export function showTabCounts(next) {
+  overview = next
+  const { counts, folders } = next
+  isOwn = ownGroups(next)
+  const choices = [
+    ['own', 'All folders here'],
+    ...folders.map(({ group, path }) => [group, path]),
+    ['all', 'Everything in the store'],
+  ]
+  reconcile(
+    byId('scope'),
+    choices,
+    ([value]) => value,
+    ([value, text]) => make('option', { value }, text),
+    () => {},
+  )
+  const isCounted = { own: isOwn, all: () => true }[scope] ?? ((group) => group === scope)
   for (const tab of tabs) {
-    const count = countOf(counts, STATUSES[tab.dataset.list])
+    const count = countOf(counts, STATUSES[tab.dataset.list], isCounted)
     setText(tab.querySelector('.count'), count === 0 ? '' : count.toLocaleString('en'))
     tab.dataset.alarm = String(tab.dataset.list === 'failed' && count > 0)
   }
@@ -109,12 +136,24 @@ function updateJob(row, job) {
   if (result) setText(result, resultOf(job))
 }
 
-function resultOf({ status, output, error, notBeforeMs, attempts }) {
+function resultOf({ status, output, error, notBeforeMs, attempts, group }) {
   if (status === 'done') return output ?? 'Finished'
   if (status === 'skipped') return 'Nothing to do: done before and unchanged'
+  if (!isOwn(group)) return `Waits for a process that works on ${group}`
   if (error === null) return 'Waiting for its turn'
   const next = notBeforeMs === null ? 'next attempt soon' : `next attempt ${relativeTime(notBeforeMs)}`
   return `Tried ${attempts} ${attempts === 1 ? 'time' : 'times'}, ${next}: ${error.message}`
+}
+
+const PRESET_FLAG =
+  /--(track|channels|keep-original|verify|mix|only-noisy|skip-clean)(?: (all|any|auto|center|each|downmix|full|fast|N|\d+)\b)?/g
+
+/** A remedy with keys of the preset in place of flags: a watched folder has no command line. */
+function withKeys(remedy) {
+  return remedy.replaceAll(PRESET_FLAG, (_, flag, value) => {
+    const key = flag.replaceAll(/-([a-z])/g, (_dash, letter) => letter.toUpperCase())
+    return `"${key}"${value ? `: ${/^(N|\d+)$/.test(value) ? value : `"${value}"`}` : ''} in the preset of the folder`
+  })
 }
 
 const RETRY_REMEDY = 'Fix the cause, then press Try again. It uses the present settings of the watched folder.'
@@ -123,7 +162,7 @@ const RETRY_REMEDY = 'Fix the cause, then press Try again. It uses the present s
 export function failure(job) {
   const { error } = job
   const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
-  const remedies = [...(error?.remedies ?? []), RETRY_REMEDY]
+  const remedies = [...(error?.remedies ?? []).map(withKeys), RETRY_REMEDY]
   const label = `Try ${job.name} again`
   const button = make('button', { type: 'button', 'aria-label': label, onclick: () => retry(job, button) }, 'Try again')
   return make(

@@ -1,3 +1,5 @@
+import { toast } from './announce.js'
+import { change } from './ask.js'
 import { byId, make, reconcile, setText } from './elements.js'
 import { overallPercent, plural, relativeTime, stageName } from './format.js'
 import { visibleText } from './visible-text.js'
@@ -5,11 +7,17 @@ import { visibleText } from './visible-text.js'
 const STATE_WORDS = { watching: 'Watching', offline: 'Offline', paused: 'Paused' }
 const LIVE = new Set(['working', 'waiting-remote'])
 
-/** Jobs of a status (or of all those given), over all folders or in one. */
-export function countOf(counts, statuses, group) {
+/** Jobs of these statuses. @param isCounted decides by group */
+export function countOf(counts, statuses, isCounted) {
   return counts
-    .filter((one) => statuses.includes(one.status) && (group === undefined || one.group === group))
+    .filter((one) => statuses.includes(one.status) && isCounted(one.group))
     .reduce((sum, { count }) => sum + count, 0)
+}
+
+/** Decides whether a group is a folder of this daemon. */
+export function ownGroups({ folders }) {
+  const groups = new Set(folders.map(({ group }) => group))
+  return (group) => groups.has(group)
 }
 
 /** The line at the top: is everything well? */
@@ -25,15 +33,18 @@ function statusOf(folders, pauses, isConnected) {
   if (pauses.some(({ group }) => group === null)) return ['Paused', 'bad']
   const offline = folders.filter(({ state }) => state === 'offline').length
   if (offline > 0) return [`${plural(offline, 'folder')} offline`, 'warn']
-  if (pauses.length > 0) return [`${plural(pauses.length, 'folder')} paused`, 'warn']
+  const isOwn = ownGroups({ folders })
+  const paused = pauses.filter(({ group }) => isOwn(group)).length
+  if (paused > 0) return [`${plural(paused, 'folder')} paused`, 'warn']
   return [`Watching ${plural(folders.length, 'folder')}`, 'good']
 }
 
 /** Reasons why the intake is paused. */
 export function showPauses({ pauses, folders }) {
+  const isOwn = ownGroups({ folders })
   reconcile(
     byId('pauses'),
-    pauses,
+    pauses.filter(({ group }) => group === null || isOwn(group)),
     ({ group, reason }) => `${group}:${reason}`,
     () => make('div.notice', { role: 'alert', 'data-tone': 'bad' }, make('strong'), make('p'), make('p.quiet')),
     (box, { group, reason, sinceMs }) => {
@@ -50,7 +61,7 @@ export function showPauses({ pauses, folders }) {
 }
 
 /** A card for each folder. */
-export function showFolders({ folders, counts }) {
+export function showFolders({ folders, counts, pauses }) {
   reconcile(
     byId('folders'),
     folders,
@@ -62,25 +73,42 @@ export function showFolders({ folders, counts }) {
         make('div.folder-head', {}, make('span.dot', { 'aria-hidden': 'true' }), make('bdi.path'), make('span.state')),
         make('p.quiet'),
         make('dl.figures'),
+        make('div.paging', {}, make('button', { type: 'button' })),
       ),
     (card, folder) => {
-      const [head, note, figures] = card.children
+      const [head, note, figures, controls] = card.children
+      const button = controls.firstElementChild
       const [, path, state] = head.children
-      card.dataset.state = folder.state
+      const isPaused = pauses.some(({ group }) => group === folder.group)
+      const shownState = folder.state === 'watching' && isPaused ? 'paused' : folder.state
+      card.dataset.state = shownState
+      setText(button, isPaused ? 'Resume' : 'Pause')
+      button.setAttribute('aria-label', visibleText(`${isPaused ? 'Resume' : 'Pause'} ${folder.path}`))
+      controls.hidden = folder.state === 'offline'
+      button.onclick = () => setPaused(folder.group, !isPaused)
       setText(path, folder.path)
       path.title = visibleText(folder.path)
-      setText(state, STATE_WORDS[folder.state] ?? folder.state)
+      setText(state, STATE_WORDS[shownState] ?? shownState)
       setText(note, noteOf(folder))
-      const count = (...statuses) => countOf(counts, statuses, folder.group)
+      const count = (...statuses) => countOf(counts, statuses, (group) => group === folder.group)
       showFigures(figures, [
         ['arriving', folder.waitingFiles],
         ['waiting', count('queued')],
         ['in progress', count(...LIVE)],
         ['finished', count('done', 'skipped')],
-        ['failed', count('failed', 'rejected') + folder.unreadableFiles],
+        ['failed', count('failed', 'rejected')],
       ])
     },
   )
+}
+
+async function setPaused(group, isPaused) {
+  try {
+    await change(`/api/folders/${isPaused ? 'pause' : 'resume'}?${new URLSearchParams({ group })}`)
+    toast(isPaused ? 'The folder is paused. Jobs in progress end.' : 'The folder goes on.')
+  } catch (fault) {
+    toast(fault.message, 'bad')
+  }
 }
 
 function noteOf({ reason, preset, out, noticedBy }) {
@@ -103,8 +131,8 @@ function showFigures(list, figures) {
 }
 
 /** Jobs in progress, each with a bar. */
-export function showLive(live, { counts }) {
-  const total = Math.max(live.length, countOf(counts, [...LIVE]))
+export function showLive(live, { counts, folders }) {
+  const total = Math.max(live.length, countOf(counts, [...LIVE], ownGroups({ folders })))
   setText(byId('live-count'), total === 0 ? '' : total.toLocaleString('en'))
   const empty = byId('live-empty')
   empty.hidden = live.length > 0 && total === live.length

@@ -51,6 +51,8 @@ export async function stageDashboard(
   const dashboard = await startDashboard({
     view: {
       ...{ daemon, jobs: new ShownJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
+      version: '1.2.3',
+      setPaused: (group, isPaused) => (isPaused ? jobs.pause(group, 'By a person.') : jobs.resume(group)),
       retry: async (job) => {
         retried.push(job)
         return retryJob(jobs, job, { force: false })

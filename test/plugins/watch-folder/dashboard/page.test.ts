@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runJob } from '../../../../src/pipeline/job/run-job.js'
@@ -111,7 +111,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByRole('tab', { name: /Finished/ }).focus()
     await page.keyboard.press('ArrowRight')
     await page.getByText('MultiTrackAudioNotSupported').first().waitFor()
-    await page.getByText('Choose one with --track N.').first().waitFor()
+    await page.getByText('Choose one with "track": N in the preset of the folder.').first().waitFor()
     await page.getByText('Fix the cause, then press Try again.').first().waitFor()
     await picture('failed')
     await fitsAPhone()
@@ -137,6 +137,10 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByRole('link', { name: /onerror/ }).press('Enter')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Verified full').waitFor()
+    const link = await dialog.getByRole('link', { name: 'Download' }).getAttribute('href')
+    const saved = await fetch(new URL(String(link), staged.dashboard.url))
+    expect(saved.headers.get('content-disposition')).toMatch(/^attachment; filename\*=UTF-8''/)
+    expect(Buffer.from(await saved.arrayBuffer()).equals(await readFile(String(event.output)))).toBe(true)
     await dialog.getByRole('button', { name: 'Play' }).waitFor()
     const media = (what: string) => page.evaluate(`[...document.querySelectorAll('audio')].map((one) => ${what})`)
     await comesTrue('[...document.querySelectorAll("audio")].every((one) => one.readyState >= 1)')
@@ -168,6 +172,32 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await dialog.waitFor({ state: 'hidden' })
     await comesTrue('location.hash === ""')
     expect(asked.filter((url) => !url.startsWith(staged.dashboard.url))).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  it('counts and lists its own folders, others under a filter, and pauses and resumes one', async () => {
+    const { jobs } = bench.pipeline.context
+    staged.daemon.folders = [folderView('/mnt/nas/dailies', { group: 'test', unreadableFiles: 1 })]
+    await failedJob({ jobs }, 'test', '/mnt/nas/dailies/broken.mov')
+    await jobs.enqueue({ key: 'theirs', group: 'run', input: '/home/someone/theirs.mov' })
+    await jobs.pause('elsewhere', 'Offline.')
+    await page.goto(staged.dashboard.url)
+    await page.getByText('Watching 1 folder').waitFor()
+    await page.getByText('voxmux 1.2.3 ·').waitFor()
+    await page.getByRole('tab', { name: 'Failed 1' }).waitFor()
+    expect(await page.locator('[data-name=failed] dd').textContent()).toBe('1')
+    await page.getByRole('tab', { name: 'Waiting' }).click()
+    await page.getByText('No file is waiting.').waitFor()
+    await page.getByLabel('Folder', { exact: true }).selectOption('Everything in the store')
+    await page.getByRole('tab', { name: 'Waiting 1' }).waitFor()
+    await page.getByText('Waits for a process that works on run').waitFor()
+    await fitsAPhone()
+
+    await page.getByRole('button', { name: 'Pause /mnt/nas/dailies' }).click()
+    await page.getByText('1 folder paused').waitFor()
+    expect(await jobs.pauses()).toMatchObject([{ group: 'elsewhere' }, { group: 'test' }])
+    await page.getByRole('button', { name: 'Resume /mnt/nas/dailies' }).click()
+    await page.getByText('Watching 1 folder').waitFor()
     expect(faults).toEqual([])
   })
 
