@@ -1,6 +1,6 @@
 /**
  * `npm run sbom`: the bill of materials in CycloneDX. It names each package that an installation can have, and each whose
- * code is part of `dist`. `npm sbom --omit=dev` leaves out the latter, and packages that a devDependency needs too.
+ * code is part of `dist`. The command of npm leaves out the latter, and packages that a devDependency needs too.
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
