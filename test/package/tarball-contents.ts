@@ -29,7 +29,7 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/mcp\/(SKILL\.md|llms\.txt)$/,
 ]
 const ALLOWED: readonly RegExp[] = [
-  /^docs\/([\w-]+\.(md|1)|demo\.svg|step-job\.schema\.json)$/,
+  /^docs\/([\w-]+\.(md|1)|demo\.svg|ui\.png|step-job\.schema\.json)$/,
   /^(fixtures|plugins)\/README\.md$/,
   /^(package\.json|README\.md|LICENSE|NOTICE|CHANGELOG\.md)$/,
   /^dist\/.+\.(js|d\.ts)$/,
@@ -40,6 +40,7 @@ const ALLOWED: readonly RegExp[] = [
   /^plugins\/watch-folder\/deploy\/(farm|monitoring|notify)\/[\w.-]+$/,
   /^src\/(pages\/browser|ui\/page|cli\/portal-page\/page)\/[\w-]+\.(html|css|svg|js)$/,
   /^shell\/.+\.(sh|conf)$/,
+  /^shell\/service\/(Caddyfile|[\w-]+\.(yaml|json|service))$/,
   /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
   /^plugins\/mcp\/llms\.txt$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
