@@ -19,6 +19,8 @@ let address: string
 
 beforeEach(async () => {
   site = createServer(async (request, response) => {
+    if (request.url === '/page.wav') return response.writeHead(200).end('<!doctype html><title>Sign in</title>')
+    if (request.url === '/closed.wav') return response.writeHead(403).end()
     if (!request.url?.startsWith('/speech.wav')) return response.writeHead(404).end()
     response.writeHead(200, { 'content-length': (await stat(fixture('speech.wav'))).size })
     return createReadStream(fixture('speech.wav')).pipe(response)
@@ -56,9 +58,14 @@ describe('an address as input', () => {
     expect(bench.server.calls.startProcess).toBe(1)
   })
 
-  it('that is not there is a usage error', async () => {
-    const outcome = await run(webRequest('/nothing.wav'))
-    expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2 })
+  it.each([
+    ['not there', '/nothing.wav', 'responded with status 404', 'no file is there'],
+    ['not public', '/closed.wav', 'responded with status 403', 'without signing in'],
+    ['a page', '/page.wav', 'It sent a web page instead of the file', 'without signing in'],
+  ])('that is %s is a usage error that says so', async (_, path, message, remedy) => {
+    const { error } = await run(webRequest(path))
+    expect(error).toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2, message: expect.stringContaining(message) })
+    expect(error?.remedies).toEqual([expect.stringContaining(remedy)])
   })
 
   it.each([false, true])('that is none is a usage error without its secret (--remote %j)', async (remote) => {

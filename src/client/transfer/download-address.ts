@@ -2,6 +2,7 @@ import { UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { retryOptionsSchema, timeoutOptionsSchema } from '../client-options.js'
+import type { HttpFault } from '../http-fault.js'
 import { createTransport } from '../transport.js'
 import { type Downloaded, downloadFile } from './download-file.js'
 import type { TransferOptions } from './upload-file.js'
@@ -25,20 +26,30 @@ export async function downloadAddress(
     logger,
   }
   let asked = false
+  let refusal: HttpFault | undefined
   const link = {
     getOutputFileUrl: async () => {
       // The second request for a link means that storage refused the address. There is no other.
-      if (asked) throw cannotBeDownloaded(address)
+      if (asked) throw cannotBeDownloaded(address, refusal)
       asked = true
       return { url: address, expiry: Number.MAX_SAFE_INTEGER / 1000 }
     },
   }
-  return downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true })
+  const onRefused = (fault: HttpFault) => {
+    refusal = fault
+  }
+  return downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true, onRefused })
 }
 
-function cannotBeDownloaded(address: string): UsageError {
-  return new UsageError('ERR_INPUT_MISSING', `${redactUrl(address)} cannot be downloaded.`, {
-    input: redactUrl(address),
-    remedies: ['Check that the link opens without signing in.'],
+function cannotBeDownloaded(address: string, refusal: HttpFault | undefined): UsageError {
+  const input = redactUrl(address)
+  const isGone = refusal?.status === 404 || refusal?.status === 410
+  const why =
+    refusal?.reason === 'status' ? `The server responded with status ${refusal.status}` : `It sent ${refusal?.detail}`
+  return new UsageError('ERR_INPUT_MISSING', `${input} cannot be downloaded. ${why}.`, {
+    input,
+    remedies: [
+      isGone ? 'Check the address: no file is there.' : 'Check that the link opens a file without signing in.',
+    ],
   })
 }

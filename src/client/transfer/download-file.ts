@@ -29,6 +29,8 @@ export interface Downloaded {
 export interface DownloadOptions extends TransferOptions {
   /** True for a file that is not an output of the service. By default, text and an empty file are not accepted. */
   readonly mayBeText?: boolean
+  /** Called when a link was refused or sent something else, and a new one is requested. */
+  readonly onRefused?: (fault: HttpFault) => void
 }
 
 /**
@@ -94,7 +96,10 @@ async function fill(
       if (!(refused || thrown.transient) || attempt >= context.retry.limit) throw faultError(thrown, link.url.host)
       const delayMs = pauseMs(thrown, attempt, context.retry)
       context.logger.debug({ fault: thrown.message, attempt, delayMs, at: state.writtenBytes }, 'Download resumed')
-      if (refused || thrown.reason === 'bad-answer') link = undefined
+      if (refused || thrown.reason === 'bad-answer') {
+        options.onRefused?.(thrown)
+        link = undefined
+      }
       await sleep(delayMs, signal)
       context.transport.onRepeat?.('download')
     }
