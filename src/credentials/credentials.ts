@@ -52,6 +52,9 @@ export interface Credentials {
   sign(request: SignRequest): Promise<Signed>
 }
 
+/** Size above which the package keeps its two copies of a file in the folder for temporary files. */
+export const SPOOLED_BYTES = 16 * 1024 ** 2
+
 /** Bytes of a signature besides its certificates and its time stamp. */
 const SIGNATURE_BYTES = 4096
 
@@ -136,7 +139,11 @@ async function faultOfTrial(opened: Opened): Promise<string | null> {
 }
 
 function builderFor(c2pa: C2paPackage, output: string, mimeType: string) {
-  const settings = { verify: { ...OFFLINE, verify_after_sign: false }, builder: { thumbnail: { enabled: false } } }
+  const settings = {
+    ...{ verify: { ...OFFLINE, verify_after_sign: false }, builder: { thumbnail: { enabled: false } } },
+    // Larger copies lie in the folder for temporary files, not in memory.
+    core: { backing_store_memory_threshold_in_mb: SPOOLED_BYTES / 1024 ** 2 },
+  }
   const builder = c2pa.Builder.withJson(manifestDefinition(output, mimeType), settings)
   builder.setIntent('edit')
   return builder

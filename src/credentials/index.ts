@@ -1,3 +1,3 @@
-export { type Credentials, openCredentials } from './credentials.js'
+export { type Credentials, openCredentials, SPOOLED_BYTES } from './credentials.js'
 export type { SignedFacts } from './manifest.js'
 export { type CredentialsFound, readCredentials } from './read-credentials.js'

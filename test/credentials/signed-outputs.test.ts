@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -243,8 +244,10 @@ it('needs an optional package, and names what installs it', async () => {
   expect((fault as VoxmuxError).remedies[0]).toBe('npm install @contentauth/c2pa-node@0.5.5')
 })
 
-it('refuses a file that is too large for the memory, before anything is sent', async () => {
-  const refused = requireCredentials({ signed: true }, {}, 3e9, 8e9)
-  await expect(refused).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_MEMORY', exitCode: 5 })
-  await expect(requireCredentials({}, {}, 3e9, 8e9)).resolves.toBeUndefined()
+it('refuses a WAV that is too large for the memory, before anything is sent, and no film', async () => {
+  const of = (container: string) => requireCredentials({ signed: true }, {}, { sizeBytes: 1e9, container }, 2e9)
+  await expect(of('wav')).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_MEMORY', exitCode: 5 })
+  await expect(of('mp4')).rejects.toMatchObject({ code: 'ERR_CREDENTIALS_MISSING' })
+  const endless = requireCredentials({ signed: true }, {}, { sizeBytes: 1e18, container: 'mp4' })
+  await expect(endless).rejects.toMatchObject({ code: 'ERR_DISK_FULL', input: tmpdir() })
 })

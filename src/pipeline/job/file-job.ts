@@ -66,7 +66,9 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
     async requireStartable() {
       const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refused) throw refused
-      await requireCredentials(settings, context, plan.media.sizeBytes)
+      await requireCredentials(settings, context, {
+        ...{ sizeBytes: plan.media.sizeBytes, container: plan.mux.container },
+      })
       await requireWritableFolder(dirname(output))
     },
     async obtain(attempt) {

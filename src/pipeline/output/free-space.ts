@@ -25,7 +25,9 @@ export function noSpace(folder: string, cause: unknown, detail?: string): Transi
   return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
     cause,
     input: folder,
-    remedies: ['Free some space on that disk, or choose another with --output; then run again.'],
+    remedies: [
+      'Free some space on that disk, or choose another with --output (for temporary files, TMPDIR); then run again.',
+    ],
   })
 }
 
