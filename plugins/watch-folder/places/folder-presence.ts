@@ -52,23 +52,34 @@ export class FolderPresence {
     this.#reason = reason
     logger.warn({ folder: places.folder.path }, `${reason} Its files wait until it is back.`)
     onChange()
-    await jobs.pause(places.folder.group, PAUSE_PREFIX + reason)
+    const pause = await this.#pause()
+    if (pause === undefined || pause.startsWith(PAUSE_PREFIX))
+      await jobs.pause(places.folder.group, PAUSE_PREFIX + reason)
   }
 
   async #goOnline(): Promise<void> {
-    const { places, jobs, logger, onChange } = this.#options
-    const { path, group } = places.folder
+    const { places, logger, onChange } = this.#options
+    const { path } = places.folder
     this.#isPrepared = true
     const nowMs = performance.now()
     if (nowMs - this.#lookedMs > LEFT_BEHIND_MS) {
       this.#lookedMs = nowMs
-      const pause = (await jobs.pauses()).find((one) => one.group === group)
-      if (pause?.reason.startsWith(PAUSE_PREFIX)) await jobs.resume(group)
+      await this.#resume()
     }
     if (this.#reason === null) return
-    await jobs.resume(group)
+    await this.#resume()
     this.#reason = null
     logger.info({ folder: path }, `${path} is watched again.`)
     onChange()
+  }
+  async #resume(): Promise<void> {
+    const { places, jobs } = this.#options
+    if ((await this.#pause())?.startsWith(PAUSE_PREFIX)) await jobs.resume(places.folder.group)
+  }
+
+  /** The reason of the present pause of the folder. */
+  async #pause(): Promise<string | undefined> {
+    const { places, jobs } = this.#options
+    return (await jobs.pauses()).find(({ group }) => group === places.folder.group)?.reason
   }
 }

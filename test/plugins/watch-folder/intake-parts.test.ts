@@ -1,16 +1,20 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
 import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
+import { FolderPlaces } from '../../../plugins/watch-folder/places/folder-places.js'
+import { FolderPresence } from '../../../plugins/watch-folder/places/folder-presence.js'
 import { placeByTemplate } from '../../../plugins/watch-folder/places/output-place.js'
 import { prepareFolder } from '../../../plugins/watch-folder/places/prepare-folder.js'
 import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
 import type { Aftercare } from '../../../plugins/watch-folder/watched-folder.js'
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
+import { silentLogger } from '../../../src/core/logger.js'
+import { openLedger } from '../../../src/ledger/index.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 let folder: TestFolder
@@ -110,6 +114,36 @@ describe('FailureReports', () => {
     await expect(reports.write('day 1/a.mov', report)).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
     await expect(reports.remove('day 1/a.mov')).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
     expect(await readFile(folder.file('elsewhere/a.mov.json'), 'utf8')).toBe('theirs')
+  })
+})
+
+describe('FolderPresence', () => {
+  it('pauses a folder while it is away, and leaves the pause of a person alone', async () => {
+    const ledger = await openLedger(folder.file('ledger.sqlite'))
+    const seen = openSeenFiles(folder.file('seen.sqlite'))
+    const [path, away] = [folder.file('watched'), folder.file('away')]
+    await mkdir(path)
+    const places = new FolderPlaces(
+      {
+        ...{ group: 'g', path, out: join(path, 'out'), failed: join(path, 'failed'), done: join(path, 'done') },
+        ...{ source: 'keep', after: null },
+      },
+      seen,
+    )
+    const presence = new FolderPresence({ places, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} })
+    const reasons = async () => (await ledger.jobs.pauses()).map(({ reason }) => reason)
+    await presence.look()
+    for (const byPerson of [[], ['By a person.']]) {
+      for (const reason of byPerson) await ledger.jobs.pause('g', reason)
+      await rename(path, away)
+      expect(await presence.look()).toBe(false)
+      expect(await reasons()).toEqual(byPerson.length > 0 ? byPerson : [expect.stringMatching(/^offline: /)])
+      await rename(away, path)
+      expect(await presence.look()).toBe(true)
+      expect(await reasons()).toEqual(byPerson)
+    }
+    seen.close()
+    await ledger.close()
   })
 })
 
