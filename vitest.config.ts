@@ -26,7 +26,6 @@ const SHARED = [
 /** The settings of a run that depend on its mode. */
 const ofMode = (mode: string) => ({
   setupFiles: ['test/helpers/equal-bytes.ts'],
-  globalSetup: mode === 'soak' ? [] : ['test/helpers/warm-tools/warm-tools.ts'],
   // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
   env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },
   // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.

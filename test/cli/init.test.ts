@@ -4,7 +4,6 @@ import { userInfo } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { settingsSchema } from '../../src/config/index.js'
 import { CLI_PATH, eventsOf, runCli } from '../helpers/voxmux-cli.js'
-import { COMMAND_PATH } from '../helpers/warm-tools/command-path.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let shop: Workshop
@@ -75,7 +74,7 @@ it('asks in a terminal, and keeps the secret out of the file', () => {
     ['in', '2', 'https://a.example', 'https://b.example', 't', 'c', 's', '3', '1', ''].join('\n'),
   )
   const command = `${process.execPath} ${CLI_PATH} init --config c.json`
-  const env = { PATH: COMMAND_PATH, ...shop.env, VOXMUX_CLIENT_SECRET: 'hush' }
+  const env = { PATH: '/usr/bin:/bin', ...shop.env, VOXMUX_CLIENT_SECRET: 'hush' }
   const options = { cwd: shop.dir, env, input: readFileSync(shop.path('answers')), encoding: 'utf8' } as const
   const shown = execFileSync('script', ['-qec', command, '/dev/null'], options)
   expect(shown).toContain('Which service regenerates the voice?')

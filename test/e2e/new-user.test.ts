@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
 import { CLI_PATH, eventsOf, runCli } from '../helpers/voxmux-cli.js'
-import { COMMAND_PATH } from '../helpers/warm-tools/command-path.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let workshop: Workshop
@@ -48,7 +47,7 @@ describe('the path of a new user, with nothing configured and an empty environme
 
   it('`--open` opens the report, and a terminal is told of it at the end', async () => {
     const input = workshop.take('silence.wav')
-    const env = { PATH: COMMAND_PATH, ...workshop.env }
+    const env = { PATH: '/usr/bin:/bin', ...workshop.env }
     const command = `${process.execPath} ${CLI_PATH} silence.wav --mix 0`
     const shown = execFileSync('script', ['-qec', command, '/dev/null'], { cwd: workshop.dir, env, encoding: 'utf8' })
     expect(shown).toContain('Next: repeat the command with --open')
@@ -58,7 +57,7 @@ describe('the path of a new user, with nothing configured and an empty environme
     for (const name of ['xdg-open', 'open']) writeFileSync(join(bin, name), browser, { mode: 0o755 })
     const again = await runCli([input, '--mix', '0', '--open'], {
       cwd: workshop.dir,
-      env: { ...env, PATH: `${bin}:${COMMAND_PATH}` },
+      env: { ...env, PATH: `${bin}:/usr/bin:/bin` },
     })
     expect(again.exitCode, again.stderr).toBe(0)
     await expect.poll(() => existsSync(opened)).toBe(true)

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { CLI_PATH } from './voxmux-cli.js'
-import { COMMAND_PATH } from './warm-tools/command-path.js'
 
 /** Why no script in Python can be run; null where it can. */
 export const NO_PYTHON = existsSync('/usr/bin/python3') ? null : '/usr/bin/python3 is not installed'
@@ -24,7 +23,7 @@ export function runHost(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const child = spawn(program, args, { env: { PATH: COMMAND_PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { env: { PATH: '/usr/bin:/bin', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const channel of [child.stdout, child.stderr]) channel.setEncoding('utf8').on('data', (text) => (said += text))
   return new Promise((resolve, reject) => {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { COMMAND_PATH } from './warm-tools/command-path.js'
 
 /** The built command: what a person runs. */
 export const CLI_PATH = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
@@ -48,7 +47,7 @@ export function startCli(args: readonly string[], { cwd, env = {}, through = [] 
   const [program = '', ...rest] = [...through, process.execPath, CLI_PATH, ...args]
   const child = spawn(program, rest, {
     cwd,
-    env: { PATH: COMMAND_PATH, ...Object.fromEntries(passed), ...env },
+    env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { CLI_PATH, type CliEvent } from './voxmux-cli.js'
-import { COMMAND_PATH } from './warm-tools/command-path.js'
 
 /** A running `voxmux watch`, whose lines are read as they come: it may say millions. */
 export interface RunningWatch {
@@ -24,7 +23,7 @@ export async function startWatch(
 ): Promise<RunningWatch> {
   const child = spawn(process.execPath, [CLI_PATH, 'watch', ...args, '--json'], {
     cwd,
-    env: { PATH: COMMAND_PATH, ...env },
+    env: { PATH: '/usr/bin:/bin', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close') as Promise<[number | null]>

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { until } from '../../helpers/until.js'
-import { COMMAND_PATH } from '../../helpers/warm-tools/command-path.js'
 
 const OBS = '/usr/bin/obs'
 const XVFB = '/usr/bin/Xvfb'
@@ -87,7 +86,7 @@ async function startScreen(): Promise<string> {
 
 async function runObs(home: string, display: string): Promise<void> {
   const env = {
-    PATH: COMMAND_PATH,
+    PATH: '/usr/bin:/bin',
     HOME: home,
     XDG_RUNTIME_DIR: home,
     DISPLAY: display,

@@ -3,7 +3,6 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { COMMAND_PATH } from '../../helpers/warm-tools/command-path.js'
 import { stepBench } from './step-bench.js'
 
 const bench = stepBench()
@@ -15,7 +14,7 @@ async function run(name: string, program: string) {
   await symlink(ROOT, bench.folder.file('node_modules/voxmux'))
   await writeFile(bench.folder.file(name), program)
   const { cwd, env } = bench.options
-  return promisify(execFile)(process.execPath, [name], { cwd, env: { PATH: COMMAND_PATH, ...env } })
+  return promisify(execFile)(process.execPath, [name], { cwd, env: { PATH: '/usr/bin:/bin', ...env } })
 }
 
 const body = `scriptStep({ input: 'speech.wav' }).then(({ status, output }) => console.log(status, output))`

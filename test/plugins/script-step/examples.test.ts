@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { CLI_PATH } from '../../helpers/voxmux-cli.js'
-import { COMMAND_PATH } from '../../helpers/warm-tools/command-path.js'
 import { secondOfSpeech, stepBench } from './step-bench.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../../plugins/script-step/examples', import.meta.url))
@@ -29,7 +28,7 @@ async function run(program: string, ...args: readonly string[]) {
   await writeFile(join(bin, 'voxmux'), `#!/bin/sh\nexec "${process.execPath}" "${CLI_PATH}" "$@"\n`)
   await chmod(join(bin, 'voxmux'), 0o755)
   const { cwd, env } = bench.options
-  const PATH = `${bin}:${COMMAND_PATH}`
+  const PATH = `${bin}:/usr/bin:/bin`
   return promisify(execFile)(program, args, { cwd, env: { PATH, ...env } }).catch((error: unknown) => {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
     return { code, stdout, stderr }
