@@ -58,6 +58,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     daemon.wake()
     return ready
   }
+  const forget = (job: Job) => withinPatience(options.jobs.forget(job.id))
   const setPaused = async (group: string, isPaused: boolean) => {
     await withinPatience(isPaused ? options.jobs.pause(group, PAUSED_HERE) : options.jobs.resume(group))
     daemon.wake()
@@ -66,7 +67,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     options.dashboard &&
     (await startDashboard({
       ...options.dashboard,
-      view: { daemon, jobs, sourcesOf, retry, setPaused, version, phase: () => phase },
+      view: { daemon, jobs, sourcesOf, retry, forget, setPaused, version, phase: () => phase },
       metrics,
       comparisonFolder: join(stateDir, 'dashboard'),
       logger,

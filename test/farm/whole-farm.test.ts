@@ -46,7 +46,7 @@ describeOnPostgres('two daemons and two workers on one store', (store) => {
     const inputs = folders.map((folder) => join(folder, 'take.wav'))
     for (const input of inputs) copyFileSync(fixture('speech.wav'), input)
     const listed = async (url: string, list: string) =>
-      ((await (await fetch(`${url}api/jobs?list=${list}`)).json()) as { jobs: Shown[] }).jobs
+      ((await (await fetch(`${url}api/jobs?all=1&list=${list}`)).json()) as { jobs: Shown[] }).jobs
     const counted = async (url: string, status: string) => {
       const metrics = await (await fetch(`${url}metrics`)).text()
       return folders.map((folder) => metrics.includes(`voxmux_jobs{folder="${folder}",status="${status}"} 1`))

@@ -12,8 +12,8 @@ const PAGE_LENGTH = 50
 const LONGEST_PAGE = 200
 
 /**
- * `GET /api/jobs?list=failed&before=ID&limit=50`: a page of jobs, newest first, and whether more follow. They are of this
- * daemon's folders, of `group`, or with `all=1` of the whole store.
+ * `GET /api/jobs?list=failed&before=ID&limit=50&search=TEXT`: a page of jobs, newest first, and whether more follow. They
+ * are of this daemon's folders, of `group`, or with `all=1` of the whole store.
  */
 export async function answerJobs({ view, query, response }: DashboardExchange): Promise<void> {
   const list = query.get('list') ?? ''
@@ -21,7 +21,12 @@ export async function answerJobs({ view, query, response }: DashboardExchange): 
   const limit = Math.min(LONGEST_PAGE, Math.max(1, Number(query.get('limit')) || PAGE_LENGTH))
   const before = query.get('before')
   const group = query.get('group')
-  const filter = { statuses: LISTS[list], limit: limit + 1, ...(before !== null && { before }) }
+  const inputPart = query.get('search') ?? ''
+  const filter = {
+    ...{ statuses: LISTS[list], limit: limit + 1 },
+    ...(before !== null && { before }),
+    ...(inputPart !== '' && { inputPart }),
+  }
   const found =
     group !== null || query.has('all')
       ? await view.jobs.list({ ...filter, ...(group !== null && { group }) })
@@ -80,6 +85,17 @@ export async function answerPause({ view, query, groups, response }: DashboardEx
 export async function answerRetry(exchange: DashboardExchange): Promise<void> {
   const job = await jobOfRoute(exchange)
   if (job) sendJson(exchange.response, 200, { job: jobView(await exchange.view.retry(job)) })
+}
+
+/** `POST /api/jobs/ID/forget`: removes a failed job. */
+export async function answerForget(exchange: DashboardExchange): Promise<void> {
+  const job = await jobOfRoute(exchange)
+  if (!job) return
+  const { response, view } = exchange
+  if (!LISTS.failed.some((status) => status === job.status))
+    return sendError(response, 409, 'Only failed jobs can be forgotten here.')
+  if (!(await view.forget(job))) return sendError(response, 409, 'The job runs again. Wait until it ends.')
+  sendJson(response, 200, {})
 }
 
 /** The job in the address. Responds with 404 and returns null if there is none. */

@@ -18,4 +18,6 @@ export interface OperatorView {
   setPaused(group: string, isPaused: boolean): Promise<void>
   /** Queues a job again. A failed one gets the present settings of its folder. */
   retry(job: Job): Promise<Job>
+  /** Deletes a job. Returns false if a live worker holds it. */
+  forget(job: Job): Promise<boolean>
 }

@@ -5,6 +5,7 @@ import { answerComparison, answerMedia } from './comparison-routes.js'
 import type { DashboardExchange, DashboardParts } from './dashboard-exchange.js'
 import { examineReadiness } from './health.js'
 import {
+  answerForget,
   answerJob,
   answerJobs,
   answerOutput,
@@ -31,6 +32,7 @@ export const ROUTES: readonly Route<DashboardParts>[] = [
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison$`), answer: answerComparison },
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`), answer: answerMedia },
   { method: 'POST', pattern: new RegExp(`^${JOB}/retry$`), answer: answerRetry },
+  { method: 'POST', pattern: new RegExp(`^${JOB}/forget$`), answer: answerForget },
 ]
 
 async function answerEvents({ request, response, feed }: DashboardExchange): Promise<void> {

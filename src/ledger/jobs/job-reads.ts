@@ -28,6 +28,11 @@ export async function countJobs(statements: Statements): Promise<JobCount[]> {
   return rows.map((row) => ({ group: String(row.grp), status: row.status as JobStatus, count: Number(row.n) }))
 }
 
+/** A pattern for texts that contain this one. */
+function likePart(text: string): string {
+  return `%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[!%_]/g, '!$&')}%`
+}
+
 /**
  * Builds the query of a list, for one status or for any. Its conditions follow an index, newest first (see the schema).
  */
@@ -40,6 +45,7 @@ export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string;
   }
   if (filter.group !== undefined) add('jobs.grp = ?', filter.group)
   if (filter.input !== undefined) add('jobs.input = ?', filter.input)
+  if (filter.inputPart !== undefined) add("lower(jobs.input) LIKE ? ESCAPE '!'", likePart(filter.inputPart))
   if (filter.published !== undefined) add('jobs.published_sha256 IS NOT NULL AND jobs.output = ?', filter.published)
   if (status !== undefined) add('jobs.status = ?', status)
   if (filter.before !== undefined) add('jobs.id < ?', filter.before)

@@ -54,6 +54,8 @@ export interface JobFilter {
   readonly group?: string
   /** Exact path of the input. */
   readonly input?: string
+  /** Part of the input's path; letters from a to z match in either case. */
+  readonly inputPart?: string
   /** Exact path of an output: only jobs that published one there. */
   readonly published?: string
   /** Only jobs created before this one: the last id of the previous page. */

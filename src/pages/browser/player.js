@@ -47,8 +47,12 @@ export function player(track, isOneOfSeveral, note = '') {
     button.textContent = paused ? 'Play' : 'Pause'
     for (const head of heads) head.style.insetInlineStart = `${(100 * currentTime) / length}%`
   }
+  function play() {
+    // A player that is closed before its sound has come rejects this. Nothing is left to be said then.
+    audio[now].play().catch(() => {})
+  }
   function toggle() {
-    if (audio[now].paused) void audio[now].play()
+    if (audio[now].paused) play()
     else audio[now].pause()
   }
   function choose(side) {
@@ -57,7 +61,7 @@ export function player(track, isOneOfSeveral, note = '') {
     audio[now].pause()
     now = side
     for (const one of SIDES) pictures[one].hidden = one !== now
-    if (plays) void audio[now].play()
+    if (plays) play()
     show()
   }
   function jump(sec) {

@@ -5,6 +5,7 @@ import { exactTime, relativeTime } from './format.js'
 import { countOf, ownGroups } from './overview.js'
 
 const PAGE_LENGTH = 50
+const TYPING_PAUSE_MS = 200
 const STATUSES = { done: ['done', 'skipped'], failed: ['failed', 'rejected'], waiting: ['queued'] }
 const EMPTY = {
   done: 'No file is finished yet.',
@@ -20,6 +21,7 @@ let shown = { jobs: [], hasMore: false }
 let asked = 0
 /** `own`: the folders of this daemon; `all`: the whole store; otherwise a group. */
 let scope = 'own'
+let search = ''
 let isOwn = () => true
 let overview = { counts: [], folders: [] }
 
@@ -34,9 +36,21 @@ export function startLists() {
     showTabCounts(overview)
     turn([])
   })
+  byId('search').addEventListener('input', searchSoon)
   byId('older').addEventListener('click', () => turn([...pages, shown.jobs.at(-1).id]))
   byId('newer').addEventListener('click', () => turn(pages.slice(0, -1)))
   choose(list)
+}
+
+let waiting
+
+/** Searches when the typing pauses. */
+function searchSoon(event) {
+  clearTimeout(waiting)
+  waiting = setTimeout(() => {
+    search = event.target.value.trim()
+    turn([])
+  }, TYPING_PAUSE_MS)
 }
 
 /** The arrow keys move between tabs. */
@@ -70,6 +84,7 @@ export async function refreshList() {
   const turnOf = ++asked
   const query = new URLSearchParams({ list, limit: PAGE_LENGTH })
   if (pages.length > 0) query.set('before', pages.at(-1))
+  if (search !== '') query.set('search', search)
   if (scope === 'all') query.set('all', '1')
   else if (scope !== 'own') query.set('group', scope)
   try {
@@ -112,7 +127,7 @@ function show() {
   reconcile(byId('job-list'), jobs, ({ id, status }) => `${id} ${status}`, createJob, updateJob)
   const empty = byId('job-empty')
   empty.hidden = jobs.length > 0
-  setText(empty, pages.length > 0 ? 'No more.' : EMPTY[list])
+  setText(empty, pages.length > 0 ? 'No more.' : search !== '' ? 'No path contains this.' : EMPTY[list])
   byId('paging').hidden = pages.length === 0 && !hasMore
   byId('newer').disabled = pages.length === 0
   byId('older').disabled = !hasMore
@@ -163,22 +178,39 @@ export function failure(job) {
   const { error } = job
   const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
   const remedies = [...(error?.remedies ?? []).map(withKeys), RETRY_REMEDY]
-  const label = `Try ${job.name} again`
-  const button = make('button', { type: 'button', 'aria-label': label, onclick: () => retry(job, button) }, 'Try again')
+  const act = (text, label, work) => {
+    const button = make('button', { type: 'button', 'aria-label': label, onclick: () => work(job, button) }, text)
+    return button
+  }
   return make(
     'div.failure',
     {},
     make('p', {}, make('code.code', {}, code), ' ', error?.message ?? 'It failed without a message.'),
     make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, remedy))),
-    button,
+    act('Try again', `Try ${job.name} again`, retry),
+    ' ',
+    act('Forget', `Forget ${job.name}`, forget),
   )
 }
 
-async function retry(job, button) {
+function retry(job, button) {
+  return changeJob(job, button, 'retry', `${job.name} is back in the queue.`)
+}
+
+function forget(job, button) {
+  return changeJob(
+    job,
+    button,
+    'forget',
+    `${job.name} is forgotten. A file that is still in the folder is taken again.`,
+  )
+}
+
+async function changeJob(job, button, action, said) {
   button.disabled = true
   try {
-    await change(`/api/jobs/${job.id}/retry`)
-    toast(`${job.name} is back in the queue.`)
+    await change(`/api/jobs/${job.id}/${action}`)
+    toast(said)
     await refreshList()
     // The row, and with it the focus, may be gone.
     if (!document.activeElement || document.activeElement === document.body) byId('jobs').focus({ preventScroll: true })

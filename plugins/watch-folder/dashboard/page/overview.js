@@ -1,7 +1,7 @@
 import { toast } from './announce.js'
 import { change } from './ask.js'
 import { byId, make, reconcile, setText } from './elements.js'
-import { overallPercent, plural, relativeTime, stageName } from './format.js'
+import { clock, overallPercent, plural, relativeTime, stageName } from './format.js'
 import { visibleText } from './visible-text.js'
 
 const STATE_WORDS = { watching: 'Watching', offline: 'Offline', paused: 'Paused' }
@@ -160,5 +160,19 @@ function updateLive(row, { status, stage, percent, holder }) {
     return
   }
   bar.value = overallPercent(stage, percent)
-  setText(text, percent > 0 && percent < 100 ? `${stageName(stage)} ${Math.floor(percent)} %` : stageName(stage))
+  if (row.dataset.stage !== stage) Object.assign(row.dataset, { stage, sinceMs: Date.now(), fromPercent: percent })
+  const figures = percent > 0 && percent < 100 ? ` ${Math.floor(percent)} %${timeLeft(row.dataset, percent)}` : ''
+  setText(text, `${stageName(stage)}${figures}`)
+}
+
+/** Before so much of a stage was seen, an estimate of the rest would jump. */
+const LEAST_MS = 3000
+const LEAST_PERCENT = 5
+
+/** The rest of a stage at the pace that it had since this page saw it. */
+function timeLeft({ sinceMs, fromPercent }, percent) {
+  const [tookMs, done] = [Date.now() - Number(sinceMs), percent - Number(fromPercent)]
+  return tookMs < LEAST_MS || done < LEAST_PERCENT
+    ? ''
+    : `, ${clock((tookMs * (100 - percent)) / done / 1000)} left in this step`
 }

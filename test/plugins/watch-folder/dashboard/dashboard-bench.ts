@@ -53,6 +53,7 @@ export async function stageDashboard(
       ...{ daemon, jobs: new ShownJobs(jobs), sourcesOf: ({ input }) => [input], phase: () => 'watching' },
       version: '1.2.3',
       setPaused: (group, isPaused) => (isPaused ? jobs.pause(group, 'By a person.') : jobs.resume(group)),
+      forget: ({ id }) => jobs.forget(id),
       retry: async (job) => {
         retried.push(job)
         return retryJob(jobs, job, { force: false })

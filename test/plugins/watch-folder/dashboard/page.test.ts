@@ -82,9 +82,12 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
     staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'upload', percent: 40 })
     await page.getByText('Uploading 40 %').waitFor()
+    await page.clock.setFixedTime(Date.now() + 10_000)
+    staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'upload', percent: 60 })
+    await page.getByText(/Uploading 60 %, 0:2\d left in this step/).waitFor()
     // The bar counts stages, so that it goes on and on.
     const bar = page.getByRole('progressbar')
-    expect(Number(await bar.getAttribute('value'))).toBeCloseTo((4.4 / 12) * 100, 3)
+    expect(Number(await bar.getAttribute('value'))).toBeCloseTo((4.6 / 12) * 100, 3)
     staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'mux', percent: 10 })
     await page.getByText('Writing 10 %').waitFor()
     await jobs.pause(null, 'The account has no credits left (-10).')
@@ -124,6 +127,31 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     expect(staged.retried.map(({ id }) => id)).toEqual([job.id])
     await page.getByRole('tab', { name: 'Failed 1' }).waitFor()
     await page.getByRole('tab', { name: 'Waiting 1' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('finds jobs by a part of their path, and forgets a failed one', async () => {
+    const ledger = { jobs: bench.pipeline.context.jobs }
+    const names = ['100%_take.mkv', '1000 takes.mkv', 'Interview.mov']
+    for (const name of names) await failedJob(ledger, 'test', `/mnt/nas/dailies/${name}`)
+    await page.goto(staged.dashboard.url)
+    await page.getByRole('tab', { name: 'Failed 3' }).click()
+    const links = page.locator('#job-list').getByRole('link')
+    const finds = (search: string, found: readonly string[]) =>
+      page
+        .getByLabel('Path contains')
+        .fill(search)
+        .then(() => vi.waitFor(async () => expect((await links.allTextContents()).sort()).toEqual(found)))
+    await finds('0%_', ['100%_take.mkv'])
+    await finds('INTERVIEW', ['Interview.mov'])
+    await finds('nothing', [])
+    await page.getByText('No path contains this.').waitFor()
+    await finds('interview', ['Interview.mov'])
+    await page.getByRole('button', { name: 'Forget Interview.mov' }).click()
+    await page.getByText('Interview.mov is forgotten.').waitFor()
+    await page.getByRole('tab', { name: 'Failed 2' }).waitFor()
+    expect(await ledger.jobs.list({ inputPart: 'nterview' })).toEqual([])
+    await fitsAPhone()
     expect(faults).toEqual([])
   })
 
