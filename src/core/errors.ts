@@ -148,13 +148,18 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
   if (!(thrown instanceof Error)) return undefined
   const { code, path } = thrown as NodeJS.ErrnoException
   const where = path ?? input ?? 'the file'
+  // A full disk is never that of the input, which is only read.
+  const written = path ?? 'a file of this job'
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return new TransientError('ERR_DISK_FULL', `No space left while writing ${where}.`, {
+      return new TransientError('ERR_DISK_FULL', `No space left while writing ${written}.`, {
         cause: thrown,
         input,
-        remedies: ['Free some space on that disk, then run the same command again. Voices that are paid for are kept.'],
+        remedies: [
+          'Free some space on that disk, then run the same command again. Voices that are paid for are kept.',
+          'Or choose another disk with --output; for temporary files, with TMPDIR.',
+        ],
       })
     case 'EACCES':
     case 'EPERM':

@@ -184,24 +184,6 @@ describe('the reporter of a daemon', () => {
   })
 })
 
-it('says of an input that was put off what is true of it', () => {
-  const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: 'It is away.', remedies: ['Wait.'] }
-  const line = (code: `ERR_${string}`) =>
-    fileLine({ ...file, status: 'pending', output: null, error: { ...error, code } }, pc.createColors(false), '/in')
-  const nothingPaid = { ...error, code: 'ERR_INTERRUPTED', message: 'Interrupted.' } as const
-  const event = { ...file, status: 'pending', output: null, error: nothingPaid } as const
-  expect(fileLine(event, pc.createColors(false), '/in')).toMatch(
-    /^… clip.mov stopped\. Nothing was lost\.\n {4}→ Run the same command to continue/,
-  )
-  const message = 'This run paid for 0:12.000 of voice.'
-  const paid = { ...error, code: 'ERR_INTERRUPTED', message } as const
-  expect(fileLine({ ...event, error: paid }, pc.createColors(false), '/in')).toContain(
-    'stopped. Nothing was lost. This run paid for 0:12.000 of voice.\n',
-  )
-  expect(line('ERR_STILL_RUNNING')).toContain('is still running. Run the same command to attach. It is away.')
-  expect(line('ERR_CREDITS')).toBe('… clip.mov is waiting: It is away.\n    → Wait.')
-})
-
 it('progress rises from stage to stage and ends at 100', () => {
   const points = STAGES.flatMap((stage) => [
     overallPercent({ stage, percent: 0 }),

@@ -50,6 +50,11 @@ it.each([
   expect(errorReport(new Kind('ERR_X', 'm'))).toMatchObject({ errorCode: null, name: null, remedies: [] })
 })
 
+it('never says that the input was being written', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  expect(toVoxmuxError(full, '/media/film.mov').message).toBe('No space left while writing a file of this job.')
+})
+
 it.each<[string, string, ExitCode]>([
   ['ENOSPC', 'ERR_DISK_FULL', 4],
   ['EDQUOT', 'ERR_DISK_FULL', 4],

@@ -8,7 +8,7 @@ const descriptions = [...page.matchAll(/```json\n([\s\S]*?)```/g)]
   .filter((value) => 'stages' in value)
 
 test('every description on the page of the onnx engine is one', () => {
-  expect(descriptions).toHaveLength(4)
+  expect(descriptions).toHaveLength(7)
   for (const description of descriptions) expect(onnxModelSchema.safeParse(description).error).toBeUndefined()
 })
 

@@ -150,7 +150,7 @@ async function act(
       const after = await retryJob(jobs, job, { force, settings })
       const how = settings
         ? ` (if it failed: with the current settings of ${job.group}, preset ${settings.preset})`
-        : ''
+        : ', with the settings of its first try'
       return { after, text: `Queued again: ${visibleText(after.input)}${how}` }
     }
     case 'forget':

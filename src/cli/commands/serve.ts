@@ -101,7 +101,7 @@ function startText(
     `export VOXMUX_CLIENT_ID=${clientId}`,
     clientSecret
       ? `export VOXMUX_CLIENT_SECRET=${clientSecret}`
-      : `export VOXMUX_CLIENT_SECRET=…   # shown once, when the key was created; for a new one: voxmux portal keys regenerate ${clientId}`,
+      : `export VOXMUX_CLIENT_SECRET=…   # shown once, when the key was created; for a new one: voxmux portal keys regenerate ${clientId} --data "${dataDir}"`,
     `export VOXMUX_SCOPE=${service.scope}`,
   ]
   return `The service listens on ${service.baseUrl} (data: ${dataDir}).

@@ -11,7 +11,8 @@ export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string
 
 /** Describes how an input ended, in one line, with the remedies below a failure. */
 export function fileLine({ input, status, output, error }: FileEvent, colors: Colors, cwd: string): string {
-  const name = visibleText(basename(input))
+  // The folder may be what is mistyped.
+  const name = error?.code === 'ERR_INPUT_MISSING' ? shortPath(input, cwd) : visibleText(basename(input))
   const why = error ? visibleText(withoutInput(error.message, input)) : ''
   const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
   switch (status) {

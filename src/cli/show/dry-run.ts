@@ -166,7 +166,8 @@ function planText(
   const { media, output, verdicts, mux, copyReason, paidSec, sendBytes } = plan
   const notes = copyReason === null ? plan.notes : [...plan.notes, copyReason]
   const seconds = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
-  const price = isFree ? 'nothing: the built-in service runs on this computer' : seconds
+  const charged = paidSec === 0 ? seconds : `${seconds}, or less if a voice is in the cache`
+  const price = isFree ? 'nothing: the built-in service runs on this computer' : charged
   return [
     `${media.path} → ${output}`,
     ...(isFree ? [`  voice       ${seconds}`] : []),

@@ -24,7 +24,7 @@ export class ApiKeys {
 
   /** Creates a key that is valid for two years. */
   create(userId: string, name: string): Promise<NewApiKey> {
-    return this.insert(freshKey(userId, name, secretExpiryMs(Date.now()), true))
+    return this.insert(freshKey(userId, name, secretExpiryMs, true))
   }
 
   /**
@@ -34,7 +34,7 @@ export class ApiKeys {
    * @returns the secret if this call created the key; otherwise null, because a secret is only shown once
    */
   async ensure(userId: string, name: string): Promise<ApiKey & { readonly clientSecret: string | null }> {
-    const { record, clientSecret } = freshKey(userId, name, secretExpiryMs(Date.now()), true)
+    const { record, clientSecret } = freshKey(userId, name, secretExpiryMs, true)
     const key = await this.records.addUnlessGood(record)
     return { ...shown(key), clientSecret: key.clientId === record.clientId ? clientSecret : null }
   }
@@ -44,7 +44,7 @@ export class ApiKeys {
    * suspended machine lets it expire, its next use renews it. Other nodes see it expire on time.
    */
   async createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
-    const fresh = freshKey(userId, name, Date.now() + lifetimeMs, false)
+    const fresh = freshKey(userId, name, (createdMs) => createdMs + lifetimeMs, false)
     const key = await this.insert(fresh)
     this.own.set(key.clientId, { record: fresh.record, lifetimeMs })
     return key
@@ -131,7 +131,7 @@ export class ApiKeys {
     const key = await this.records.get(clientId)
     if (key) return key
     throw new UsageError('ERR_KEY_UNKNOWN', `No API key has the client id ${clientId}.`, {
-      remedies: ['List the keys: voxmux portal keys list'],
+      remedies: ['List the keys with the --data of the service: voxmux portal keys list --data DIR'],
     })
   }
 }
@@ -142,9 +142,11 @@ interface FreshKey {
   readonly clientSecret: string
 }
 
-function freshKey(userId: string, name: string, expiresMs: number, isLasting: boolean): FreshKey {
+function freshKey(userId: string, name: string, expiryOf: (createdMs: number) => number, isLasting: boolean): FreshKey {
   const clientSecret = freshSecret()
-  const times = { createdMs: Date.now(), expiresMs, revokedMs: null }
+  // Both from one look at the clock: a secret that expires a millisecond late is not two years old.
+  const createdMs = Date.now()
+  const times = { createdMs, expiresMs: expiryOf(createdMs), revokedMs: null }
   const record = { clientId: randomUUID(), userId, name, ...times, secretHash: hashSecret(clientSecret), isLasting }
   return { record, clientSecret }
 }

@@ -1,8 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toVoxmuxError } from '../../../src/core/errors.js'
 import {
   type BytePiece,
   bytePlan,
@@ -97,6 +99,21 @@ describe('a byte plan', () => {
     expect(plan.pieces).toEqual([{ kind: 'input', start: 0, length: 300 }])
     expect(pieceLength(plan.pieces[0] as BytePiece)).toBe(300)
     expect(offsetMap(plan).keeps(0, 300)).toBe(true)
+  })
+
+  it('names the output if its disk fills while it is written', async (context) => {
+    const disk = join(folder, 'disk')
+    await mkdir(disk)
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]).status !== 0)
+      context.skip('a small disk can be mounted by root only')
+    try {
+      const target = join(disk, 'output')
+      const plan = bytePlan([{ kind: 'bytes', bytes: Buffer.alloc(1024 ** 2) }])
+      const full = await copyPlan(plan, target, { input: paths.input, donors: [] }).catch((error: unknown) => error)
+      expect(toVoxmuxError(full, paths.input).message).toBe(`No space left while writing ${target}.`)
+    } finally {
+      spawnSync('umount', [disk])
+    }
   })
 
   it('writes and sums what is longer than its blocks', async () => {
