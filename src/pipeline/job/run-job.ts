@@ -1,7 +1,7 @@
 import { errorReport, InterruptedError, PendingError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import { formatTime, sleep } from '../../core/time.js'
-import { type ClaimedJob, type HeldJob, holdJob, isEnded } from '../../ledger/index.js'
+import { type ClaimedJob, type HeldJob, holdJob, isEnded, type Job } from '../../ledger/index.js'
 import type { JobRunOptions, PipelineContext } from '../context.js'
 import { isWebAddress } from '../plan/expand-inputs.js'
 import type { PlanRequest } from '../plan/plan-job.js'
@@ -105,6 +105,7 @@ class JobRun {
         case 'held':
           if (this.#waitUntilMs !== undefined && Date.now() >= this.#waitUntilMs)
             throw stillRunning('another process works on it')
+          if (!waited) this.#sayWho(claim.job)
           waited = true
           await sleep(HELD_POLL_MS, this.#signal)
           break
@@ -121,6 +122,12 @@ class JobRun {
           claim satisfies never
       }
     }
+  }
+
+  /** Otherwise a person would look at an empty screen. */
+  #sayWho({ id, input, holder }: Job): void {
+    const who = holder ? `Process ${holder.pid} on ${holder.host}` : 'Another process'
+    this.#context.logger.warn({ job: id }, `${who} works on ${input}. This one waits until that is done.`)
   }
 
   /** A lost lease and a Ctrl-C both surface as an abort from a deep call. The signal knows the difference. */

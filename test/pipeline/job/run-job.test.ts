@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../../src/cli/command.js'
 import { summary } from '../../../src/cli/output/summary.js'
 import { showPlans } from '../../../src/cli/show/dry-run.js'
+import { silentLogger } from '../../../src/core/logger.js'
 import type { JobEvent } from '../../../src/pipeline/events.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
@@ -269,11 +270,13 @@ describe('the same job again', () => {
   it('at once, from two sides, is done once', async () => {
     const input = await bench.take('timecode.mov')
     const other = await openTestPipeline(bench.server, bench.folder.file('state'))
-    const outcomes = await Promise.all([
-      runJob(requestFor(input), bench.pipeline.context),
-      runJob(requestFor(input), other.context),
-    ])
+    const said: string[] = []
+    const logger = { ...silentLogger, warn: (...args: readonly unknown[]) => said.push(String(args.at(-1))) }
+    const outcomes = await Promise.all(
+      [bench.pipeline, other].map(({ context }) => runJob(requestFor(input), { ...context, logger })),
+    )
     await other.close()
+    expect(said).toEqual([expect.stringMatching(/^Process \d+ on .+ works on .+timecode\.mov\. This one waits/)])
     expect(outcomes.map(({ event }) => event.status).sort()).toEqual(['done', 'skipped'])
     expect(bench.server.charges).toBe(1)
   })
