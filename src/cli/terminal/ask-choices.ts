@@ -16,7 +16,7 @@ interface AskOptions {
 }
 
 const CHANNEL_CHOICES: readonly (Choice & { readonly value: ChannelsChoice })[] = [
-  { value: 'center', meaning: 'only the dialogue channel; all others stay as they are' },
+  { value: 'center', meaning: 'only the dialogue channel; all others keep their sound' },
   { value: 'each', meaning: 'every channel, as a file of its own' },
   { value: 'downmix', meaning: 'a stereo downmix' },
 ]

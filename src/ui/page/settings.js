@@ -2,7 +2,7 @@ import { byId, make, setText } from './elements.js'
 
 const CHANNELS = [
   ['auto', 'All'],
-  ['center', 'Only the dialogue channel; all others stay as they are'],
+  ['center', 'Only the dialogue channel; all others keep their sound'],
   ['each', 'Every channel, as a file of its own'],
   ['downmix', 'A stereo downmix'],
 ]
