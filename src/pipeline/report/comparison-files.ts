@@ -14,7 +14,7 @@ export function addressed(comparisons: readonly Comparison[], base: string): rea
   return comparisons.map((one, index) => ({ ...one, before: side(index, 'before'), after: side(index, 'after') }))
 }
 
-/** The file at an address that matched {@link COMPARISON_FILE}; undefined if there is no such track. */
+/** The file that an address of {@link COMPARISON_FILE} names; undefined if the comparison has fewer tracks. */
 export function fileOf(
   comparisons: readonly Comparison[],
   { index, side, kind }: Readonly<Record<string, string>>,
