@@ -7,6 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export function pathOfAddress(address: string): string {
   const trimmed = address.trim()
   if (!/^file:/i.test(trimmed)) return isEncoded(trimmed) ? decoded(trimmed) : trimmed
+  // Old bundles of OTIO name their media so: it is a relative path.
+  if (/^file:[^/\\]/i.test(trimmed)) return pathOfAddress(trimmed.slice('file:'.length))
   const local = trimmed.replace(/^file:\/\/localhost\//i, 'file:///')
   try {
     // Signs that end the path of an address are part of a file's name: programs differ in whether they encode them.

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
 import { namesFolder } from '../../src/pipeline/plan/output-path.js'
+import { type Bundle, isInBundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { TimelineRequest } from './timeline-plan.js'
 
@@ -11,6 +12,8 @@ export interface TimelineOutputs {
   readonly timeline: string
   /** Output of each file's job: undefined beside the file, or a folder with a separator at its end. */
   readonly mediaOutput: (mediaPath: string) => string | undefined
+  /** Folder for the new media of a bundle, and for what is unpacked of it. */
+  readonly bundleFolder: string
 }
 
 /** Lays out the outputs: beside the originals, or all in the folder that `-o` names. */
@@ -20,8 +23,7 @@ export async function outputsOf(
 ): Promise<TimelineOutputs> {
   const name = `${basename(path, extname(path))}.regen${extname(path)}`
   const wanted = output === undefined ? undefined : resolve(cwd, output)
-  if (output === undefined || wanted === undefined)
-    return { timeline: join(dirname(path), name), mediaOutput: () => undefined }
+  if (output === undefined || wanted === undefined) return laidOut(join(dirname(path), name), () => undefined)
   if (extname(wanted).toLowerCase() === extension && !(await namesFolder(output, cwd))) {
     if (wanted === path || isSamePlace(wanted, path)) {
       throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the timeline ${path}.`, {
@@ -29,10 +31,24 @@ export async function outputsOf(
         remedies: ['Name another file with --output: the timeline is only ever read.'],
       })
     }
-    return { timeline: wanted, mediaOutput: () => undefined }
+    return laidOut(wanted, () => undefined)
   }
   const folderOf = distinctFolders(wanted)
-  return { timeline: join(wanted, name), mediaOutput: (mediaPath) => `${folderOf(mediaPath)}${sep}` }
+  return laidOut(join(wanted, name), (mediaPath) => `${folderOf(mediaPath)}${sep}`)
+}
+
+function laidOut(timeline: string, mediaOutput: TimelineOutputs['mediaOutput']): TimelineOutputs {
+  const bundleFolder = join(dirname(timeline), `${basename(timeline, extname(timeline))}.media`)
+  return { timeline, mediaOutput, bundleFolder }
+}
+
+/** The same outputs, but the new media of a bundle's own files lie in their folder as the old ones in the bundle. */
+export function withBundle(outputs: TimelineOutputs, bundle: Bundle | null): TimelineOutputs {
+  const mediaOutput = (mediaPath: string) =>
+    isInBundle(bundle, mediaPath)
+      ? `${join(outputs.bundleFolder, relative(bundle.folder, dirname(mediaPath)))}${sep}`
+      : outputs.mediaOutput(mediaPath)
+  return { ...outputs, mediaOutput }
 }
 
 /** Two files of one name from two folders must not meet in one: the second goes into a folder called like its own. */

@@ -5,16 +5,18 @@ import PQueue from 'p-queue'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import { probe } from '../../src/media/index.js'
 import type { Limits } from '../../src/precheck/index.js'
+import type { Bundle } from './bundles/bundle.js'
+import { openBundle } from './bundles/open-bundle.js'
 import { withoutExcluded } from './excluded-uses.js'
 import { MediaSearch } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
-import { outputsOf } from './outputs.js'
+import { outputsOf, type TimelineOutputs, withBundle } from './outputs.js'
 import { planSource, type SourceMedia } from './plan-source.js'
 import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
 import { listRate } from './time/edl-rate.js'
 import { exactFrameRate } from './time/media-clock.js'
 import { type Rational, rational } from './time/rational.js'
-import type { TimelineNote, TimelineSource } from './timeline.js'
+import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
 
 const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
@@ -38,14 +40,40 @@ export async function planTimeline(
   const notes = new NoteTaker()
   // An edit decision list counts frames of a rate that it does not say; its files can be found without.
   const draft = readTimeline(file, request.frameRate ?? rational(25))
-  const media = await findSources(draft.sources, request, file, notes, signal)
+  const places = await outputsOf(request, file)
+  const bundle = await openBundle(file, draft.sources, places.bundleFolder)
+  try {
+    const opened = { file, draft, bundle, outputs: withBundle(places, bundle), notes }
+    return await planOpened(request, limits, opened, signal)
+  } catch (error) {
+    await bundle?.release()
+    throw error
+  }
+}
+
+/** A timeline that was read, with its bundle open. */
+interface OpenedTimeline {
+  readonly file: TimelineFile
+  readonly draft: Timeline
+  readonly bundle: Bundle | null
+  readonly outputs: TimelineOutputs
+  readonly notes: NoteTaker
+}
+
+async function planOpened(
+  request: TimelineRequest,
+  limits: Limits,
+  { file, draft, bundle, outputs, notes }: OpenedTimeline,
+  signal: AbortSignal | undefined,
+): Promise<TimelinePlan> {
+  const search = new MediaSearch(bundle?.folder ?? dirname(file.textPath), request.mediaRoots)
+  const media = await findSources(draft.sources, search, notes, signal)
   // If none of a list's media is found, the error reports that, not an unknown rate.
   const isList = file.needsFrameRate && media.length > 0
   const rate = isList ? listRate(file, request.frameRate, media, notes) : (request.frameRate ?? pictureRate(media))
   const timeline = isList && rate ? readTimeline(file, rate) : draft
   for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
   const uses = withoutExcluded(timeline, request.exclude, notes)
-  const outputs = await outputsOf(request, file)
   const planned = await Promise.all(
     media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs })),
   )
@@ -54,7 +82,7 @@ export async function planTimeline(
   if (request.settings.strict) refuseUnusable(file, notes.notes)
   const paid = sources.map(({ paidSec }) => paidSec)
   return {
-    ...{ request, file, timeline, sources },
+    ...{ request, file, timeline, bundle, sources },
     output: outputs.timeline,
     clips: uses.filter(({ sourceId }) => sources.some(({ sourceIds }) => sourceIds.includes(sourceId))).length,
     usedSec: sum(sources.map(({ usedSec }) => usedSec)),
@@ -68,12 +96,10 @@ export async function planTimeline(
 /** The files behind a timeline's sources, each once, in the timeline's order. */
 async function findSources(
   sources: readonly TimelineSource[],
-  request: TimelineRequest,
-  file: TimelineFile,
+  search: MediaSearch,
   notes: NoteTaker,
   signal: AbortSignal | undefined,
 ): Promise<readonly SourceMedia[]> {
-  const search = new MediaSearch(dirname(file.textPath), request.mediaRoots)
   const byPath = new Map<string, TimelineSource[]>()
   for (const source of sources) {
     const found = await search.find(source)

@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
+import { OTIO_TEXT, timelineBytes } from './packing.js'
 import { readEdlTimeline } from './readers/edl.js'
 import { readFcp7 } from './readers/fcp7.js'
 import { readFcpxml } from './readers/fcpxml.js'
@@ -11,12 +12,11 @@ import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
 import { decodeText, type TextEncoding } from './timeline-text.js'
 
-/** A person does not cut a larger timeline. */
-const MOST_BYTES = 256 * 1024 ** 2
-
 /** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
 const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
   '.otio': (text) => readOtio(text),
+  '.otioz': (text) => readOtio(text),
+  '.otiod': (text) => readOtio(text),
   '.fcpxml': (text) => readFcpxml(text),
   '.fcpxmld': (text) => readFcpxml(text),
   '.edl': readEdlTimeline,
@@ -60,11 +60,10 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
       remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
     })
   })
-  const textPath = found.isDirectory() ? join(path, 'Info.fcpxml') : path
-  const bytes = await readFile(textPath).catch((cause: unknown) => {
+  const textPath = found.isDirectory() ? join(path, extension === '.otiod' ? OTIO_TEXT : 'Info.fcpxml') : path
+  const bytes = await timelineBytes(textPath, extension).catch((cause: unknown) => {
     throw unreadableTimeline(path, cause)
   })
-  if (bytes.length > MOST_BYTES) throw unreadableTimeline(path, new SyntaxError('too large'))
   return { path, textPath, ...decodeText(bytes), extension, needsFrameRate: extension === '.edl' }
 }
 

@@ -4,6 +4,8 @@ import type { FileEvent, JobEvent } from '../../src/pipeline/events.js'
 import type { JobOutcome } from '../../src/pipeline/job/job-outcome.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+import { isInBundle, packedFile } from './bundles/bundle.js'
+import type { PackedFile } from './bundles/rewrite-zip.js'
 import { relocateAddresses } from './relocate-addresses.js'
 import type { RelinkedMedia } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
@@ -40,7 +42,7 @@ export async function regenerateTimeline(
 ): Promise<TimelineOutcome> {
   const media = relinkedMedia(plan)
   const made = newTimeline(plan, media)
-  const place = await timelinePlace(made)
+  const before = await timelinePlace(made)
   const requests = plan.sources.map(({ request }) => request)
   const files = await runJobs(requests, context, { concurrency, signal, onEvent })
   const left = files.find(({ event }) => event.status !== 'done' && event.status !== 'skipped')
@@ -55,6 +57,8 @@ export async function regenerateTimeline(
   }
   if (left) return end(left.event.status, left.error)
   await verifyRelinked(plan, made, media)
+  // The files in a bundle can be new when its text is not.
+  const place = made.added.length > 0 ? await timelinePlace(made) : before
   if (place !== 'same') await writeTimeline(made)
   await writeTimelineReceipt(plan.file.path, plan.output)
   return end(place === 'same' ? 'skipped' : 'done', null)
@@ -71,7 +75,10 @@ export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
 
 function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): NewTimeline {
   const { file, output, request } = plan
-  return { file, output, text: textOf(plan, media), replace: request.settings.force }
+  const added = [...media.values()].flatMap(({ path, packedName: name }) =>
+    name === undefined ? [] : [{ name, path }],
+  )
+  return { file, output, text: textOf(plan, media), replace: request.settings.force, added: distinct(added) }
 }
 
 /** The text of the timeline that plays the new files, as seen from its folder. */
@@ -80,10 +87,17 @@ function textOf({ timeline, file, output }: TimelinePlan, media: ReadonlyMap<str
 }
 
 /** The new files by the timeline's ids of the old ones. */
-function relinkedMedia({ sources }: TimelinePlan): ReadonlyMap<string, RelinkedMedia> {
+function relinkedMedia({ sources, bundle }: TimelinePlan): ReadonlyMap<string, RelinkedMedia> {
   return new Map(
-    sources.flatMap(({ sourceIds, job, media }) =>
-      sourceIds.map((id) => [id, { path: job.output, original: media.path }] as const),
-    ),
+    sources.flatMap(({ sourceIds, job, media }) => {
+      const packed = isInBundle(bundle, media.path) ? packedFile(bundle, media.path, job.output) : undefined
+      const made = { path: job.output, original: media.path, packedName: packed?.name }
+      return sourceIds.map((id) => [id, made] as const)
+    }),
   )
+}
+
+/** Each file once, however many of the timeline's sources it is. */
+function distinct(files: readonly PackedFile[]): readonly PackedFile[] {
+  return [...new Map(files.map((file) => [file.name, file])).values()]
 }

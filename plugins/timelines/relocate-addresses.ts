@@ -26,6 +26,7 @@ export function relocateAddresses(text: string, extension: string, relocation: R
 function editsOf(text: string, extension: string, relocation: Relocation): readonly TextEdit[] {
   switch (extension) {
     case '.otio':
+    case '.otiod':
       return otioEdits(parseJsonTree(text), relocation)
     case '.mlt':
     case '.kdenlive':

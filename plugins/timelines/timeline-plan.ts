@@ -1,6 +1,7 @@
 import type { MediaInfo } from '../../src/media/index.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import type { JobPlan, PlanRequest } from '../../src/pipeline/plan/plan-job.js'
+import type { Bundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Rational } from './time/rational.js'
 import type { Timeline, TimelineNote } from './timeline.js'
@@ -47,6 +48,8 @@ export interface TimelinePlan {
   readonly request: TimelineRequest
   readonly file: TimelineFile
   readonly timeline: Timeline
+  /** Its media, if it holds them itself. Release it when the plan is no longer needed. */
+  readonly bundle: Bundle | null
   readonly sources: readonly PlannedSource[]
   /** Path of the new timeline. */
   readonly output: string

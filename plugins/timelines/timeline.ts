@@ -70,4 +70,6 @@ export interface RelinkedMedia {
   readonly path: string
   /** Absolute path of the file that it was made from. */
   readonly original: string
+  /** Its name in a bundle, with `/` between folders; without one, the timeline leads to the path. */
+  readonly packedName?: string | undefined
 }

@@ -32,7 +32,7 @@ export async function verifyRelinked(
   if (JSON.stringify(rangesOf(before)) !== JSON.stringify(rangesOf(again))) {
     throw changed(output, 'it plays other parts than the old one')
   }
-  const unnamed = [...media.values()].find(({ path }) => !again.sources.some((source) => isNamed(source, path, output)))
+  const unnamed = [...media.values()].find((made) => !again.sources.some((source) => isNamed(source, made, output)))
   if (unnamed) throw changed(output, `it does not play ${unnamed.path}`)
 }
 
@@ -44,7 +44,8 @@ function readAgain(file: TimelineFile, rate: Rational, output: string): Timeline
   }
 }
 
-function isNamed({ name, paths }: TimelineSource, path: string, output: string): boolean {
+function isNamed({ name, paths }: TimelineSource, { path, packedName }: RelinkedMedia, output: string): boolean {
+  if (packedName !== undefined) return paths.includes(packedName)
   return name === basename(path) || paths.some((written) => resolve(dirname(output), written) === path)
 }
 

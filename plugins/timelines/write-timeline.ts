@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, cp, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
 import { publish } from '../../src/pipeline/output/publish.js'
+import { holdsFiles } from './bundles/holds-files.js'
+import { type PackedFile, rewriteZip } from './bundles/rewrite-zip.js'
+import { OTIO_TEXT, packedBytes, timelineBytes } from './packing.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Relocation } from './relocate-addresses.js'
 import { isEarlierTimeline } from './timeline-receipt.js'
@@ -16,6 +20,8 @@ export interface NewTimeline {
   readonly text: string
   /** The person said `--force`. */
   readonly replace: boolean
+  /** New media that go into a bundle. */
+  readonly added: readonly PackedFile[]
 }
 
 /** The state of the new timeline's place: nothing is there, the same timeline, or one that may be replaced. */
@@ -27,15 +33,20 @@ export type TimelinePlace = 'free' | 'same' | 'replaceable'
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there and may not be replaced
  */
-export async function timelinePlace({ file, output, text, replace }: NewTimeline): Promise<TimelinePlace> {
+export async function timelinePlace(made: NewTimeline): Promise<TimelinePlace> {
+  const { file, output, replace } = made
   if ((await stat(output).catch(() => undefined)) === undefined) return 'free'
-  const standing = await readFile(textPathOf(file, output)).catch(() => undefined)
-  if (standing?.equals(encodeText(text, file.encoding))) return 'same'
+  if (await isSame(made)) return 'same'
   if (replace || (await isEarlierTimeline(file.path, output))) return 'replaceable'
   throw new UsageError('ERR_OUTPUT_EXISTS', `${output} exists already and is not replaced.`, {
     input: output,
     remedies: ['Choose another folder with --output, or replace it with --force.'],
   })
+}
+
+async function isSame({ file, output, text, added }: NewTimeline): Promise<boolean> {
+  const standing = await timelineBytes(textPathOf(file, output), file.extension).catch(() => undefined)
+  return !!standing?.equals(encodeText(text, file.encoding)) && holdsFiles(output, added)
 }
 
 /**
@@ -52,19 +63,25 @@ export async function writeTimeline(made: NewTimeline): Promise<void> {
     return
   }
   const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
+  const content = encodeText(text, file.encoding)
   try {
-    await writeFile(part, encodeText(text, file.encoding), { flag: 'wx' })
+    if (file.extension === '.otioz') await rewriteZip(file.path, part, { name: OTIO_TEXT, content, added: made.added })
+    else await writeFile(part, packedBytes(content, file.extension), { flag: 'wx' })
     await publish(part, output, { replace })
   } finally {
     await rm(part, { force: true })
   }
 }
 
-async function writeBundle({ file, output, text, replace }: NewTimeline): Promise<void> {
+async function writeBundle({ file, output, text, replace, added }: NewTimeline): Promise<void> {
   const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
   try {
     await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
     await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
+    for (const { name, path } of added) {
+      await mkdir(dirname(join(part, name)), { recursive: true })
+      await copyFile(path, join(part, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    }
     if (replace) await rm(output, { recursive: true, force: true })
     // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
     await rename(part, output)

@@ -25,7 +25,7 @@ export function relinkOtio(
   return applyEdits(text, edits)
 }
 
-function editsOf(text: string, clip: JsonObject, { path }: RelinkedMedia): readonly TextEdit[] {
+function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly TextEdit[] {
   const reference = activeReference(clip) as JsonNode
   const address = member(reference, 'target_url') as JsonNode
   const shift = reference.start
@@ -33,7 +33,7 @@ function editsOf(text: string, clip: JsonObject, { path }: RelinkedMedia): reado
     {
       start: address.start - shift,
       end: address.end - shift,
-      text: JSON.stringify(addressOfPath(path, urlLike(stringOf(address) ?? ''))),
+      text: JSON.stringify(addressOf(made, stringOf(address) ?? '')),
     },
   ])
   const references = member(clip, 'media_references')
@@ -42,9 +42,11 @@ function editsOf(text: string, clip: JsonObject, { path }: RelinkedMedia): reado
     : replaceReference(clip, reference, text.slice(reference.start, reference.end), copy)
 }
 
-/** A relative path stays no promise where the new file lies elsewhere: it is written as a URL. */
-function urlLike(address: string): string {
-  return /^file:/i.test(address) ? address : 'file:///'
+/** A relative path stays no promise where the new file lies elsewhere: it is written as a URL, but for one in a bundle. */
+function addressOf({ path, packedName }: RelinkedMedia, old: string): string {
+  // Readers decode addresses with a percent sign.
+  if (packedName !== undefined) return packedName.replaceAll('%', '%25')
+  return addressOfPath(path, /^file:/i.test(old) ? old : 'file:///')
 }
 
 function addReference(clip: JsonObject, references: JsonObject, copy: string): readonly TextEdit[] {

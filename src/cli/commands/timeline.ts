@@ -38,29 +38,33 @@ export const command = defineCommand({
       '../../../plugins/timelines/index.js'
     )
     const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
-    output.event(timelineEvent(plan))
-    if (args['dry-run']) {
-      output.print(timelineText(plan))
-      await requireTimelinePlace(plan)
-      return showFiles(plan, output, signal)
-    }
-    const reporter = createReporter(output, args.progress)
-    reporter.note(timelineText(plan))
-    const { logger, note } = reporter
-    const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
     try {
-      const { concurrency } = config
-      const onEvent = reporter.report
-      const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
-      reporter.stop()
-      const exitCode = exitCodeOf(files)
-      const paidSec = files.reduce((sum, { receipt }) => sum + paid(receipt), 0)
-      if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
-      output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
-      return exitCode
+      output.event(timelineEvent(plan))
+      if (args['dry-run']) {
+        output.print(timelineText(plan))
+        await requireTimelinePlace(plan)
+        return await showFiles(plan, output, signal)
+      }
+      const reporter = createReporter(output, args.progress)
+      reporter.note(timelineText(plan))
+      const { logger, note } = reporter
+      const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
+      try {
+        const { concurrency } = config
+        const onEvent = reporter.report
+        const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
+        reporter.stop()
+        const exitCode = exitCodeOf(files)
+        const paidSec = files.reduce((sum, { receipt }) => sum + paid(receipt), 0)
+        if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
+        output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
+        return exitCode
+      } finally {
+        reporter.stop()
+        await runtime.close()
+      }
     } finally {
-      reporter.stop()
-      await runtime.close()
+      await plan.bundle?.release()
     }
   },
 })
