@@ -7,6 +7,7 @@ import { regenerateHls } from 'voxmux/plugins/hls'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
+import { halveVoice } from './halve-voice.js'
 import { makePackage, makeTwoRatePackage, type PackageMaking } from './made-package.js'
 import { compareSounds, differingFiles, frameTimes, linesWithoutBytes, soundOf } from './package-facts.js'
 
@@ -17,12 +18,24 @@ const regenerate = async (input: string, output: string) => {
   if (error) throw new Error(error.message)
 }
 
+/** Halves voices and lists what it was given. */
+const halving = () => {
+  const given: string[] = []
+  return {
+    given,
+    regenerate: (input: string, output: string) => {
+      given.push(input)
+      return halveVoice(input, output)
+    },
+  }
+}
+
 describe('an HLS package', () => {
   const kinds: readonly (PackageMaking & { readonly name: string })[] = [
     { name: 'of fragments', type: 'fmp4', durationSec: 5, segmentSec: 2 },
-    { name: 'of transport streams, a file each', type: 'mpegts', durationSec: 5, segmentSec: 2, flags: 'single_file' },
   ]
   const further: typeof kinds = [
+    { name: 'of transport streams, a file each', type: 'mpegts', durationSec: 5, segmentSec: 2, flags: 'single_file' },
     { name: 'of transport streams', type: 'mpegts', durationSec: 5, segmentSec: 2 },
     { name: 'of fragments, a file each rendition', type: 'fmp4', durationSec: 5, segmentSec: 2, flags: 'single_file' },
   ]
@@ -67,45 +80,49 @@ describe('an HLS package', () => {
     },
   )
 
-  it.each(['fmp4', 'mpegts'] as const)('with one sound at two bit rates (%s) pays for it once', async (type) => {
-    const before = await makeTwoRatePackage(bench.folder.file('in'), type)
-    bench.answerWith('-af', 'volume=0.5')
-    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
-    expect(bench.server.charges).toBe(1)
-    expect(result.renditions.map(({ path, isShared }) => [path, isShared])).toEqual([
-      ['high/stream.m3u8', false],
-      ['low/stream.m3u8', true],
-    ])
-    for (const name of ['high', 'low']) {
-      const [old, fresh] = ['in', 'out'].map((side) => bench.folder.file(`${side}/${name}/stream.m3u8`)) as [
-        string,
-        string,
-      ]
-      expect(await frameTimes(fresh)).toEqual(await frameTimes(old))
-      const { lagSamples, gain } = compareSounds(await soundOf(old), await soundOf(fresh))
-      expect(lagSamples).toBe(0)
-      expect(gain).toBeCloseTo(0.5, 1)
-    }
-    // Each at the bit rate that it had: a tone does not spend all of it, but the one more than the other.
-    const part = type === 'fmp4' ? 'part001.m4s' : 'part001.ts'
-    const bytes = async (name: string) => (await readFile(bench.folder.file(`${name}/${part}`))).length
-    expect(await bytes('out/low')).toBeLessThan((await bytes('out/high')) * 0.75)
-    expect(await bytes('out/low')).toBeLessThan((await bytes('in/low')) * 1.25)
-  })
+  it.each(process.env.VOXMUX_SOAK ? (['fmp4', 'mpegts'] as const) : (['mpegts'] as const))(
+    'with one sound at two bit rates (%s) pays for it once',
+    async (type) => {
+      const before = await makeTwoRatePackage(bench.folder.file('in'), type)
+      bench.answerWith('-af', 'volume=0.5')
+      const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
+      expect(bench.server.charges).toBe(1)
+      expect(result.renditions.map(({ path, isShared }) => [path, isShared])).toEqual([
+        ['high/stream.m3u8', false],
+        ['low/stream.m3u8', true],
+      ])
+      for (const name of ['high', 'low']) {
+        const [old, fresh] = ['in', 'out'].map((side) => bench.folder.file(`${side}/${name}/stream.m3u8`)) as [
+          string,
+          string,
+        ]
+        expect(await frameTimes(fresh)).toEqual(await frameTimes(old))
+        const { lagSamples, gain } = compareSounds(await soundOf(old), await soundOf(fresh))
+        expect(lagSamples).toBe(0)
+        expect(gain).toBeCloseTo(0.5, 1)
+      }
+      // Each at the bit rate that it had: a tone does not spend all of it, but the one more than the other.
+      const part = type === 'fmp4' ? 'part001.m4s' : 'part001.ts'
+      const bytes = async (name: string) => (await readFile(bench.folder.file(`${name}/${part}`))).length
+      expect(await bytes('out/low')).toBeLessThan((await bytes('out/high')) * 0.75)
+      expect(await bytes('out/low')).toBeLessThan((await bytes('in/low')) * 1.25)
+    },
+  )
 
   it('with a commentary over the same sound regenerates both', async () => {
     const comment = "volume='if(between(t,2.2,3.4),0,1)':eval=frame"
     const before = await makeTwoRatePackage(bench.folder.file('in'), 'mpegts', comment)
+    const { given, regenerate } = halving()
     const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
     expect(result.renditions.map(({ isShared }) => isShared)).toEqual([false, false])
-    expect(bench.server.charges).toBe(2)
+    expect(given).toHaveLength(2)
   })
 
   it('names its files by ways up that stay in it', async () => {
     const before = await makePackage(bench.folder.file('in'), { type: 'fmp4', durationSec: 2, segmentSec: 1 })
     const playlist = bench.folder.file('in/eng/stream.m3u8')
     await writeFile(playlist, (await readFile(playlist, 'utf8')).replaceAll('part0', '../eng/part0'))
-    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
+    const result = await regenerateHls(before, bench.folder.file('out'), halving())
     expect(result.files.find(({ path }) => path === 'eng/part000.m4s')?.fate).toBe('regenerated')
     const made = bench.folder.file('out/eng/stream.m3u8')
     expect(await readFile(made, 'utf8')).toContain('../eng/part000.m4s')
@@ -126,7 +143,7 @@ describe('an HLS package', () => {
         join(one, 'eng', name),
         join(two, 'eng', name === 'stream.m3u8' ? 'other.m3u8' : name.replace('part', 'other')),
       )
-    bench.answerWith('-af', 'volume=0.5')
+    const { given, regenerate } = halving()
     await regenerateHls(before, bench.folder.file('out'), { regenerate })
     for (const segment of ['other000.ts', 'other002.ts', 'part000.ts', 'part001.ts']) {
       const [old, fresh] = [join(two, 'eng', segment), bench.folder.file(`out/eng/${segment}`)] as const
@@ -134,7 +151,7 @@ describe('an HLS package', () => {
       expect(await readFile(fresh)).not.toEqual(await readFile(old))
     }
     // Both sides of it, and the other language.
-    expect(bench.server.charges).toBe(3)
+    expect(given).toHaveLength(3)
   })
 
   it('is regenerated by one call, with a step for each language', async () => {
