@@ -5,7 +5,7 @@ import { MOST_PARTS } from './parts.js'
 const PARTS = Number(process.env.VOXMUX_PARTS ?? MOST_PARTS)
 const SEED = process.env.VOXMUX_SEED
 /** The soak runs its months in processes of their own: see `soak.test.ts`. */
-const MONTHS = Number(process.env.VOXMUX_MONTHS ?? (process.env.VOXMUX_SOAK ? 100 : 250))
+const MONTHS = Number(process.env.VOXMUX_MONTHS ?? (process.env.VOXMUX_SOAK ? 100 : 60))
 /** Months of one test, so that each stays well below the time limit of a test on a busy machine. */
 const MONTHS_OF_A_TEST = 20
 const TIME_LIMIT_MS = 300_000
