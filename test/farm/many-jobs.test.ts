@@ -9,8 +9,8 @@ import { reached } from '../helpers/system/reached.js'
 import { type FarmWorker, startWorker } from './farm.js'
 import { voiceOf } from './light-job.js'
 
-const JOBS = process.env.VOXMUX_SOAK ? 10_000 : 300
-const KILLS = process.env.VOXMUX_SOAK ? 40 : 4
+const JOBS = process.env.VOXMUX_SOAK ? 10_000 : 120
+const KILLS = process.env.VOXMUX_SOAK ? 40 : 2
 const WORKERS = 4
 
 describeOnPostgres(

@@ -41,6 +41,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 
 /** Kinds that only the soak hears. */
 const RARE = [
+  ...['speech of 8 bits and 8 kHz', 'clicks'],
   ...['a tone', 'a low tone of 8 kHz', 'a stereo tone of 8 bits and 11 kHz', 'tones that change sides'],
   ...['one word in silence', 'a quarter of a second'],
 ]
@@ -81,12 +82,15 @@ describe('regenerated audio of the embedded engine', () => {
     expect(await alignVoice(cut, answer)).toMatchObject({ lagSamples: 0 })
   })
 
-  it.each(['speech under a tone', 'chords', 'white noise'])('is found 25 ms late: %s', async (kind) => {
-    const { cut, answer } = await regenerated(kind)
-    const late = folder.file('late.flac')
-    await ffmpeg('-i', answer, '-af', 'adelay=25:all=1', late)
-    expect((await alignVoice(cut, late)).lagSamples).toBe(Math.floor(0.025 * cut.sampleRate))
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['speech under a tone', 'chords', 'white noise'] : ['chords'])(
+    'is found 25 ms late: %s',
+    async (kind) => {
+      const { cut, answer } = await regenerated(kind)
+      const late = folder.file('late.flac')
+      await ffmpeg('-i', answer, '-af', 'adelay=25:all=1', late)
+      expect((await alignVoice(cut, late)).lagSamples).toBe(Math.floor(0.025 * cut.sampleRate))
+    },
+  )
 
   it.each([
     ['a tone with its overtones', 'ERR_ALIGNMENT_DRIFT'],
@@ -100,15 +104,22 @@ describe('regenerated audio of the embedded engine', () => {
     await expect(alignVoice(cut, jumped)).rejects.toMatchObject({ code })
   })
 
-  it.each([
+  const mixedUp = [
     ['a chirp', 'speech under a tone'],
     ['very quiet speech', 'white noise'],
+  ] as const
+  const further = [
     ['white noise', 'clicks'],
     ['a chirp', 'chords'],
     ['speech under chords', 'a chirp'],
-  ])('is refused as the answer to another sound: %s for %s', async (other, kind) => {
-    const { cut } = await regenerated(kind)
-    const { answer } = await regenerated(other)
-    await expect(alignVoice(cut, answer)).rejects.toMatchObject({ exitCode: 7 })
-  })
+  ] as const
+
+  it.each(process.env.VOXMUX_SOAK ? [...mixedUp, ...further] : mixedUp)(
+    'is refused as the answer to another sound: %s for %s',
+    async (other, kind) => {
+      const { cut } = await regenerated(kind)
+      const { answer } = await regenerated(other)
+      await expect(alignVoice(cut, answer)).rejects.toMatchObject({ exitCode: 7 })
+    },
+  )
 })

@@ -22,7 +22,7 @@ const LAYOUTS = [
   ['stereo', 2],
   ['5.1', 6],
 ] as const
-const FILES = process.env.VOXMUX_SOAK ? 100 : 6
+const FILES = process.env.VOXMUX_SOAK ? 100 : 3
 
 /**
  * A sound that no other number has: a buzz as low as a voice that swells and fades, and quiet noise. A click or a tone

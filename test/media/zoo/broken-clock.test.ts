@@ -19,14 +19,17 @@ describe('a transport stream whose clock breaks', () => {
   })
   afterAll(() => folder.remove())
 
-  it.each(['ts', 'm2ts'])('is refused where parts were joined with cat (.%s)', async (container) => {
-    const joined = await join(`back.${container}`, 0, 0)
-    await expect(probe(joined)).rejects.toMatchObject({
-      code: 'ERR_CLOCK_JUMPS',
-      exitCode: 5,
-      message: expect.stringContaining('jumps back'),
-    })
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['ts', 'm2ts'] : ['ts'])(
+    'is refused where parts were joined with cat (.%s)',
+    async (container) => {
+      const joined = await join(`back.${container}`, 0, 0)
+      await expect(probe(joined)).rejects.toMatchObject({
+        code: 'ERR_CLOCK_JUMPS',
+        exitCode: 5,
+        message: expect.stringContaining('jumps back'),
+      })
+    },
+  )
 
   it('is refused where it jumps ahead so far that it is no gap', async () => {
     await expect(probe(await join('ahead.ts', 0, 1000))).rejects.toMatchObject({
@@ -125,15 +128,19 @@ describe('a clock that jumps ahead farther than silence may fill', () => {
   afterAll(() => folder.remove())
 
   const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-frag_duration', '200000']
-  it.each([
+  type Form = readonly [container: string, codec: string, options: readonly string[]]
+  const forms: readonly Form[] = [
     ['mkv', 'aac', []],
-    ['webm', 'libvorbis', []],
     ['mp4', 'aac', []],
     ['mp4', 'aac', FRAGMENTS],
+  ]
+  const further: readonly Form[] = [
+    ['webm', 'libvorbis', []],
     ['mov', 'aac', []],
     ['flv', 'aac', []],
     ['wmv', 'wmav2', []],
-  ])(
+  ]
+  it.each(process.env.VOXMUX_SOAK ? [...forms, ...further] : forms)(
     'is refused before anything is sent, with the code of the service (.%s, %s, %j)',
     async (container, codec, options) => {
       const whole = folder.file(`whole-${options.length}.${container}`)

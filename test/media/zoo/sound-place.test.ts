@@ -13,12 +13,12 @@ const COMMON: readonly Pair[] = [
   ['mkv', 'libx264', 'libopus'],
   ['mov', 'libx264', 'aac'],
   ['ts', 'libx264', 'ac3'],
-  ['ts', 'mpeg2video', 'eac3'],
-  ['mpg', 'mpeg2video', 'ac3'],
-  ['opus', '', 'libopus'],
 ]
 /** Every other pair that ffmpeg can write. */
 const RARE: readonly Pair[] = [
+  ...['eac3'].map(filmOf('ts', 'mpeg2video')),
+  ...['ac3'].map(filmOf('mpg', 'mpeg2video')),
+  ...['libopus'].map(filmOf('opus', '')),
   ...['libmp3lame', 'mp2', 'ac3', 'eac3', 'libopus', 'flac', 'alac', 'libvorbis'].map(filmOf('mp4', 'libx264')),
   ...['ac3', 'alac'].map(filmOf('m4v', 'libx264')),
   ...['libmp3lame', 'ac3', 'eac3', 'alac', 'pcm_s16le', 'pcm_s16be', 'pcm_f32le'].map(filmOf('mov', 'mpeg4')),

@@ -99,7 +99,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: FILM,
   },
   {
-    ...{ container: 'mp4', name: 'late-sound.mp4', offsetSamples: LOSSY },
+    ...{ container: 'mp4', name: 'late-sound.mp4', offsetSamples: LOSSY, soak: true },
     args: [...film, '-itsoffset', '0.48', ...stereo, '-map', '0', '-map', '1', '-map', '1', ...x264, '-c:a', 'aac'],
     keeps: FILM,
   },
@@ -117,7 +117,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, ...NAMED, 'subtitles', 'timecode', 'chapters', 'tags', 'pixel shape'],
   },
   {
-    ...{ container: 'mov', name: 'mirrored.mov', offsetSamples: 0 },
+    ...{ container: 'mov', name: 'mirrored.mov', offsetSamples: 0, soak: true },
     args: [...everySound(), ...x264, ...BT709, '-c:a', 'pcm_s16le'],
     // Languages that the list of the Macintosh, which ffmpeg writes, does not have.
     finish: (made) => inLanguages(mirrored(made), ['swe', 'hrv', 'gsw']),
@@ -146,7 +146,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, ...NAMED, 'subtitles', 'chapters', 'tags', 'attachments', 'cover', 'colour', 'pixel shape'],
   },
   {
-    ...{ container: 'mkv', name: 'disc.mkv', offsetSamples: LOSSY },
+    ...{ container: 'mkv', name: 'disc.mkv', offsetSamples: LOSSY, soak: true },
     args: [
       ...[...everySound(bluray, bluray, bluray), ...x264, '-c:a', 'ac3', '-c:s', 'copy'],
       ...['-c:s:1', 'dvbsub', '-c:s:2', 'dvdsub', '-metadata:s:a:0', 'SOURCE=reel 4', '-metadata:s:s:0', 'NOTE=signs'],
@@ -193,7 +193,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, 'languages'],
   },
   {
-    ...{ container: 'ts', name: 'late.ts', offsetSamples: LOSSY },
+    ...{ container: 'ts', name: 'late.ts', offsetSamples: LOSSY, soak: true },
     args: [...everySound(bluray), ...x264, '-c:a', 'mp2', '-c:s', 'dvbsub', '-output_ts_offset', '3600'],
     keeps: [...FILM, 'languages', 'subtitles'],
   },
@@ -205,7 +205,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: ['picture', 'picture times', 'other sound', 'order', 'languages'],
   },
   {
-    ...{ container: 'ts', name: 'drone.ts', offsetSamples: LOSSY },
+    ...{ container: 'ts', name: 'drone.ts', offsetSamples: LOSSY, soak: true },
     args: [...everySound(telemetry), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-c:d', 'copy'],
     finish: withNamedKlv,
     keeps: [...FILM, 'languages', 'telemetry'],
@@ -283,18 +283,15 @@ export const ZOO: readonly ZooRow[] = [
   },
   ...(['ogg', 'opus', 'wma'] as const).map(
     (container): ZooRow => ({
-      ...{
-        container,
-        name: `sound.${container}`,
-        offsetSamples: LOSSY,
-        args: onlySound(container === 'wma' ? tagged : commented),
-      },
+      ...{ container, name: `sound.${container}`, offsetSamples: LOSSY },
+      args: onlySound(container === 'wma' ? tagged : commented),
+      ...(container === 'opus' && { soak: true }),
       keeps: ['tags', 'chapters'],
     }),
   ),
   ...(['ac3', 'eac3'] as const).map(
     (container): ZooRow => ({
-      ...{ container, name: `sound.${container}`, offsetSamples: LOSSY, args: onlySound(), keeps: [] },
+      ...{ container, name: `sound.${container}`, offsetSamples: LOSSY, args: onlySound(), keeps: [], soak: true },
     }),
   ),
 ]

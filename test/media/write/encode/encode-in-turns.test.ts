@@ -60,12 +60,12 @@ describe('encoding in turns', () => {
     }
   })
 
-  // Matroska counts in ms. The soak writes the containers that resemble these two as well.
+  // Matroska counts in ms. The soak writes those that count in samples as well; the next test lays MP4 without a remux.
   it.each<readonly [string, number]>([
-    ['mp4', 0],
     ['mkv', 24],
     ...(process.env.VOXMUX_SOAK
       ? ([
+          ['mp4', 0],
           ['mov', 0],
           ['ts', 0],
         ] as const)

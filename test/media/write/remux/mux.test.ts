@@ -15,6 +15,25 @@ import {
   tone,
 } from '../../../helpers/media-factory.js'
 
+type Film = readonly [container: string, video: string, audio: string]
+const FILMS: readonly Film[] = [
+  ['mp4', 'mpeg4', 'aac'],
+  ['mkv', 'mpeg4', 'flac'],
+  ['ts', 'mpeg2video', 'aac'],
+]
+/** Only in the soak: the zoo has each of these containers, and asserts the same of it. */
+const FURTHER_FILMS: readonly Film[] = [
+  ['mov', 'mpeg4', 'pcm_s24le'],
+  ['mkv', 'mpeg4', 'aac'],
+  ['webm', 'libvpx', 'libopus'],
+  ['mxf', 'mpeg2video', 'pcm_s24le'],
+  ['m2ts', 'mpeg2video', 'ac3'],
+  ['avi', 'mpeg4', 'libmp3lame'],
+  ['flv', 'flv1', 'aac'],
+  ['mpg', 'mpeg2video', 'mp2'],
+  ['wmv', 'wmv2', 'wmav2'],
+]
+
 describe('mux and verify', () => {
   let folder: TestFolder
   beforeAll(async () => {
@@ -30,34 +49,24 @@ describe('mux and verify', () => {
     return { plan, part, verified: await verifyMux(plan, result, part, { level: 'full' }), result }
   }
 
-  it.each([
-    ['mp4', 'mpeg4', 'aac'],
-    ['mov', 'mpeg4', 'pcm_s24le'],
-    ['mkv', 'mpeg4', 'aac'],
-    ['mkv', 'mpeg4', 'flac'],
-    ['webm', 'libvpx', 'libopus'],
-    ['mxf', 'mpeg2video', 'pcm_s24le'],
-    ['ts', 'mpeg2video', 'aac'],
-    ['m2ts', 'mpeg2video', 'ac3'],
-    ['avi', 'mpeg4', 'libmp3lame'],
-    ['flv', 'flv1', 'aac'],
-    ['mpg', 'mpeg2video', 'mp2'],
-    ['wmv', 'wmv2', 'wmav2'],
-  ])('keeps the picture of .%s (%s, %s) and the sound within a ms of it', async (extension, video, audio) => {
-    const path = folder.file(`${video}-${audio}.${extension}`)
-    await ffmpeg(...picture(3), ...tone(3, 48_000, 2), '-c:v', video, '-c:a', audio, path)
-    const { verified, part } = await remux(path)
-    const [film] = verified.streams
-    expect(film?.packetHash?.output).toBe(film?.packetHash?.input)
-    expect(verified.sync[0]?.places).toHaveLength(3)
-    for (const { offsetSamples } of verified.sync[0]?.places ?? [])
-      expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
-    const hash = (file: string) =>
-      ffmpegOutput('-i', file, '-map', '0:v', '-c', 'copy', '-f', 'streamhash', '-hash', 'sha256', 'pipe:1')
-    expect(String(await hash(part))).toBe(String(await hash(path)))
-  })
+  it.each(process.env.VOXMUX_SOAK ? [...FILMS, ...FURTHER_FILMS] : FILMS)(
+    'keeps the picture of .%s (%s, %s) and the sound within a ms of it',
+    async (extension, video, audio) => {
+      const path = folder.file(`${video}-${audio}.${extension}`)
+      await ffmpeg(...picture(3), ...tone(3, 48_000, 2), '-c:v', video, '-c:a', audio, path)
+      const { verified, part } = await remux(path)
+      const [film] = verified.streams
+      expect(film?.packetHash?.output).toBe(film?.packetHash?.input)
+      expect(verified.sync[0]?.places).toHaveLength(3)
+      for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+        expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
+      const hash = (file: string) =>
+        ffmpegOutput('-i', file, '-map', '0:v', '-c', 'copy', '-f', 'streamhash', '-hash', 'sha256', 'pipe:1')
+      expect(String(await hash(part))).toBe(String(await hash(path)))
+    },
+  )
 
-  it.each(['mkv', 'mp4', 'mov'])(
+  it.each(process.env.VOXMUX_SOAK ? ['mkv', 'mp4', 'mov'] : ['mkv', 'mov'])(
     'lets what a transport stream began at any time of day begin at zero in .%s',
     async (container) => {
       const path = folder.file('clock.m2ts')
@@ -71,11 +80,11 @@ describe('mux and verify', () => {
     },
   )
 
-  it.each([
+  const alone = [
     ['wav', 44_100],
-    ['wav', 48_000],
-    ['m2ts', 48_000],
-  ])('keeps sound alone of .%s at %d Hz in its place as Opus in .webm', async (extension, rate) => {
+    ...(process.env.VOXMUX_SOAK ? [['wav', 48_000] as const, ['m2ts', 48_000] as const] : []),
+  ] as const
+  it.each(alone)('keeps sound alone of .%s at %d Hz in its place as Opus in .webm', async (extension, rate) => {
     const path = folder.file(`alone-${rate}.${extension}`)
     await ffmpeg(...tone(3, rate, 1), path)
     const { verified } = await remux(path, { container: 'webm' })
@@ -96,15 +105,18 @@ describe('mux and verify', () => {
     expect((await probe(part)).streams[2]).toMatchObject({ dispositions: [], title: 'Original' })
   })
 
-  it.each(['pcm_alaw', 'pcm_mulaw'])('keeps the telephone sound of .flv as it is: %s', async (codec) => {
-    const path = folder.file(`${codec}.flv`)
-    await ffmpeg(...picture(2), ...tone(2, 8000), '-c:v', 'flv1', '-c:a', codec, path)
-    const { part, plan } = await remux(path)
-    expect(plan.losses).toEqual([])
-    const sound = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-c', 'copy', '-f', 'data', 'pipe:1')
-    expect((await probe(part)).streams[1]).toMatchObject({ codec })
-    expect((await sound(part)).equals(await sound(path))).toBe(true)
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['pcm_alaw', 'pcm_mulaw'] : ['pcm_alaw'])(
+    'keeps the telephone sound of .flv as it is: %s',
+    async (codec) => {
+      const path = folder.file(`${codec}.flv`)
+      await ffmpeg(...picture(2), ...tone(2, 8000), '-c:v', 'flv1', '-c:a', codec, path)
+      const { part, plan } = await remux(path)
+      expect(plan.losses).toEqual([])
+      const sound = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-c', 'copy', '-f', 'data', 'pipe:1')
+      expect((await probe(part)).streams[1]).toMatchObject({ codec })
+      expect((await sound(part)).equals(await sound(path))).toBe(true)
+    },
+  )
 
   it('does not move a Matroska film whose B-frames have negative decoding times', async () => {
     const path = folder.file('bframes.mkv')
@@ -114,15 +126,18 @@ describe('mux and verify', () => {
     expect(verified.output.startSec).toBe(plan.media.startSec)
   })
 
-  it.each(['aac', 'libopus', 'libmp3lame'])('lays a sound alone in Matroska at its place (%s)', async (codec) => {
-    const path = folder.file(`alone-${codec}.mkv`)
-    await ffmpeg(...tone(2), '-c:a', codec, path)
-    const { verified, plan } = await remux(path)
-    expect(plan.losses).toEqual([])
-    expect(verified.output.startSec).toBe(plan.media.startSec)
-    for (const { offsetSamples } of verified.sync.flatMap(({ places }) => places))
-      expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['aac', 'libopus', 'libmp3lame'] : ['libopus'])(
+    'lays a sound alone in Matroska at its place (%s)',
+    async (codec) => {
+      const path = folder.file(`alone-${codec}.mkv`)
+      await ffmpeg(...tone(2), '-c:a', codec, path)
+      const { verified, plan } = await remux(path)
+      expect(plan.losses).toEqual([])
+      expect(verified.output.startSec).toBe(plan.media.startSec)
+      for (const { offsetSamples } of verified.sync.flatMap(({ places }) => places))
+        expect(Math.abs(offsetSamples ?? 99)).toBeLessThanOrEqual(48)
+    },
+  )
 
   it('names each loss before anything is written', async () => {
     const path = folder.file('losses.mkv')
