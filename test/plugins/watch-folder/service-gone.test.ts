@@ -24,7 +24,7 @@ const MOST_REQUESTS_PER_SEC = 1
 /** `speech.wav`. */
 const SPEECH_SEC = 3
 /** Long enough to be caught at its upload and while it is worked on. */
-const LONG_SEC = SOAK ? 600 : 15
+const LONG_SEC = SOAK ? 600 : 10
 /** Dropped at even distances while it is gone. */
 const MEANWHILE = SOAK ? ['at once.wav', 'after a third.wav', 'at last.wav'] : ['meanwhile.wav']
 const LIMIT_MS = (GONE_SEC + 1800) * 1000

@@ -174,7 +174,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
       ...{ source: bench.file('bad.mp4'), status: 'rejected', code: 'ERR_UNREADABLE', errorCode: -2 },
       remedies: [expect.any(String), expect.any(String), expect.stringContaining('voxmux jobs retry')],
     })
-    drop('interview.mp4', 'bad.mp4')
+    drop('phone.mp4', 'bad.mp4')
     await published('bad.mp4')
     await until(() => bench.report('bad.mp4') === undefined)
     expect(starts()).toBe(2)
@@ -214,7 +214,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     const names = ['a.wav', 'b.mov', 'c.mp4']
     drop('speech.wav', 'a.wav')
     drop('timecode.mov', 'b.mov')
-    drop('interview.mp4', 'c.mp4')
+    drop('phone.mp4', 'c.mp4')
     await until(() => starts() > 0)
     daemons[0]?.child.kill('SIGKILL')
     await daemons[0]?.ended
