@@ -13,7 +13,7 @@ export const EXIT_CODES: Readonly<Record<ExitCode, readonly [meaning: string, ne
   5: ['The local pre-check refused the file. Nothing was sent.', 'Do what the message suggests.'],
   6: ['Authentication failed or access was denied.', 'Check the credentials; the file is not at fault.'],
   7: ['The output did not pass verification. A run published nothing.', 'Report it, with the message.'],
-  130: ['Stopped. Nothing was lost.', 'Run the same command again to continue.'],
+  130: ['Stopped by Ctrl-C. Nothing was lost.', 'Run the same command again to continue.'],
 }
 
 const WHEN_SEVERAL = 'With several inputs, the exit code is the first of 130, 2, 6, 7, 1, 5, 4, 3, 0 that occurred.'

@@ -1,4 +1,4 @@
-import { InterruptedError } from '../core/errors.js'
+import { type ExitCode, InterruptedError } from '../core/errors.js'
 import { withDeadline } from '../core/with-deadline.js'
 import type { Output } from './output/output.js'
 
@@ -20,13 +20,13 @@ const SIGNALS =
  */
 export function watchInterruption(output: Output): Interruption {
   const controller = new AbortController()
-  const stop = () => {
+  const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
       output.fail(new InterruptedError())
       process.exit(130)
     }
     output.note('Stopping … press Ctrl-C again to exit at once.')
-    controller.abort(new InterruptedError())
+    controller.abort(name === 'SIGINT' ? new CtrlC() : new InterruptedError())
   }
   for (const signal of SIGNALS) process.on(signal, stop)
   return {
@@ -37,6 +37,17 @@ export function watchInterruption(output: Output): Interruption {
     },
     error: (cause) => (cause instanceof InterruptedError ? cause : new InterruptedError('Interrupted.', { cause })),
   }
+}
+
+/** A person ended the command. */
+class CtrlC extends InterruptedError {}
+
+/**
+ * Exit code of a daemon that was asked to stop: 130 after Ctrl-C. A service manager sends SIGTERM, which is an ordinary
+ * end.
+ */
+export function daemonExitCode({ reason }: AbortSignal): ExitCode {
+  return reason instanceof CtrlC ? 130 : 0
 }
 
 /** Resolves when the process is asked to stop. */

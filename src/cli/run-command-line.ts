@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
+import { nativeFault } from '../core/native-fault.js'
 import { parseArguments } from './arguments/parse-arguments.js'
 import type { CommandEntry } from './command.js'
 import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
@@ -21,7 +22,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
   try {
     return await leave(await dispatch(argv, output, interruption), output)
   } catch (thrown) {
-    const error = toVoxmuxError(interruption.signal.aborted ? interruption.error(thrown) : thrown)
+    const error = toVoxmuxError(interruption.signal.aborted ? interruption.error(thrown) : nativeFault(thrown))
     output.fail(error)
     return await leave(error.exitCode, output)
   }

@@ -54,6 +54,7 @@ export const progressEventSchema = z.object({
   input,
   stage: stageSchema,
   percent: z.number().min(0).max(100),
+  soundSec: z.number().optional().meta({ description: 'Seconds of the file to regenerate, once they are planned.' }),
 })
 export type ProgressEvent = z.infer<typeof progressEventSchema>
 

@@ -3,7 +3,7 @@ import PQueue from 'p-queue'
 import { silentLogger } from '../core/logger.js'
 import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
 import { buildApp } from './app.js'
-import { listenAt, listenServer } from './http/listen.js'
+import { listenAt, listenServer, nextPortTaken } from './http/listen.js'
 import { AccessTokens } from './identity/access-tokens.js'
 import { ApiKeys } from './identity/api-keys.js'
 import { outsideAuthenticator, ownAuthenticator } from './identity/authenticator.js'
@@ -69,7 +69,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (!storage) throw new Error('There is no storage.')
     closers.push(() => storage.close())
     const storagePort = options.storagePort ?? (port === 0 ? 0 : port + 1)
-    const storageAt = local ? await listenServer(local.server, host, storagePort) : ''
+    const namingBoth = (error: unknown): never => {
+      throw storagePort === port + 1 ? nextPortTaken(error, port) : error
+    }
+    const storageAt = local ? await listenServer(local.server, host, storagePort).catch(namingBoth) : ''
     const storageUrl = local ? withoutSlash(options.publicStorageUrl ?? storageAt) : ''
     local?.publishAt(storageUrl)
 

@@ -28,7 +28,7 @@ it('says of an input that was put off what is true of it', () => {
     'stopped. Nothing was lost. This run paid for 0:12.000 of voice.\n',
   )
   expect(line('ERR_STILL_RUNNING')).toContain('is still running. Run the same command to attach. It is away.')
-  expect(line('ERR_CREDITS')).toBe('… clip.mov is waiting: It is away.\n    → Wait.')
+  expect(line('ERR_CREDITS')).toBe('… clip.mov is waiting. It is away.\n    → Wait.')
 })
 
 it('shows the folder of an input that does not exist, because that may be mistyped', () => {

@@ -171,11 +171,11 @@ describe('the reporter of a daemon', () => {
       'watching /in → /in/out (podcast)',
       'The dashboard is at http://127.0.0.1:8780/',
       'half\\u001b[2J.mov: waits: part of it is nothing but zeros',
-      '… clip.mov is waiting, and voxmux will retry it: It is away.',
+      '… clip.mov is waiting, and voxmux will retry it. It is away.',
       '… clip.mov is waiting, and voxmux will retry it: it has changed.',
-      '… clip.mov is waiting, and voxmux will retry it: It is away.',
+      '… clip.mov is waiting, and voxmux will retry it. It is away.',
       '… clip.mov continues at the next start.',
-      '✖ clip.mov was refused: It is away.',
+      '✖ clip.mov was refused. It is away.',
       '    → Wait.',
       expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J /),
       '! /in is not there. Its files wait until it is back.',
@@ -252,6 +252,22 @@ describe('bars', () => {
     bars.stop()
     vi.advanceTimersByTime(5000)
     expect(last()).toEqual([])
+  })
+
+  it.each([
+    [100, 'a-rather-long-name-of-an-inte… ██████████░░░░░░░░░░░░░░  40 %  0:20, 0:30 left, 3.0x  regenerating'],
+    [80, 'a-rather-long-name-of-an… ████░░░░░░  40 %  0:20, 0:30 left, 3.0x  regenerating'],
+    [44, 'a-rather-long-…  40 % 0:20, 0:30 left, 3.0x'],
+    [34, 'a-rather-l…  40 % 0:20, 0:30 left'],
+    [24, 'a-rather-lo…  40 % 0:20'],
+  ])('show the speed at %i columns, and drop the least valuable figure first', (columns, row) => {
+    const { bars, last } = painted(columns, 1)
+    bars.update('a', { ...bar, percent: 40, soundSec: 150 })
+    vi.advanceTimersByTime(19_000)
+    last()
+    vi.advanceTimersByTime(1000)
+    expect(last()).toEqual([row])
+    bars.stop()
   })
 
   it('count several files', () => {

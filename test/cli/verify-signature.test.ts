@@ -71,6 +71,8 @@ describeWithC2pa('voxmux verify of Content Credentials', () => {
     writeFileSync(path, bytes)
     const changed = await verify(path)
     expect([changed.exitCode, changed.file?.error]).toMatchObject([7, { code: 'ERR_SIGNATURE_INVALID' }])
+    // A broken signature has no signer to judge.
+    expect(changed.file?.proof).toMatchObject({ unknown: [expect.stringContaining('There is no receipt')] })
     const stranger = join(dirname(workshop.dir), 'tmp')
     const { trustFile } = makeAuthority(stranger)
     const untrusted = await verify(output, '--trust', trustFile)

@@ -35,9 +35,10 @@ describe('--dry-run', () => {
 })
 
 it('--dry-run is short for people, and names the commands with --verbose', async () => {
-  const args = ['run', workshop.take('phone.mp4'), '--dry-run']
+  const args = ['run', workshop.take('phone.mp4'), '--dry-run', '--segment', '0.5-99']
   const brief = await runCli(args, options())
   expect(brief.stdout).toMatch(/to pay for {2}nothing: the built-in service[\s\S]*\n {2}kept +1 video\n/)
+  expect(brief.stdout).toMatch(/\n {2}part {8}0\.5–\S+ s \(clipped at the end of the file\)\n/)
   expect(brief.stdout).not.toMatch(/ffmpeg|rewritten|moov/)
   const long = await runCli([...args, '--verbose'], options())
   expect(long.stdout).toMatch(/rewritten +moov[\s\S]*\n {2}ffmpeg +/)

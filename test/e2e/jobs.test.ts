@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type JobStore, openLedger } from '../../src/ledger/index.js'
 import { queuedState } from '../../src/pipeline/queue/queued-file.js'
+import { commandInProcess } from '../helpers/command-in-process.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -67,7 +68,11 @@ it('shows a job by its input, and no secret of an address', async () => {
 it('retries what failed, and with --force what is done', async () => {
   const failed = await queued('/in/a.mov')
   await end('/in/a.mov', 'failed')
-  expect(eventsOf(await jobs('retry', failed.id))[0]).toMatchObject({ status: 'queued', attempts: 0 })
+  const again = await commandInProcess(['jobs', 'retry', failed.id, '--ledger', 'ledger.sqlite'], {
+    ...{ cwd: shop.dir, env: { ...shop.env } },
+  })
+  expect(again.stdout).toContain('→ It waits for a `voxmux worker` with the same ledger or store. Start one if none')
+  expect(await ledger.jobs.get(failed.id)).toMatchObject({ status: 'queued', attempts: 0 })
   await end('/in/a.mov', 'done')
   expect(eventsOf(await jobs('retry', '/in/a.mov', '--force'))[0]).toMatchObject({ status: 'queued' })
   const forced = (await ledger.jobs.get(failed.id))?.state.order as { settings: { force: boolean } }
@@ -87,9 +92,11 @@ it('retries what failed with the present settings of its watched folder', async 
 
 it('says that a job which was not queued is run again', async () => {
   await ledger.jobs.enqueue({ key: 'run', group: 'run', input: '/in/a.mov' })
-  const refused = await jobs('retry', '/in/a.mov', '--force')
-  expect(refused.exitCode).toBe(2)
-  expect(eventsOf(refused).at(-1)).toMatchObject({ error: { code: 'ERR_JOB_WITHOUT_ORDER' } })
+  for (const force of [[], ['--force']]) {
+    const refused = await jobs('retry', '/in/a.mov', ...force)
+    expect(refused.exitCode).toBe(2)
+    expect(eventsOf(refused).at(-1)).toMatchObject({ error: { code: 'ERR_JOB_WITHOUT_ORDER' } })
+  }
 })
 
 it('forgets a job, unless somebody works on it', async () => {

@@ -70,8 +70,10 @@ it('finishes, once, what a killed worker began', async () => {
   await first.ended
   const second = startWorker('--json')
   await second.until(/"event":"file"/)
-  second.child.kill('SIGTERM')
-  const events = eventsOf(await second.ended)
+  second.child.kill('SIGINT')
+  const ended = await second.ended
+  expect(ended.exitCode).toBe(130)
+  const events = eventsOf(ended)
   expect(events.find(({ event }) => event === 'file')).toMatchObject({ status: 'done', input })
   const left = readdirSync(shop.dir).sort()
   expect(left).toEqual(['spool', 'vfr.mp4', 'vfr.regen.mp4', 'vfr.regen.mp4.voxmux.json'])

@@ -78,6 +78,24 @@ describe('an account that is not served', () => {
     },
   )
 
+  it('goes on at the first login that works, not when a long file has ended, and tries at once after a start', async () => {
+    const { server } = bench
+    const { states } = server.behaviour
+    server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)
+    const made = [await queue(await clip('long.wav', 1)), await queue(await clip('next.wav', 1.2))]
+    const HOUR_MS = 3_600_000
+    const first = work({ probeMs: { first: HOUR_MS, longest: HOUR_MS } })
+    await until(async () => (await pauses()).length > 0)
+    await first.stop()
+    server.heal()
+    server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
+    work({ probeMs: { first: HOUR_MS, longest: HOUR_MS } })
+    await until(async () => (await pauses()).length === 0)
+    for (const { id } of made) expect((await store().get(id))?.status).not.toBe('done')
+    server.behaviour.states = states
+    for (const job of made) await ended(job, 'done')
+  })
+
   it('leaves a pause of a person alone', async () => {
     bench.server.fail('registerFile', { kind: 'status', status: 403 }, 1)
     const job = await queue(await clip('a.wav', 1))

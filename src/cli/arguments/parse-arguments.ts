@@ -119,8 +119,16 @@ function missing(name: string, { positionals, examples: [example] }: Command): s
 }
 
 function unknownFlag(name: string, parser: Argv): string {
-  const guess = nearest(name, knownFlags(parser))
+  const known = knownFlags(parser)
+  const guess = nearest(name, known) ?? begunBy(name, known)
   return `${flag(name)} is not an option${guess ? `; did you mean --${guess}?` : '.'}`
+}
+
+/** The shortest flag that the name begins or continues: `--out` for `--output`, or the other way round. */
+function begunBy(name: string, known: readonly string[]): string | undefined {
+  if (name.length < 3) return undefined
+  const alike = known.filter((one) => one.startsWith(name) || name.startsWith(one))
+  return alike.sort((one, other) => one.length - other.length)[0]
 }
 
 /** yargs reports a hyphenated flag twice, the second time in camel case. */

@@ -1,11 +1,12 @@
+import { isAbsolute } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
 import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../ledger/index.js'
 import { openStore } from '../../pipeline/job/open-store.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
-import { shownJob } from '../../pipeline/queue/queued-file.js'
-import { jobHeld, retryJob } from '../../pipeline/queue/retry-job.js'
+import { queuedRecordOf, shownJob } from '../../pipeline/queue/queued-file.js'
+import { jobHeld, notQueued, retryJob } from '../../pipeline/queue/retry-job.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
@@ -24,7 +25,7 @@ export const command = defineCommand({
   examples: [
     ['list --status failed', 'list the newest failed jobs'],
     ['show clip.mov', 'show the newest job of this input; --json prints its whole state'],
-    ['retry 01JD…', 'queue a job again; a worker or the next run of its input processes it'],
+    ['retry 01JD…', 'queue a job again; a worker or its watch folder processes it'],
     ['retry clip.mov --force', 'process it again and replace its output'],
     ['forget clip.mov', 'forget that it was done; the next run processes it again'],
     ['export ledger.ndjson', 'write the whole ledger to a new file'],
@@ -146,12 +147,14 @@ async function act(
     case 'show':
       return { after: job, text: jobDetails(shownJob(job)) }
     case 'retry': {
+      if (!queuedRecordOf(job)) throw notQueued(job)
       const settings = await settingsOf(job)
       const after = await retryJob(jobs, job, { force, settings })
       const how = settings
         ? ` (if it failed: with the current settings of ${job.group}, preset ${settings.preset})`
         : ', with the settings of its first try'
-      return { after, text: `Queued again: ${visibleText(after.input)}${how}` }
+      const text = `Queued again: ${visibleText(after.input)}${how}\n  → It waits for ${visibleText(workersOf(job))}.`
+      return { after, text }
     }
     case 'forget':
       if (await jobs.forget(job.id)) return { after: job, text: `Forgotten: ${visibleText(job.input)}` }
@@ -159,6 +162,12 @@ async function act(
     default:
       return action satisfies never
   }
+}
+
+/** The processes that take a queued job. None of them needs to be on this machine. */
+function workersOf({ group }: Job): string {
+  const daemon = isAbsolute(group) ? `the \`voxmux watch\` of ${group} or ` : ''
+  return `${daemon}a \`voxmux worker\` with the same ledger or store. Start one if none runs`
 }
 
 function jobEvent(job: Job) {

@@ -20,6 +20,7 @@ import { fileLine } from '../output/file-line.js'
 import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
 import { openPipes, type Pipes } from '../pipes.js'
+import { requireOutputFolder } from '../require-output-folder.js'
 import { askChoices } from '../terminal/ask-choices.js'
 import { openPage } from '../terminal/open-page.js'
 import { canAsk, openQuestions, type Questions } from '../terminal/questions.js'
@@ -147,6 +148,7 @@ async function planRequests(
 ): Promise<readonly PlanRequest[]> {
   const inputs = await expandInputs(typed, cwd)
   const wanted = args.output === undefined ? undefined : folderMeant(args.output, cwd)
+  if (wanted !== undefined) requireOutputFolder(wanted, cwd)
   if (inputs.length > 1 && wanted !== undefined && !(await namesFolder(wanted, cwd))) {
     throw new UsageError('ERR_OUTPUT_FOR_SEVERAL', `${inputs.length} inputs cannot share one output file, ${wanted}.`, {
       remedies: [`Name a folder: --output ${wanted}/`],

@@ -14,6 +14,7 @@ import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createReporter } from '../output/reporter.js'
+import { requireOutputFolder } from '../require-output-folder.js'
 import { showFiles, timelineEvent, timelineText } from '../show/show-timeline.js'
 
 /** `voxmux timeline <cut>` */
@@ -33,6 +34,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
+    if (args.output !== undefined) requireOutputFolder(args.output, context.cwd)
     const settings = await jobSettingsOf(config, args, context.cwd)
     const { planTimeline, regenerateTimeline, requireTimelinePlace } = await import(
       '../../../plugins/timelines/index.js'

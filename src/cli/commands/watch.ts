@@ -9,7 +9,7 @@ import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
 import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../arguments/watch-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { interrupted, withinSeconds } from '../interruption.js'
+import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -90,8 +90,9 @@ export const command = defineCommand({
       await withinSeconds(daemon.stop())
       reporter.stop()
       if (!args.once) {
-        output.result({ exitCode: 0, counts: reporter.counts })
-        return 0
+        const exitCode = daemonExitCode(signal)
+        output.result({ exitCode, counts: reporter.counts })
+        return exitCode
       }
       const exitCode = signal.aborted ? 130 : tally.exitCode
       output.result({ exitCode, files: tally.files })

@@ -9,7 +9,7 @@ import { Spool } from '../../pipeline/queue/spool.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { interrupted, withinSeconds } from '../interruption.js'
+import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 
@@ -64,8 +64,9 @@ export const command = defineCommand({
       await interrupted(signal)
       await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
       reporter.stop()
-      output.result({ exitCode: 0, counts: reporter.counts })
-      return 0
+      const exitCode = daemonExitCode(signal)
+      output.result({ exitCode, counts: reporter.counts })
+      return exitCode
     } finally {
       reporter.stop()
       folderHooks?.close()

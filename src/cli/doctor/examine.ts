@@ -4,14 +4,12 @@ import { type Config, describeOrigin, ensureStateFolder, requireService } from '
 import { UsageError } from '../../core/errors.js'
 import { loadExtension } from '../../extensions/index.js'
 import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
-import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
+import { examineSpace } from './examine-space.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
-/** An hour of uncompressed stereo takes 1 GB, so less space than this soon fills up. */
-const LITTLE_SPACE_BYTES = 2 * 1000 ** 3
 /** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
 const UNKNOWN_FILE_ID = 'voxmux-doctor'
 
@@ -72,10 +70,7 @@ async function examineStateFolder(config: Config): Promise<readonly Finding[]> {
   const state = await finding('state folder', () => ensureStateFolder(config.stateDir))
   if (state.status !== 'ok') return [state]
   const { bavail, bsize } = await statfs(config.stateDir)
-  const free = bavail * bsize
-  const detail = `${describeBytes(free)} free`
-  if (free < LITTLE_SPACE_BYTES) return [state, remark('free space', `only ${detail}`)]
-  return [state, { ...state, check: 'free space', detail }]
+  return [state, examineSpace(config.stateDir, bavail * bsize)]
 }
 
 function configuration(config: Config): readonly Finding[] {

@@ -23,9 +23,9 @@ export function fileLine({ input, status, output, error }: FileEvent, colors: Co
         return `${colors.dim('✔')} ${name} is already an output of voxmux. Use --force to regenerate it again.`
       return `${colors.dim('✔')} ${name}: already done → ${shortPath(output, cwd)}`
     case 'rejected':
-      return `${colors.yellow('✖')} ${name} was refused: ${why}${remedies}`
+      return `${colors.yellow('✖')} ${name} was refused${after(why)}${remedies}`
     case 'failed':
-      return `${colors.red('✖')} ${name} failed: ${why}${remedies}`
+      return `${colors.red('✖')} ${name} failed${after(why)}${remedies}`
     case 'pending':
       return `${colors.cyan('…')} ${name} ${pendingWords(error?.code, why)}${remedies}`
     default:
@@ -41,7 +41,7 @@ function pendingWords(code: string | undefined, why: string): string {
     case 'ERR_STILL_RUNNING':
       return `is still running. Run the same command to attach. ${why}`
     default:
-      return `is waiting: ${why}`
+      return `is waiting${after(why)}`
   }
 }
 
@@ -53,7 +53,7 @@ export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): s
   if (status !== 'pending') return fileLine(event, colors, cwd)
   const name = `${colors.cyan('…')} ${visibleText(basename(input))}`
   if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`
-  return `${name} is waiting, and voxmux will retry it${error ? `: ${visibleText(withoutInput(error.message, input))}` : '.'}`
+  return `${name} is waiting, and voxmux will retry it${error ? after(visibleText(withoutInput(error.message, input))) : '.'}`
 }
 
 /** The same line, but null if a file is deferred again for the same reason. */
@@ -72,6 +72,11 @@ export function withoutRepeats(lineOf: FileLine): FileLine {
 function withoutInput(message: string, input: string): string {
   if (message.startsWith(`${input}: `)) return message.slice(input.length + 2)
   return message.startsWith(`${input} `) ? `it${message.slice(input.length)}` : message
+}
+
+/** A reason that is a sentence of its own follows a full stop, and any other a colon. */
+function after(why: string): string {
+  return `${/^\p{Lu}/u.test(why) ? '.' : ':'} ${why}`
 }
 
 function shortPath(path: string | null, cwd: string): string {

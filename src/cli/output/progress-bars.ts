@@ -8,6 +8,8 @@ export interface Bar {
   readonly name: string
   readonly percent: number
   readonly label: string
+  /** Seconds of sound in the work; undefined while that is not known. */
+  readonly soundSec?: number | undefined
 }
 
 interface ShownBar extends Bar {
@@ -15,7 +17,9 @@ interface ShownBar extends Bar {
 }
 
 const BAR_CELLS = 24
+const LEAST_BAR_CELLS = 10
 const NAME_CELLS = 30
+const LEAST_NAME_CELLS = 8
 /** From this width on, a row has a bar besides its figures. */
 const WIDE_CELLS = 78
 /** Shortest time between two repaints, in milliseconds. */
@@ -99,18 +103,25 @@ export class ProgressBars {
     return fitCells(`${this.#ended} of ${this.#total} files, ${clock(elapsedMs)}`, this.#columns())
   }
 
-  #row({ name, percent, label, sinceMs }: ShownBar): string {
+  #row({ name, percent, label, soundSec, sinceMs }: ShownBar): string {
     const elapsedMs = performance.now() - sinceMs
     const share = `${String(Math.floor(percent)).padStart(3)} %`
-    const times = [clock(elapsedMs), ...timeLeft(percent, elapsedMs)].join(', ')
+    const figures = [clock(elapsedMs), ...estimates(percent, elapsedMs, soundSec)]
     const columns = this.#columns()
     if (columns < WIDE_CELLS) {
-      const figures = `${share} ${times} ${label}`
-      return fitCells(`${fitCells(name, Math.max(8, columns - figures.length - 1))} ${figures}`, columns)
+      // The label goes first, then the speed, then the time that is left.
+      const shorter = figures.map((_, dropped) => `${share} ${figures.slice(0, figures.length - dropped).join(', ')}`)
+      const room = columns - LEAST_NAME_CELLS - 1
+      const fitting = [`${shorter[0]} ${label}`, ...shorter].find(({ length }) => length <= room) ?? share
+      return fitCells(`${fitCells(name, columns - fitting.length - 1)} ${fitting}`, columns)
     }
-    const filled = Math.round((percent / 100) * BAR_CELLS)
-    const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled)
-    return fitCells(`${fitCells(name, NAME_CELLS).padEnd(NAME_CELLS)} ${bar} ${share}  ${times}  ${label}`, columns)
+    const text = `${share}  ${figures.join(', ')}  ${label}`
+    const room = columns - text.length - 2
+    const barCells = Math.max(LEAST_BAR_CELLS, Math.min(BAR_CELLS, room - NAME_CELLS))
+    const nameCells = Math.max(LEAST_NAME_CELLS, Math.min(NAME_CELLS, room - barCells))
+    const filled = Math.round((percent / 100) * barCells)
+    const bar = '█'.repeat(filled) + '░'.repeat(barCells - filled)
+    return fitCells(`${fitCells(name, nameCells).padEnd(nameCells)} ${bar} ${text}`, columns)
   }
 
   #columns(): number {
@@ -118,10 +129,11 @@ export class ProgressBars {
   }
 }
 
-/** The time until the end, if the stages take their usual shares. */
-function timeLeft(percent: number, elapsedMs: number): readonly string[] {
+/** The time until the end and the speed against real time, if the stages take their usual shares. */
+function estimates(percent: number, elapsedMs: number, soundSec: number | undefined): readonly string[] {
   if (percent < LEAST_PERCENT || percent >= 100 || elapsedMs < LEAST_MS) return []
-  return [`${clock((elapsedMs * (100 - percent)) / percent)} left`]
+  const left = `${clock((elapsedMs * (100 - percent)) / percent)} left`
+  return soundSec === undefined ? [left] : [left, `${((10 * soundSec * percent) / elapsedMs).toFixed(1)}x`]
 }
 
 /** Cuts a text to a number of cells. A line that wraps would stay on screen after a repaint. */

@@ -132,8 +132,9 @@ function bars(output: Output, lineOf: LineOf, total: number): People {
   const painted = new ProgressBars(output.stderr, total)
   return {
     progress: (event) => {
-      const { id, input, stage } = event
-      painted.update(id, { name: basename(input), percent: overallPercent(event), label: STAGE_LABELS[stage] })
+      const { id, input, stage, soundSec } = event
+      const [percent, label] = [overallPercent(event), STAGE_LABELS[stage]]
+      painted.update(id, { name: basename(input), percent, label, soundSec })
     },
     file: (event) => {
       painted.remove(event.id)

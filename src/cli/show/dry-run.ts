@@ -30,12 +30,14 @@ import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { planFacts } from '../../pipeline/plan/plan-facts.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
+import type { Segment } from '../../pipeline/plan/segments.js'
 import { narrowPlan } from '../../pipeline/voice/narrow-plan.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
 import { describeError } from '../output/output.js'
 import { bedLine } from './bed-line.js'
+import { partLines } from './part-lines.js'
 
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
@@ -77,7 +79,7 @@ export async function showPlans(
       const plan = await withBedNote(narrow, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
-      output.print(planText(plan, ffmpeg, { verbose, isFree }))
+      output.print(planText(plan, ffmpeg, { verbose, isFree, segments: request.settings.segments }))
       const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refusal) throw refusal
       await requireFreePlace(plan, request, signal)
@@ -161,7 +163,7 @@ function usualSample(
 function planText(
   plan: JobPlan,
   ffmpeg: readonly (readonly string[])[],
-  { verbose, isFree }: Required<ShowOptions>,
+  { verbose, isFree, segments }: Required<ShowOptions> & { readonly segments: readonly Segment[] },
 ): string {
   const { media, output, verdicts, mux, copyReason, paidSec, sendBytes } = plan
   const notes = copyReason === null ? plan.notes : [...plan.notes, copyReason]
@@ -171,6 +173,7 @@ function planText(
   return [
     `${media.path} → ${output}`,
     ...(isFree ? [`  voice       ${seconds}`] : []),
+    ...partLines(plan, segments).map((part) => `  part        ${part}`),
     `  to pay for  ${price}`,
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),

@@ -119,10 +119,10 @@ export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
 /** The error of an unreadable file: the service's -2. */
 export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckError {
   return new PrecheckError('ERR_UNREADABLE', `${what}.`, {
-    ...options,
     errorCode: -2,
     errorName: 'CorruptedFile',
-    remedies: [
+    ...options,
+    remedies: options.remedies ?? [
       'Copy or export the file again, and wait until the copy is complete.',
       'Play it to the end in a media player: a truncated file stops early or does not open.',
     ],

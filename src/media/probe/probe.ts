@@ -12,6 +12,7 @@ import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
+import { isText } from './is-text.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { mayJump, movieTracks } from './movie-tracks.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
@@ -48,7 +49,11 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
       '-show_data_hash',
       'murmur3',
     ]
-    const answer = await blamingFile(path, signal, () => ffprobe(absolute, show, ffprobeAnswerSchema, { signal }))
+    const answer = await blamingFile(path, signal, () =>
+      ffprobe(absolute, show, ffprobeAnswerSchema, { signal }),
+    ).catch((error: unknown) => {
+      throw isUnreadable(error) && isText(head) ? notMedia(path) : error
+    })
     const container = containerKind({ path: absolute, head, answer })
     if (!container) throw unsupported(path, answer.format.format_name)
     const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
@@ -72,6 +77,17 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
   } finally {
     await file.close()
   }
+}
+
+function notMedia(path: string): PrecheckError {
+  return unreadable(`${path} is text, not media`, {
+    input: path,
+    remedies: ['Open it in a text editor: a download may have saved an error message under this name.'],
+  })
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof PrecheckError && error.code === 'ERR_UNREADABLE'
 }
 
 async function sizeOfFile(path: string): Promise<number> {

@@ -6,6 +6,7 @@ import type { StageProgress } from '../context.js'
 import type { JobEvent } from '../events.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob, Veto } from '../job-hooks.js'
 import type { JobPlan } from '../plan/plan-job.js'
+import { plannedSec } from '../plan/plan-tracks.js'
 
 /** Number of tries of `afterPublish` and `onFailure`. */
 const AFTERCARE_TRIES = 3
@@ -25,6 +26,7 @@ export class JobReporter {
   #facts: JobFacts
   #isFailureTold = false
   #paidSec = 0
+  #soundSec: number | null = null
 
   constructor(options: JobReporterOptions) {
     this.#options = options
@@ -57,7 +59,8 @@ export class JobReporter {
     const rounded = Math.min(100, Math.max(this.#highest.get(stage) ?? 0, Math.floor(percent)))
     if (this.#highest.get(stage) === rounded) return
     this.#highest.set(stage, rounded)
-    onEvent?.({ event: 'progress', id, input, stage, percent: rounded })
+    const soundSec = this.#soundSec !== null && { soundSec: this.#soundSec }
+    onEvent?.({ event: 'progress', id, input, stage, percent: rounded, ...soundSec })
     for (const hook of hooks) {
       try {
         hook.onProgress?.(this.#facts, stage, rounded)
@@ -74,6 +77,7 @@ export class JobReporter {
 
   /** @throws PrecheckError `ERR_VETOED` */
   async afterPlan(plan: JobPlan): Promise<void> {
+    this.#soundSec = plannedSec(plan)
     const job = { ...this.#facts, output: plan.output, plan }
     for (const hook of this.#options.hooks) await this.#ask(hook.name, () => hook.afterPlan?.(job))
   }

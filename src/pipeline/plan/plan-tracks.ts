@@ -112,6 +112,24 @@ export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: Pie
 }
 
 /**
+ * Seconds of the file that change, however many tracks and channels do. Null if the file does not state its length, or
+ * nothing changes.
+ */
+export function plannedSec({ media, tracks }: { readonly media: MediaInfo; readonly tracks: readonly TrackPlan[] }) {
+  const track = tracks.find(({ pieces }) => pieces.length > 0)
+  if (!track) return null
+  // Several channels have the same ranges.
+  const ranges = new Map(track.pieces.map(({ range }) => [range.startSample, range]))
+  const lengths = [...ranges.values()].map(({ startSample, endSample }) =>
+    endSample === null
+      ? (media.durationSec ?? Number.NaN) - startSample / track.stream.sampleRate
+      : (endSample - startSample) / track.stream.sampleRate,
+  )
+  const sec = lengths.reduce((sum, length) => sum + length, 0)
+  return Number.isFinite(sec) && sec > 0 ? sec : null
+}
+
+/**
  * Selects the audio tracks to regenerate.
  *
  * `only` selects every track. The pre-check decides if several are too many.

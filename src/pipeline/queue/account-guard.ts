@@ -3,8 +3,9 @@ import type { Logger } from '../../core/logger.js'
 import { backoffMs, sleep } from '../../core/time.js'
 import type { JobStore } from '../../ledger/index.js'
 
-/** Prefix of the pauses that the guard set and may end. Any other pause is a person's. */
-const PAUSE_PREFIX = 'The service refuses this account: '
+/** Beginnings of the pauses that the guard set and may end. Any other pause is a person's. */
+const NO_ACCESS = 'The service refuses this account: '
+const NO_CREDITS = 'The service refuses this account for its credits: '
 
 /** Pause between two checks for a pause or resume, in milliseconds. */
 const LOOK_MS = 2000
@@ -15,18 +16,20 @@ export interface AccountGuardOptions {
   /** First and longest time between two tries. */
   readonly probeMs: { readonly first: number; readonly longest: number }
   readonly lookMs?: number | undefined
-  /** Runs one job although all are paused. @returns false if no job was ready */
-  readonly probe: () => Promise<boolean>
+  /** Runs one job although all are paused, if one is ready. */
+  readonly probe: () => Promise<void>
 }
 
 /**
  * Stops the intake of the whole store if the account has no credits or no access, and logs that as an error. It then
- * tries a single job at growing intervals, and resumes when one succeeds.
+ * tries a single job at growing intervals. It resumes when the service takes the voice of that job, or after missing
+ * credits when the job succeeds.
  */
 export class AccountGuard {
   readonly #options: AccountGuardOptions
   #troubles = 0
   #tries = 0
+  #isProbing = false
   #stop = new AbortController()
   #loop: Promise<void> | undefined
 
@@ -39,12 +42,17 @@ export class AccountGuard {
     const { jobs, logger } = this.#options
     this.#troubles += 1
     if ((await jobs.pauses()).some(({ group }) => group === null)) return
-    await jobs.pause(null, `${PAUSE_PREFIX}${error.message}`)
+    await jobs.pause(null, `${error.exitCode === 6 ? NO_ACCESS : NO_CREDITS}${error.message}`)
     const { code, errorCode, remedies } = error
     logger.error(
       { code, errorCode, remedies },
       `All jobs are paused, and no file fails because of it: ${error.message}`,
     )
+  }
+
+  /** The service took the voice of a job, so the login works. A long file does not keep the others waiting. */
+  async accepted(): Promise<void> {
+    if (this.#isProbing && (await this.#isPaused([NO_ACCESS]))) await this.#resume()
   }
 
   start(): void {
@@ -72,21 +80,29 @@ export class AccountGuard {
     }
   }
 
-  async #isPaused(): Promise<boolean> {
+  async #isPaused(beginnings: readonly string[] = [NO_ACCESS, NO_CREDITS]): Promise<boolean> {
     const pauses = await this.#options.jobs.pauses()
-    return pauses.some(({ group, reason }) => group === null && reason.startsWith(PAUSE_PREFIX))
+    return pauses.some(({ group, reason }) => group === null && beginnings.some((own) => reason.startsWith(own)))
+  }
+
+  async #resume(): Promise<void> {
+    await this.#options.jobs.resume(null)
+    this.#options.logger.info({}, 'The service accepts this account again: jobs continue.')
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { jobs, logger, probe, probeMs } = this.#options
-    await sleep(backoffMs(this.#tries, probeMs.first, probeMs.longest), signal)
+    const { probe, probeMs } = this.#options
+    // A start usually follows a correction.
+    const isAfterStart = this.#tries === 0 && this.#troubles === 0
+    if (!isAfterStart) await sleep(backoffMs(this.#tries, probeMs.first, probeMs.longest), signal)
     // A person or another worker resumed it in the meantime.
     if (!(await this.#isPaused())) return
     this.#tries += 1
     const before = this.#troubles
-    const hadJob = await probe()
-    if (signal.aborted || this.#troubles !== before) return
-    await jobs.resume(null)
-    logger.info({ probed: hadJob }, 'The service accepts this account again: jobs continue.')
+    this.#isProbing = true
+    await probe().finally(() => {
+      this.#isProbing = false
+    })
+    if (!signal.aborted && this.#troubles === before && (await this.#isPaused())) await this.#resume()
   }
 }

@@ -11,7 +11,7 @@ import {
   retryForADay,
 } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
-import type { JobEvent, Stage } from '../events.js'
+import type { JobEvent, ProgressEvent, Stage } from '../events.js'
 import { endOfJob, faultOfDaemon } from '../job/job-endings.js'
 import { jobKindOf } from '../job/job-kind.js'
 import { endPublished, runJobLife } from '../job/job-life.js'
@@ -127,12 +127,11 @@ class QueueWorker implements JobWorker {
   }
 
   /** Runs one ready job although all are paused: the oldest of the newest ones. */
-  async #probe(): Promise<boolean> {
+  async #probe(): Promise<void> {
     const { groups } = this.#options
     const waiting = await this.#context.jobs.list({ statuses: ['queued'] })
     const own = waiting.filter((job) => job.state.order !== undefined && (groups?.includes(job.group) ?? true))
-    for (const job of own.reverse()) if (await this.#queue.runByKey(job.key)) return true
-    return false
+    for (const job of own.reverse()) if (await this.#queue.runByKey(job.key)) return
   }
 
   async #run(held: HeldJob): Promise<void> {
@@ -161,11 +160,16 @@ class QueueWorker implements JobWorker {
 
   #reporterOf({ job, signal }: HeldJob): JobReporter {
     const { id, input, group, preset } = job
+    let isTaken = false
     let isDealtWith = false
     return new JobReporter({
       facts: { id, group, preset: preset ?? '', input, output: job.output, data: {}, signal },
       hooks: [...(this.#context.hooks ?? []), ...(this.#options.hooks ?? [])],
       onEvent: (event) => {
+        if (event.event === 'progress' && isSent(event) && !isTaken) {
+          isTaken = true
+          this.#guard.accepted().catch((cause) => this.#logger.debug({ cause }, 'could not end the pause'))
+        }
         if (event.event === 'progress' && event.stage === 'process' && !isDealtWith) {
           isDealtWith = true
           this.#serviceReturn.reached()
@@ -216,6 +220,11 @@ class QueueWorker implements JobWorker {
     const status = end.kind === 'fail' ? end.status : 'pending'
     this.#options.onEvent?.(outcomeOfError({ id: job.id, input: job.input }, error, status).event)
   }
+}
+
+/** True once the service has taken a voice of the job. */
+function isSent({ stage, percent }: ProgressEvent): boolean {
+  return stage === 'process' || (stage === 'upload' && percent > 0)
 }
 
 /** The same end, or another try if a hook reports that the fault is not the file's. */

@@ -29,10 +29,7 @@ export async function retryJob(jobs: JobStore, job: Job, { force, settings }: Re
   const record = queuedRecordOf(ready)
   if (!record) {
     if (!force) return ready
-    throw new UsageError('ERR_JOB_WITHOUT_ORDER', `${job.input} was not queued, so no worker can retry it.`, {
-      input: job.input,
-      remedies: ['Run it again: `voxmux run --force` with the same file and settings.'],
-    })
+    throw notQueued(job)
   }
   const claim = await jobs.claim(ready.key)
   if (claim.outcome !== 'claimed') throw jobHeld(job)
@@ -41,6 +38,14 @@ export async function retryJob(jobs: JobStore, job: Job, { force, settings }: Re
     state: { order: { ...record, settings: { ...wanted, force: force || wanted.force } } },
   })
   return jobs.release(claim.lease, { status: 'queued' })
+}
+
+/** A job of `voxmux run` has its settings on the command line alone. Queued, it would wait for ever. */
+export function notQueued({ input }: Job): UsageError {
+  return new UsageError('ERR_JOB_WITHOUT_ORDER', `${input} was not queued, so no worker can retry it.`, {
+    input,
+    remedies: ['Run it again with the same file and settings: `voxmux run`, with --force if it is done.'],
+  })
 }
 
 /** Refuses a job whose file was renamed or removed. The job keeps the old name, under which it could only fail. */

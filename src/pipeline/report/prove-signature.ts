@@ -43,8 +43,8 @@ export async function proveSignature(output: string, options: ProveSignatureOpti
     const found = await readCredentials(output, container, { sidecar, trust })
     const signed = inputSha256(found?.assertion)
     const isInputSame = input === undefined || signed === null ? null : (await fileSha256(input, signal)) === signed
-    const isJudged = found === null || trust !== undefined
-    return { found, isInputSame, unknown: isJudged ? [] : ['Nobody vouches for the signer without --trust FILE.'] }
+    const isJudged = found?.state !== 'valid' || trust !== undefined
+    return { found, isInputSame, unknown: isJudged ? [] : ['voxmux does not judge the signer without --trust FILE.'] }
   } catch (error) {
     if (!(error instanceof UsageError) || trust !== undefined) throw error
     const unknown = [`${error.message} The signature was not read. ${error.remedies[0]}`]

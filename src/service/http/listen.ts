@@ -44,3 +44,18 @@ function listenFault(error: unknown, host: string, port: number): unknown {
       return error
   }
 }
+
+/**
+ * Names the port that the person gave if the next one, which its storage takes, is in use. Any other fault stays.
+ */
+export function nextPortTaken(error: unknown, port: number): unknown {
+  if (!(error instanceof UsageError) || error.code !== 'ERR_PORT_TAKEN') return error
+  const message = `Port ${port} cannot be used: the storage needs the next port, ${port + 1}, which is already in use.`
+  return new UsageError('ERR_PORT_TAKEN', message, {
+    cause: error,
+    remedies: [
+      `Choose a --port with a free one after it, such as ${port + 2}, or --port 0 for any.`,
+      'Or name another port for the storage: `storagePort` in the file of --settings.',
+    ],
+  })
+}

@@ -282,8 +282,8 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     drop('speech.wav', 'a.wav')
     await until(() => isPublished('a.wav'))
     expect((await fetch(`${url}readyz`)).status).toBe(200)
-    daemon.child.kill('SIGTERM')
-    await daemon.ended
+    daemon.child.kill('SIGINT')
+    expect((await daemon.ended).exitCode).toBe(130)
     rmSync(bench.workshop.path('in'), { recursive: true })
     rmSync(String(bench.workshop.env.VOXMUX_STATE_DIR), { recursive: true })
     copyFileSync(fixture('speech.wav'), bench.workshop.path('in'))

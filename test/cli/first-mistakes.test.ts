@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { examineSpace } from '../../src/cli/doctor/examine-space.js'
+import { requireOutputFolder } from '../../src/cli/require-output-folder.js'
+import { partLines } from '../../src/cli/show/part-lines.js'
+import { nativeFault } from '../../src/core/native-fault.js'
+import { probe } from '../../src/media/index.js'
+import { planJob } from '../../src/pipeline/plan/plan-job.js'
+import { parseSegment } from '../../src/pipeline/plan/segments.js'
+import { commandInProcess } from '../helpers/command-in-process.js'
+import { requestFor } from '../helpers/test-pipeline.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let shop: Workshop
+beforeAll(() => {
+  shop = openWorkshop()
+  shop.take('speech.wav')
+})
+afterAll(() => shop.remove())
+
+const voxmux = (...args: readonly string[]) => commandInProcess(args, { cwd: shop.dir, env: shop.env })
+
+it('refuses an output in a folder that does not exist, and names the first part that is missing', async () => {
+  for (const [output, missing] of [
+    ['exprots/x.wav', 'exprots'],
+    ['exprots/new/', 'exprots'],
+    ['exprots/deep/er/x.wav', 'exprots'],
+  ] as const) {
+    const { code, stderr } = await voxmux('speech.wav', '-o', output)
+    expect([code, existsSync(shop.path('exprots'))]).toEqual([2, false])
+    expect(stderr).toContain(`voxmux: ${shop.path(missing)} does not exist, so `)
+    expect(stderr).toContain('→ Correct --output')
+  }
+  for (const output of ['newd', 'newd/', 'x.wav', '/x.wav'])
+    expect(() => requireOutputFolder(output, shop.dir)).not.toThrow()
+  expect((await voxmux('timeline', 'a.edl', '-o', 'exprots/cut/')).stderr).toContain('exprots does not exist, so cut')
+})
+
+it('names the seconds of the parts in a plan, and those that the end of the file clips', async () => {
+  const input = shop.path('speech.wav')
+  const { durationSec } = await probe(input)
+  const end = durationSec?.toFixed(3).replace(/0{1,2}$/, '')
+  const parts = async (...typed: string[]) => {
+    const request = requestFor(input, { segments: typed.map(parseSegment) })
+    return partLines(await planJob(request, {}), request.settings.segments)
+  }
+  expect(await parts()).toEqual([])
+  expect(await parts('0.5-1.25', '2-99')).toEqual(['0.5–1.25 s', `2.0–${end} s (clipped at the end of the file)`])
+  expect(await parts('0-99')).toEqual([`0.0–${end} s (clipped at the end of the file)`])
+  expect(await parts('1-')).toEqual([`1.0–${end} s`])
+  const many = Array.from({ length: 10 }, (_, index) => `${index / 5}-${index / 5 + 0.1}`)
+  expect((await parts(...many)).slice(7)).toEqual(['1.4–1.5 s', 'and 2 more'])
+})
+
+it('calls a text with the name of a film a text', async () => {
+  writeFileSync(shop.path('page.mp4'), '<html>Not found: the link has expired. Déjà vu.</html>\n'.repeat(80))
+  const { code, stderr } = await voxmux('page.mp4', '--progress', 'none')
+  expect([code, stderr]).toEqual([5, expect.stringContaining('page.mp4 was refused: it is text, not media.')])
+})
+
+it('suggests the flag that a word begins or continues', async () => {
+  expect((await voxmux('speech.wav', '--out', 'x.wav')).stderr).toContain('did you mean --output?')
+  expect((await voxmux('watch', 'in', '--output', 'x')).stderr).toContain('did you mean --out?')
+})
+
+it('names the port that the person gave if only the next one is in use', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as { readonly port: number }
+  const { code, stderr } = await voxmux('serve', '--port', String(port - 1), '--data', 'data')
+  expect(code).toBe(2)
+  expect(stderr).toContain(`Port ${port - 1} cannot be used: the storage needs the next port, ${port}, which is`)
+  expect(stderr).toContain(`→ Choose a --port with a free one after it, such as ${port + 1},`)
+})
+
+it('shows a full disk as a fault, and little space with the next step', () => {
+  expect(examineSpace('/state', 5e6)).toMatchObject({ status: 'fault', exitCode: 4 })
+  expect(examineSpace('/state', 1e9)).toMatchObject({ status: 'note', exitCode: 0 })
+  expect(examineSpace('/state', 5e9)).toMatchObject({ status: 'ok', remedies: [] })
+  for (const free of [5e6, 1e9])
+    expect(examineSpace('/state', free).remedies).toEqual([expect.stringContaining('disk of /state, or name')])
+})
+
+it('says which package with native code is missing, and how to install it', () => {
+  const thrown = (name: string): unknown => {
+    try {
+      return createRequire(import.meta.url)(name)
+    } catch (error) {
+      return error
+    }
+  }
+  expect(nativeFault(thrown('@libsql/none-of-ours'))).toMatchObject({
+    ...{ code: 'ERR_NATIVE_PACKAGE', exitCode: 2 },
+    message: expect.stringContaining(
+      'The package @libsql/none-of-ours with the native code of voxmux is not installed',
+    ),
+    remedies: [expect.stringContaining('npm install --global --include=optional voxmux'), expect.any(String)],
+  })
+  const foreign = shop.path('node_modules_x.node')
+  writeFileSync(foreign, 'not a library')
+  const other = thrown('./no-such-file.js')
+  expect(nativeFault(other)).toBe(other)
+  expect(nativeFault('text')).toBe('text')
+})
