@@ -1,5 +1,6 @@
 import { appendFileSync, copyFileSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
@@ -20,9 +21,11 @@ beforeAll(async () => {
 })
 afterAll(() => workshop.remove())
 
-/** Runs `voxmux verify` with nothing configured. */
-async function verify(...args: string[]) {
-  const result = await runCli(['verify', ...args, '--json'], { cwd: workshop.dir, env: workshop.env })
+/** Runs `voxmux verify` with nothing configured, without a start of its own. */
+const verify = (...args: string[]) => verifyBy(runCliInProcess, ...args)
+
+async function verifyBy(run: typeof runCliInProcess, ...args: string[]) {
+  const result = await run(['verify', ...args, '--json'], { cwd: workshop.dir, env: workshop.env })
   const events = eventsOf(result)
   return { ...result, file: events.find(({ event }) => event === 'file'), result: events.at(-1) }
 }
@@ -38,7 +41,7 @@ function changed(name: string, change: (path: string) => void): string {
 
 describe('voxmux verify', () => {
   it('proves an output: its input, its bytes, and the packets of what it kept', async () => {
-    const { exitCode, file, result } = await verify(output)
+    const { exitCode, file, result } = await verifyBy(runCli, output)
     expect([exitCode, result?.exitCode]).toEqual([0, 0])
     expect(file).toMatchObject({
       ...{ status: 'done', output, receipt: `${output}.voxmux.json`, error: null },
@@ -52,7 +55,7 @@ describe('voxmux verify', () => {
   it('proves a copy in which nothing was replaced, with a certificate', async () => {
     const copy = workshop.path('copy.mp4')
     const env = { cwd: workshop.dir, env: workshop.env }
-    const made = await runCli(['run', input, '-o', copy, '--mix', '0', '--qc', 'netflix', '--json'], env)
+    const made = await runCliInProcess(['run', input, '-o', copy, '--mix', '0', '--qc', 'netflix', '--json'], env)
     expect(made.exitCode, made.stderr).toBe(0)
     const certificate = { standard: 'netflix', passed: false, summary: expect.stringContaining('(failed, allowed: ') }
     expect(eventsOf(made).find(({ event }) => event === 'file')).toMatchObject({ status: 'done', certificate })
@@ -61,7 +64,7 @@ describe('voxmux verify', () => {
       { kind: 'audio', packets: 'same' },
     ]
     expect((await verify(copy)).file).toMatchObject({ status: 'done', proof: { kept } })
-    expect((await runCli(['verify', copy], env)).stdout).toContain('Nothing was replaced.')
+    expect((await runCliInProcess(['verify', copy], env)).stdout).toContain('Nothing was replaced.')
     for (const path of [copy, `${copy}.voxmux.json`, `${copy}.voxmux.html`]) rmSync(path)
   })
 
@@ -115,9 +118,9 @@ describe('voxmux verify', () => {
 
   it('tells people what is certain and what is wrong', async () => {
     const env = { cwd: workshop.dir, env: workshop.env }
-    const good = await runCli(['verify', output], env)
+    const good = await runCliInProcess(['verify', output], env)
     expect(good.stdout + good.stderr).toMatch(/The same packets as in the input: video 0 \(h264\)/)
-    const bad = await runCli(['verify', workshop.path('longer.mp4')], env)
+    const bad = await runCliInProcess(['verify', workshop.path('longer.mp4')], env)
     expect(bad.stdout + bad.stderr).toMatch(/was changed after voxmux published it/)
     expect(bad.exitCode).toBe(7)
   })

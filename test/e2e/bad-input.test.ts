@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
 import { BAD_INPUTS, type BadInput } from '../helpers/bad-inputs.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { type CliResult, eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -26,7 +27,8 @@ afterEach(async () => {
 
 describe('bad input', () => {
   it.each(BAD_INPUTS.map((row) => [row.name, row] as const))('%s', async (_name, row) => {
-    const result = await attempt(row, ['--json'])
+    // A start takes most of the time of a refusal: the rows in plain words have one.
+    const result = await attempt(row, ['--json'], runCliInProcess)
     expectReport(result, row)
     expect(result.exitCode, result.stderr).toBe(row.exitCode)
   })
@@ -68,11 +70,15 @@ function target(path: string, exitCode: number, code: string): BadInput {
 }
 
 /** Runs the command on a prepared fault and checks what holds for every one of them. */
-async function attempt(row: BadInput, flags: readonly string[]): Promise<CliResult> {
+async function attempt(
+  row: BadInput,
+  flags: readonly string[],
+  run: typeof runCliInProcess = runCli,
+): Promise<CliResult> {
   const args = row.prepare(workshop, server)
   const before = workshop.inventory()
   const service = row.embedded ? {} : server.env
-  const result = await runCli(['run', ...args, ...flags], {
+  const result = await run(['run', ...args, ...flags], {
     cwd: workshop.dir,
     env: { ...workshop.env, ...service, ...row.env },
   })

@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { CLI_PATH, runCli } from '../helpers/voxmux-cli.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
+import { CLI_PATH } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let shop: Workshop
@@ -42,7 +43,7 @@ it.each([
   [['speech.wav', '--format', 'wav'], '--format is for `-o -` alone.'],
 ])('%j is refused', async (args, message) => {
   shop.take('speech.wav')
-  const { exitCode, stderr } = await runCli(['run', ...args], { cwd: shop.dir, env: shop.env })
+  const { exitCode, stderr } = await runCliInProcess(['run', ...args], { cwd: shop.dir, env: shop.env })
   expect([exitCode, existsSync(shop.path('stdout.wav'))]).toEqual([2, false])
   expect(stderr).toContain(message)
 })

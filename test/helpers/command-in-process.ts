@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/run-command-line.js'
+import type { CliOptions, CliResult } from './voxmux-cli.js'
 
 /** How a command ended, and all it said. */
 export interface EndedCommand {
@@ -46,4 +47,13 @@ export async function commandInProcess(
         if (!listeners.get(name)?.includes(listener)) process.off(name, listener)
   }
   return { code, ...said }
+}
+
+/** The same with the arguments and the result of `runCli`, for tests that also start the command. */
+export async function runCliInProcess(
+  args: readonly string[],
+  { cwd, env = {} }: Pick<CliOptions, 'cwd' | 'env'>,
+): Promise<CliResult> {
+  const { code, ...said } = await commandInProcess(args, { cwd, env })
+  return { exitCode: code, signal: null, ...said }
 }

@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { eventsOf, runCli } from '../../helpers/voxmux-cli.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
 
 const bench = jobBench()
 
-/** Runs `voxmux timeline` in the test's folder, against its service. */
-function voxmux(...args: readonly string[]) {
-  const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli-state') }
-  return runCli(['timeline', ...args], { cwd: bench.folder.path, env })
-}
+/** A person's folder and environment: that of the test, with its service. */
+const around = () => ({
+  cwd: bench.folder.path,
+  env: { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli-state') },
+})
+
+/** Runs `voxmux timeline` in the test's folder, without a start of its own. */
+const voxmux = (...args: readonly string[]) => runCliInProcess(['timeline', ...args], around())
 
 async function writeCut(name: string, ...files: readonly string[]): Promise<void> {
   const clips = files.map((file, index) => clip(`clip ${index}`, external(file), timeRange(25 + index, 25, 25)))
@@ -45,7 +49,7 @@ describe('voxmux timeline', () => {
   it('ends with the timeline on the result, after an event for each file', async () => {
     await bench.take('speech.wav')
     await writeCut('cut.otio', 'speech.wav', 'speech.wav')
-    const run = await voxmux('cut.otio', '--json', '-o', 'finished')
+    const run = await runCli(['timeline', 'cut.otio', '--json', '-o', 'finished'], around())
     const events = eventsOf(run)
     expect(run.exitCode).toBe(0)
     const output = bench.folder.file('finished/cut.regen.otio')
