@@ -69,18 +69,21 @@ describe('a file of which nothing needs to be sent', () => {
     expect(receipt?.segments).toEqual([{ startSec: 0, endSec: 8 }])
   })
 
-  it.each(['interview.mp4', 'two-tracks.mkv'])('is a copy of %s with --mix 0, at no cost', async (name) => {
-    const input = await bench.take(name)
-    const request = requestFor(input, { recipe: { mix: 0, track: 'all' } })
-    const { event, receipt } = await runJob(request, bench.pipeline.context)
-    expect(event).toMatchObject({ status: 'done', error: null })
-    expect(bench.server.calls.registerFile ?? 0).toBe(0)
-    expect((await readFile(event.output ?? '')).equals(await readFile(input))).toBe(true)
-    expect(receipt?.notes.join()).toContain('The mix is 0')
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['interview.mp4', 'two-tracks.mkv'] : ['two-tracks.mkv'])(
+    'is a copy of %s with --mix 0, at no cost',
+    async (name) => {
+      const input = await bench.take(name)
+      const request = requestFor(input, { recipe: { mix: 0, track: 'all' } })
+      const { event, receipt } = await runJob(request, bench.pipeline.context)
+      expect(event).toMatchObject({ status: 'done', error: null })
+      expect(bench.server.calls.registerFile ?? 0).toBe(0)
+      expect((await readFile(event.output ?? '')).equals(await readFile(input))).toBe(true)
+      expect(receipt?.notes.join()).toContain('The mix is 0')
+    },
+  )
 
   it('is still written in another container, and nothing is sent', async () => {
-    const request = requestFor(fixture('interview.mp4'), { output: bench.folder.file('out.mkv'), recipe: { mix: 0 } })
+    const request = requestFor(fixture('phone.mp4'), { output: bench.folder.file('out.mkv'), recipe: { mix: 0 } })
     const { event, receipt } = await runJob(request, bench.pipeline.context)
     expect(event).toMatchObject({ status: 'done', error: null })
     expect(bench.server.calls.registerFile ?? 0).toBe(0)

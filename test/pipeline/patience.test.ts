@@ -119,7 +119,8 @@ describe('local work', () => {
     expect(isOver).toBe(true)
   })
 
-  it('lets many jobs be at the service while few are cut', async () => {
+  // In short it is a worker that does, in stage-slots.test.ts.
+  it.runIf(process.env.VOXMUX_SOAK)('lets many jobs be at the service while few are cut', async () => {
     const inputs = await Promise.all(Array.from({ length: 6 }, (_, index) => otherVoice(index)))
 
     bench.server.behaviour.states = () => (bench.server.calls.startProcess === 6 ? SUCCEEDED : IN_PROGRESS)

@@ -81,22 +81,29 @@ describe('alignVoice', () => {
     expect(bytes.equals(await ffmpegOutput('-i', stereo.path, '-f', 's16le', '-'))).toBe(true)
   })
 
-  it.each([16_000, 44_100])('brings an answer of %i Hz back at no lag', async (rate) => {
-    const path = await answer(`${rate}.wav`, 'anull', '-ar', String(rate))
-    const alignment = await alignVoice(mono, path)
-    // What is resampled has more bits than it had.
-    expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
-    expect((await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))).length).toBe(sent.length)
-  })
+  it.each(process.env.VOXMUX_SOAK ? [16_000, 44_100] : [44_100])(
+    'brings an answer of %i Hz back at no lag',
+    async (rate) => {
+      const path = await answer(`${rate}.wav`, 'anull', '-ar', String(rate))
+      const alignment = await alignVoice(mono, path)
+      // What is resampled has more bits than it had.
+      expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
+      expect((await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))).length).toBe(sent.length)
+    },
+  )
 
-  it.each([
+  const lossy: readonly (readonly [extension: string, options: readonly string[]])[] = [
     ['mp3', ['-b:a', '96k']],
     ['opus', ['-c:a', 'libopus', '-b:a', '48k']],
     ['m4a', ['-c:a', 'aac', '-b:a', '96k']],
-  ] as const)('finds a lossy %s answer to the sample', async (extension, options) => {
-    const alignment = await alignVoice(mono, await answer(`lossy.${extension}`, 'anull', ...options))
-    expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
-  })
+  ]
+  it.each(process.env.VOXMUX_SOAK ? lossy : lossy.slice(0, 1))(
+    'finds a lossy %s answer to the sample',
+    async (extension, options) => {
+      const alignment = await alignVoice(mono, await answer(`lossy.${extension}`, 'anull', ...options))
+      expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
+    },
+  )
 
   it('takes its part of an answer that is the whole file', async () => {
     // The cut is a segment that begins 96000 samples into the file; what comes back is the file.

@@ -182,22 +182,35 @@ describe('cutVoice', () => {
     expect(tags).toEqual({})
   })
 
-  it.each(['mov', 'mkv', 'mp4', 'ts'])('puts a late start in %s at its place', async (extension) => {
-    const path = folder.file(`late.${extension}`)
-    const codec =
-      extension === 'ts'
-        ? ['-c:a', 's302m', '-strict', '-2']
-        : extension === 'mp4'
-          ? ['-c:a', 'alac']
-          : ['-c:a', 'pcm_s24le']
-    await ffmpeg(...picture(4), '-itsoffset', '0.48', '-i', folder.file('source.wav'), '-c:v', 'mpeg4', ...codec, path)
-    const made = await cut(path, `late-${extension}`)
-    const before = firstSound(await samples(made.path), 2)
-    const reference = firstSound(await samples(folder.file('source.wav')), 2)
-    expect(Math.abs(before - reference - 0.48 * 48_000)).toBeLessThanOrEqual(
-      extension === 'mov' || extension === 'mp4' ? 0 : 24,
-    )
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['mov', 'mkv', 'mp4', 'ts'] : ['mov', 'ts'])(
+    'puts a late start in %s at its place',
+    async (extension) => {
+      const path = folder.file(`late.${extension}`)
+      const codec =
+        extension === 'ts'
+          ? ['-c:a', 's302m', '-strict', '-2']
+          : extension === 'mp4'
+            ? ['-c:a', 'alac']
+            : ['-c:a', 'pcm_s24le']
+      await ffmpeg(
+        ...picture(4),
+        '-itsoffset',
+        '0.48',
+        '-i',
+        folder.file('source.wav'),
+        '-c:v',
+        'mpeg4',
+        ...codec,
+        path,
+      )
+      const made = await cut(path, `late-${extension}`)
+      const before = firstSound(await samples(made.path), 2)
+      const reference = firstSound(await samples(folder.file('source.wav')), 2)
+      expect(Math.abs(before - reference - 0.48 * 48_000)).toBeLessThanOrEqual(
+        extension === 'mov' || extension === 'mp4' ? 0 : 24,
+      )
+    },
+  )
 
   it('keeps gaps and does not drift: a gap each minute of a quarter of an hour', async () => {
     const path = folder.file('gaps.mkv')
@@ -217,30 +230,36 @@ describe('cutVoice', () => {
     expect(Math.max(...drift.map(Math.abs))).toBeLessThanOrEqual(8)
   })
 
-  it.each(['mkv', 'flv'])('inserts nothing where the timestamps of %s only jitter', async (extension) => {
-    const path = folder.file(`jitter.${extension}`)
-    await ffmpeg('-i', folder.file('source.wav'), '-ar', '44100', '-c:a', 'libmp3lame', path)
-    const made = await cut(path, `jitter-${extension}`)
-    // A cut of a lossy codec holds 16 bits of what its decoder gives.
-    const plain = await samples(path, '-af', 'aformat=sample_fmts=s16')
-    const onClock = await samples(made.path)
-    expect(Math.abs(onClock.length - plain.length) / 8).toBeLessThanOrEqual(1200)
-    const offset = firstSound(onClock, 2) - firstSound(plain, 2)
-    const from = 44_100
-    for (let at = from; at < from + 44_100; at++) {
-      const difference = onClock.readInt32LE((at + offset) * 8) - plain.readInt32LE(at * 8)
-      if (difference !== 0) expect.fail(`sample ${at} differs by ${difference}`)
-    }
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['mkv', 'flv'] : ['mkv'])(
+    'inserts nothing where the timestamps of %s only jitter',
+    async (extension) => {
+      const path = folder.file(`jitter.${extension}`)
+      await ffmpeg('-i', folder.file('source.wav'), '-ar', '44100', '-c:a', 'libmp3lame', path)
+      const made = await cut(path, `jitter-${extension}`)
+      // A cut of a lossy codec holds 16 bits of what its decoder gives.
+      const plain = await samples(path, '-af', 'aformat=sample_fmts=s16')
+      const onClock = await samples(made.path)
+      expect(Math.abs(onClock.length - plain.length) / 8).toBeLessThanOrEqual(1200)
+      const offset = firstSound(onClock, 2) - firstSound(plain, 2)
+      const from = 44_100
+      for (let at = from; at < from + 44_100; at++) {
+        const difference = onClock.readInt32LE((at + offset) * 8) - plain.readInt32LE(at * 8)
+        if (difference !== 0) expect.fail(`sample ${at} differs by ${difference}`)
+      }
+    },
+  )
 
-  it.each(['pcm_s16le', 'pcm_s24le', 'pcm_f32le'])('measures the one voice of %s while it is cut', async (codec) => {
-    const path = folder.file(`heard-${codec}.mov`)
-    await ffmpeg('-i', folder.file('source.wav'), '-c:a', codec, path)
-    const made = await cut(path, `heard-${codec}`)
-    const after = await measureLoudness(decodePcm(await probe(made.path), { audioIndex: 0 }))
-    expect(made.loudness?.integratedLufs).toBeCloseTo(after.integratedLufs ?? 0, 3)
-    expect(made.loudness?.truePeakDbtp).toBeCloseTo(after.truePeakDbtp ?? 0, 3)
-  })
+  it.each(process.env.VOXMUX_SOAK ? ['pcm_s16le', 'pcm_s24le', 'pcm_f32le'] : ['pcm_s24le'])(
+    'measures the one voice of %s while it is cut',
+    async (codec) => {
+      const path = folder.file(`heard-${codec}.mov`)
+      await ffmpeg('-i', folder.file('source.wav'), '-c:a', codec, path)
+      const made = await cut(path, `heard-${codec}`)
+      const after = await measureLoudness(decodePcm(await probe(made.path), { audioIndex: 0 }))
+      expect(made.loudness?.integratedLufs).toBeCloseTo(after.integratedLufs ?? 0, 3)
+      expect(made.loudness?.truePeakDbtp).toBeCloseTo(after.truePeakDbtp ?? 0, 3)
+    },
+  )
 
   it('refuses a track that is not there, and leaves nothing after a fault', async () => {
     await expect(cut(folder.file('source.wav'), 'none', { audioIndex: 3 })).rejects.toMatchObject({

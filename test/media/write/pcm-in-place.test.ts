@@ -34,42 +34,53 @@ function chunk(id: string, body: Buffer): Buffer {
 const samples = (path: string) => ffmpegOutput('-i', path, '-map', '0:a:0', '-f', 's16le', 'pipe:1')
 
 describe('PCM in place', () => {
-  it.each([
+  type Form = readonly [extension: string, codec: string, sound: string]
+  /** A form of each way to lay out chunks. */
+  const forms: readonly Form[] = [
     ['wav', 'pcm_alaw', 'RIFF/WAVE/data'],
-    ['w64', 'pcm_s24le', 'W64/data'],
     ['aiff', 'pcm_s24be', 'FORM/AIFF/SSND'],
-    ['caf', 'pcm_s16be', 'caff/data'],
     ['mov', 'pcm_s24be', 'mdat'],
     ['mxf', 'pcm_s16le', 'essence'],
-    ['avi', 'pcm_s16le', 'RIFF/AVI/LIST'],
     ['mkv', 'pcm_f32le', 'Segment/Cluster'],
-  ])('changes the samples of .%s (%s) and nothing else', async (extension, codec, sound) => {
-    const isFilm = ['mov', 'mxf', 'avi', 'mkv'].includes(extension)
-    const path = folder.file(`${codec}.${extension}`)
-    const video = isFilm ? ['-c:v', extension === 'mxf' ? 'mpeg2video' : 'mpeg4'] : []
-    const tags = ['-metadata', 'title=A title']
-    await ffmpeg(...(isFilm ? picture(2) : []), ...tone(2, 48_000, 2), ...video, ...tags, '-c:a', codec, path)
-    const { plan, part, verified } = await writtenFile(path)
-    const writing = bytesWriting(plan)
-    expect(writing.writer).toBe('pcm-in-place')
-    expect(plan.losses).toEqual([])
-    const changed = await changedStructures(path, part, writing.census)
-    expect([...new Set(changed.map((name) => name.split('/', extension === 'mxf' ? 1 : 9).join('/')))]).toEqual([sound])
-    const named = writing.census.filter(({ fate }) => fate === 'rewritten').map(({ path: name }) => name)
-    for (const name of changed) expect(named).toContain(name)
-    for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(offsetSamples).toBe(0)
-    if (extension === 'mkv') {
-      const output = await readFile(part)
-      // It throws for a checksum that is wrong.
-      expect(checkedSums(output, ebmlTree(output))).toBeGreaterThan(3)
-    }
-    const [before, after] = await Promise.all([samples(path), samples(part)])
-    expect(after.length).toBe(before.length)
-    let most = 0
-    for (let at = 0; at < before.length; at += 2)
-      most = Math.max(most, Math.abs(before.readInt16LE(at) - 2 * after.readInt16LE(at)))
-    expect(most).toBeLessThanOrEqual(codec === 'pcm_alaw' ? 1600 : 4)
-  })
+  ]
+  const further: readonly Form[] = [
+    ['w64', 'pcm_s24le', 'W64/data'],
+    ['caf', 'pcm_s16be', 'caff/data'],
+    ['avi', 'pcm_s16le', 'RIFF/AVI/LIST'],
+  ]
+
+  it.each(process.env.VOXMUX_SOAK ? [...forms, ...further] : forms)(
+    'changes the samples of .%s (%s) and nothing else',
+    async (extension, codec, sound) => {
+      const isFilm = ['mov', 'mxf', 'avi', 'mkv'].includes(extension)
+      const path = folder.file(`${codec}.${extension}`)
+      const video = isFilm ? ['-c:v', extension === 'mxf' ? 'mpeg2video' : 'mpeg4'] : []
+      const tags = ['-metadata', 'title=A title']
+      await ffmpeg(...(isFilm ? picture(2) : []), ...tone(2, 48_000, 2), ...video, ...tags, '-c:a', codec, path)
+      const { plan, part, verified } = await writtenFile(path)
+      const writing = bytesWriting(plan)
+      expect(writing.writer).toBe('pcm-in-place')
+      expect(plan.losses).toEqual([])
+      const changed = await changedStructures(path, part, writing.census)
+      expect([...new Set(changed.map((name) => name.split('/', extension === 'mxf' ? 1 : 9).join('/')))]).toEqual([
+        sound,
+      ])
+      const named = writing.census.filter(({ fate }) => fate === 'rewritten').map(({ path: name }) => name)
+      for (const name of changed) expect(named).toContain(name)
+      for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(offsetSamples).toBe(0)
+      if (extension === 'mkv') {
+        const output = await readFile(part)
+        // It throws for a checksum that is wrong.
+        expect(checkedSums(output, ebmlTree(output))).toBeGreaterThan(3)
+      }
+      const [before, after] = await Promise.all([samples(path), samples(part)])
+      expect(after.length).toBe(before.length)
+      let most = 0
+      for (let at = 0; at < before.length; at += 2)
+        most = Math.max(most, Math.abs(before.readInt16LE(at) - 2 * after.readInt16LE(at)))
+      expect(most).toBeLessThanOrEqual(codec === 'pcm_alaw' ? 1600 : 4)
+    },
+  )
 
   it('measures again what a Broadcast WAV states of its sound, and keeps every other chunk', async () => {
     const plain = folder.file('plain.wav')

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 async function postrender(actions: readonly object[], type = 'postrender') {
-  const output = await bench.take('interview.mp4')
+  const output = await bench.take('phone.mp4')
   const job = { uid: 'job1', workpath: bench.folder.path, output, type, actions: { postrender: actions } }
   const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('render') }
   const said = await runHost(process.execPath, [bench.folder.file('host.cjs'), JSON.stringify(job)], env)
@@ -38,7 +38,7 @@ describe('the postrender action of nexrender', () => {
     await bench.take('speech.wav')
     const { output, error } = await postrender([{ module: MODULE, input: 'speech.wav' }])
     expect(error).toBeNull()
-    expect(output).toBe(bench.folder.file('interview.mp4'))
+    expect(output).toBe(bench.folder.file('phone.mp4'))
   })
 
   it('fails the job with a typed error where it is wrong', async () => {

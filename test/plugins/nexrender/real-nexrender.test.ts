@@ -14,7 +14,7 @@ const bench = jobBench()
 
 // After Effects, as nexrender starts it: `aerender -project … -comp … -output FILE …`.
 beforeEach(async () => {
-  const program = `#!/bin/sh\nwhile [ "$1" != -output ]; do shift; done\ncp '${fixture('interview.mp4')}' "$2"\n`
+  const program = `#!/bin/sh\nwhile [ "$1" != -output ]; do shift; done\ncp '${fixture('phone.mp4')}' "$2"\n`
   await writeFile(bench.folder.file('aerender'), program, { mode: 0o755 })
   await writeFile(bench.folder.file('project.aep'), '')
   // What `npm install -g voxmux` leaves.
@@ -49,8 +49,8 @@ describe.skipIf(!CORE)('in a real nexrender-core', () => {
     ])
     expect(error).toBeNull()
     expect(log.at(-1)).toBe(`[film] voxmux: done ${bench.folder.file('work/film/result.regen.mp4')}`)
-    expect(await streamHash(finished, '0:v')).toBe(await streamHash(fixture('interview.mp4'), '0:v'))
-    expect(await streamHash(finished, '0:a')).not.toBe(await streamHash(fixture('interview.mp4'), '0:a'))
+    expect(await streamHash(finished, '0:v')).toBe(await streamHash(fixture('phone.mp4'), '0:v'))
+    expect(await streamHash(finished, '0:a')).not.toBe(await streamHash(fixture('phone.mp4'), '0:a'))
     // nexrender clears its work folder: nothing of ours keeps it.
     expect(await readdir(bench.folder.file('work'))).not.toContain('film')
   })

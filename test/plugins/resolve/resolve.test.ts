@@ -20,13 +20,13 @@ describe.skipIf(NO_PYTHON)('the script of DaVinci Resolve', () => {
     })
 
   it('imports the result beside each selected clip, once, and says which was refused', async () => {
-    const [good, mute] = [await bench.take('interview.mp4'), await bench.take('no-audio.mp4')]
+    const [good, mute] = [await bench.take('phone.mp4'), await bench.take('no-audio.mp4')]
     const said = await play([good, mute], {})
-    expect(said).toContain(`${good}: done -> ${bench.folder.file('interview.regen.mp4')}`)
-    expect(said).toContain(`${good}: skipped -> ${bench.folder.file('interview.regen.mp4')}`)
+    expect(said).toContain(`${good}: done -> ${bench.folder.file('phone.regen.mp4')}`)
+    expect(said).toContain(`${good}: skipped -> ${bench.folder.file('phone.regen.mp4')}`)
     expect(said).toMatch(/no-audio\.mp4: .*no audio/i)
     const held: unknown = JSON.parse(/HELD (.*)/.exec(said)?.[1] ?? '')
-    expect(held).toEqual({ day: [good, mute, bench.folder.file('interview.regen.mp4')], root: 0, atRoot: true })
+    expect(held).toEqual({ day: [good, mute, bench.folder.file('phone.regen.mp4')], root: 0, atRoot: true })
   })
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([

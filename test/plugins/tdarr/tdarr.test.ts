@@ -66,9 +66,9 @@ describe('the flow plugin of Tdarr', () => {
 
   it('hands on the new file, or the old one where the pre-check refuses it', async () => {
     const flow = await load()
-    const done = await run(flow, await bench.take('interview.mp4'))
+    const done = await run(flow, await bench.take('phone.mp4'))
     expect(done).toMatchObject({ outputNumber: 1, variables: { user: { a: 'b' } } })
-    expect(done.outputFileObj._id).toMatch(/cache\/voxmux-\d+\/interview\.mp4$/)
+    expect(done.outputFileObj._id).toMatch(/cache\/voxmux-\d+\/phone\.mp4$/)
     expect(done.percents.at(-1)).toBe(100)
     const mute = await bench.take('no-audio.mp4')
     const refused = await run(flow, mute)

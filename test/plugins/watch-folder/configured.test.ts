@@ -12,9 +12,9 @@ import { withServer } from '../../service/support/file-server.js'
 import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
-const MANY = SOAK ? 50 : 20
+const MANY = SOAK ? 50 : 10
 /** In so many of them files are put: two each, and five into the first. */
-const FILLED = SOAK ? MANY : 4
+const FILLED = SOAK ? MANY : 3
 /** Many jobs on a machine that has other tests to run. */
 const LONG_MS = SOAK ? 1_800_000 : 180_000
 

@@ -109,51 +109,55 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
     expect(bench.names('failed')).toEqual([])
   })
 
-  it('knows a share that is not mounted yet from one that it left for good, over restarts', {
-    timeout: LONG_MS,
-  }, async () => {
-    const first = watch()
-    await first.until(/"event":"watching"/)
-    drop('bad.wav', 'no sound')
-    await until(() => filesOf('failed').includes('bad.wav.json'))
-    first.child.kill('SIGTERM')
-    await first.ended
+  it.runIf(SOAK)(
+    'knows a share that is not mounted yet from one that it left for good, over restarts',
+    {
+      timeout: LONG_MS,
+    },
+    async () => {
+      const first = watch()
+      await first.until(/"event":"watching"/)
+      drop('bad.wav', 'no sound')
+      await until(() => filesOf('failed').includes('bad.wav.json'))
+      first.child.kill('SIGTERM')
+      await first.ended
 
-    // The machine starts again, and the daemon before its shares.
-    for (const name of ['out', 'failed']) space.unmount(place(name))
-    const second = watch('--port', '0')
-    await second.until(isUnmounted('out'))
-    await second.until(/"url":"http/)
-    const url = /"url":"(http[^"]+)"/.exec(second.said())?.[1]
-    const ready = await fetch(`${url}readyz`)
-    expect(ready.status).toBe(503)
-    expect(await ready.text()).toMatch(isUnmounted('out'))
-    drop('good.wav', tinyWave(1))
-    drop('worse.wav', 'no sound')
-    space.mount(place('out'))
-    // One of two is not enough: where would the report go?
-    await second.until(isUnmounted('failed'))
-    await aWhile()
-    expect([...filesOf('out'), ...filesOf('failed')]).toEqual([])
-    space.mount(place('failed'))
-    await until(() => isPublished('good.wav') && filesOf('failed').includes('worse.wav.json'))
-    expect(filesOf('failed')).toEqual(['bad.wav.json', 'worse.wav.json'])
-    second.child.kill('SIGTERM')
-    await second.ended
+      // The machine starts again, and the daemon before its shares.
+      for (const name of ['out', 'failed']) space.unmount(place(name))
+      const second = watch('--port', '0')
+      await second.until(isUnmounted('out'))
+      await second.until(/"url":"http/)
+      const url = /"url":"(http[^"]+)"/.exec(second.said())?.[1]
+      const ready = await fetch(`${url}readyz`)
+      expect(ready.status).toBe(503)
+      expect(await ready.text()).toMatch(isUnmounted('out'))
+      drop('good.wav', tinyWave(1))
+      drop('worse.wav', 'no sound')
+      space.mount(place('out'))
+      // One of two is not enough: where would the report go?
+      await second.until(isUnmounted('failed'))
+      await aWhile()
+      expect([...filesOf('out'), ...filesOf('failed')]).toEqual([])
+      space.mount(place('failed'))
+      await until(() => isPublished('good.wav') && filesOf('failed').includes('worse.wav.json'))
+      expect(filesOf('failed')).toEqual(['bad.wav.json', 'worse.wav.json'])
+      second.child.kill('SIGTERM')
+      await second.ended
 
-    for (const name of ['out', 'failed']) space.unmount(place(name))
-    const third = watch('--as-mounted')
-    await third.until(/"event":"watching"/)
-    drop('here.wav', tinyWave(2))
-    await until(() => isPublished('here.wav'))
-    expect(filesBelow(place('out'))).toEqual(['here.wav', 'here.wav.voxmux.json'])
-    third.child.kill('SIGTERM')
-    await third.ended
-    // From now on that is where they are.
-    const fourth = watch()
-    await fourth.until(/"event":"watching"/)
-    drop('here too.wav', tinyWave(3))
-    await until(() => isPublished('here too.wav'))
-    expect(bench.server.charges).toBe(3)
-  })
+      for (const name of ['out', 'failed']) space.unmount(place(name))
+      const third = watch('--as-mounted')
+      await third.until(/"event":"watching"/)
+      drop('here.wav', tinyWave(2))
+      await until(() => isPublished('here.wav'))
+      expect(filesBelow(place('out'))).toEqual(['here.wav', 'here.wav.voxmux.json'])
+      third.child.kill('SIGTERM')
+      await third.ended
+      // From now on that is where they are.
+      const fourth = watch()
+      await fourth.until(/"event":"watching"/)
+      drop('here too.wav', tinyWave(3))
+      await until(() => isPublished('here too.wav'))
+      expect(bench.server.charges).toBe(3)
+    },
+  )
 })

@@ -85,13 +85,13 @@ type Row = readonly [name: string, file: string, isFilm: boolean, options: reado
 const COMMON: readonly Row[] = [
   ['AAC in fragments', 'fragments.mp4', true, [...AAC, '-movflags', 'cmaf+delay_moov']],
   ['AAC in Matroska', 'aac.mkv', true, AAC],
-  ['AAC in ADTS', 'plain.aac', false, AAC],
   ['AC-3 alone', 'plain.ac3', false, AC3],
   ['Opus alone', 'plain.opus', false, OPUS],
   ['MP3', 'plain.mp3', false, MP3],
 ]
 /** Only in the soak: other pairs of them. */
 const RARE: readonly Row[] = [
+  ['AAC in ADTS', 'plain.aac', false, AAC],
   ['AAC in M4A', 'aac.m4a', false, AAC],
   ['AAC in MOV', 'aac.mov', true, [...AAC, '-movie_timescale', '600']],
   ['E-AC-3 in MP4', 'eac3.mp4', true, EAC3],
@@ -122,9 +122,9 @@ describe('a lossy track that changes in a part', () => {
     },
   )
 
-  it.each<readonly [string, readonly (readonly [number, number])[], number]>([
+  type Place = readonly [string, parts: readonly (readonly [number, number])[], spans: number]
+  const places: readonly Place[] = [
     ['at its start', [[0, 1]], 1],
-    ['at its end', [[5, SEC]], 1],
     [
       'twice',
       [
@@ -133,6 +133,10 @@ describe('a lossy track that changes in a part', () => {
       ],
       2,
     ],
+    ['for less than a packet', [[3, 3.008]], 1],
+  ]
+  const further: readonly Place[] = [
+    ['at its end', [[5, SEC]], 1],
     [
       'in parts that touch',
       [
@@ -141,12 +145,16 @@ describe('a lossy track that changes in a part', () => {
       ],
       1,
     ],
-    ['for less than a packet', [[3, 3.008]], 1],
-  ])('keeps all other packets if it changes %s', async (_name, parts, spans) => {
-    const done = await splicedFile(whole, parts)
-    await expectSpliced(whole, done, spans)
-    await done.verify()
-  })
+  ]
+
+  it.each(process.env.VOXMUX_SOAK ? [...places, ...further] : places)(
+    'keeps all other packets if it changes %s',
+    async (_name, parts, spans) => {
+      const done = await splicedFile(whole, parts)
+      await expectSpliced(whole, done, spans)
+      await done.verify()
+    },
+  )
 
   it('states the size of an MP3 in its first frame, with a checksum', async () => {
     const path = folder.file('stated.mp3')
