@@ -2,11 +2,13 @@ import { stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
 import { OTIO_TEXT, timelineBytes } from './packing.js'
+import { readAle } from './readers/ale.js'
 import { readEdlTimeline } from './readers/edl.js'
 import { readFcp7 } from './readers/fcp7.js'
 import { readFcpxml } from './readers/fcpxml.js'
 import { readMlt } from './readers/mlt.js'
 import { readOtio } from './readers/otio.js'
+import { readPremiere } from './readers/prproj.js'
 import type { Rational } from './time/rational.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
@@ -20,6 +22,8 @@ const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Ti
   '.fcpxml': (text) => readFcpxml(text),
   '.fcpxmld': (text) => readFcpxml(text),
   '.edl': readEdlTimeline,
+  '.ale': (text) => readAle(text),
+  '.prproj': (text) => readPremiere(text),
   '.xml': (text) => readFcp7(text),
   '.mlt': (text) => readMlt(text),
   '.kdenlive': (text) => readMlt(text),

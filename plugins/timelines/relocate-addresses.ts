@@ -35,6 +35,8 @@ function editsOf(text: string, extension: string, relocation: Relocation): reado
     case '.fcpxmld':
     case '.xml':
       return xmlEdits(text, relocation)
+    case '.prproj':
+      return premiereEdits(text, relocation)
     default:
       return []
   }
@@ -65,6 +67,13 @@ function xmlEdits(text: string, relocation: Relocation): readonly TextEdit[] {
       (edit) => edit !== undefined,
     )
   })
+}
+
+/** Premiere writes paths, not addresses: nothing in them is encoded. Paths of Windows stay. */
+function premiereEdits(text: string, { from, to }: Relocation): readonly TextEdit[] {
+  return [...descendants(parseXml(text))]
+    .filter(({ name, text: path }) => name === 'RelativePath' && path !== '' && !/^[/]|[\\:]/.test(path))
+    .map((element) => textEdit(text, element, relative(to, join(from, element.text)).split(sep).join('/')))
 }
 
 /** A project says itself from where its addresses count; one that does not means its own folder. */

@@ -9,6 +9,6 @@ export function unreadableTimeline(path: string, cause: unknown): UsageError {
   return new UsageError('ERR_TIMELINE_UNREADABLE', `Cannot read the timeline ${path}: ${why}.`, {
     cause,
     input: path,
-    remedies: ['Export it again as OTIO, FCPXML, Final Cut Pro 7 XML, a CMX3600 EDL, or save the MLT project.'],
+    remedies: ['Export it again as OTIO, FCPXML, Final Cut Pro 7 XML or a CMX3600 EDL, or save the project again.'],
   })
 }

@@ -46,7 +46,8 @@ function readAgain(file: TimelineFile, rate: Rational, output: string): Timeline
 
 function isNamed({ name, paths }: TimelineSource, { path, packedName }: RelinkedMedia, output: string): boolean {
   if (packedName !== undefined) return paths.includes(packedName)
-  return name === basename(path) || paths.some((written) => resolve(dirname(output), written) === path)
+  const isSameName = [name, ...paths].some((written) => basename(written) === basename(path))
+  return isSameName || paths.some((written) => resolve(dirname(output), written) === path)
 }
 
 /** Exact ranges in order, as text: BigInt has no JSON. */

@@ -69,7 +69,7 @@ describe('voxmux timeline', () => {
   })
 
   it.each([
-    ['a kind of file that is no timeline', 'cut.prproj', 'x', [], 2, 'ERR_TIMELINE_FORMAT'],
+    ['a kind of file that is no timeline', 'cut.drp', 'x', [], 2, 'ERR_TIMELINE_FORMAT'],
     ['a file that is not there', 'cut.otio', null, [], 2, 'ERR_INPUT_MISSING'],
     ['a truncated file', 'cut.otio', '{"OTIO_SCHEMA": "Timel', [], 2, 'ERR_TIMELINE_UNREADABLE'],
     ['media that are all offline', 'cut.otio', ['gone.wav'], [], 2, 'ERR_TIMELINE_OFFLINE'],

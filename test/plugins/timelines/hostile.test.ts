@@ -8,8 +8,11 @@ import { TimelineSyntaxError } from '../../../plugins/timelines/timeline-error.j
 import fc from '../../helpers/properties.js'
 import { kdenliveProject } from '../mlt/project.js'
 import { clip, external, stack, timeline, timeRange, track } from './otio-file.js'
+import { premiereProject } from './premiere-project.js'
 
 const isSoak = process.env.VOXMUX_SOAK === '1'
+const nested = (plays: string, clipMore = '') =>
+  ({ name: 'clip', plays, at: [0n, 10n], source: [5n, 15n], clipMore }) as const
 const SAMPLES = ['pal-25.otio', 'film-24.otio', 'ndf-23976.fcpxml', 'ntsc-2997.xml', 'df-2997.edl', 'ndf-5994.edl']
 
 const read = (name: string, text: string) =>
@@ -18,8 +21,20 @@ const read = (name: string, text: string) =>
     rational(25),
   )
 
+const PREMIERE = premiereProject(
+  [
+    { uid: 'sequence-1', audio: [{ clips: [nested('media-a'), nested('sequence-2')], transitions: [[5n, 15n]] }] },
+    { uid: 'sequence-2', audio: [{ clips: [nested('media-a', '<PlaybackSpeed>2</PlaybackSpeed>')] }] },
+  ],
+  [{ uid: 'media-a', path: '/rushes/a.wav', relative: './a.wav' }],
+)
+const LOG =
+  'Heading\nFPS\t25\nColumn\nName\tSource File\tStart\tEnd\nData\na\ta.wav\t01:00:00:00\t01:00:01:00\nb\t\t01:00:00:00\t01:00:01:00\n'
+
 async function sampleText(name: string): Promise<string> {
   if (name.endsWith('.kdenlive')) return kdenliveProject('/films')
+  if (name.endsWith('.prproj')) return PREMIERE
+  if (name.endsWith('.ale')) return LOG
   return readFile(fileURLToPath(new URL(`samples/${name}`, import.meta.url)), 'utf8')
 }
 
@@ -41,7 +56,7 @@ function refusal(name: string, text: string): string | undefined {
 }
 
 describe('a damaged timeline', () => {
-  it.each([...SAMPLES, 'film.kdenlive'])(
+  it.each([...SAMPLES, 'film.kdenlive', 'cut.prproj', 'day.ale'])(
     'is read or refused in one sentence, never anything else: %s',
     async (name) => {
       const text = await sampleText(name)

@@ -1,0 +1,76 @@
+import { posix } from 'node:path'
+import { NoteTaker } from '../note-taker.js'
+import { frameRate } from '../time/frame-rate.js'
+import { timecodeTime } from '../time/media-clock.js'
+import { add, compare, type Rational, subtract } from '../time/rational.js'
+import type { TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { relinkAle } from './ale-relink.js'
+import { type AleTable, cellOf, parseAle } from './ale-table.js'
+
+/** Columns that name a file, in the order in which they are looked at. Programs differ in how they call them. */
+const FILE_COLUMNS = ['sourcefilepath', 'sourcefile', 'sourcefilename', 'filepath', 'filename', 'unc']
+const ROLL_COLUMNS = ['soundroll', 'tape', 'name']
+
+/**
+ * Reads an Avid Log Exchange: each row is a clip that is heard from its start to its end, on the timecode of its file.
+ * A row with a sound roll and its timecode is heard from there.
+ *
+ * @throws {TimelineSyntaxError}
+ */
+export function readAle(text: string): Timeline {
+  const table = parseAle(text)
+  const rate = rateOf(table)
+  const notes = new NoteTaker()
+  const sources = new Map<string, TimelineSource>()
+  const uses: ClipUse[] = []
+  const rows = table.rows.map((row) => {
+    const clip = cellOf(table, row, 'name')
+    const [source, range] = [sourceOf(table, row), rangeOf(table, row, rate)]
+    const subject = clip || `Line ${row.line + 1}`
+    if (!range) notes.add('unread', subject, 'has no start and end that can be read: left as it is')
+    else if (!source) notes.add('missing-reference', subject, 'names no file and no roll: left as it is')
+    else {
+      sources.set(source.id, source)
+      uses.push({ sourceId: source.id, clip, range })
+    }
+    return { row, sourceId: source?.id }
+  })
+  const relink: Timeline['relink'] = (media) => relinkAle(table, rows, media)
+  return { name: null, sources: [...sources.values()], uses, notes: notes.notes, relink }
+}
+
+/** Frames a second: as the heading says, or as its television standard has. */
+function rateOf({ heading }: AleTable): Rational {
+  const standard = { NTSC: '29.97', PAL: '25' }[heading.get('VIDEO_FORMAT')?.toUpperCase() ?? '']
+  const rate = frameRate(heading.get('FPS') ?? standard ?? '')
+  if (!rate) throw new TimelineSyntaxError('its heading does not say its frame rate (FPS)')
+  return rate
+}
+
+/** The file of a row, or its roll; undefined for a row that names neither. */
+function sourceOf(table: AleTable, row: AleTable['rows'][number]): TimelineSource | undefined {
+  const cells = (columns: readonly string[]) =>
+    columns.map((key) => cellOf(table, row, key)).filter((cell) => cell !== '')
+  const names = hasOwnSound(table, row) ? cells(['soundroll']) : [...cells(FILE_COLUMNS), ...cells(ROLL_COLUMNS)]
+  const [first] = names
+  if (first === undefined) return undefined
+  const name = posix.basename(first.replaceAll('\\', '/'))
+  return { id: names.join('\n'), name, paths: names, origin: null }
+}
+
+/** True for a row whose sound was recorded apart, on a timecode of its own. */
+function hasOwnSound(table: AleTable, row: AleTable['rows'][number]): boolean {
+  return cellOf(table, row, 'soundroll') !== '' && cellOf(table, row, 'soundtc') !== ''
+}
+
+function rangeOf(table: AleTable, row: AleTable['rows'][number], rate: Rational): TimeRange | undefined {
+  const time = (key: string) => timecodeTime(cellOf(table, row, key), rate)
+  const [start, duration] = [time('start'), time('duration')]
+  const end = time('end') ?? (start && duration && add(start, duration))
+  if (!start || !end || compare(start, end) >= 0) return undefined
+  if (!hasOwnSound(table, row)) return { start, end }
+  const sound = time('soundtc')
+  return sound && { start: sound, end: add(sound, subtract(end, start)) }
+}

@@ -1,0 +1,223 @@
+import { posix } from 'node:path'
+import { NestingGuard } from '../nesting-guard.js'
+import { NoteTaker } from '../note-taker.js'
+import {
+  add,
+  compare,
+  larger,
+  multiply,
+  negate,
+  ONE,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  ZERO,
+} from '../time/rational.js'
+import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import { TimelineSyntaxError } from '../timeline-error.js'
+import { below, decimalIn, isTrue, objectKey, PremiereObjects, ticksIn } from './prproj-objects.js'
+import { MEDIA_PATHS, relinkPremiere } from './prproj-relink.js'
+import { child, childElements, parseXml, type XmlElement } from './xml-document.js'
+
+type Kind = 'Audio' | 'Video'
+
+/** Longer than any file: to its end. */
+const FOREVER: Rational = rational(10n ** 9n)
+
+/**
+ * Reads the XML of a Premiere Pro project: the clips of all sequences that no other sequence plays. Adobe publishes no
+ * description of the format. The names are those that projects of Premiere Pro have.
+ *
+ * @throws {TimelineSyntaxError}
+ */
+export function readPremiere(text: string): Timeline {
+  const root = parseXml(text)
+  if (root.name !== 'PremiereData')
+    throw new TimelineSyntaxError('it is not a Premiere project (its root is not PremiereData)')
+  const objects = new PremiereObjects(root)
+  const reading = new PremiereReading(objects)
+  const tops = topSequences(objects)
+  for (const sequence of tops) reading.sequence(sequence, null, 0, 'Audio')
+  if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'Video')
+  const { uses, sources, notes } = reading
+  return {
+    name: child(tops[0], 'Name')?.text ?? null,
+    sources,
+    uses,
+    notes,
+    relink: (media) => relinkPremiere(text, objects, media),
+  }
+}
+
+/** The sequences that no clip on a track plays. */
+function topSequences(objects: PremiereObjects): readonly XmlElement[] {
+  const all = objects.all.filter(({ name }) => name === 'Sequence')
+  const nested = new Set(
+    objects.all
+      .filter(({ name }) => /^(Audio|Video)ClipTrackItem$/.test(name))
+      .map((item) => objects.named(below(sourceOf(objects, item), 'SequenceSource', 'Sequence'))),
+  )
+  const tops = all.filter((sequence) => !nested.has(sequence))
+  return tops.length > 0 ? tops : all
+}
+
+/** The clip of an item on a track: its trims and its source. */
+function clipOf(objects: PremiereObjects, item: XmlElement): XmlElement | undefined {
+  const subclip = objects.named(below(item, 'ClipTrackItem', 'SubClip'))
+  return child(objects.named(child(subclip, 'Clip')), 'Clip')
+}
+
+function sourceOf(objects: PremiereObjects, item: XmlElement): XmlElement | undefined {
+  return objects.named(child(clipOf(objects, item), 'Source'))
+}
+
+/** Part of a sequence that is walked. */
+interface Walk {
+  /** On the clock of the sequence, null for all of it. */
+  readonly window: TimeRange | null
+  readonly depth: number
+  readonly kind: Kind
+}
+
+class PremiereReading {
+  readonly uses: ClipUse[] = []
+  hasClips = false
+  readonly #objects: PremiereObjects
+  readonly #sources = new Map<string, TimelineSource>()
+  readonly #notes = new NoteTaker()
+  readonly #guard = new NestingGuard()
+
+  constructor(objects: PremiereObjects) {
+    this.#objects = objects
+  }
+
+  get sources() {
+    return [...this.#sources.values()]
+  }
+
+  get notes() {
+    return this.#notes.notes
+  }
+
+  sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: Kind): void {
+    this.#guard.enter(depth)
+    for (const entry of childElements(child(sequence, 'TrackGroups'), 'TrackGroup')) {
+      const group = this.#objects.named(child(entry, 'Second'))
+      if (group?.name !== `${kind}TrackGroup`) continue
+      for (const named of childElements(below(group, 'TrackGroup', 'Tracks'), 'Track')) {
+        const track = child(this.#objects.named(named), 'ClipTrack')
+        if (isTrue(child(track, 'Track'), 'IsMuted')) {
+          const name = child(sequence, 'Name')?.text ?? 'a sequence'
+          this.#notes.add('disabled', `A track of ${name}`, 'is muted: left as it is')
+        } else this.#track(track, { window, depth, kind })
+      }
+    }
+  }
+
+  #track(track: XmlElement | undefined, walk: Walk): void {
+    const itemsIn = (list: string) =>
+      childElements(below(track, list, 'TrackItems'), 'TrackItem').flatMap((one) => this.#objects.named(one) ?? [])
+    const transitions = itemsIn('TransitionItems').flatMap((one) => placeOf(child(one, 'TransitionTrackItem')) ?? [])
+    for (const item of itemsIn('ClipItems')) this.#item(item, transitions, walk)
+  }
+
+  #item(item: XmlElement, transitions: readonly TimeRange[], { window, depth, kind }: Walk): void {
+    const placed = child(item, 'ClipTrackItem')
+    const subclip = this.#objects.named(child(placed, 'SubClip'))
+    const [clip, source] = [clipOf(this.#objects, item), sourceOf(this.#objects, item)]
+    const name = child(subclip, 'Name')?.text ?? child(clip, 'Name')?.text ?? ''
+    const at = placeOf(placed)
+    if (!at) return
+    this.hasClips = true
+    if (isTrue(placed, 'IsMuted')) {
+      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      return
+    }
+    const offset = ticksIn(placed, 'OriginalSubClipTimeOffset') ?? ZERO
+    if (!clip || !source || offset.numerator !== 0n) {
+      const why =
+        offset.numerator === 0n ? 'has no source' : 'has an offset of its subclip, whose sense is not published'
+      this.#notes.add('unread', name, `${why}: left as it is`)
+      return
+    }
+    const part = this.#played(name, clip, { at, ...handlesOf(at, transitions) }, window)
+    if (!part) return
+    const sequence = this.#objects.named(below(source, 'SequenceSource', 'Sequence'))
+    if (sequence) this.sequence(sequence, part, depth + 1, kind)
+    else this.#media(name, this.#mediaOf(source), part)
+  }
+
+  /** The part of its source that a clip plays. Transitions play `lead` and `tail` besides its own range. */
+  #played(
+    name: string,
+    clip: XmlElement,
+    { at, lead, tail }: { readonly at: TimeRange; readonly lead: Rational; readonly tail: Rational },
+    window: TimeRange | null,
+  ): TimeRange | undefined {
+    const signed = decimalIn(clip, 'PlaybackSpeed') ?? ONE
+    const speed = signed.numerator < 0n ? negate(signed) : signed
+    const isRemapped = child(clip, 'TimeRemapping') !== undefined
+    const isBackwards = isTrue(clip, 'PlayBackwards') || signed.numerator < 0n
+    const start = ticksIn(clip, 'InPoint') ?? ZERO
+    const shown = multiply(subtract(at.end, at.start), speed)
+    const end = ticksIn(clip, 'OutPoint') ?? add(start, shown)
+    const sourceStart = subtract(start, multiply(lead, speed))
+    const placement = { at: { start: subtract(at.start, lead), end: add(at.end, tail) }, sourceStart, speed }
+    const part = playedPart(placement, window)
+    const isExact = compare(subtract(end, start), shown) === 0 && compare(speed, ONE) === 0
+    if (!part || (isExact && !isRemapped && !isBackwards)) return part
+    const percent = Math.round(toNumber(signed) * 1000) / 10
+    const how = isRemapped ? 'at a speed that varies' : isBackwards ? 'backwards' : `at ${percent} %`
+    this.#notes.add('speed', name, `plays ${how}: the range it can cover is taken`)
+    // Adobe does not say how such a clip counts in its file.
+    if (isRemapped || isBackwards) return { start: ZERO, end: FOREVER }
+    // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
+    return hull({ start: sourceStart, end: add(end, multiply(tail, speed)) }, playedPart(placement, null) ?? part)
+  }
+
+  #mediaOf(source: XmlElement): XmlElement | undefined {
+    return this.#objects.named(below(source, 'MediaSource', 'Media'))
+  }
+
+  #media(clip: string, media: XmlElement | undefined, range: TimeRange): void {
+    const written = MEDIA_PATHS.flatMap((name) => childElements(media, name).map(({ text }) => text))
+    const paths = [...new Set(written.filter((path) => path !== ''))]
+    const [path] = paths
+    if (!media || path === undefined) {
+      this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+    } else if (/^\d+$/.test(path)) {
+      // A number is the kind of a generator: bars, tone, black.
+      this.#notes.add('generator', clip, 'is generated, not recorded: left as it is')
+    } else {
+      const id = objectKey(media)
+      this.#sources.set(id, { id, name: posix.basename(path.replaceAll('\\', '/')), paths, origin: ZERO })
+      this.uses.push({ sourceId: id, clip, range })
+    }
+  }
+}
+
+/** Place of an item on its track; a missing start is 0. Undefined for an item without a length. */
+function placeOf(item: XmlElement | undefined): TimeRange | undefined {
+  const place = child(item, 'TrackItem')
+  const [start, end] = [ticksIn(place, 'Start') ?? ZERO, ticksIn(place, 'End')]
+  return end && compare(start, end) < 0 ? { start, end } : undefined
+}
+
+/** How far transitions over the two edges of a clip reach beyond them. */
+function handlesOf(
+  at: TimeRange,
+  transitions: readonly TimeRange[],
+): { readonly lead: Rational; readonly tail: Rational } {
+  const over = (edge: Rational) =>
+    transitions.filter(({ start, end }) => compare(start, edge) <= 0 && compare(edge, end) <= 0)
+  return {
+    lead: over(at.start)
+      .map(({ start }) => subtract(at.start, start))
+      .reduce(larger, ZERO),
+    tail: over(at.end)
+      .map(({ end }) => subtract(end, at.end))
+      .reduce(larger, ZERO),
+  }
+}
