@@ -21,7 +21,13 @@ export interface GeneratedPage {
 }
 
 /** A package names its files itself. */
-const hlsJob = jobRequestSchema.omit({ input: true, output: true, outputType: true, keepOriginal: true })
+const hlsJob = jobRequestSchema.omit({
+  input: true,
+  output: true,
+  outputType: true,
+  keepOriginal: true,
+  addTrack: true,
+})
 
 /** Every page that is written, wholly or in part, from the code. */
 export const GENERATED_PAGES: readonly GeneratedPage[] = [

@@ -18,7 +18,7 @@ import { soundBytes } from './sound-run.js'
 
 export interface RegenerateHlsOptions {
   /** Settings of each rendition's job besides its files: a preset, channels of a 5.1 rendition, … */
-  readonly job?: Omit<JobRequestFile, 'input' | 'output' | 'outputType' | 'keepOriginal'> | undefined
+  readonly job?: Omit<JobRequestFile, 'input' | 'output' | 'outputType' | 'keepOriginal' | 'addTrack'> | undefined
   readonly signal?: AbortSignal | undefined
   /** Receives notes for people; by default they are dropped. */
   readonly logger?: Logger | undefined

@@ -22,7 +22,7 @@ export interface WatchedFoldersOptions {
   readonly cwd: string
   /** Settings of the jobs of a folder. The command has those that the folder leaves out. */
   readonly settingsOf: (
-    folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean' | 'qc'>,
+    folder: Pick<WatchFolderSettings, 'preset' | 'onlyNoisy' | 'skipClean' | 'qc' | 'addTrack'>,
   ) => Promise<JobSettings>
 }
 

@@ -74,6 +74,11 @@ export const qcSchema = z.enum(QC_STANDARDS).nullable().meta({
   description: 'Delivery standard for a certificate. ffmpeg measures the finished sound; null for no certificate.',
 })
 
+/** `--add-track`, in presets, jobs and watched folders. */
+export const addTrackSchema = z.boolean().meta({
+  description: 'Keep every track as it is, and add the regenerated one after them as "Clear dialogue".',
+})
+
 const leaves = {
   verify: z.enum(['full', 'fast']).meta({
     description:
@@ -92,6 +97,7 @@ export const recipeSchema = z.strictObject({
   onlyNoisy: onlyNoisySchema.default(false),
   skipClean: skipCleanSchema.default(false),
   qc: qcSchema.default(null),
+  addTrack: addTrackSchema.default(false),
 })
 export type Recipe = z.infer<typeof recipeSchema>
 
@@ -114,6 +120,7 @@ export const recipePartSchema = z.strictObject({
   qc: qcSchema.optional(),
   verify: leaves.verify.optional(),
   keepOriginal: leaves.keepOriginal.optional(),
+  addTrack: addTrackSchema.optional(),
   channels: leaves.channels.optional(),
   track: leaves.track.optional(),
 })
@@ -138,6 +145,7 @@ export const DEFAULT_RECIPE: Recipe = {
   qc: null,
   verify: 'full',
   keepOriginal: false,
+  addTrack: false,
   channels: 'auto',
   track: 'only',
 }

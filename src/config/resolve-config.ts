@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { OutputType } from '../contract/index.js'
+import { UsageError } from '../core/errors.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits } from '../precheck/limits.js'
 import { checkFlag, checkSchema } from './check-schema.js'
 import {
@@ -14,7 +15,16 @@ import { type ConfiguredExtension, configuredExtensions } from './configured-ext
 import type { CredentialsSettings } from './credentials-schema.js'
 import { CONFIG_VARIABLE, readEnvironment, SETTING_VARIABLES, unknownVariables } from './environment.js'
 import { DEFAULT_PRESET, type LoadedPreset, loadPreset } from './load-preset.js'
-import { flatten, type Layer, type Merged, mergeLayers, nest, type Origin, type SettingPath } from './merge-layers.js'
+import {
+  describeOrigin,
+  flatten,
+  type Layer,
+  type Merged,
+  mergeLayers,
+  nest,
+  type Origin,
+  type SettingPath,
+} from './merge-layers.js'
 import { DEFAULT_RECIPE, DEFAULT_TRUE_PEAK_DBTP, type Recipe, recipeSchema } from './preset-schema.js'
 import { type ServiceTarget, serviceTarget } from './service-target.js'
 import {
@@ -146,6 +156,7 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
   const profile = settings.profile ?? null
   const service = serviceTarget(merged, profile)
   const recipe = completeRecipe(settings, loaded)
+  if (recipe.keepOriginal && recipe.addTrack) throw bothTracks(merged)
   const known = service.kind === 'embedded' ? DEFAULT_SERVICE_LIMITS : {}
   return {
     profile,
@@ -181,11 +192,22 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
 }
 
 function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: LoadedPreset): Recipe {
-  const { voice, segments, audio, mix, onlyNoisy, skipClean, qc, verify, keepOriginal, channels, track } = settings
+  const { voice, segments, audio, mix, onlyNoisy, skipClean, qc, verify, keepOriginal, addTrack, channels, track } =
+    settings
   const loudness = settings.loudness && { truePeakDbtp: DEFAULT_TRUE_PEAK_DBTP, ...(settings.loudness as object) }
-  const written = { verify, keepOriginal, channels, track }
+  const written = { verify, keepOriginal, addTrack, channels, track }
   const recipe = { voice, segments, audio, loudness, mix, onlyNoisy, skipClean, qc, ...written }
   return checkSchema(recipeSchema, recipe, path)
+}
+
+function bothTracks(merged: Merged): UsageError {
+  const [keep, add] = ['keepOriginal', 'addTrack'].map((path) => {
+    const found = merged.get(path)
+    return `${path} (${found && describeOrigin(found.origin)})`
+  })
+  return new UsageError('ERR_CONFIG_VALUE', `${keep} puts the original second, and ${add} keeps it first.`, {
+    remedies: ['Leave one of the two out.'],
+  })
 }
 
 function flagLayer(flags: Flags, cwd: string): Layer {

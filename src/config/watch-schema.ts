@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { onlyNoisySchema, qcSchema, skipCleanSchema } from './preset-schema.js'
+import { addTrackSchema, onlyNoisySchema, qcSchema, skipCleanSchema } from './preset-schema.js'
 
 /** Defaults below flag, folder and configuration. The tables of the docs show them. */
 export const WATCH_DEFAULTS = {
@@ -61,6 +61,7 @@ const watchFolderSchema = takingSchema.extend({
   onlyNoisy: onlyNoisySchema.optional(),
   skipClean: skipCleanSchema.optional(),
   qc: qcSchema.optional(),
+  addTrack: addTrackSchema.optional(),
   source: z.enum(['keep', 'move']).optional().meta({
     description: 'Keep a source in place after publishing, or move it to `done`.',
     default: WATCH_DEFAULTS.source,

@@ -63,7 +63,7 @@ export { type PlanOutputOptions, planOutput } from './write/plan-writing.js'
 export { forecastVoice, measureEncoders } from './write/remux/carried-voice.js'
 export { hasIndexFirst } from './write/remux/index-first.js'
 export { type MuxedVoice, type MuxResult, mux } from './write/remux/mux.js'
-export { muxCommand, replacedStreams } from './write/remux/mux-command.js'
+export { muxCommand, newStreams } from './write/remux/mux-command.js'
 
 export { type MuxPlan, planMux } from './write/remux/mux-plan.js'
 

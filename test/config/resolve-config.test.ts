@@ -100,6 +100,7 @@ describe('resolveConfig', () => {
     ],
     [{ baseUrl: 'https://x.example' }, 'ERR_CONFIG_KEY', 'unknown key "baseUrl" (did you mean "service.baseUrl"?)'],
     [{ verify: 'none' }, 'ERR_CONFIG_VALUE', '"verify" must be one of "full", "fast"'],
+    [{ keepOriginal: true, addTrack: true }, 'ERR_CONFIG_VALUE', 'puts the original second, and addTrack'],
     [{ concurrency: 0 }, 'ERR_CONFIG_VALUE', '"concurrency" must be at least 1'],
     ['{ nope', 'ERR_CONFIG_SYNTAX', 'is not valid JSON (line 1)'],
     ['', 'ERR_CONFIG_SYNTAX', 'is not valid JSON (line 1)'],

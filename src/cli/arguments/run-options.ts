@@ -109,6 +109,11 @@ export const RUN_OPTIONS = {
     group: 'Processing:',
   },
   'keep-original': { type: 'boolean', describe: 'Keep the original track as a second one', group: 'Output:' },
+  'add-track': {
+    type: 'boolean',
+    describe: 'Keep all tracks, and add the regenerated one as "Clear dialogue"',
+    group: 'Output:',
+  },
   chunk: {
     type: 'string',
     requiresArg: true,
@@ -226,6 +231,7 @@ export function flagsOf(args: RunArguments): Flags {
     onlyNoisy: args['only-noisy'],
     skipClean: args['skip-clean'],
     keepOriginal: args['keep-original'],
+    addTrack: args['add-track'],
     chunkSec: args.chunk === undefined ? undefined : durationFlag('--chunk', args.chunk),
     report: args.report ?? (args.open || undefined),
     qc: args.qc,

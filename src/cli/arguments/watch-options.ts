@@ -38,6 +38,7 @@ export const WATCH_OPTIONS = {
   'only-noisy': RUN_OPTIONS['only-noisy'],
   'skip-clean': RUN_OPTIONS['skip-clean'],
   'keep-original': RUN_OPTIONS['keep-original'],
+  'add-track': RUN_OPTIONS['add-track'],
   report: RUN_OPTIONS.report,
   verify: RUN_OPTIONS.verify,
   strict: RUN_OPTIONS.strict,

@@ -115,8 +115,9 @@ async function foldersOf(
   const { cwd, env } = context
   return watchedFolders({
     ...{ flags: folderFlagsOf(args), watch: config.watch, cwd },
-    settingsOf: async ({ preset, onlyNoisy, skipClean, qc }) => {
-      const own = Object.entries({ preset, onlyNoisy, skipClean, qc }).filter(([, value]) => value !== undefined)
+    settingsOf: async ({ preset, onlyNoisy, skipClean, qc, addTrack }) => {
+      const settings = { preset, onlyNoisy, skipClean, qc, addTrack }
+      const own = Object.entries(settings).filter(([, value]) => value !== undefined)
       if (own.length === 0) return jobSettingsOf(config, {}, cwd)
       const flags = { ...Object.fromEntries(own), ...flagsOf(args) }
       return jobSettingsOf(await resolveConfig({ cwd, env, flags, configPath: args.config }), {}, cwd)

@@ -75,7 +75,11 @@ function keptLine({ streams, verification, chapters }: Receipt): string {
   const named = [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 && kind !== 'audio' ? 's' : ''}`)
   if (chapters > 0) named.push(`${chapters} chapter${chapters > 1 ? 's' : ''}`)
   const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeCodec)
-  const audio = replaced.length > 0 ? [`audio as ${replaced.join(', ')}`] : []
+  const added = streams.filter(({ fate }) => fate === 'added').map(describeCodec)
+  const audio = [
+    ...(replaced.length > 0 ? [`audio as ${replaced.join(', ')}`] : []),
+    ...(added.length > 0 ? [`one more track as ${added.join(', ')}`] : []),
+  ]
   if (named.length === 0) {
     const isAll = streams.every(({ fate }) => fate !== 'dropped' && fate !== 'converted')
     return [...audio, isAll ? 'there was nothing else to keep' : 'nothing else'].join('; ')

@@ -14,11 +14,11 @@ import {
   hasIndexFirst,
   type MuxPlan,
   muxCommand,
+  newStreams,
   PART_FORMAT,
   type PlannedCut,
   pcmFormatFor,
   planCuts,
-  replacedStreams,
   type SampleType,
   writingFacts,
 } from '../../media/index.js'
@@ -122,7 +122,7 @@ async function muxPreview(
   cuts: readonly PlannedCut[],
   recipe: Recipe,
 ): Promise<readonly FfmpegCommand[]> {
-  const previews = replacedStreams(plan).map((stream) => {
+  const previews = newStreams(plan).map((stream) => {
     const track = tracks.find(({ stream: { index } }) => index === stream.input.index)
     const cut = cuts.find(({ stream: { index } }) => index === stream.input.index)
     return forecastVoice(plan, stream, usualSample(pcmFormatFor(stream.input).sample, track, cut, recipe))

@@ -15,14 +15,14 @@ const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pn
 const WANTED: Readonly<Record<string, readonly string[]>> = {
   '': ['moov'],
   moov: ['mvhd', 'trak'],
-  trak: ['edts', 'mdia'],
+  trak: ['edts', 'mdia', 'udta'],
   edts: ['elst'],
   mdia: ['mdhd', 'hdlr', 'minf'],
   minf: ['stbl'],
   stbl: ['stts', 'ctts'],
 }
 
-/** The index tables of an mp4 or mov that time its tracks, wherever the index is. Empty for any other file. */
+/** The index tables of an mp4 or mov that time and name its tracks, wherever the index is. Empty for any other file. */
 export async function* movieTables(
   file: FileHandle,
   sizeBytes: number,

@@ -23,6 +23,7 @@ export function matchStreams(plan: MuxPlan, output: MediaInfo): ReadonlyMap<Plan
 export function plannedCodec(stream: PlannedStream): string | null {
   switch (stream.fate) {
     case 'replaced':
+    case 'added':
       return stream.encoding.codec
     case 'converted':
       return stream.codec

@@ -5,7 +5,7 @@ import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { clockedInput, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
 import type { SampleRange } from '../voice-cut.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
-import { clockMoveSec, replacedStreams } from '../write/remux/mux-command.js'
+import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
@@ -121,7 +121,7 @@ function sectionsOf({ splice }: MuxedVoice): readonly SampleRange[] | null {
 
 /** Clock and filter to decode a voice, or a section of it, summed to mono. */
 function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: SampleRange | null) {
-  const stream = replacedStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
+  const stream = newStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
   const { sampleRate, channels } = voice.format
   const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join('+')
   const fromSample = section?.startSample ?? 0

@@ -2,6 +2,7 @@ import type { ColourInfo, StreamInfo, VideoStreamInfo } from '../media-info.js'
 import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { STATISTICS } from '../write/remux/mux-tags.js'
+import { isNewStream } from '../write/remux/plan-streams.js'
 import { staleTags } from './stale-tags.js'
 
 /** Containers in which ffmpeg writes every tag of a stream. */
@@ -28,13 +29,13 @@ export function streamFactDifferences(plan: MuxPlan, stream: PlannedStream, made
 }
 
 function titleDifferences(stream: PlannedStream, made: StreamInfo): string[] {
-  const wanted = (stream.fate === 'copied' ? stream.title : null) ?? stream.input.title
+  const wanted = (stream.fate === 'dropped' ? null : stream.title) ?? stream.input.title
   return wanted === null || made.title === null || made.title === wanted ? [] : ['the title']
 }
 
 function tagDifferences(plan: MuxPlan, stream: PlannedStream, made: StreamInfo): readonly string[] {
   if (!WITH_STREAM_TAGS.has(plan.container)) return []
-  const stale = stream.fate === 'replaced' ? staleTags(plan) : new Set()
+  const stale = isNewStream(stream) ? staleTags(plan) : new Set()
   const lower = new Map(Object.entries(made.tags).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.entries(stream.input.tags).flatMap(([name, value]) => {
     const key = name.toLowerCase()

@@ -3,6 +3,7 @@ import { sameLanguage } from '../write/remux/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
 import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
+import type { WrittenStream } from '../write/remux/plan-streams.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
 import { staleTags } from './stale-tags.js'
 import { streamFactDifferences } from './stream-facts.js'
@@ -30,7 +31,7 @@ export function tableDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: rea
   ]
 }
 
-function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): readonly string[] {
+function streamDifferences(plan: MuxPlan, stream: WrittenStream, output: MediaInfo): readonly string[] {
   const made = matchStreams(plan, output).get(stream)
   const name = `${stream.input.kind} stream ${stream.input.index}`
   if (!made) return [name]
@@ -39,8 +40,7 @@ function streamDifferences(plan: MuxPlan, stream: PlannedStream, output: MediaIn
   if (plan.media.container !== plan.container) return wrong
   if (!sameLanguage(made, stream.input)) wrong.push(`the language of ${name}`)
   wrong.push(...streamFactDifferences(plan, stream, made).map((fact) => `${fact} of ${name}`))
-  const wanted = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
-  const lost = wanted.filter((disposition) => !made.dispositions.includes(disposition))
+  const lost = stream.dispositions.filter((disposition) => !made.dispositions.includes(disposition))
   if (lost.length > 0 && plan.profile.chapters) wrong.push(`the disposition ${lost.join(', ')} of ${name}`)
   if (stream.fate !== 'copied') return wrong
   if (made.kind === 'video' && stream.input.kind === 'video' && made.rotationDeg !== stream.input.rotationDeg) {

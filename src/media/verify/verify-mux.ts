@@ -3,7 +3,7 @@ import { formatTime } from '../../core/time.js'
 import type { MediaInfo } from '../media-info.js'
 import { probe } from '../probe/probe.js'
 import type { MuxResult } from '../write/remux/mux.js'
-import { replacedStreams, writtenStreams } from '../write/remux/mux-command.js'
+import { newStreams, writtenStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { type PacketTimesByIndex, sameTimes } from '../write/remux/packet-times.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
@@ -19,9 +19,10 @@ export interface VerifyOptions {
 
 /** The proved fate of a stream. */
 export interface VerifiedStream {
+  /** An added stream has that of the stream from which it was made. */
   readonly inputIndex: number
   readonly outputIndex: number | null
-  readonly fate: 'copied' | 'replaced' | 'converted' | 'dropped'
+  readonly fate: 'copied' | 'replaced' | 'added' | 'converted' | 'dropped'
   /** Copied streams only: hash of all packets before and after. `output` is null if it was not read (`fast`). */
   readonly packetHash: { readonly input: string; readonly output: string | null } | null
   readonly reason: string | null
@@ -109,10 +110,8 @@ function timeDifferences(plan: MuxPlan, before: PacketTimesByIndex, after: Packe
 
 function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack): readonly string[] {
   const voice = result.voices.find(({ audioIndex }) => audioIndex === track.audioIndex)
-  const stream = plan.streams.find(
-    ({ fate, input }) => fate === 'replaced' && input.kind === 'audio' && input.audioIndex === track.audioIndex,
-  )
-  if (!voice || stream?.fate !== 'replaced') return []
+  const stream = newStreams(plan).find(({ input }) => input.audioIndex === track.audioIndex)
+  if (!voice || !stream) return []
   const rate = voice.format.sampleRate
   // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
   const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
@@ -130,7 +129,7 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
 
 /** Compares every packet outside the changed parts of a track with the input's. */
 function spliceDifferences(plan: MuxPlan, result: MuxResult, after: PacketTimesByIndex): readonly string[] {
-  return replacedStreams(plan).flatMap(({ input }) => {
+  return newStreams(plan).flatMap(({ input }) => {
     const splice = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.splice
     if (splice?.kind !== 'spliced') return []
     const [was, is] = [result.packetTimes.get(input.index), after.get(input.index)]
@@ -152,7 +151,7 @@ function verifiedStreams(
 ): readonly VerifiedStream[] {
   const matched = matchStreams(plan, output)
   return plan.streams.map((stream) => {
-    const input = result.packetHashes.get(stream.input.index)
+    const input = isHashed(stream) ? result.packetHashes.get(stream.input.index) : undefined
     return {
       inputIndex: stream.input.index,
       outputIndex: matched.get(stream)?.index ?? null,

@@ -14,7 +14,7 @@ import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
-import { replacedStreams } from './remux/mux-command.js'
+import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
@@ -59,7 +59,7 @@ const WRITERS: readonly PlanWithWriter[] = [
 export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const measuredBitRates = await walkReplaced(media, options)
   const plan = await chooseWriter(media, { ...options, measuredBitRates })
-  for (const { encoding, input } of replacedStreams(plan)) {
+  for (const { encoding, input } of newStreams(plan)) {
     const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
     if (!encoding.codec.startsWith('pcm_')) {
       await proveEncoder(encoding, { sampleRate: input.sampleRate, channels }, options.signal)
@@ -81,7 +81,7 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOp
 
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
-  if (remux.container !== media.container || options.keepOriginal) {
+  if (remux.container !== media.container || options.keepOriginal || options.addTrack) {
     return remuxPlan(remux, [])
   }
   const encodings = new Map<number, AudioEncoding>()

@@ -8,8 +8,9 @@ import { encoderPriming } from './encode/encoder-priming.js'
 import { encodeDonor } from './encode-donor.js'
 import { type PacketFacts, readPacketFacts } from './packet-facts.js'
 import { feedOf, type MuxedVoice, type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
-import { type ReplacedStream, replacedStreams } from './remux/mux-command.js'
+import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
+import type { NewStream } from './remux/plan-streams.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
 import { spliceTrack } from './splice/splice-track.js'
 import { type DonorSource, SplicedPackets } from './splice/spliced-packets.js'
@@ -83,7 +84,7 @@ async function writeBytes(
   const runs: (readonly string[])[] = []
   const written: MuxResult['voices'][number][] = []
   const sources: DonorSource[] = []
-  for (const [place, stream] of replacedStreams(plan).entries()) {
+  for (const [place, stream] of newStreams(plan).entries()) {
     const made = await makeDonor(plan, writing, { place, stream }, voices, side, options)
     runs.push(...made.runs)
     sources.push(made.source)
@@ -112,7 +113,7 @@ interface MadeDonor {
 async function makeDonor(
   plan: MuxPlan,
   writing: Writing & { readonly kind: 'bytes' },
-  { place, stream }: { readonly place: number; readonly stream: ReplacedStream },
+  { place, stream }: { readonly place: number; readonly stream: NewStream },
   voices: ReadonlyMap<number, PcmStream>,
   side: SideFiles,
   { signal, changed }: MuxRunOptions,
@@ -154,7 +155,7 @@ async function makeDonor(
 /** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */
 async function withoutLeadIn(
   donor: DonorFormat,
-  { encoding }: ReplacedStream,
+  { encoding }: NewStream,
   { format }: PcmStream,
   signal: AbortSignal | undefined,
 ): Promise<DonorFormat> {

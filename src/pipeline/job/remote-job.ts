@@ -88,7 +88,8 @@ function requireLongLived({ input }: PlanRequest, { limits }: PipelineContext): 
 function requireWhole({ input, settings }: PlanRequest): void {
   const { segments, recipe, outputType, chunkSec, previewSec } = settings
   const partly = segments.length > 0 || chunkSec !== null || previewSec !== null || outputType !== null
-  const asIs = recipe.track === 'only' && recipe.channels === 'auto' && !recipe.keepOriginal && recipe.mix === 100
+  const oneTrack = !recipe.keepOriginal && !recipe.addTrack
+  const asIs = recipe.track === 'only' && recipe.channels === 'auto' && oneTrack && recipe.mix === 100
   const listens = recipe.onlyNoisy || recipe.skipClean
   if (!partly && asIs && !listens) return
   throw new UsageError(

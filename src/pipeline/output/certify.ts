@@ -5,7 +5,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/
 import { VOICED } from '../plan/ranges-to-send.js'
 import type { Certificate } from './certificate.js'
 import { judgeSound, judgesDialogue, QC_RULES } from './qc-standards.js'
-import type { Receipt } from './receipt.js'
+import { isRegenerated, type Receipt } from './receipt.js'
 
 /**
  * Measures a finished file against a delivery standard: its new tracks, or all of them if none is new. The voice is
@@ -24,7 +24,7 @@ export async function certify(
   const instruments = `ffmpeg ${version}: ebur128, silencedetect, aphasemeter`
   try {
     const media = await probe(path, { signal })
-    const replaced = streams.flatMap(({ fate, outputIndex }) => (fate === 'replaced' ? [outputIndex] : []))
+    const replaced = streams.filter(isRegenerated).map(({ outputIndex }) => outputIndex)
     const tracks: Certificate['tracks'] = []
     for (const stream of audioStreams(media)) {
       if (replaced.length > 0 && !replaced.includes(stream.index)) continue

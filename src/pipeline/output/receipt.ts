@@ -15,7 +15,9 @@ const fileSchema = z.object({
 })
 
 const streamFateSchema = z.object({
-  index: count.nullable().meta({ description: 'Index in the input; null for an added stream.' }),
+  index: count
+    .nullable()
+    .meta({ description: 'Index in the input. An added stream has the index of the one that was regenerated.' }),
   outputIndex: count.nullable().meta({ description: 'Index in the output; null for a dropped stream.' }),
   kind: z.enum(['video', 'audio', 'subtitle', 'data', 'attachment', 'unknown']),
   codec: z.string().nullable(),
@@ -26,6 +28,11 @@ const streamFateSchema = z.object({
   reason: z.string().nullable().meta({ description: 'Reason why a stream was dropped or converted.' }),
 })
 export type StreamFate = z.infer<typeof streamFateSchema>
+
+/** True for a stream with regenerated audio. */
+export function isRegenerated({ fate }: Pick<StreamFate, 'fate'>): boolean {
+  return fate === 'replaced' || fate === 'added'
+}
 
 const lossSchema = z.object({
   what: z.string().meta({ description: 'The thing that the output cannot carry.' }),

@@ -55,13 +55,14 @@ export function settingsOfConfig(
  * not make a finished file stale.
  */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
-  const { verify: _verify, qc: _qc, mix, onlyNoisy, skipClean, ...recipe } = settings.recipe
+  const { verify: _verify, qc: _qc, mix, onlyNoisy, skipClean, addTrack, ...recipe } = settings.recipe
   const { segments, outputType, chunkSec, previewSec, signed } = settings
   // Defaults are left out, so that outputs from before these settings keep their hash.
   const later = {
     ...(mix !== 100 && { mix }),
     ...(onlyNoisy && { onlyNoisy }),
     ...(skipClean && { skipClean }),
+    ...(addTrack && { addTrack }),
     ...(signed && { signed }),
   }
   return valueSha256({ recipe, ...later, segments, outputType, chunkSec, previewSec, serviceIdentity })

@@ -186,6 +186,7 @@ function muxOptions(
     fallbackCodec: recipe.audio.codec,
     fallbackBitRate: recipe.audio.bitRate,
     keepOriginal: recipe.keepOriginal,
+    addTrack: recipe.addTrack,
   }
 }
 

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { checkSchema } from '../../config/check-schema.js'
-import { mixSchema, onlyNoisySchema, qcSchema, skipCleanSchema } from '../../config/preset-schema.js'
+import { addTrackSchema, mixSchema, onlyNoisySchema, qcSchema, skipCleanSchema } from '../../config/preset-schema.js'
 import type { Config, Flags } from '../../config/resolve-config.js'
 import { outputTypeSchema } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
@@ -32,6 +32,7 @@ export const jobRequestSchema = z.strictObject({
   skipClean: skipCleanSchema.optional(),
   qc: qcSchema.optional(),
   keepOriginal: z.boolean().optional().meta({ description: 'Keep the original track as a second one, labelled.' }),
+  addTrack: addTrackSchema.optional(),
   force: z.boolean().optional().meta({ description: 'Process a finished job again and overwrite its output.' }),
 })
 export type JobRequestFile = z.infer<typeof jobRequestSchema>
@@ -80,8 +81,8 @@ function wrong(message: string, cause?: unknown): UsageError {
 
 /** Turns the settings of a written job into flags for `resolveConfig`. Missing settings are absent. */
 export function flagsOfRequest(request: JobRequestFile): Flags {
-  const { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal } = request
-  const settings = { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal }
+  const { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal, addTrack } = request
+  const settings = { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal, addTrack }
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Flags
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileUrl, type MediaInfo, runFfmpeg, safeInputOptions } from '../../media/index.js'
-import type { Receipt } from '../output/receipt.js'
+import { isRegenerated, type Receipt } from '../output/receipt.js'
 
 /** One side of a comparison. Each property is the path of a file, or a data address on a standalone page. */
 export interface Side {
@@ -56,10 +56,11 @@ export async function compareTracks(
   receipt: Pick<Receipt, 'streams' | 'segments'>,
   options: ComparisonOptions,
 ): Promise<readonly Comparison[]> {
-  const sounds = receipt.streams.filter(({ kind, index }) => kind === 'audio' && index !== null)
-  const replaced = sounds.flatMap(({ fate, index, outputIndex }, audioIndex) =>
-    fate === 'replaced' && index !== null && outputIndex !== null ? [{ audioIndex, index, outputIndex }] : [],
-  )
+  // A track and its copy in the output have the same index.
+  const sounds = [...new Set(receipt.streams.flatMap(({ kind, index }) => (kind === 'audio' ? [index] : [])))]
+  const replaced = receipt.streams.filter(isRegenerated).flatMap(({ index, outputIndex }) => {
+    return index === null || outputIndex === null ? [] : [{ audioIndex: sounds.indexOf(index), index, outputIndex }]
+  })
   const most = (options.mostSec ?? MOST_SEC) / Math.max(1, replaced.length)
   const duration = options.durationSec ?? most
   const isWhole = duration <= most

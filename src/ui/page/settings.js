@@ -70,6 +70,7 @@ export function startSettings(start, changed) {
         ...(!byId('channels-field').hidden && channels.value !== 'auto' && { channels: channels.value }),
         ...(Number(mix.value) !== start.mix && { mix: Number(mix.value) }),
         ...(byId('keep-original').checked && { keepOriginal: true }),
+        ...(byId('add-track').checked && { addTrack: true }),
         ...(byId('force').checked && { force: true }),
         ...(output !== '' && { output }),
       }

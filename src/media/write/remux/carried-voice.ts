@@ -8,8 +8,9 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { encodeInTurns } from '../encode/encode-in-turns.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from '../encode/encoder-turns.js'
-import { type MuxInput, type ReplacedStream, replacedStreams } from './mux-command.js'
+import { type MuxInput, newStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
+import type { NewStream } from './plan-streams.js'
 import type { VoiceFeed } from './voice-feed.js'
 
 /** A new voice as an input of the mux. */
@@ -26,7 +27,7 @@ export interface CarryOptions extends Pick<MuxInput, 'skipSamples'> {
 /** Feeds a voice as raw PCM, or encodes it in parallel if that saves time. */
 export async function carryVoice(
   { profile }: MuxPlan,
-  { encoding }: ReplacedStream,
+  { encoding }: NewStream,
   feed: VoiceFeed,
   { skipSamples, signal }: CarryOptions,
 ): Promise<CarriedVoice> {
@@ -55,13 +56,13 @@ export function isCarriedEncoded(
 
 /** Measures the encoders for {@link carryVoice} early: beside the cut it costs no time, before the mux it does. */
 export async function measureEncoders(plan: MuxPlan): Promise<void> {
-  await Promise.all(replacedStreams(plan).map(({ encoding, input }) => encoderPriming(encoding, pcmFormatFor(input))))
+  await Promise.all(newStreams(plan).map(({ encoding, input }) => encoderPriming(encoding, pcmFormatFor(input))))
 }
 
 /** Previews the voice input and the extra commands, without the figures that only the voice itself can give. */
 export function forecastVoice(
   { media, profile }: MuxPlan,
-  stream: ReplacedStream,
+  stream: NewStream,
   sample: SampleType,
 ): { readonly voice: MuxInput; readonly commands: readonly FfmpegCommand[] } {
   const format = { ...pcmFormatFor(stream.input), sample }

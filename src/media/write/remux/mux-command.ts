@@ -10,14 +10,13 @@ import { chapterOptions } from './chapter-options.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
 import { timesOutput } from './packet-times.js'
+import { isNewStream, type NewStream } from './plan-streams.js'
 import { hashOutput } from './stream-hash.js'
 import { transportIdentity } from './transport-identity.js'
 
-export type ReplacedStream = PlannedStream & { readonly fate: 'replaced' }
-
 /** A new voice as an input of the command. */
 export interface MuxInput {
-  readonly stream: ReplacedStream
+  readonly stream: NewStream
   /** Source of the samples: stdin (`pipe:0` in previews) or a temporary file. */
   readonly source: FfmpegInput['url']
   /** Null for raw PCM, which the mux encodes. */
@@ -41,8 +40,8 @@ export interface MuxSetting {
 }
 
 /** Streams of a plan that get a new voice, in output order. */
-export function replacedStreams(plan: MuxPlan): readonly ReplacedStream[] {
-  return plan.streams.filter((stream) => stream.fate === 'replaced')
+export function newStreams(plan: MuxPlan): readonly NewStream[] {
+  return plan.streams.filter(isNewStream)
 }
 
 /** Streams that are written, in output order. */
@@ -179,7 +178,8 @@ function mapOf(stream: PlannedStream, voices: readonly MuxInput[]): string {
 
 function codecOptions(stream: PlannedStream, voices: readonly MuxInput[]): readonly string[] {
   switch (stream.fate) {
-    case 'replaced': {
+    case 'replaced':
+    case 'added': {
       const { encoder, options } = stream.encoding
       const specifier = String(stream.outputIndex)
       const voice = voices.find((candidate) => candidate.stream === stream)
@@ -199,6 +199,5 @@ function codecOptions(stream: PlannedStream, voices: readonly MuxInput[]): reado
 /** Keeps each disposition; ffmpeg would otherwise choose defaults itself. */
 function dispositionOptions(stream: PlannedStream): readonly string[] {
   if (stream.fate === 'dropped') return []
-  const names = stream.fate === 'copied' ? stream.dispositions : stream.input.dispositions
-  return [`-disposition:${stream.outputIndex}`, names.join('+') || '0']
+  return [`-disposition:${stream.outputIndex}`, stream.dispositions.join('+') || '0']
 }

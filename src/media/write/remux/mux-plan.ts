@@ -1,57 +1,22 @@
 import { UsageError } from '../../../core/errors.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
+import { audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
-import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
+import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
+import {
+  CLEAR_DIALOGUE,
+  isNewStream,
+  type MuxOptions,
+  type NewStream,
+  type PlannedStream,
+  planStreams,
+} from './plan-streams.js'
 import { streamLosses } from './stream-losses.js'
-import { type StreamPassage, streamPassage } from './stream-passage.js'
+import { hasTrackMark } from './track-mark.js'
 
-export interface MuxOptions extends AudioChoices {
-  /** Audio tracks (`0:a:N`) that get a new voice. */
-  readonly replaced: readonly number[]
-  /** Those of them that change only in parts. */
-  readonly inParts?: readonly number[] | undefined
-  /** Target container by its usual extension; the input's own by default. */
-  readonly container?: string | undefined
-  /** Container to use if voxmux cannot write the input's own; `mkv` by default. */
-  readonly fallbackContainer?: string | undefined
-  /** Keep the original of each replaced track after the new one. */
-  readonly keepOriginal?: boolean | undefined
-}
-
-/** Fate of a stream. `outputIndex` is null for a dropped stream. */
-export type PlannedStream =
-  | {
-      readonly fate: 'copied'
-      readonly input: StreamInfo
-      readonly outputIndex: number
-      readonly dispositions: readonly string[]
-      readonly title: string | null
-      readonly reason: string | null
-    }
-  | {
-      readonly fate: 'replaced'
-      readonly input: AudioStreamInfo
-      readonly outputIndex: number
-      readonly encoding: AudioEncoding
-      readonly reason: string | null
-    }
-  | {
-      readonly fate: 'converted'
-      readonly input: StreamInfo
-      readonly outputIndex: number
-      readonly codec: string
-      readonly reason: string
-    }
-  | {
-      readonly fate: 'dropped'
-      readonly input: StreamInfo
-      readonly outputIndex: null
-      readonly reason: string
-      readonly isLoss: boolean
-    }
+export type { MuxOptions, PlannedStream } from './plan-streams.js'
 
 /** Everything that is decided before a file is written. */
 export interface MuxPlan {
@@ -99,7 +64,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   }
   const streams = planStreams(media, container, profile, options)
   requirePicture(media, container, streams)
-  const written = streams.flatMap(({ fate, input }) => (fate === 'dropped' ? [] : [input]))
+  const old = streams.flatMap(({ fate, input }) => (fate === 'dropped' || fate === 'added' ? [] : [input]))
   const losses: MuxLoss[] = [
     ...streams.flatMap((stream) =>
       stream.fate === 'dropped' && stream.isLoss
@@ -111,7 +76,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
         ? [{ what: `codec of ${describeStream(stream.input)}`, stream: stream.input.index, reason: stream.reason }]
         : [],
     ),
-    ...streamLosses(written, container),
+    ...streamLosses(old, container),
     ...fileLosses(media, container, profile),
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }
@@ -137,12 +102,10 @@ export function planOwnFile(
   const { media } = plan
   const streams = media.streams.map((input): PlannedStream => {
     const encoding = input.kind === 'audio' ? encodings.get(input.audioIndex) : undefined
-    const outputIndex = input.index
-    if (input.kind !== 'audio' || !encoding) {
-      return { fate: 'copied', input, outputIndex, dispositions: input.dispositions, title: null, reason: null }
-    }
+    const as = { outputIndex: input.index, dispositions: input.dispositions, title: null }
+    if (input.kind !== 'audio' || !encoding) return { fate: 'copied', input, ...as, reason: null }
     const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
-    return { fate: 'replaced', input, outputIndex, encoding, reason }
+    return { fate: 'replaced', input, ...as, encoding, reason }
   })
   const spliced = [...splices].filter(([, splice]) => typeof splice !== 'string')
   const splicedTracks = spliced.map(([track]) => track)
@@ -180,97 +143,6 @@ function targetContainer(media: MediaInfo, options: MuxOptions): string {
   return containerProfile(media.container) ? media.container : (options.fallbackContainer ?? 'mkv')
 }
 
-function planStreams(
-  media: MediaInfo,
-  container: string,
-  profile: ContainerProfile,
-  options: MuxOptions,
-): readonly PlannedStream[] {
-  let outputIndex = 0
-  const planned: PlannedStream[] = []
-  let soundTaken = false
-  for (const input of inTargetOrder(media.streams, profile)) {
-    const replaced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
-    if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
-      planned.push({
-        fate: 'dropped',
-        input,
-        outputIndex: null,
-        reason: `.${container} holds only one audio track`,
-        isLoss: true,
-      })
-      continue
-    }
-    if (input.kind === 'audio') soundTaken = true
-    if (replaced) {
-      planned.push(replacedStream(media, container, profile, options, input, outputIndex++))
-      if (!options.keepOriginal || profile.soundOnly) continue
-    }
-    const stream = passStream(streamPassage(input, media, container, profile), input, () => outputIndex++)
-    planned.push(replaced && stream.fate === 'copied' ? asOriginal(stream) : stream)
-  }
-  return planned
-}
-
-/** Moves attached files after all tracks, in their own order. */
-function inTargetOrder(streams: readonly StreamInfo[], { covers }: ContainerProfile): readonly StreamInfo[] {
-  if (covers !== 'attached') return streams
-  const isFile = (stream: StreamInfo) => stream.kind === 'attachment' || (stream.kind === 'video' && stream.isCover)
-  return [...streams.filter((stream) => !isFile(stream)), ...streams.filter(isFile)]
-}
-
-function replacedStream(
-  media: MediaInfo,
-  container: string,
-  profile: ContainerProfile,
-  options: MuxOptions,
-  input: AudioStreamInfo,
-  outputIndex: number,
-): PlannedStream {
-  const encoding = audioEncoding(input, profile, options)
-  if (!encoding) {
-    throw new UsageError('ERR_NO_ENCODER', `No codec that voxmux can write fits into .${container}.`, {
-      input: media.path,
-      remedies: ['Choose another container, for example mkv or mov.'],
-    })
-  }
-  const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
-  return { fate: 'replaced', input, outputIndex, encoding, reason }
-}
-
-function passStream(passage: StreamPassage, input: StreamInfo, next: () => number): PlannedStream {
-  switch (passage.kind) {
-    case 'copy':
-      return {
-        fate: 'copied',
-        input,
-        outputIndex: next(),
-        dispositions: input.dispositions,
-        title: null,
-        reason: null,
-      }
-    case 'convert':
-      return { fate: 'converted', input, outputIndex: next(), codec: passage.codec, reason: passage.reason }
-    case 'drop':
-      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: true }
-    case 'remake':
-      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: false }
-    default:
-      return passage satisfies never
-  }
-}
-
-/** Labels the original track that is kept beside the regenerated one, and takes away its default disposition. */
-function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): PlannedStream {
-  const name = stream.input.title
-  return {
-    ...stream,
-    dispositions: stream.dispositions.filter((disposition) => disposition !== 'default'),
-    title: name ? `${name} (original)` : 'Original',
-    reason: 'kept beside the regenerated track',
-  }
-}
-
 /** Tracks that change in parts, by place among the audio streams; a string is the reason why no packets can stay. */
 export type SplicePlans = ReadonlyMap<number, Pick<SpliceableTrack<unknown>, 'isIndexed'> | string>
 
@@ -284,7 +156,8 @@ function notes(
   return [
     ...moved,
     ...streams.flatMap((stream) => {
-      if (stream.fate !== 'replaced') return []
+      if (!isNewStream(stream)) return []
+      if (stream.fate === 'added') return [addedNote(stream, container)]
       const where = `Audio track ${stream.input.audioIndex}`
       if (stream.reason) return [`${where}: ${stream.reason}.`]
       if (stream.encoding.lossless) return []
@@ -294,4 +167,12 @@ function notes(
       return [`${codec}: it is re-encoded from start to end${splice ? `, because ${splice}` : ''}.`]
     }),
   ]
+}
+
+function addedNote({ input, encoding, dispositions, title }: NewStream, container: string): string {
+  const marked =
+    dispositions.includes(CLEAR_DIALOGUE) || hasTrackMark(container)
+      ? ''
+      : ` .${container} has no mark for clear dialogue.`
+  return `Audio track ${input.audioIndex} stays, and "${title}" (${encoding.codec}) is added after all tracks.${marked}`
 }

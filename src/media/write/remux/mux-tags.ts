@@ -1,6 +1,8 @@
 import { quickTimeLanguage } from './languages.js'
 import { WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { isNewStream, type WrittenStream } from './plan-streams.js'
+import { titleWithRoom } from './track-mark.js'
 
 /** Packet statistics that some muxers write as tags; wrong after the track is re-encoded. */
 export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
@@ -10,11 +12,11 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
   if (stream.fate === 'dropped') return []
   const target = `-metadata:s:${stream.outputIndex}`
   const copied = [`-map_metadata:s:${stream.outputIndex}`, `0:s:${stream.input.index}`]
-  const stale =
-    stream.fate === 'replaced'
-      ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
-      : []
-  const title = stream.fate === 'copied' && stream.title !== null ? [target, `title=${stream.title}`] : []
+  const stale = isNewStream(stream)
+    ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
+    : []
+  const room = stream.fate === 'added' && stream.title !== null ? titleWithRoom(stream.title, plan.container) : null
+  const title = stream.title !== null ? [target, `title=${room ?? stream.title}`] : []
   return [
     ...copied,
     ...stale.flatMap((name) => [target, `${name}=`]),
@@ -25,8 +27,8 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
 }
 
 /** QuickTime and mp4 keep the title of a track as the name of its handler. */
-function handlerName(plan: MuxPlan, stream: PlannedStream): readonly string[] {
-  const title = (stream.fate === 'copied' ? stream.title : null) ?? stream.input.title
+function handlerName(plan: MuxPlan, stream: WrittenStream): readonly string[] {
+  const title = stream.title ?? stream.input.title
   return isMp4Family(plan) && title !== null ? [`-metadata:s:${stream.outputIndex}`, `handler_name=${title}`] : []
 }
 

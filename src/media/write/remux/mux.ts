@@ -18,11 +18,13 @@ import { extractAttached } from './attached-files.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { hasIndexFirst } from './index-first.js'
 import { writeQuickTimeLanguages } from './languages.js'
-import { type MuxInput, type MuxSetting, muxCommand, type ReplacedStream, replacedStreams } from './mux-command.js'
+import { type MuxInput, type MuxSetting, muxCommand, newStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
+import type { NewStream } from './plan-streams.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
 import type { SyncSample } from './sync-reference.js'
+import { writeTrackMarks } from './track-mark.js'
 import { VoiceFeed } from './voice-feed.js'
 
 export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
@@ -81,7 +83,7 @@ export async function mux(
   partPath: string,
   options: MuxRunOptions = {},
 ): Promise<MuxResult> {
-  const fed = replacedStreams(plan).map((stream) => ({ stream, ...feedOf(plan, stream, voices) }))
+  const fed = newStreams(plan).map((stream) => ({ stream, ...feedOf(plan, stream, voices) }))
   const folder = options.workFolder ?? dirname(partPath)
   const spilled: string[] = []
   try {
@@ -116,6 +118,7 @@ export async function mux(
       input: plan.media.path,
     })
     if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
+    await writeTrackMarks(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav')
       await copyWaveChunks(plan.media.path, partPath, await bextFields(plan, partPath, fed[0]?.voice, options.signal))
     await syncFile(partPath)
@@ -141,7 +144,7 @@ export async function mux(
 }
 
 /** Wraps the voice of a track to count it and to keep samples for the sync check. */
-export function feedOf(plan: MuxPlan, stream: ReplacedStream, voices: ReadonlyMap<number, PcmStream>) {
+export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<number, PcmStream>) {
   const voice = voices.get(stream.input.audioIndex)
   if (!voice) {
     throw new UsageError('ERR_VOICE_MISSING', `No new voice was given for audio track ${stream.input.audioIndex}.`, {
@@ -162,7 +165,7 @@ function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
 /** Computes the skip and the delay with which a player plays the voice at its place. */
 async function voiceTiming(
   { media, profile }: MuxPlan,
-  { encoding, input }: ReplacedStream,
+  { encoding, input }: NewStream,
   voice: PcmStream,
   signal: AbortSignal | undefined,
 ): Promise<Pick<MuxInput, 'skipSamples' | 'delaySamples'>> {

@@ -28,6 +28,11 @@ const DISPOSITIONS: Readonly<Record<string, readonly string[]>> = {
 /** Dispositions whose loss is not reported. */
 const UNREMARKABLE = new Set(['default', 'attached_pic', 'still_image', 'timed_thumbnails', 'dependent', 'metadata'])
 
+/** True if ffmpeg writes a disposition of a stream into a container. */
+export function keepsDisposition(container: string, disposition: string): boolean {
+  return (DISPOSITIONS[container] ?? []).includes(disposition)
+}
+
 /** Lists the facts of written streams that the target container cannot keep. */
 export function streamLosses(written: readonly StreamInfo[], container: string): readonly MuxLoss[] {
   return written.flatMap((input) => {
@@ -35,7 +40,7 @@ export function streamLosses(written: readonly StreamInfo[], container: string):
     const name = `${input.kind} stream ${input.index}`
     const lost = (what: string, reason: string) => ({ what: `${what} of ${name}`, stream: input.index, reason })
     const unwritten = input.dispositions.filter(
-      (disposition) => !UNREMARKABLE.has(disposition) && !(DISPOSITIONS[container] ?? []).includes(disposition),
+      (disposition) => !UNREMARKABLE.has(disposition) && !keepsDisposition(container, disposition),
     )
     return [
       ...languageLoss(input.language, container).map((reason) => lost(`language (${input.language})`, reason)),

@@ -1,4 +1,4 @@
-import type { MuxPlan } from './mux-plan.js'
+import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Range of packet ids that the mpegts muxer accepts. */
 const LEAST_PID = 16
@@ -14,12 +14,17 @@ export function transportIdentity({ media, profile, streams }: MuxPlan): readonl
   const [program, ...others] = media.programs ?? []
   if (profile.muxer !== 'mpegts' || !program || others.length > 0) return []
   const { id, pmtPid, name, provider } = program
+  const most = Math.max(LEAST_PID, ...streams.map(({ input }) => input.id ?? 0))
+  const added = streams.filter(({ fate }) => fate === 'added')
+  const pidOf = (stream: PlannedStream) =>
+    stream.fate === 'added' ? most + 1 + added.indexOf(stream) : (stream.input.id ?? 0)
   const isTablePid = pmtPid !== null && pmtPid >= LEAST_PID && pmtPid <= MOST_TABLE_PID
   return [
     ...(id !== null && id > 0 ? ['-mpegts_service_id', String(id)] : []),
     ...(isTablePid ? ['-mpegts_pmt_start_pid', String(pmtPid)] : []),
-    ...streams.flatMap(({ input, outputIndex }) => {
-      const pid = input.id ?? 0
+    ...streams.flatMap((stream) => {
+      const { outputIndex } = stream
+      const pid = pidOf(stream)
       return outputIndex === null || pid < LEAST_PID || pid > MOST_PID ? [] : ['-streamid', `${outputIndex}:${pid}`]
     }),
     // A space, because ffmpeg replaces an empty name by its own.

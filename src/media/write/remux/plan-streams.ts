@@ -1,0 +1,222 @@
+import { UsageError } from '../../../core/errors.js'
+import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
+import type { ContainerProfile } from '../container-profile.js'
+import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
+import { keepsDisposition } from './stream-losses.js'
+import { type StreamPassage, streamPassage } from './stream-passage.js'
+import { hasTrackMark } from './track-mark.js'
+
+/**
+ * ffmpeg's name of `FlagHearingImpaired` in Matroska and of `audio_type` 2 in transport streams. Not `clean_effects`:
+ * that is all sound but the dialogue.
+ */
+export const CLEAR_DIALOGUE = 'hearing_impaired'
+
+export interface MuxOptions extends AudioChoices {
+  /** Audio tracks (`0:a:N`) that get a new voice. */
+  readonly replaced: readonly number[]
+  /** Those of them that change only in parts. */
+  readonly inParts?: readonly number[] | undefined
+  /** Target container by its usual extension; the input's own by default. */
+  readonly container?: string | undefined
+  /** Container to use if voxmux cannot write the input's own; `mkv` by default. */
+  readonly fallbackContainer?: string | undefined
+  /** Keep the original of each replaced track after the new one. */
+  readonly keepOriginal?: boolean | undefined
+  /** Leave every track as it is, and add the new ones after them. */
+  readonly addTrack?: boolean | undefined
+}
+
+/** A stream with a new voice. */
+export interface NewStream {
+  /** `input` is the track that was regenerated. An added stream stands beside it. */
+  readonly fate: 'replaced' | 'added'
+  readonly input: AudioStreamInfo
+  readonly outputIndex: number
+  readonly dispositions: readonly string[]
+  readonly title: string | null
+  readonly encoding: AudioEncoding
+  readonly reason: string | null
+}
+
+/** Fate of a stream. `outputIndex` is null for a dropped stream. */
+export type PlannedStream =
+  | {
+      readonly fate: 'copied'
+      readonly input: StreamInfo
+      readonly outputIndex: number
+      readonly dispositions: readonly string[]
+      /** A new title; null for that of the input. */
+      readonly title: string | null
+      readonly reason: string | null
+    }
+  | NewStream
+  | {
+      readonly fate: 'converted'
+      readonly input: StreamInfo
+      readonly outputIndex: number
+      readonly dispositions: readonly string[]
+      readonly title: null
+      readonly codec: string
+      readonly reason: string
+    }
+  | {
+      readonly fate: 'dropped'
+      readonly input: StreamInfo
+      readonly outputIndex: null
+      readonly reason: string
+      readonly isLoss: boolean
+    }
+
+/** True for a stream with a new voice. */
+export function isNewStream(stream: PlannedStream): stream is NewStream {
+  return stream.fate === 'replaced' || stream.fate === 'added'
+}
+
+/** A stream of the output. */
+export type WrittenStream = Exclude<PlannedStream, { readonly fate: 'dropped' }>
+
+/**
+ * Decides the fate of every stream, in output order. Dropped streams keep their place in the input.
+ *
+ * @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED
+ */
+export function planStreams(
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+  options: MuxOptions,
+): readonly PlannedStream[] {
+  let outputIndex = 0
+  const planned: PlannedStream[] = []
+  let soundTaken = false
+  for (const { input, isAdded } of inTargetOrder(media.streams, profile, options)) {
+    if (isAdded) {
+      planned.push(addedStream(newStream(media, container, profile, options, input, outputIndex++), container))
+      continue
+    }
+    const isVoiced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
+    if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
+      planned.push({
+        fate: 'dropped',
+        input,
+        outputIndex: null,
+        reason: `.${container} holds only one audio track`,
+        isLoss: true,
+      })
+      continue
+    }
+    if (input.kind === 'audio') soundTaken = true
+    if (isVoiced && !options.addTrack) {
+      planned.push(newStream(media, container, profile, options, input, outputIndex++))
+      if (!options.keepOriginal || profile.soundOnly) continue
+    }
+    const stream = passStream(streamPassage(input, media, container, profile), input, () => outputIndex++)
+    if (isVoiced && options.addTrack) requireRoom(media, container, profile, stream)
+    planned.push(isVoiced && options.keepOriginal && stream.fate === 'copied' ? asOriginal(stream) : stream)
+  }
+  return planned
+}
+
+type Placed =
+  | { readonly input: StreamInfo; readonly isAdded: false }
+  | { readonly input: AudioStreamInfo; readonly isAdded: true }
+
+/** Adds tracks after all others, so that these keep their numbers. Attached files come last, in their own order. */
+function inTargetOrder(
+  streams: readonly StreamInfo[],
+  { covers }: ContainerProfile,
+  { addTrack, replaced }: MuxOptions,
+): readonly Placed[] {
+  const isFile = (stream: StreamInfo) =>
+    covers === 'attached' && (stream.kind === 'attachment' || (stream.kind === 'video' && stream.isCover))
+  const old = (input: StreamInfo): Placed => ({ input, isAdded: false })
+  const added = streams.flatMap((input): readonly Placed[] =>
+    addTrack && input.kind === 'audio' && replaced.includes(input.audioIndex) ? [{ input, isAdded: true }] : [],
+  )
+  return [...streams.filter((stream) => !isFile(stream)).map(old), ...added, ...streams.filter(isFile).map(old)]
+}
+
+/** Refuses an output that cannot hold the original as it is and one more track of sound. */
+function requireRoom(media: MediaInfo, container: string, profile: ContainerProfile, original: PlannedStream): void {
+  const isSingle = profile.soundOnly || profile.muxer === 'flv'
+  if (!isSingle && original.fate === 'copied') return
+  const why = isSingle ? 'it holds only one audio track' : original.reason
+  throw new UsageError('ERR_TRACK_NOT_ADDED', `No track can be added to a .${container} of ${media.path}: ${why}.`, {
+    input: media.path,
+    remedies: [`Name an output that holds several tracks, such as .${pictureOf(media) ? 'mkv' : 'mka'}.`],
+  })
+}
+
+function newStream(
+  media: MediaInfo,
+  container: string,
+  profile: ContainerProfile,
+  options: MuxOptions,
+  input: AudioStreamInfo,
+  outputIndex: number,
+): NewStream {
+  const encoding = audioEncoding(input, profile, options)
+  if (!encoding) {
+    throw new UsageError('ERR_NO_ENCODER', `No codec that voxmux can write fits into .${container}.`, {
+      input: media.path,
+      remedies: ['Choose another container, for example mkv or mov.'],
+    })
+  }
+  const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
+  return { fate: 'replaced', input, outputIndex, dispositions: input.dispositions, title: null, encoding, reason }
+}
+
+/** Labels a new track beside its original, which stays the default. */
+function addedStream(stream: NewStream, container: string): PlannedStream {
+  const { dispositions, title } = stream.input
+  const roles = dispositions.filter((disposition) => disposition !== 'default' && disposition !== CLEAR_DIALOGUE)
+  return {
+    ...stream,
+    fate: 'added',
+    dispositions:
+      keepsDisposition(container, CLEAR_DIALOGUE) && !hasTrackMark(container) ? [...roles, CLEAR_DIALOGUE] : roles,
+    title: title === null ? 'Clear dialogue' : `${title} (clear dialogue)`,
+  }
+}
+
+function passStream(passage: StreamPassage, input: StreamInfo, next: () => number): PlannedStream {
+  switch (passage.kind) {
+    case 'copy':
+      return {
+        fate: 'copied',
+        input,
+        outputIndex: next(),
+        dispositions: input.dispositions,
+        title: null,
+        reason: null,
+      }
+    case 'convert':
+      return {
+        fate: 'converted',
+        input,
+        outputIndex: next(),
+        dispositions: input.dispositions,
+        title: null,
+        codec: passage.codec,
+        reason: passage.reason,
+      }
+    case 'drop':
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: true }
+    case 'remake':
+      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: false }
+    default:
+      return passage satisfies never
+  }
+}
+
+/** Labels the original track that is kept beside the regenerated one, and takes away its default disposition. */
+function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): PlannedStream {
+  const name = stream.input.title
+  return {
+    ...stream,
+    dispositions: stream.dispositions.filter((disposition) => disposition !== 'default'),
+    title: name ? `${name} (original)` : 'Original',
+    reason: 'kept beside the regenerated track',
+  }
+}
