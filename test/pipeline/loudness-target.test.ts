@@ -13,7 +13,7 @@ it.each([
   'a voice that is %s meets its target by the judgement of ffmpeg',
   async (_what, filter, targetLufs, truePeakDbtp) => {
     const input = bench.folder.file('talk.wav')
-    await ffmpeg('-i', fixture('interview.mp4'), '-vn', '-af', filter, '-c:a', 'pcm_s24le', input)
+    await ffmpeg('-t', '8', '-i', fixture('interview.mp4'), '-vn', '-af', filter, '-c:a', 'pcm_s24le', input)
     const loudness = { targetLufs, truePeakDbtp }
     const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
     expect(event).toMatchObject({ status: 'done', error: null })
@@ -30,7 +30,7 @@ it.each([
   ['reckons a gain in the numbers of the track', { targetLufs: -23, truePeakDbtp: -1 }, 'f32le'],
 ])('%s', async (_what, loudness, pcm) => {
   const input = bench.folder.file('talk.m4a')
-  await ffmpeg('-i', fixture('interview.mp4'), '-vn', '-c:a', 'copy', input)
+  await ffmpeg('-t', '4', '-i', fixture('interview.mp4'), '-vn', '-c:a', 'copy', input)
   const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
   expect(event).toMatchObject({ status: 'done', error: null })
   expect(receipt?.ffmpeg.runs.flat()).toContain(pcm)

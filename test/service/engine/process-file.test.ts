@@ -15,8 +15,11 @@ import { channelOf } from '../../helpers/sound/pcm-chunks.js'
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-'))
 const pool = new VoicePool({ workers: 2 })
 const at = (name: string) => join(folder, name)
-const SECONDS = 4
+const SECONDS = process.env.VOXMUX_SOAK ? 4 : 2.5
 const { noisy, clean } = noisySpeech(SECONDS * 48_000, { noiseGain: 0.1, seed: 7 })
+
+/** A type of each kind: lossless, lossy, one with a container of its own and one without. The soak writes all. */
+const TYPES = ['wav', 'mp3', 'aac', 'm4a', 'opus'] as const
 
 /** Suppressed noise moves the peak of the correlation with the noisy input a little: 0.05 ms at 48 kHz. */
 const PEAK_SAMPLES = 2
@@ -52,7 +55,7 @@ function ffmpeg(...args: string[]): void {
 }
 
 describe('processFile', () => {
-  test.each(outputTypeSchema.options)(
+  test.each(process.env.VOXMUX_SOAK ? outputTypeSchema.options : TYPES)(
     'writes %s: playable, in sync, of the right length, with less noise',
     async (type) => {
       const output = at(`out.${type}`)
@@ -71,15 +74,17 @@ describe('processFile', () => {
     },
   )
 
-  test.each([
+  const traitful = [
     {
       name: '44.1 kHz stereo, 24 bits',
       args: ['-ar', '44100', '-ac', '2', '-c:a', 'pcm_s24le'],
       file: 'a.wav',
       rate: 44_100,
     },
-    { name: '96 kHz, float', args: ['-ar', '96000', '-c:a', 'pcm_f32le'], file: 'b.wav', rate: 96_000 },
     { name: '16 kHz FLAC', args: ['-ar', '16000', '-c:a', 'flac'], file: 'c.flac', rate: 16_000 },
+  ]
+  const further = [
+    { name: '96 kHz, float', args: ['-ar', '96000', '-c:a', 'pcm_f32le'], file: 'b.wav', rate: 96_000 },
     {
       name: '48 kHz FLAC of 24 bits',
       args: ['-c:a', 'flac', '-sample_fmt', 's32', '-bits_per_raw_sample', '24'],
@@ -87,7 +92,9 @@ describe('processFile', () => {
       rate: 48_000,
     },
     { name: '22.05 kHz AIFF, 8 bits', args: ['-ar', '22050', '-c:a', 'pcm_s8'], file: 'e.aiff', rate: 22_050 },
-  ])('keeps rate, layout, width, length and place: $name', async ({ args, file, rate }) => {
+  ]
+  const kept = process.env.VOXMUX_SOAK ? [...traitful, ...further] : traitful
+  test.each(kept)('keeps rate, layout, width, length and place: $name', async ({ args, file, rate }) => {
     ffmpeg('-i', at('noisy.wav'), ...args, at(file))
     await processFile({ input: at(file), output: at(`out-${file}`), pool })
     const [before] = audioStreams(await probe(at(file)))
@@ -134,11 +141,11 @@ describe('processFile', () => {
   })
 
   test('takes a part alone, to the sample, and clamps its end', async () => {
-    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 1, endSec: 2.5, pool })
+    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 1, endSec: 2, pool })
     const samples = decoded(at('part.wav'), { rate: 48_000, channels: 1 })
-    expect(samples.length).toBe(72_000)
-    expect(Math.abs(bestLag(noisy.subarray(48_000, 120_000), samples, 600))).toBeLessThanOrEqual(PEAK_SAMPLES)
-    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 3, endSec: 99, pool })
+    expect(samples.length).toBe(48_000)
+    expect(Math.abs(bestLag(noisy.subarray(48_000, 96_000), samples, 600))).toBeLessThanOrEqual(PEAK_SAMPLES)
+    await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: SECONDS - 1, endSec: 99, pool })
     expect(decoded(at('part.wav'), { rate: 48_000, channels: 1 }).length).toBe(48_000)
   })
 
