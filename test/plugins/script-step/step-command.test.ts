@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { eventsOf, runCli, startCli } from '../../helpers/voxmux-cli.js'
 import { stepBench } from './step-bench.js'
 
@@ -8,10 +9,10 @@ const bench = stepBench()
 const SUCCEEDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
 const IN_PROGRESS = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
 
-async function step(jobs: unknown, ...flags: readonly string[]) {
+async function step(jobs: unknown, flags: readonly string[] = [], run = runCliInProcess) {
   const path = bench.folder.file('job.json')
   await writeFile(path, typeof jobs === 'string' ? jobs : JSON.stringify(jobs))
-  const result = await runCli(['step', 'job.json', ...flags], bench.options)
+  const result = await run(['step', 'job.json', ...flags], bench.options)
   const events = eventsOf(result)
   return { ...result, events, last: events.at(-1) ?? { event: 'none' } }
 }
@@ -19,7 +20,7 @@ async function step(jobs: unknown, ...flags: readonly string[]) {
 describe('voxmux step', () => {
   it('speaks NDJSON without being asked, ends with status, output and receipt, and skips what is done', async () => {
     await bench.take('speech.wav')
-    const { exitCode, events, last } = await step({ input: 'speech.wav', preset: 'podcast' })
+    const { exitCode, events, last } = await step({ input: 'speech.wav', preset: 'podcast' }, [], runCli)
     expect(exitCode).toBe(0)
     expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['progress', 'file', 'result']))
     expect(last).toMatchObject({
@@ -47,12 +48,12 @@ describe('voxmux step', () => {
   it('submits with --wait 0 and exit 3, and collects with the same command', async () => {
     const jobs = [{ input: await bench.voice(0) }, { input: await bench.voice(1) }]
     bench.server.behaviour.states = IN_PROGRESS
-    const submitted = await step(jobs, '--wait', '0')
+    const submitted = await step(jobs, ['--wait', '0'], runCli)
     expect(submitted.last).toMatchObject({ exitCode: 3, pending: 2 })
     expect(bench.server.calls).toMatchObject({ startProcess: 2, getFilesStatus: 0 })
-    expect((await step(jobs, '--wait', '0')).last).toMatchObject({ exitCode: 3, pending: 2 })
+    expect((await step(jobs, ['--wait', '0'])).last).toMatchObject({ exitCode: 3, pending: 2 })
     bench.server.behaviour.states = SUCCEEDED
-    expect((await step(jobs, '--wait', '0')).last).toMatchObject({ exitCode: 0, done: 2 })
+    expect((await step(jobs, ['--wait', '0'])).last).toMatchObject({ exitCode: 0, done: 2 })
     expect(bench.server.charges).toBe(2)
   })
 
@@ -102,13 +103,13 @@ describe('voxmux step', () => {
   it('reads stdin, and says so where that is closed', async () => {
     const closed = await runCli(['step', '-'], bench.options)
     expect(eventsOf(closed)).toMatchObject([{ event: 'result', exitCode: 2, error: { code: 'ERR_JOB_REQUEST' } }])
-    const none = await runCli(['step', 'none.json'], bench.options)
+    const none = await runCliInProcess(['step', 'none.json'], bench.options)
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('does not exist') })
   })
 
   it('refuses a --wait that is no time', async () => {
-    expect(await step({ input: 'a.wav' }, '--wait', '-3')).toMatchObject({ exitCode: 2 })
-    expect(await step({ input: 'a.wav' }, '--wait', 'long')).toMatchObject({ exitCode: 2 })
+    expect(await step({ input: 'a.wav' }, ['--wait', '-3'])).toMatchObject({ exitCode: 2 })
+    expect(await step({ input: 'a.wav' }, ['--wait', 'long'])).toMatchObject({ exitCode: 2 })
   })
 
   it('ends with a result on Ctrl-C too', async () => {
@@ -124,7 +125,7 @@ describe('voxmux step', () => {
   })
 
   it('prints the JSON Schema of a job, by which others can check theirs', async () => {
-    const { stdout, exitCode } = await runCli(['step', '--schema'], bench.options)
+    const { stdout, exitCode } = await runCliInProcess(['step', '--schema'], bench.options)
     expect(exitCode).toBe(0)
     const schema = z.fromJSONSchema(JSON.parse(stdout))
     const job = { input: 'a.mov', output: 'out/', preset: 'podcast', segments: [{ startSec: 1, endSec: 2 }], track: 0 }
