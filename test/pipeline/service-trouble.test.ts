@@ -26,7 +26,6 @@ describe('a service in trouble', () => {
   })
 
   it.each([
-    ['registerFile', { kind: 'status', status: 401 }, 'ERR_AUTH_FAILED', 6],
     ['registerFile', { kind: 'status', status: 403 }, 'ERR_ACCESS_DENIED', 6],
     ['getFilesStatus', { kind: 'status', status: 503 }, 'ERR_SERVICE_BUSY', 4],
   ] as const)('%s answering %j for good ends with %s', async (operation, fault, code, exitCode) => {
