@@ -56,6 +56,11 @@ export const mixSchema = z
   .max(100)
   .meta({ description: 'Percent of the regenerated voice in the output; the rest is the original.' })
 
+/** `--bed`: what happens to music under a voice. */
+export const bedSchema = z.enum(['keep', 'lower']).meta({
+  description: 'Music under a voice: `keep` leaves it, `lower` makes it 6 dB quieter, under speech as in pauses.',
+})
+
 /** `--only-noisy`, in presets, jobs and watched folders. */
 export const onlyNoisySchema = z.boolean().meta({
   description: 'Send only parts in which voxmux finds noise around a voice. All else stays as it is.',
@@ -94,6 +99,7 @@ export const recipeSchema = z.strictObject({
   ...{ voice, segments, audio, loudness: loudness.nullable(), ...leaves },
   // Jobs that were queued before these settings existed do not name them.
   mix: mixSchema.default(100),
+  bed: bedSchema.default('keep'),
   onlyNoisy: onlyNoisySchema.default(false),
   skipClean: skipCleanSchema.default(false),
   qc: qcSchema.default(null),
@@ -115,6 +121,7 @@ export const recipePartSchema = z.strictObject({
     .optional()
     .meta({ description: 'Loudness target; null keeps the loudness of the regenerated audio.' }),
   mix: mixSchema.optional(),
+  bed: bedSchema.optional(),
   onlyNoisy: onlyNoisySchema.optional(),
   skipClean: skipCleanSchema.optional(),
   qc: qcSchema.optional(),
@@ -140,6 +147,7 @@ export const DEFAULT_RECIPE: Recipe = {
   audio: { codec: 'aac', bitRate: 192_000, container: 'mkv' },
   loudness: null,
   mix: 100,
+  bed: 'keep',
   onlyNoisy: false,
   skipClean: false,
   qc: null,

@@ -57,6 +57,7 @@ export async function startUi(options: UiOptions): Promise<Ui> {
     presets: await describedPresets(preset),
     preset: preset.name,
     mix: recipe.mix,
+    bed: recipe.bed,
   }
   const { url, close } = await startPageServer({
     ...{ name: 'page', routes: UI_ROUTES, files: readPageFiles(PAGE), token, guardsReading: true, port, logger },

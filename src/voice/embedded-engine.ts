@@ -1,3 +1,4 @@
+import { lowerBed } from './bed/lower-bed.js'
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
 import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from './engine.js'
 import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
@@ -55,6 +56,10 @@ export async function createEmbeddedEngine(
       const channels = await restoreBlock(block, settings, gain, listenInto(probabilities))
       return { channels, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
+    lowerBed: async (block: Block): Promise<RegeneratedBlock> => ({
+      channels: await lowerBed(block, gain, listenInto([])),
+      probability: null,
+    }),
     judge: async (block: Block): Promise<JudgedBlock> => {
       const probabilities: Float32Array[] = []
       const judged = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)

@@ -25,6 +25,8 @@ export interface JudgedBlock {
 export interface VoiceEngine {
   readonly plan: BlockPlan
   regenerate(block: Block): Promise<RegeneratedBlock>
+  /** Computes the difference that lowers music under a voice: exactly 0 without music. */
+  lowerBed(block: Block): Promise<RegeneratedBlock>
   judge(block: Block): Promise<JudgedBlock>
   /** Probability of voice of each 10 ms of the block, as {@link regenerate} measures it; null as above. */
   detect(block: Block): Promise<Float32Array<ArrayBuffer> | null>

@@ -1,6 +1,7 @@
 import { throwIfAborted } from '../core/abort.js'
 import { linkedAbort } from '../core/linked-abort.js'
-import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import { LOWER_REACH_SEC } from './bed/lower-bed.js'
+import { type Block, type BlockPlan, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock } from './engine.js'
 import type { VoicePool } from './voice-pool.js'
 import type { VoiceTally } from './voice-tally.js'
@@ -39,10 +40,23 @@ export async function* correct(input: VoiceInput, options: RegenerateOptions): A
   yield* workThrough(input, options, (block, signal) => options.pool.correct(block, { signal }))
 }
 
+/**
+ * The difference that lowers music under a voice by {@link BED_LOWER_DB}, for each sample of the input: exactly 0 without
+ * music. The music falls as far under speech as in the pauses.
+ */
+export async function* lowerBeds(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+  const { pool } = options
+  const reach = Math.round(LOWER_REACH_SEC * SAMPLE_RATE)
+  const { blockSamples, beforeSamples, afterSamples } = pool.plan
+  const plan = { blockSamples, beforeSamples: beforeSamples + reach, afterSamples: afterSamples + reach }
+  yield* workThrough(input, options, (block, signal) => pool.lowerBed(block, { signal }), plan)
+}
+
 async function* workThrough(
   input: VoiceInput,
   options: RegenerateOptions,
   work: (block: Block, signal: AbortSignal) => Promise<RegeneratedBlock>,
+  plan: BlockPlan = options.pool.plan,
 ): AsyncGenerator<Buffer> {
   const { pool, tally } = options
   const { controller, release } = linkedAbort(options.signal)
@@ -56,7 +70,7 @@ async function* workThrough(
     return interleave(block.channels)
   }
   try {
-    for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
+    for await (const block of cutBlocks(input.chunks, input.channelCount, plan)) {
       throwIfAborted(signal)
       const result = work(block, signal)
       // Waited for in order, below; until then a failure is not unheard.

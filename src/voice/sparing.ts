@@ -9,20 +9,24 @@ import { FRAME_SAMPLES } from './rnnoise.js'
 export function sparing(engine: VoiceEngine): VoiceEngine {
   return {
     plan: engine.plan,
-    regenerate: async (block) => {
-      if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
-      const [first, ...others] = block.channels
-      if (!first || others.length === 0 || !others.every((other) => isSame(first, other))) {
-        return engine.regenerate(block)
-      }
-      const { channels, probability } = await engine.regenerate({ ...block, channels: [first] })
-      return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
-    },
+    regenerate: spared(engine.regenerate),
+    lowerBed: spared(engine.lowerBed),
     judge: async (block) => {
       const nothing = noVoice(block)
       return isSilent(block) ? { strength: nothing, bed: nothing, probability: nothing } : engine.judge(block)
     },
     detect: async (block) => (isSilent(block) ? noVoice(block) : engine.detect(block)),
+  }
+}
+
+/** Silence is returned as it is: it is also what to add to silence. */
+function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
+  return async (block) => {
+    if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
+    const [first, ...others] = block.channels
+    if (!first || others.length === 0 || !others.every((other) => isSame(first, other))) return work(block)
+    const { channels, probability } = await work({ ...block, channels: [first] })
+    return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
   }
 }
 

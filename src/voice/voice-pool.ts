@@ -62,6 +62,11 @@ export class VoicePool {
     return this.#ask({ task: 'correct', block }, options.signal)
   }
 
+  /** The difference that lowers music under a voice: exactly 0 without music. Errors as {@link regenerate}. */
+  async lowerBed(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
+    return this.#ask({ task: 'lower-bed', block }, options.signal)
+  }
+
   /** How much the block needs regeneration; errors as {@link regenerate}. */
   async judge(block: Block, options: BlockOptions = {}): Promise<JudgedBlock> {
     const { channels, probability } = await this.#ask({ task: 'judge', block }, options.signal)

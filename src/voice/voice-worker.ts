@@ -28,6 +28,8 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
         return { ok: true, ...(await loaded.regenerate(block)) }
       case 'correct':
         return { ok: true, ...correction(block, await loaded.regenerate(block)) }
+      case 'lower-bed':
+        return { ok: true, ...(await loaded.lowerBed(block)) }
       case 'judge': {
         const { strength, bed, probability } = await loaded.judge(block)
         return { ok: true, channels: [strength, bed], probability }

@@ -3,8 +3,8 @@ import type { Block } from './block-plan.js'
 
 /** A request from the pool to a worker. */
 export interface WorkerRequest {
-  /** `correct`: what regeneration would add to the input. */
-  readonly task: 'regenerate' | 'correct' | 'judge' | 'detect'
+  /** `correct` and `lower-bed`: what regeneration, or a lower bed, would add to the input. */
+  readonly task: 'regenerate' | 'correct' | 'lower-bed' | 'judge' | 'detect'
   readonly block: Block
 }
 

@@ -7,9 +7,10 @@ import { ffmpeg, testFolder } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 it('says how long music plays, and what happens to it', () => {
-  expect(bedLine(0.4, true)).toBeNull()
-  expect(bedLine(12, true)).toBe('Music plays under the voice for 0:12.000. The sound stays as it is there.')
-  expect(bedLine(12, false)).toContain('A service may change it.')
+  expect(bedLine(0.4, 'keep', true)).toBeNull()
+  expect(bedLine(12, 'keep', true)).toBe('Music plays under the voice for 0:12.000. The sound stays as it is there.')
+  expect(bedLine(12, 'keep', false)).toContain('A service may change it.')
+  expect(bedLine(12, 'lower', false)).toContain('It becomes 6 dB quieter.')
 })
 
 it('check and a dry run find music under a voice', async () => {

@@ -16,8 +16,8 @@ async function counted(): Promise<{ engine: VoiceEngine; channelCount: () => num
       return work(block)
     }
   }
-  const { plan, regenerate, judge, detect } = engine
-  const watched = { plan, regenerate: counting(regenerate), judge: counting(judge), detect: counting(detect) }
+  const { plan, regenerate, lowerBed, judge, detect } = engine
+  const watched = { plan, lowerBed, regenerate: counting(regenerate), judge: counting(judge), detect: counting(detect) }
   return { engine: sparing(watched), channelCount: () => count }
 }
 

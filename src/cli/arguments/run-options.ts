@@ -1,5 +1,5 @@
 import type { Argv, InferredOptionTypes, Options } from 'yargs'
-import { qcSchema } from '../../config/preset-schema.js'
+import { bedSchema, qcSchema } from '../../config/preset-schema.js'
 import type { Flags } from '../../config/resolve-config.js'
 import { outputTypeSchema } from '../../contract/requests.js'
 import { UsageError } from '../../core/errors.js'
@@ -96,6 +96,12 @@ export const RUN_OPTIONS = {
     type: 'number',
     requiresArg: true,
     describe: 'Percent of the regenerated voice in the output (default: 100)',
+    group: 'Output:',
+  },
+  bed: {
+    choices: bedSchema.options,
+    requiresArg: true,
+    describe: 'Music under a voice: keep it, or lower it by 6 dB (default: keep)',
     group: 'Output:',
   },
   'only-noisy': {
@@ -195,6 +201,7 @@ export const TIMELINE_OPTIONS = {
     group: 'Processing:',
   },
   mix: RUN_OPTIONS.mix,
+  bed: RUN_OPTIONS.bed,
   'keep-original': RUN_OPTIONS['keep-original'],
   chunk: RUN_OPTIONS.chunk,
   ...{ report, qc, verify, strict, concurrency, ledger, store, 'dry-run': RUN_OPTIONS['dry-run'], force },
@@ -228,6 +235,7 @@ export function flagsOf(args: RunArguments): Flags {
     channels: args.channels,
     outputType: args['output-type'],
     mix: args.mix,
+    bed: args.bed,
     onlyNoisy: args['only-noisy'],
     skipClean: args['skip-clean'],
     keepOriginal: args['keep-original'],

@@ -35,6 +35,7 @@ export const WATCH_OPTIONS = {
   track: VOICE_OPTIONS.track,
   channels: VOICE_OPTIONS.channels,
   mix: RUN_OPTIONS.mix,
+  bed: RUN_OPTIONS.bed,
   'only-noisy': RUN_OPTIONS['only-noisy'],
   'skip-clean': RUN_OPTIONS['skip-clean'],
   'keep-original': RUN_OPTIONS['keep-original'],

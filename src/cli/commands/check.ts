@@ -64,7 +64,7 @@ function describeCheck(
   colors: Colors,
 ): string {
   const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
-  const bed = bedLine(map?.music.filter((value) => value >= 0.5).length ?? 0, isEmbedded)
+  const bed = bedLine(map?.music.filter((value) => value >= 0.5).length ?? 0, recipe.bed, isEmbedded)
   const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
   if (!isJudged)
     return [

@@ -1,3 +1,4 @@
+import type { Recipe } from '../../config/preset-schema.js'
 import { formatTime } from '../../core/time.js'
 
 /**
@@ -5,8 +6,9 @@ import { formatTime } from '../../core/time.js'
  *
  * @param isEmbedded true if the service is the built-in one
  */
-export function bedLine(sec: number, isEmbedded: boolean): string | null {
+export function bedLine(sec: number, bed: Recipe['bed'], isEmbedded: boolean): string | null {
   if (sec < 1) return null
-  const effect = isEmbedded ? 'The sound stays as it is there.' : 'A service may change it.'
+  const kept = isEmbedded ? 'The sound stays as it is there.' : 'A service may change it.'
+  const effect = bed === 'keep' ? kept : 'It becomes 6 dB quieter.'
   return `Music plays under the voice for ${formatTime(sec)}. ${effect}`
 }

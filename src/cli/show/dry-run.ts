@@ -76,7 +76,7 @@ export async function showPlans(
         continue
       }
       const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
-      const plan = await withBedNote(narrow, isFree, signal)
+      const plan = await withBedNote(narrow, request.settings.recipe.bed, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
       output.print(planText(plan, ffmpeg, { verbose, isFree, segments: request.settings.segments }))
@@ -98,11 +98,11 @@ export async function showPlans(
 }
 
 /** Adds a note if music plays under a voice that is sent. */
-async function withBedNote(plan: JobPlan, isFree: boolean, signal: AbortSignal): Promise<JobPlan> {
+async function withBedNote(plan: JobPlan, bed: Recipe['bed'], isFree: boolean, signal: AbortSignal): Promise<JobPlan> {
   const track = plan.tracks.find(({ pieces }) => pieces.length > 0)
   if (!track) return plan
   const { trackBedSec } = await import('../../pipeline/voice/map-track.js')
-  const note = bedLine(await trackBedSec(plan.media, track.stream, signal), isFree)
+  const note = bedLine(await trackBedSec(plan.media, track.stream, signal), bed, isFree)
   return note ? { ...plan, notes: [...plan.notes, note] } : plan
 }
 

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { Recipe } from '../../config/preset-schema.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { measureEncoders, packetReading, verifyOrRewrite, writeOutput } from '../../media/index.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
@@ -122,25 +123,33 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
   }
 }
 
+/** Loads the voice models only for jobs that ask for it. */
+async function withBed(pieces: FileVoices['pieces'], bed: Recipe['bed'], signal: AbortSignal) {
+  if (bed === 'keep') return pieces
+  const { withLowerBeds } = await import('../output/lower-beds.js')
+  return withLowerBeds(pieces, signal)
+}
+
 /** Writes the part file, verifies it, and builds the receipt. */
 async function assemblePart(
   plan: JobPlan,
   settings: PlanRequest['settings'],
-  voices: FileVoices,
+  obtained: FileVoices,
   { bench, signal, onProgress, job }: Attempt,
   { recipeHash, context }: { readonly recipeHash: string; readonly context: PipelineContext },
 ): Promise<AssembledOutput> {
   const { part, workFolder } = bench
+  const { recipe } = settings
+  const voices = { ...obtained, pieces: await withBed(obtained.pieces, recipe.bed, signal) }
   const tracks = await Promise.all(
     plan.tracks.map((track) => {
       const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
-      return assembleTrack(plan, track, own, { recipe: settings.recipe, signal })
+      return assembleTrack(plan, track, own, { recipe, signal })
     }),
   )
   onProgress('splice', 100)
   const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
   const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
-  const { recipe } = settings
   let credentials: Receipt['credentials'] = null
   const write = async (joints: { readonly changed?: typeof changed }) => {
     const written = await writeOutput(plan.mux, streams, part, {

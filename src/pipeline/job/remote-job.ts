@@ -90,11 +90,11 @@ function requireWhole({ input, settings }: PlanRequest): void {
   const partly = segments.length > 0 || chunkSec !== null || previewSec !== null || outputType !== null
   const oneTrack = !recipe.keepOriginal && !recipe.addTrack
   const asIs = recipe.track === 'only' && recipe.channels === 'auto' && oneTrack && recipe.mix === 100
-  const listens = recipe.onlyNoisy || recipe.skipClean
+  const listens = recipe.onlyNoisy || recipe.skipClean || recipe.bed !== 'keep'
   if (!partly && asIs && !listens) return
   throw new UsageError(
     'ERR_REMOTE_WHOLE',
-    'With --remote the service processes the whole file, so no part, track, channel, mix or noise can be chosen.',
+    'With --remote the service processes the whole file, so no part, track, channel, mix, bed or noise can be chosen.',
     {
       input: redactUrl(input),
       remedies: ['Leave out --remote: voxmux then downloads the file and sends only the voice.'],

@@ -55,11 +55,12 @@ export function settingsOfConfig(
  * not make a finished file stale.
  */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
-  const { verify: _verify, qc: _qc, mix, onlyNoisy, skipClean, addTrack, ...recipe } = settings.recipe
+  const { verify: _verify, qc: _qc, mix, bed, onlyNoisy, skipClean, addTrack, ...recipe } = settings.recipe
   const { segments, outputType, chunkSec, previewSec, signed } = settings
   // Defaults are left out, so that outputs from before these settings keep their hash.
   const later = {
     ...(mix !== 100 && { mix }),
+    ...(bed !== 'keep' && { bed }),
     ...(onlyNoisy && { onlyNoisy }),
     ...(skipClean && { skipClean }),
     ...(addTrack && { addTrack }),

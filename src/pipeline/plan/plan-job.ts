@@ -125,8 +125,8 @@ export async function planMedia(
     paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
-    // Cuts and regenerated audio, each packed and as raw samples.
-    workBytes: 4 * sendBytes + SPARE_BYTES,
+    // Cuts and regenerated audio, each packed and as raw samples; and the samples with a lower bed.
+    workBytes: (settings.recipe.bed === 'keep' ? 4 : 5) * sendBytes + SPARE_BYTES,
   }
 }
 

@@ -1,7 +1,14 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { checkSchema } from '../../config/check-schema.js'
-import { addTrackSchema, mixSchema, onlyNoisySchema, qcSchema, skipCleanSchema } from '../../config/preset-schema.js'
+import {
+  addTrackSchema,
+  bedSchema,
+  mixSchema,
+  onlyNoisySchema,
+  qcSchema,
+  skipCleanSchema,
+} from '../../config/preset-schema.js'
 import type { Config, Flags } from '../../config/resolve-config.js'
 import { outputTypeSchema } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
@@ -28,6 +35,7 @@ export const jobRequestSchema = z.strictObject({
   channels: channelsChoiceSchema.optional(),
   outputType: outputTypeSchema.optional().meta({ description: 'Format of the output of an audio file.' }),
   mix: mixSchema.optional(),
+  bed: bedSchema.optional(),
   onlyNoisy: onlyNoisySchema.optional(),
   skipClean: skipCleanSchema.optional(),
   qc: qcSchema.optional(),
@@ -81,8 +89,8 @@ function wrong(message: string, cause?: unknown): UsageError {
 
 /** Turns the settings of a written job into flags for `resolveConfig`. Missing settings are absent. */
 export function flagsOfRequest(request: JobRequestFile): Flags {
-  const { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal, addTrack } = request
-  const settings = { preset, track, channels, outputType, mix, onlyNoisy, skipClean, qc, keepOriginal, addTrack }
+  const { preset, track, channels, outputType, mix, bed, onlyNoisy, skipClean, qc, keepOriginal, addTrack } = request
+  const settings = { preset, track, channels, outputType, mix, bed, onlyNoisy, skipClean, qc, keepOriginal, addTrack }
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Flags
 }
 

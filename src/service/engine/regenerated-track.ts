@@ -1,10 +1,9 @@
 import { type ClockRange, decodePcm, type MediaInfo } from '../../media/index.js'
+import { addPcm } from '../../media/pcm/add-pcm.js'
 import type { PcmStream } from '../../media/pcm/pcm.js'
-import { PcmReader } from '../../media/pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
-import { CHUNK_FRAMES } from '../../media/pcm/pcm-streams.js'
+import { resamplePcm } from '../../media/pcm/resample-pcm.js'
 import { correct, VOICE_SAMPLE_RATE, type VoicePool, type VoiceTally } from '../../voice/index.js'
-import { resamplePcm } from './resample-pcm.js'
 
 export interface RegeneratedTrackOptions {
   readonly pool: VoicePool
@@ -71,31 +70,5 @@ function readOnce(stream: PcmStream): { readonly source: PcmStream; readonly flo
         }
       },
     },
-  }
-}
-
-/**
- * Adds two streams of one rate and layout. The result has the sample type and length of the first. If the second is 0
- * or has ended, the first stays as it is, bit for bit.
- */
-function addPcm(source: PcmStream, addition: PcmStream): PcmStream {
-  return { format: source.format, sampleCount: source.sampleCount, chunks: () => summedChunks(source, addition) }
-}
-
-async function* summedChunks(source: PcmStream, addition: PcmStream): AsyncGenerator<Buffer> {
-  const [samples, additions] = [new PcmReader(source), new PcmReader(addition)]
-  const { sample } = source.format
-  try {
-    for (;;) {
-      // The addition first: a source that is read once has its samples only then.
-      const added = readSamples(await additions.read(CHUNK_FRAMES), addition.format.sample)
-      const values = readSamples(await samples.read(CHUNK_FRAMES), sample)
-      if (values.length === 0) return
-      const count = Math.min(values.length, added.length)
-      for (let i = 0; i < count; i++) values[i] = (values[i] ?? 0) + (added[i] ?? 0)
-      yield writeSamples(values, sample)
-    }
-  } finally {
-    await Promise.all([samples.close(), additions.close()])
   }
 }

@@ -18,11 +18,13 @@ export function startSettings(start, changed) {
   const track = byId('track')
   const channels = byId('channels')
   const mix = byId('mix')
+  const bed = byId('bed')
   let tracks = []
   preset.replaceChildren(...start.presets.map(({ name, value }) => make('option', { value }, name)))
   preset.value = start.presets.find(({ name }) => name === start.preset)?.value ?? preset.value
   channels.replaceChildren(...CHANNELS.map(([value, label]) => make('option', { value }, label)))
   mix.value = String(start.mix)
+  bed.value = start.bed
   byId('settings-form').addEventListener('submit', (event) => event.preventDefault())
   byId('settings-form').addEventListener('change', () => {
     explain()
@@ -69,6 +71,7 @@ export function startSettings(start, changed) {
         ...(several && { track: track.value === 'all' ? 'all' : Number(track.value) }),
         ...(!byId('channels-field').hidden && channels.value !== 'auto' && { channels: channels.value }),
         ...(Number(mix.value) !== start.mix && { mix: Number(mix.value) }),
+        ...(bed.value !== start.bed && { bed: bed.value }),
         ...(byId('keep-original').checked && { keepOriginal: true }),
         ...(byId('add-track').checked && { addTrack: true }),
         ...(byId('force').checked && { force: true }),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
+import { lowerBed } from '../bed/lower-bed.js'
 import { type Block, SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
 import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from '../engine.js'
@@ -38,6 +39,10 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
       const channels = await restoreBlock(block, settings, gain, listen)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
     },
+    lowerBed: async (block: Block): Promise<RegeneratedBlock> => ({
+      channels: await lowerBed(block, gain, listen),
+      probability: null,
+    }),
     judge: async (block: Block): Promise<JudgedBlock> => {
       const judged = await judgeBlock(block, settings, gain, listen, FRAME_SAMPLES)
       return { ...judged, probability: detectWithRnnoise(rnnoise, block) }

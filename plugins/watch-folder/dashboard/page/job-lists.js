@@ -161,7 +161,7 @@ function resultOf({ status, output, error, notBeforeMs, attempts, group }) {
 }
 
 const PRESET_FLAG =
-  /--(track|channels|keep-original|add-track|verify|mix|only-noisy|skip-clean)(?: (all|any|auto|center|each|downmix|full|fast|N|\d+)\b)?/g
+  /--(track|channels|keep-original|add-track|verify|mix|bed|only-noisy|skip-clean)(?: (all|any|auto|center|each|downmix|full|fast|keep|lower|N|\d+)\b)?/g
 
 /** A remedy with keys of the preset in place of flags: a watched folder has no command line. */
 function withKeys(remedy) {

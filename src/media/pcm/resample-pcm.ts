@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { streamFfmpeg } from '../../media/ffmpeg/ffmpeg.js'
-import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from '../../media/pcm/pcm.js'
-import { wholeFrames } from '../../media/pcm/pcm-streams.js'
+import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from './pcm.js'
+import { wholeFrames } from './pcm-streams.js'
 
 /**
  * Resamples a stream of 32-bit floats, aligned to the sample: sample N of the result is at the time of sample `N *

@@ -1,0 +1,77 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { formatTime } from '../../core/time.js'
+import { readPcmFile } from '../../media/index.js'
+import { addPcm } from '../../media/pcm/add-pcm.js'
+import type { PcmStream } from '../../media/pcm/pcm.js'
+import type { PcmFile } from '../../media/pcm/pcm-file.js'
+import { readSamples } from '../../media/pcm/pcm-samples.js'
+import { resamplePcm } from '../../media/pcm/resample-pcm.js'
+import { BED_LOWER_DB, lowerBeds, VOICE_SAMPLE_RATE, VoicePool } from '../../voice/index.js'
+import type { ObtainedChunk } from '../voice/obtain-chunk.js'
+import type { ObtainedPiece } from '../voice/obtain-voices.js'
+
+/**
+ * Lowers music under the voice in regenerated audio, of any service. The built-in engine does it on this machine, so
+ * another choice is not paid for again. The result is written beside the regenerated audio. Sound without music stays as
+ * it is.
+ */
+export async function withLowerBeds(
+  pieces: readonly ObtainedPiece[],
+  signal: AbortSignal,
+): Promise<readonly ObtainedPiece[]> {
+  await using pool = new VoicePool()
+  const lowered: ObtainedPiece[] = []
+  for (const piece of pieces) {
+    const chunks: ObtainedChunk[] = []
+    // A channel without a voice has no music under one. A part without a voice belongs to the rest of its channel.
+    const hasVoice = piece.chunks.some(({ regenerated }) => regenerated !== null)
+    for (const chunk of piece.chunks) chunks.push(hasVoice ? await lowerChunk(chunk, pool, signal) : chunk)
+    lowered.push({ ...piece, chunks })
+  }
+  return lowered
+}
+
+async function lowerChunk(chunk: ObtainedChunk, pool: VoicePool, signal: AbortSignal): Promise<ObtainedChunk> {
+  const { alignment, regenerated } = chunk
+  let changed = 0
+  const pcm = await lowerFile(alignment.answer.pcm, pool, signal, (values) => {
+    for (const value of values) if (value !== 0) changed++
+  })
+  const time = formatTime(changed / pcm.format.channels / VOICE_SAMPLE_RATE)
+  const note = `Music under the voice is ${BED_LOWER_DB} dB quieter for ${time}.`
+  return {
+    ...chunk,
+    alignment: { ...alignment, answer: { ...alignment.answer, pcm } },
+    regenerated: regenerated && { ...regenerated, notes: [...regenerated.notes, ...(changed === 0 ? [] : [note])] },
+  }
+}
+
+/** Only the changes are resampled, so that samples without a change stay to the bit. */
+async function lowerFile(
+  file: PcmFile,
+  pool: VoicePool,
+  signal: AbortSignal,
+  onChange: (values: Float64Array) => void,
+): Promise<PcmFile> {
+  const heard = resamplePcm(readPcmFile(file, { sample: 'f32', signal }), VOICE_SAMPLE_RATE, { signal })
+  const { format } = heard
+  const change: PcmStream = {
+    format,
+    sampleCount: null,
+    async *chunks() {
+      for await (const chunk of lowerBeds(
+        { channelCount: format.channels, chunks: heard.chunks() },
+        { pool, signal },
+      )) {
+        onChange(readSamples(chunk, format.sample))
+        yield chunk
+      }
+    },
+  }
+  const sum = addPcm(readPcmFile(file, { signal }), resamplePcm(change, file.format.sampleRate, { signal }))
+  const path = `${file.path}.bed`
+  await pipeline(Readable.from(sum.chunks(), { objectMode: false }), createWriteStream(path), { signal })
+  return { ...file, path }
+}
