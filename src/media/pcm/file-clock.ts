@@ -2,6 +2,7 @@ import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
+import { laterFragments } from './later-fragments.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
 export interface ClockRange {
@@ -23,8 +24,14 @@ export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts', '-reinit_
 
 /** A file as an input of {@link fileClockFilters}; from its start, unless the clock begins late. */
 export function clockedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand['inputs'][number] {
-  const late = clock ? lateStartOptions(clock) : []
-  return { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...late] }
+  const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS]
+  const fromSec = clock?.fromSample ? clock.startSec + clock.fromSample / clock.sampleRate : null
+  if (fromSec === null) return { url: fileUrl(media.path), options }
+  // Few of these files have an index, and ffmpeg would decode all fragments from the first one on.
+  if (media.isFragmented) return { url: laterFragments(media, fromSec), options }
+  // ffmpeg would count from its own start, and would trim a second time.
+  const late = ['-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSec.toFixed(6)]
+  return { url: fileUrl(media.path), options: [...options, ...late] }
 }
 
 /** The facts that define a track's clock. */
@@ -38,13 +45,6 @@ export interface FileClock {
    * packets after it sound wrong, because they need those before.
    */
   readonly fromSample?: number | undefined
-}
-
-/** Input options to read a file from the packets before {@link FileClock.fromSample} on. */
-function lateStartOptions({ startSec, sampleRate, fromSample = 0 }: FileClock): readonly string[] {
-  if (fromSample === 0) return []
-  // ffmpeg would count from its own start, and would trim a second time.
-  return ['-seek_timestamp', '1', '-noaccurate_seek', '-ss', (startSec + fromSample / sampleRate).toFixed(6)]
 }
 
 /** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */

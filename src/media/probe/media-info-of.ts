@@ -14,7 +14,14 @@ export function mediaInfoOf(
   answer: FfprobeAnswer,
   file: Pick<
     MediaInfo,
-    'path' | 'sizeBytes' | 'container' | 'readOptions' | 'statesLoudness' | 'mayJump' | 'editedPictures'
+    | 'path'
+    | 'sizeBytes'
+    | 'container'
+    | 'readOptions'
+    | 'statesLoudness'
+    | 'mayJump'
+    | 'isFragmented'
+    | 'editedPictures'
   >,
 ): MediaInfo {
   let audioIndex = 0

@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 
-/** A box of an mp4 or mov, with the position of its content. */
+/** A box of an mp4 or mov, with the position of its header and of its content. */
 export interface MovieBox {
   readonly type: string
+  readonly startAt: number
   readonly bodyAt: number
   readonly endAt: number
 }
@@ -15,7 +16,7 @@ const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pn
 const WANTED: Readonly<Record<string, readonly string[]>> = {
   '': ['moov'],
   moov: ['mvhd', 'trak'],
-  trak: ['edts', 'mdia', 'udta'],
+  trak: ['tkhd', 'edts', 'mdia', 'udta'],
   edts: ['elst'],
   mdia: ['mdhd', 'hdlr', 'minf'],
   minf: ['stbl'],
@@ -28,7 +29,8 @@ export async function* movieTables(
   sizeBytes: number,
 ): AsyncGenerator<{ readonly box: MovieBox; readonly track: number }> {
   const first = await boxAt(file, 0, sizeBytes)
-  if (first && FIRST_BOXES.has(first.type)) yield* tables(file, { type: '', bodyAt: 0, endAt: sizeBytes }, 0)
+  if (first && FIRST_BOXES.has(first.type))
+    yield* tables(file, { type: '', startAt: 0, bodyAt: 0, endAt: sizeBytes }, 0)
 }
 
 async function* tables(
@@ -50,6 +52,16 @@ async function* tables(
   }
 }
 
+/** The boxes of a file, in file order, from the one at an offset on. */
+export async function* fileBoxes(file: FileHandle, sizeBytes: number, from = 0): AsyncGenerator<MovieBox> {
+  for (let at = from; at + 8 <= sizeBytes; ) {
+    const box = await boxAt(file, at, sizeBytes)
+    if (!box) return
+    yield box
+    at = box.endAt
+  }
+}
+
 async function boxAt(file: FileHandle, at: number, limit: number): Promise<MovieBox | undefined> {
   const head = await readAt(file, at, 16)
   if (head.length < 8) return undefined
@@ -58,7 +70,7 @@ async function boxAt(file: FileHandle, at: number, limit: number): Promise<Movie
   const size = short === 0 ? limit - at : short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short
   const headBytes = short === 1 ? 16 : 8
   if (size < headBytes) return undefined
-  return { type: head.toString('latin1', 4, 8), bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
+  return { type: head.toString('latin1', 4, 8), startAt: at, bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
 }
 
 /** The content of a table. */

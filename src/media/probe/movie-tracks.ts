@@ -13,6 +13,8 @@ export interface MovieEdit {
 
 /** The timing of a track in an mp4 or mov. */
 export interface MovieTrack {
+  /** Number by which fragments refer to it; 0 if it has none. */
+  readonly id: number
   /** `vide`, `soun`, `text`, … */
   readonly handler: string
   readonly ticksPerSec: number
@@ -45,9 +47,16 @@ export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
   return runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
 }
 
+/** True if all packets of sound lie in fragments. */
+export function isFragmented(tracks: readonly MovieTrack[]): boolean {
+  const sound = tracks.filter(({ handler }) => handler === 'soun')
+  return sound.length > 0 && sound.every(({ runs }) => runs.length === 0)
+}
+
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
   const shifts = entries(tables.get('ctts'), 8)
   return {
+    id: idOf(tables.get('tkhd')),
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
     ticksPerSec: ticksOf(tables.get('mdhd')),
     movieTicksPerSec,
@@ -62,6 +71,12 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
 
 /** The ticks in the header of a movie or track, after two times of 4 or 8 bytes. */
 function ticksOf(head: Buffer | undefined): number {
+  const at = head?.[0] === 1 ? 20 : 12
+  return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
+}
+
+/** The number in the header of a track, after the same two times. */
+function idOf(head: Buffer | undefined): number {
   const at = head?.[0] === 1 ? 20 : 12
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
 }

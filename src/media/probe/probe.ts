@@ -14,7 +14,7 @@ import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { isText } from './is-text.js'
 import { mediaInfoOf } from './media-info-of.js'
-import { mayJump, movieTracks } from './movie-tracks.js'
+import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
@@ -64,6 +64,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (jump) throw clockJumps(path, path, jump)
     const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
     const clock = movie.some(mayJump) ? { mayJump: true } : {}
+    const fragments = isFragmented(movie) ? { isFragmented: true } : {}
     const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
     return mediaInfoOf(answer, {
       path: absolute,
@@ -72,6 +73,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
       readOptions,
       ...loudness,
       ...clock,
+      ...fragments,
       ...pictures,
     })
   } finally {

@@ -5,7 +5,7 @@ import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { pcmCodecName, rawFormatName, type SampleType } from '../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
@@ -74,6 +74,34 @@ describe('decodePcm', () => {
     const center = await collectPcm(stream)
     expect(center.length).toBe(all.length / 6)
     for (let at = 0; at < center.length; at += 2) expect(center.readInt16LE(at)).toBe(all.readInt16LE(at * 6 + 4))
+  })
+
+  it.each([
+    ['index.mp4', ['-c:a', 'aac']],
+    ['fragments.mp4', ['-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov']],
+    ['cues.mkv', ['-c:a', 'aac']],
+    ['frames.aac', ['-c:a', 'aac']],
+    ['frames.mp3', ['-c:a', 'libmp3lame']],
+    ['pages.opus', ['-c:a', 'libopus']],
+  ])('gives the same sound if it starts late in %s', async (name, options) => {
+    const path = folder.file(name)
+    const wave = '0.3*sin(2*PI*t*(200+60*t))+0.05*(random(1)-0.5)'
+    const isFilm = /mp4|mkv/.test(name)
+    const film = isFilm ? ['-c:v', 'libx264', '-g', '10'] : []
+    const sources = [...(isFilm ? picture(16, '64x48', 5) : []), '-f', 'lavfi', '-i', `aevalsrc=${wave}:s=48000:d=16`]
+    await ffmpeg(...sources, ...film, ...options, path)
+    const media = await probe(path)
+    const read = async (startsLate: boolean, startSec: number) => {
+      const range = { startSample: startSec * 48_000, endSample: 13 * 48_000 }
+      return readSamples(await collectPcm(decodePcm(media, { audioIndex: 0, range, startsLate })), 'f32')
+    }
+    const whole = await read(false, 12)
+    const late = (await read(true, 9)).subarray(3 * 48_000)
+    // Matroska rounds times to milliseconds, and another first packet is rounded otherwise.
+    const most = name === 'cues.mkv' ? 48 : 0
+    const lags = Array.from({ length: 2 * most + 1 }, (_, place) => place - most)
+    const differs = (lag: number) => whole.subarray(50, -50).some((value, at) => value !== late[at + 50 + lag])
+    expect(lags.some((lag) => !differs(lag))).toBe(true)
   })
 
   it('can be left early, and names a track that is not there', async () => {

@@ -47,7 +47,7 @@ export async function spliceableFrames(
   const at = (place: number) => starts[place] as number
   return {
     frameHead: codec === 'aac' ? adtsHead : null,
-    isIndexed: false,
+    isIndexed: true,
     packets: {
       count: starts.length - 1,
       start: at,

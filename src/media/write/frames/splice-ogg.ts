@@ -45,7 +45,7 @@ export async function spliceableOgg(
     const skipped = id && id.length > PRE_SKIP_AT + 1 ? id.readUInt16LE(PRE_SKIP_AT) : 0
     return {
       frameHead: null,
-      isIndexed: false,
+      isIndexed: true,
       packets: {
         count: starts.length,
         start: (packet) => starts[packet] as number,

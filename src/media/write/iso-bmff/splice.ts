@@ -1,10 +1,10 @@
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { isStaleGroup } from './lay-out/track-facts.js'
-import { childrenOf } from './read/box.js'
+import { childAt, childrenOf } from './read/box.js'
 import type { DonorTrack } from './read/donor-track.js'
 import type { IsoFile } from './read/iso-file.js'
 import { readPackets } from './read/old-packets.js'
-import { type OldTrack, presentedSec } from './read/voice-runs.js'
+import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
 export function spliceableTrack(file: IsoFile, voice: number, startSec: number): SpliceableTrack<DonorTrack> | string {
@@ -17,7 +17,7 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
   const rollGroups = [...childrenOf(track.stbl, 'sgpd'), ...childrenOf(track.stbl, 'sbgp')].filter(isStaleGroup)
   return {
     frameHead: null,
-    isIndexed: old.runs.every(({ fragment }) => fragment === null),
+    isIndexed: !isFragmented(old) || statesTimes(file, old),
     packets: {
       ...packets,
       headBytes: 0,
@@ -36,6 +36,20 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
       },
     }),
   }
+}
+
+/** Most seconds by which sound may play later than its fragment states; less than what is read before a segment. */
+const MOST_DELAY_SEC = 1
+
+/** True if fragments can be found by their times: each states its own, and the index does not delay them. */
+function statesTimes({ structure, movie }: IsoFile, old: OldTrack): boolean {
+  const types = structure.boxes.map(({ type }) => type)
+  const delaySec = presentedSec(old, movie.timeScale) - old.shownTick / old.track.timeScale
+  return (
+    types.indexOf('moov') < types.indexOf('moof') &&
+    Math.abs(delaySec) < MOST_DELAY_SEC &&
+    old.runs.every(({ fragment }) => childAt(fragment?.box, 'tfdt') !== undefined)
+  )
 }
 
 function firstAtLeast(count: number, tickOf: (packet: number) => number, wanted: number): number {

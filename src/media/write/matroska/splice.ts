@@ -1,4 +1,5 @@
 import type { SpliceableTrack } from '../splice/old-packets.js'
+import { isCued } from './cued-sound.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
 import type { MatroskaFile } from './read/matroska-file.js'
@@ -8,10 +9,11 @@ const LACED = 0x06
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
 export function spliceableTrack(
-  { tickNs }: MatroskaFile,
+  file: MatroskaFile,
   { track, blocks, shownTick, isLeadInSignalled }: Voice,
   startSec: number,
 ): SpliceableTrack<MatroskaDonor> | string {
+  const { tickNs } = file
   if (track.isEncoded) return 'its packets are stored without the bytes that all of them begin with'
   const { count } = blocks
   for (let block = 0; block < count; block++) {
@@ -21,7 +23,7 @@ export function spliceableTrack(
   const secOf = (block: number) => (blocks.tick(block) * tickNs) / 1e9
   return {
     frameHead: null,
-    isIndexed: false,
+    isIndexed: isCued(file, blocks),
     packets: {
       count,
       start: blocks.dataStart,

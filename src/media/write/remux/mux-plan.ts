@@ -33,7 +33,7 @@ export interface MuxPlan {
   readonly writing: Writing
   /** Replaced tracks whose packets outside the changed parts stay, by place among the audio streams. */
   readonly splicedTracks?: readonly number[]
-  /** Those of {@link splicedTracks} that can be read in parts: a reader finds the packets of any time by an index. */
+  /** Those of {@link splicedTracks} that can be read in parts: the packets of any time are found without decoding those before. */
   readonly indexedTracks?: readonly number[]
 }
 

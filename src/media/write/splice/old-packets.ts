@@ -14,7 +14,7 @@ export interface OldPackets {
 /** A track whose packets can be replaced one by one. */
 export interface SpliceableTrack<Donor> {
   readonly packets: OldPackets
-  /** True if every reader finds the packets of any time by an index. */
+  /** True if the packets of any time are found without decoding those before them. */
   readonly isIndexed: boolean
   /** Makes the frame header of a new packet from one of the track; null if packets have none. */
   readonly frameHead: ((sample: Buffer, payloadBytes: number) => Buffer) | null

@@ -119,6 +119,7 @@ describe('a lossy track that changes in a part', () => {
       const verified = await done.verify()
       expect(verified.checks).toContain('packets outside the changed parts')
       expect(done.plan.notes).toContainEqual(expect.stringContaining('only its packets around the regenerated parts'))
+      expect(done.plan.indexedTracks).toEqual([0])
     },
   )
 

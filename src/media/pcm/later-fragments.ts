@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { readAt } from '../../core/read-at.js'
+import type { MediaInfo } from '../media-info.js'
+import { fileBoxes, type MovieBox } from '../probe/movie-boxes.js'
+import { movieTracks } from '../probe/movie-tracks.js'
+
+/** Time by which sound may play earlier than its fragment states, as after the lead-in of an encoder. */
+const MARGIN_SEC = 1
+const READ_BYTES = 1 << 20
+
+/**
+ * A movie in fragments without those before a time: its index, then the fragments from the last ones on that begin before
+ * that time. Nothing is read before the stream is.
+ *
+ * @param fromSec timestamp
+ */
+export function laterFragments(media: Pick<MediaInfo, 'path' | 'sizeBytes'>, fromSec: number): Readable {
+  return Readable.from(laterBytes(media, fromSec - MARGIN_SEC), { objectMode: false })
+}
+
+async function* laterBytes({ path, sizeBytes }: Pick<MediaInfo, 'path' | 'sizeBytes'>, fromSec: number) {
+  const file = await open(path, 'r')
+  try {
+    const { head, startAt } = await lastStart(file, sizeBytes, fromSec)
+    yield head
+    for await (const box of fileBoxes(file, sizeBytes, startAt)) {
+      if (box.type === 'moof') yield moved(await wholeBox(file, box), startAt - head.length)
+      else yield* createReadStream(path, { start: box.startAt, end: box.endAt - 1, highWaterMark: READ_BYTES })
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The index, and the first byte of the fragments that are needed from a time on. */
+async function lastStart(file: FileHandle, sizeBytes: number, fromSec: number) {
+  const tracks = await movieTracks(file, sizeBytes)
+  const rates = new Map(tracks.flatMap((track) => (track.handler === 'soun' ? [[track.id, track.ticksPerSec]] : [])))
+  const head: Buffer[] = []
+  const starts = new Map<number, number>()
+  const passed = new Set<number>()
+  let firstAt: number | undefined
+  for await (const box of fileBoxes(file, sizeBytes)) {
+    if (box.type === 'ftyp' || box.type === 'moov') head.push(await wholeBox(file, box))
+    if (box.type !== 'moof') continue
+    firstAt ??= box.startAt
+    for (const { track, ticks } of fragmentTimes(await wholeBox(file, box))) {
+      const rate = rates.get(track)
+      if (rate !== undefined && ticks > fromSec * rate) passed.add(track)
+      else starts.set(track, box.startAt)
+    }
+    if (passed.size === rates.size) break
+  }
+  const needed = [...rates.keys()].map((track) => starts.get(track) ?? firstAt ?? 0)
+  return { head: Buffer.concat(head), startAt: Math.min(...needed) }
+}
+
+function wholeBox(file: FileHandle, { startAt, endAt }: MovieBox): Promise<Buffer> {
+  return readAt(file, startAt, endAt - startAt)
+}
+
+interface Child {
+  readonly type: string
+  readonly bodyAt: number
+  readonly endAt: number
+}
+
+/** The boxes in one that was read. Those of a fragment are never so long that they need 64 bits. */
+function* childrenIn(bytes: Buffer, bodyAt: number, endAt: number): Generator<Child> {
+  for (let at = bodyAt; at + 8 <= endAt; ) {
+    const length = bytes.readUInt32BE(at)
+    if (length < 8 || at + length > endAt) return
+    yield { type: bytes.toString('latin1', at + 4, at + 8), bodyAt: at + 8, endAt: at + length }
+    at += length
+  }
+}
+
+/** The boxes of each `traf` of a `moof`. */
+function* trackFragments(moof: Buffer): Generator<readonly Child[]> {
+  for (const { type, bodyAt, endAt } of childrenIn(moof, 8, moof.length)) {
+    if (type === 'traf') yield [...childrenIn(moof, bodyAt, endAt)]
+  }
+}
+
+/** Track and decoding time of each fragment that states both. */
+function* fragmentTimes(moof: Buffer): Generator<{ readonly track: number; readonly ticks: number }> {
+  for (const boxes of trackFragments(moof)) {
+    const [header, time] = ['tfhd', 'tfdt'].map((wanted) => boxes.find(({ type }) => type === wanted)?.bodyAt)
+    if (header === undefined || time === undefined) continue
+    const ticks = moof[time] === 1 ? Number(moof.readBigUInt64BE(time + 4)) : moof.readUInt32BE(time + 4)
+    yield { track: moof.readUInt32BE(header + 4), ticks }
+  }
+}
+
+const BASE_IS_STATED = 1
+
+/** A `moof` that lies some bytes earlier than in its file. */
+function moved(moof: Buffer, bytes: number): Buffer {
+  for (const boxes of trackFragments(moof)) {
+    const header = boxes.find(({ type }) => type === 'tfhd')?.bodyAt
+    if (header === undefined || ((moof[header + 3] as number) & BASE_IS_STATED) === 0) continue
+    moof.writeBigUInt64BE(moof.readBigUInt64BE(header + 8) - BigInt(bytes), header + 8)
+  }
+  return moof
+}
