@@ -78,7 +78,7 @@ describe('docs/sdk.md', () => {
     expect(await end).toMatchObject({ code: 0, stdout: expect.stringContaining('f Processed 100 %') })
   })
 
-  /** What a program needs of this machine, with a state folder of its own and the embedded service. */
+  /** What a program needs of this machine, with a state folder of its own. Without a service it uses the embedded one. */
   const machine = (dir: string) => ({ VOXMUX_STATE_DIR: join(dir, 'state'), HOME: dir })
 
   test('runs a job, with an extension, as the page says', async ({ dir }) => {
@@ -97,11 +97,11 @@ describe('docs/sdk.md', () => {
     expect(missing.stderr).toContain('"code":"ERR_INPUT_MISSING"')
   })
 
-  test('queues a job and does it as the page says', async ({ dir }) => {
+  test('queues a job and does it as the page says', async ({ server, dir }) => {
     const input = join(dir, 'take.wav')
     await copyFile(join(root, 'fixtures/speech.wav'), input)
     const { code, stdout, stderr } = await ended(
-      await program('queue.ts', dir, [input, `${dir}/finished/`], machine(dir)),
+      await program('queue.ts', dir, [input, `${dir}/finished/`], { ...machine(dir), ...server.env }),
     )
     expect(stderr).toBe('')
     expect(stdout).toBe(`queued ${input}\ndone ${dir}/finished/take.regen.wav\n`)

@@ -1,19 +1,29 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { FaultServer } from '../helpers/fault-server.js'
 import { eventsOf, type RunningCli, startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let shop: Workshop
+/** The service of a test that is not about the one that voxmux carries. */
+let server: FaultServer | undefined
 
 beforeEach(() => {
+  server = undefined
   shop = openWorkshop()
   mkdirSync(shop.path('spool'))
 })
-afterEach(() => shop.remove())
+afterEach(async () => {
+  shop.remove()
+  await server?.close()
+})
 
 function startWorker(...args: readonly string[]): RunningCli {
-  const running = startCli(['worker', '--spool', 'spool', ...args], { cwd: shop.dir, env: shop.env })
+  const running = startCli(['worker', '--spool', 'spool', ...args], {
+    cwd: shop.dir,
+    env: { ...shop.env, ...server?.env },
+  })
   onTestFinished(async () => {
     running.child.kill('SIGKILL')
     await running.ended.catch(() => {})
@@ -42,6 +52,7 @@ it('takes a job from the spool, says how it went, and ends at SIGTERM with every
 })
 
 it('writes one line of log a step, with the job’s id, where no terminal reads it', async () => {
+  server = await FaultServer.start()
   const input = shop.take('speech.wav')
   writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
   const worker = startWorker()
@@ -62,6 +73,7 @@ it('writes one line of log a step, with the job’s id, where no terminal reads 
 })
 
 it('finishes, once, what a killed worker began', async () => {
+  server = await FaultServer.start()
   const input = shop.take('vfr.mp4')
   writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
   const first = startWorker('--json')

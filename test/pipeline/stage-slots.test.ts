@@ -33,15 +33,15 @@ const done = async () => (await bench.pipeline.context.jobs.list({ statuses: ['d
 
 describe('a worker', () => {
   it('lets many jobs wait at the service while two are cut', async () => {
-    await queue(6)
+    await queue(4)
     const { states } = bench.server.behaviour
     bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 1 }]
-    const { worker } = work({}, 6)
-    await until(() => bench.server.calls.startProcess === 6)
-    expect(worker.running).toHaveLength(6)
+    const { worker } = work({}, 4)
+    await until(() => bench.server.calls.startProcess === 4)
+    expect(worker.running).toHaveLength(4)
     bench.server.behaviour.states = states
-    await until(async () => (await done()) === 6)
-    expect(bench.server.charges).toBe(6)
+    await until(async () => (await done()) === 4)
+    expect(bench.server.charges).toBe(4)
   })
 
   it('has no more voices at the service than it may', async () => {
