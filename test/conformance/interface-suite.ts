@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, it } from 'vitest'
 import { FILE_ROWS } from './file-rows.js'
 import { REQUEST_ROWS } from './request-rows.js'
+import type { Row } from './row.js'
 import type { Target } from './target.js'
 
-/** Every testable sentence of the interface, against one target. Ends with a table of which are kept. */
-export function interfaceSuite(open: () => Promise<Target>): void {
+/** Every testable sentence of the interface. */
+export const ROWS: readonly Row[] = [...REQUEST_ROWS, ...FILE_ROWS]
+
+/** Sentences of the interface, against one target. Ends with a table of which are kept. */
+export function interfaceSuite(open: () => Promise<Target>, rows = ROWS): void {
   let target: Target
   const kept = new Map<string, boolean>()
 
@@ -18,7 +22,7 @@ export function interfaceSuite(open: () => Promise<Target>): void {
     process.stdout.write(`\nThe interface, as kept by ${target.name}:\n${lines.join('\n')}\n`)
   })
 
-  it.each([...REQUEST_ROWS, ...FILE_ROWS])('$section: $sentence', async ({ section, sentence, check }) => {
+  it.each(rows)('$section: $sentence', async ({ section, sentence, check }) => {
     const line = `${section.padEnd(20)} ${sentence}`
     kept.set(line, false)
     await check(target)
