@@ -7,7 +7,8 @@ import { readReceipt } from '../../src/pipeline/output/receipt.js'
 import { compareTracks } from '../../src/pipeline/report/comparison.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffprobeJson } from '../helpers/media-factory.js'
-import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../helpers/system/chromium.js'
+import { NO_CHROMIUM, openChromium } from '../helpers/system/chromium.js'
+import { isAccessible } from '../helpers/system/is-accessible.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
@@ -113,14 +114,10 @@ describe('a report', () => {
       await page.getByRole('button', { name: 'Pause' }).waitFor()
       expect(asked.filter((url) => !url.startsWith('data:') && url !== address)).toEqual([])
       expect(faults).toEqual([])
-      if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/report.png`, fullPage: true })
-      await page.setViewportSize({ width: 390, height: 844 })
-      await page.emulateMedia({ colorScheme: 'dark' })
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-      if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/report-phone.png`, fullPage: true })
+      await isAccessible(page, 'report')
     } finally {
       await browser.close()
       server.close()
     }
-  })
+  }, 180_000)
 })

@@ -1,11 +1,11 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
 import { ffmpeg, picture, tone } from '../helpers/media-factory.js'
-import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../helpers/system/chromium.js'
+import { NO_CHROMIUM, openChromium } from '../helpers/system/chromium.js'
+import { isAccessible } from '../helpers/system/is-accessible.js'
 import { uiBench } from './ui-bench.js'
 
 const NASTY = '<img src=x onerror=alert(1)>"&.wav'
@@ -36,28 +36,6 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
   afterEach(async () => {
     await page.close()
   })
-
-  /** Asserts that axe finds nothing in light and dark, on a desk and on a phone, and leaves pictures of each. */
-  async function isAccessible(name: string): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      for (const [device, width, height] of [
-        ['desktop', 1280, 900],
-        ['phone', 390, 844],
-      ] as const) {
-        await page.setViewportSize({ width, height })
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-        await page.evaluate(axe.source)
-        const found = (await page.evaluate(
-          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))',
-        )) as string[][]
-        expect(found, `${name} ${device} ${colorScheme}`).toEqual([])
-        if (SCREENSHOTS)
-          await page.screenshot({ path: `${SCREENSHOTS}/ui-${name}-${device}-${colorScheme}.png`, fullPage: true })
-      }
-    }
-    await page.setViewportSize({ width: 1280, height: 900 })
-  }
 
   it('leads a person from a file to the finished one by keyboard alone', async () => {
     const input = await bench.take('speech.wav')
@@ -92,7 +70,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     await job.getByText(/^Done after/).waitFor()
     await job.getByRole('radio', { name: 'After' }).waitFor()
     await job.getByText('Marked: 0:01 to 0:02. Only that is regenerated.').waitFor()
-    await isAccessible('done')
+    await isAccessible(page, 'ui-done')
     const output = bench.folder.file('media/speech.regen.wav')
     const receipt = await readReceipt(`${output}.voxmux.json`)
     expect(receipt).toMatchObject({ preset: 'transparent', segments: [{ startSec: 1, endSec: 2 }] })

@@ -32,10 +32,10 @@ function inherited(): NodeJS.ProcessEnv {
   return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
 }
 
-function variablesOf({ status, output, source, preset, job, error, dashboard, report }: AfterFacts) {
+function variablesOf({ status, output, source, preset, job, at, error, dashboard, report }: AfterFacts) {
   return {
     ...{ VOXMUX_STATUS: status, VOXMUX_OUTPUT: output ?? '', VOXMUX_SOURCE: source, VOXMUX_PRESET: preset },
-    ...{ VOXMUX_JOB: job, VOXMUX_CODE: error?.code ?? '', VOXMUX_MESSAGE: error?.message ?? '' },
+    ...{ VOXMUX_JOB: job, VOXMUX_AT: at, VOXMUX_CODE: error?.code ?? '', VOXMUX_MESSAGE: error?.message ?? '' },
     VOXMUX_REMEDIES: (error?.remedies ?? []).join('\n'),
     ...{ VOXMUX_DASHBOARD: dashboard ?? '', VOXMUX_REPORT: report ?? '' },
   }

@@ -8,8 +8,10 @@ export interface AfterFacts {
   /** Its present path. */
   readonly source: string
   readonly preset: string
-  /** The job's id, which stays the same if the call is repeated after a crash. */
+  /** The job's id, which stays the same if the job is retried. */
   readonly job: string
+  /** Time of this end, ISO 8601. A retry has another one. */
+  readonly at: string
   /** Null after success. The last remedy is how to retry. */
   readonly error: ErrorReport | null
   /** Address of the job on the dashboard; null without a dashboard. */

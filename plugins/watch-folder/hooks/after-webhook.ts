@@ -31,7 +31,8 @@ export async function postAfterWebhook(
 ): Promise<void> {
   const { origin } = new URL(address)
   const body = JSON.stringify(facts)
-  const id = `${facts.job}-${facts.status}`
+  // A receiver drops an id that it knows, and a retry of the job may end in the same way.
+  const id = `${facts.job}-${facts.status}-${Date.parse(facts.at)}`
   const timestamp = String(Math.floor(Date.now() / 1000))
   const response = await fetch(address, {
     method: 'POST',

@@ -59,7 +59,7 @@ export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): 
   const after = async (
     { folder }: Place,
     { id: job, status, preset, signal }: PublishedJob | FailedJob,
-    facts: Pick<AfterFacts, 'output' | 'source' | 'error' | 'report'>,
+    facts: Pick<AfterFacts, 'at' | 'output' | 'source' | 'error' | 'report'>,
   ) => {
     if (!folder.after) return
     const address = notices.dashboardUrl()
@@ -114,7 +114,9 @@ export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): 
       const source = moved ?? join(path, place.taken.path)
       if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
       const report = job.receipt?.report ? reportPath(job.output) : null
-      await after(place, job, { output: job.output, source, error: null, report })
+      // Repeated after a crash, it is still the same end.
+      const at = (job.status === 'done' && job.receipt?.createdAt) || new Date().toISOString()
+      await after(place, job, { at, output: job.output, source, error: null, report })
     },
     async onFailure(job) {
       const place = placeOf(job)
@@ -122,11 +124,12 @@ export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): 
       if (!place || PASSED_CODES.has(job.error.code)) return
       const { id, input: source, preset, status } = job
       const error = { ...errorReport(job.error), remedies: [...job.error.remedies, retryRemedy(id)] }
+      const at = new Date().toISOString()
       const reports = new FailureReports(place.folder.failed)
       const report = await unlessLinked(job, 'The failure was not reported', () =>
-        reports.write(place.taken.path, { source, status, error, job: id, preset, at: new Date().toISOString() }),
+        reports.write(place.taken.path, { source, status, error, job: id, preset, at }),
       )
-      await after(place, job, { output: null, source, error, report: report ?? null })
+      await after(place, job, { at, output: null, source, error, report: report ?? null })
     },
   }
 }

@@ -37,7 +37,7 @@ ${table(
 )}
 <h2>Loudness</h2>
 ${table(
-  ['Track', '', 'Integrated', 'Range', 'True peak'],
+  ['Track', 'Version', 'Integrated', 'Range', 'True peak'],
   receipt.tracks.flatMap(({ audioIndex, loudness }) => [
     loudnessRow(audioIndex, `before${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.before),
     loudnessRow(audioIndex, `after${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.after),
@@ -89,7 +89,8 @@ export function hasComparison(page: string): boolean {
 /** The comparisons as data, in the place of their players. */
 function listening(comparisons: readonly Comparison[]): string {
   const data = JSON.stringify(comparisons).replaceAll('<', '\\u003c')
-  return `<section data-comparison aria-label="Listen"><noscript>The players need JavaScript.</noscript>
+  return `<h2>Before and after</h2>
+<section data-comparison aria-label="Before and after"><noscript>The players need JavaScript.</noscript>
 <script type="application/json">${data}</script></section>`
 }
 

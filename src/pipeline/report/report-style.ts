@@ -6,7 +6,7 @@ export const REPORT_STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
 p { margin: .25rem 0 } .quiet { opacity: .75 }
-.player { margin-top: 1.5rem } .player h3 { margin: 0 0 .5rem; font-size: 1.1rem }
+.player h3 { margin: 0 0 .5rem; font-size: 1rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
 th, td { text-align: left; padding: .35rem 1rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
 code { font-size: .85em; overflow-wrap: anywhere }
@@ -23,7 +23,7 @@ code { font-size: .85em; overflow-wrap: anywhere }
   table { font-size: .9rem } th, td { padding-right: .6rem }
   /* The last of six columns moves below the others. */
   table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
-  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.4rem 4rem 1fr 1.4fr 1.2fr; border-top: 1px solid var(--line) }
+  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.2rem 4.6rem 1fr 1.4fr 1.3fr; border-top: 1px solid var(--line) }
   table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
   table:has(th:nth-child(6)) :is(th, td):last-child { grid-column: 1 / -1; padding-top: 0; font-size: .8rem }
   table:has(th:nth-child(6)) td:empty { display: none }

@@ -187,7 +187,7 @@ export function failure(job) {
     {},
     make('p', {}, make('code.code', {}, code), ' ', error?.message ?? 'It failed without a message.'),
     make('ul.remedies', {}, ...remedies.map((remedy) => make('li', {}, remedy))),
-    act('Try again', `Try ${job.name} again`, retry),
+    act('Try again', `Try again: ${job.name}`, retry),
     ' ',
     act('Forget', `Forget ${job.name}`, forget),
   )

@@ -14,7 +14,7 @@ export function receiptView(job, receipt) {
       make('span.badge', { 'data-tone': 'good' }, `Verified ${verification.level}`),
       ` ${input.sizeBytes === null ? 'an address' : bytes(input.sizeBytes)} in, ${bytes(output.sizeBytes)} out`,
     ),
-    table('Loudness', ['Track', '', 'Integrated', 'Range', 'True peak'], loudnessRows(receipt)),
+    table('Loudness', ['Track', 'Version', 'Integrated', 'Range', 'True peak'], loudnessRows(receipt)),
     table('Sync against the original', ['Track', 'Place', 'At', 'Offset'], syncRows(receipt)),
     table('Streams', ['Kind', 'Codec', 'Result', 'Reason'], streamRows(receipt)),
     list(

@@ -122,17 +122,22 @@ function keyRow({ client_id: id, name, createdMs, expiresMs, revokedMs }) {
     button('Regenerate', `Regenerate ${name}`, regenerate),
     isRevoked ? null : button('Revoke', `Revoke ${name}`, revoke),
   ]
-  return row(name, make('code', {}, id), exactTime(createdMs), until, make('span', {}, ...actions))
+  const [created, code, buttons] = [exactTime(createdMs), make('code', {}, id), make('span', {}, ...actions)]
+  return row({ Name: name, 'Client id': code, Created: created, 'Valid until': until, Actions: buttons })
 }
 
 function deliveryRow({ id, atMs, outcome, attempt, type, status, fileId, detail }) {
   const again = () => void act('The webhook is queued again.', () => change(`api/deliveries/${id}/redeliver`, {}))
   const action = button('Redeliver', `Redeliver ${type} of ${exactTime(atMs)}`, again)
-  return row(exactTime(atMs), outcome, String(attempt), `${type}: ${status}`, make('code', {}, fileId), detail, action)
+  return row({
+    ...{ Time: exactTime(atMs), Result: outcome, Try: String(attempt), Event: `${type}: ${status}` },
+    ...{ File: make('code', {}, fileId), Detail: detail, Actions: action },
+  })
 }
 
-function row(...cells) {
-  return make('tr', {}, ...cells.map((cell) => make('td', {}, cell)))
+/** A row of cells by their heading, which a phone shows beside each. */
+function row(cells) {
+  return make('tr', {}, ...Object.entries(cells).map(([label, cell]) => make('td', { 'data-label': label }, cell)))
 }
 
 function button(text, label, onclick) {

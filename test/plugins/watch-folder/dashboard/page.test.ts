@@ -3,7 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runJob } from '../../../../src/pipeline/job/run-job.js'
 import { jobBench } from '../../../helpers/job-bench.js'
-import { NO_CHROMIUM, openChromium, SCREENSHOTS } from '../../../helpers/system/chromium.js'
+import { NO_CHROMIUM, openChromium } from '../../../helpers/system/chromium.js'
+import { isAccessible } from '../../../helpers/system/is-accessible.js'
 import { requestFor } from '../../../helpers/test-pipeline.js'
 import { failedJob, folderView, type StagedDashboard, stageDashboard } from './dashboard-bench.js'
 
@@ -45,30 +46,9 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await staged.dashboard.close()
   })
 
-  async function picture(name: string): Promise<void> {
-    if (!SCREENSHOTS) return
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      for (const [device, width, height] of [
-        ['desktop', 1280, 900],
-        ['phone', 390, 844],
-      ] as const) {
-        await page.setViewportSize({ width, height })
-        await page.screenshot({ path: `${SCREENSHOTS}/${name}-${device}-${colorScheme}.png` })
-      }
-    }
-    await page.setViewportSize({ width: 1280, height: 900 })
-  }
-
   /** Not `waitForFunction`: the page's policy forbids what that evaluates in it. */
   const comesTrue = (expression: string) =>
     vi.waitFor(async () => expect(await page.evaluate(expression)).toBe(true), { timeout: 30_000, interval: 100 })
-
-  const fitsAPhone = async () => {
-    await page.setViewportSize({ width: 390, height: 844 })
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await page.setViewportSize({ width: 1280, height: 900 })
-  }
 
   it('shows folders, a job that goes live, and what stops the intake, without being asked again', async () => {
     const { jobs } = bench.pipeline.context
@@ -92,8 +72,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByText('Writing 10 %').waitFor()
     await jobs.pause(null, 'The account has no credits left (-10).')
     await page.getByRole('alert').getByText('no credits left').waitFor()
-    await picture('live')
-    await fitsAPhone()
+    await isAccessible(page, 'dashboard-live')
 
     await jobs.complete(claim.lease, { status: 'done' })
     await page.getByText('No job is in progress.').waitFor()
@@ -116,9 +95,8 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByText('MultiTrackAudioNotSupported').first().waitFor()
     await page.getByText('Choose one with "track": N in the preset of the folder.').first().waitFor()
     await page.getByText('Fix the cause, then press Try again.').first().waitFor()
-    await picture('failed')
-    await fitsAPhone()
-    const button = page.getByRole('button', { name: 'Try scene 12 take 3.mkv again' })
+    await isAccessible(page, 'dashboard-failed')
+    const button = page.getByRole('button', { name: 'Try again: scene 12 take 3.mkv' })
     await button.focus()
     await page.keyboard.press('Enter')
     await page.getByText('scene 12 take 3.mkv is back in the queue.').waitFor()
@@ -151,7 +129,6 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByText('Interview.mov is forgotten.').waitFor()
     await page.getByRole('tab', { name: 'Failed 2' }).waitFor()
     expect(await ledger.jobs.list({ inputPart: 'nterview' })).toEqual([])
-    await fitsAPhone()
     expect(faults).toEqual([])
   })
 
@@ -183,8 +160,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     expect(((await media('one.currentTime')) as number[])[0]).toBeCloseTo(1, 1)
     await dialog.getByRole('img', { name: 'Before: waveform' }).waitFor()
     await comesTrue('[...document.querySelectorAll("img")].every((one) => one.naturalWidth > 0)')
-    await picture('job')
-    await fitsAPhone()
+    await isAccessible(page, 'dashboard-job')
     await dialog.getByRole('button', { name: 'Play' }).press('Enter')
     await dialog.getByRole('button', { name: 'Pause' }).waitFor()
 
@@ -219,7 +195,6 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByLabel('Folder', { exact: true }).selectOption('Everything in the store')
     await page.getByRole('tab', { name: 'Waiting 1' }).waitFor()
     await page.getByText('Waits for a process that works on run').waitFor()
-    await fitsAPhone()
 
     await page.getByRole('button', { name: 'Pause /mnt/nas/dailies' }).click()
     await page.getByText('1 folder paused').waitFor()
@@ -247,7 +222,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     expect(await page.getByText('Page 2').isVisible()).toBe(true)
     await page.getByRole('button', { name: 'Newer' }).press('Enter')
     await page.getByText('clip-9999.mov').waitFor()
-    await picture('many')
+    await isAccessible(page, 'dashboard-many')
     expect(faults).toEqual([])
   })
 

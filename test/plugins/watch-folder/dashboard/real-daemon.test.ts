@@ -45,7 +45,7 @@ it.skipIf(NO_CHROMIUM)(
 
       copyFileSync(fixture('two-tracks.mkv'), join(input, 'two.mkv'))
       await page.getByRole('tab', { name: 'Failed 1' }).press('Enter')
-      const again = page.getByRole('button', { name: 'Try two.mkv again' })
+      const again = page.getByRole('button', { name: 'Try again: two.mkv' })
       await again.press('Enter')
       await page.getByText('two.mkv is back in the queue.').waitFor()
       // Nothing has changed about it: it fails once more, and is there again.

@@ -5,11 +5,15 @@ import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AfterFacts } from '../../../../plugins/watch-folder/hooks/after-facts.js'
 import { callAfter } from '../../../../plugins/watch-folder/hooks/call-after.js'
+import { folderHooks } from '../../../../plugins/watch-folder/hooks/folder-hooks.js'
+import { FolderPlaces } from '../../../../plugins/watch-folder/places/folder-places.js'
 import type { WatchAfter } from '../../../../src/config/watch-schema.js'
+import { JobFailedError } from '../../../../src/core/errors.js'
 import { silentLogger } from '../../../../src/core/logger.js'
+import type { Receipt } from '../../../../src/pipeline/output/receipt.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { freePort } from '../../../helpers/system/free-port.js'
 import { withServer } from '../../../service/support/file-server.js'
@@ -19,10 +23,12 @@ const script = (name: string) =>
 const { signal } = new AbortController()
 const DONE: AfterFacts = {
   ...{ status: 'done', output: '/out/-a $(id).mov', source: '/in/a.mov', preset: 'film', job: '01J' },
+  ...{ at: '2026-01-01T00:00:00.000Z' },
   ...{ error: null, dashboard: null, report: null },
 }
 const FAILED: AfterFacts = {
   ...{ status: 'failed', output: null, source: '/in/ü & <b>.mov', preset: 'film', job: '01J' },
+  ...{ at: '2026-01-01T00:00:00.000Z' },
   error: {
     ...{ code: 'ERR_UNREADABLE', errorCode: -2, name: 'CorruptedFile' },
     ...{ message: 'It is empty.', remedies: ['Copy it again.', 'Retry.'] },
@@ -74,7 +80,38 @@ describe('callAfter', () => {
     expect(await call({ webhook: `${url}/secret-path` }, DONE)).toEqual([
       `after.webhook failed for /in/a.mov: ${url} responded with status 410.`,
     ])
-    expect(ids).toEqual(['01J-done', '01J-done', '01J-done'])
+    expect(ids).toEqual(Array(3).fill(`01J-done-${Date.parse(DONE.at)}`))
+  })
+
+  it('gives each end of a job an id of its own, and the same end the same one', async () => {
+    const ids: unknown[] = []
+    const webhook = await withServer(async (request, response) => {
+      await text(request)
+      ids.push(request.headers['webhook-id'])
+      response.end()
+    })
+    const place = (name: string) => folder.file(name)
+    const places = { path: place('in'), out: place('out'), failed: place('failed'), done: place('done') }
+    const own = new FolderPlaces({ ...places, group: 'in', source: 'keep', after: { webhook } }, new Map() as never)
+    const notices = { secret: null, dashboardUrl: () => null }
+    const hooks = folderHooks({ placesOf: () => own, notices, logger: silentLogger })
+    const data = { path: 'a.mov', sizeBytes: 1, mtimeNs: '1', contentId: 'a' }
+    const job = { id: '01J', group: 'in', preset: 'film', input: place('in/a.mov'), data, signal }
+    const error = new JobFailedError('ERR_FILE_FAILED', 'No voice.')
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    for (const _ of ['first', 'retried']) {
+      await hooks.onFailure?.({ ...job, output: null, status: 'failed', error })
+      vi.advanceTimersByTime(1000)
+    }
+    for (const createdAt of ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z']) {
+      const receipt = { createdAt } as Receipt
+      await hooks.afterPublish?.({ ...job, output: place('out/a.mov'), status: 'done', receipt, receiptPath: '' })
+      vi.advanceTimersByTime(1000)
+    }
+    expect(ids).toHaveLength(5)
+    expect(ids[2]).toBe(ids[3])
+    expect(new Set(ids).size).toBe(4)
   })
 
   it('names a dead receiver and a dead program, and lets neither keep the other', async () => {
