@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { writeDeclarations } from './commonjs-entries.js'
+import { buildNodePackages } from './plugins/node-packages.js'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** What package.json and the worker threads name. */
@@ -40,6 +41,7 @@ function build(): void {
     const exported = ENTRIES.filter((path) => path.endsWith('/index.ts'))
     writeDeclarations(exported, declarations, at('dist'))
     bundle({ write: true })
+    buildNodePackages()
   } catch {
     // Both have said what is wrong.
     process.exit(1)

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { operationMessageSchema } from '../contract/index.js'
 import { HttpFault } from './http-fault.js'
 import { retryAfterMs } from './retry.js'
-import type { TextAnswer, TextExchange, Transport } from './transport.js'
+import type { TextAnswer, TextExchange, TextTransport } from './transport.js'
 
 export interface JsonExchange<T> extends TextExchange {
   readonly answer: z.ZodType<T>
@@ -15,7 +15,7 @@ export interface JsonExchange<T> extends TextExchange {
  *
  * @throws {HttpFault} `status` for a status outside 200-299, `bad-answer` if the body does not match the schema
  */
-export async function exchangeJson<T>(transport: Transport, exchange: JsonExchange<T>): Promise<T> {
+export async function exchangeJson<T>(transport: TextTransport, exchange: JsonExchange<T>): Promise<T> {
   const answer = await transport.sendText(exchange)
   const { operation, secrets } = exchange
   if (answer.status < 200 || answer.status > 299) throw statusFault(operation, answer, secrets)

@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.js'
 import { backoffMs, sleep } from '../core/time.js'
 import type { RetryOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
-import type { Transport } from './transport.js'
+import type { TextTransport } from './transport.js'
 
 /**
  * Reads a Retry-After header: whole seconds or an HTTP date (RFC 9110, 10.2.3).
@@ -31,7 +31,7 @@ export interface RetryContext {
   /** Decides whether a transient fault is retried. Default: always. */
   readonly mayRepeat?: (fault: HttpFault) => boolean
   /** The transport of the request. Its `onRepeat` is called for each retry. */
-  readonly transport: Pick<Transport, 'onRepeat'>
+  readonly transport: Pick<TextTransport, 'onRepeat'>
 }
 
 /**

@@ -28,7 +28,7 @@ import { type FileStatus, statusesOf, statusListSchema } from './file-status.js'
 import { HttpFault } from './http-fault.js'
 import { type RetryContext, withRetries } from './retry.js'
 import type { TokenProvider } from './token-provider.js'
-import type { Transport } from './transport.js'
+import type { TextTransport } from './transport.js'
 
 /** Time for which an aborted start that was sent still waits for its response, which says what was paid. */
 const START_GRACE_MS = 5000
@@ -67,12 +67,12 @@ interface Call<T> {
 /** The six operations of the interface, each with retries, one token renewal on a 401, and a validated response. */
 export class ServiceApi {
   readonly address: URL
-  readonly #transport: Transport
+  readonly #transport: TextTransport
   readonly #tokens: TokenProvider
   readonly #options: ResolvedClientOptions
   readonly #logger: Logger
 
-  constructor(options: ResolvedClientOptions, transport: Transport, tokens: TokenProvider, logger: Logger) {
+  constructor(options: ResolvedClientOptions, transport: TextTransport, tokens: TokenProvider, logger: Logger) {
     this.address = safeAddress(options.baseUrl, 'The address of the service')
     this.#transport = transport
     this.#tokens = tokens

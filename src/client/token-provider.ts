@@ -6,7 +6,7 @@ import { exchangeJson } from './exchange-json.js'
 import { faultError } from './fault-error.js'
 import { HttpFault } from './http-fault.js'
 import { withRetries } from './retry.js'
-import type { Transport } from './transport.js'
+import type { TextTransport } from './transport.js'
 import { untilAborted } from './until-aborted.js'
 
 interface Token {
@@ -34,14 +34,14 @@ const RENEW_SPREAD = 0.1
 export class TokenProvider {
   readonly #address: URL
   readonly #options: ResolvedClientOptions
-  readonly #transport: Transport
+  readonly #transport: TextTransport
   readonly #logger: Logger
   #token: Token | undefined
   #request: Promise<Token> | undefined
   /** The last tokens: a response may still contain one that was renewed in the meantime. */
   readonly #known: string[] = []
 
-  constructor(options: ResolvedClientOptions, transport: Transport, logger: Logger) {
+  constructor(options: ResolvedClientOptions, transport: TextTransport, logger: Logger) {
     this.#address = safeAddress(options.authUrl, 'The address of the identity provider')
     this.#options = options
     this.#transport = transport

@@ -4,11 +4,11 @@ import type { OptionsInit, Request } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { linkedAbort } from '../core/linked-abort.js'
-import { thrownMessage } from '../core/thrown-message.js'
 import { voxmuxVersion } from '../core/version.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
+import { networkFault } from './network-fault.js'
 
 /** `voxmux/<version>`, sent with every request. */
 const USER_AGENT = `voxmux/${voxmuxVersion()}`
@@ -56,12 +56,16 @@ export interface StreamAnswer extends Answer {
 /**
  * Sends single requests over HTTP without retries. Any status is a response; anything else throws {@link HttpFault}.
  */
-export interface Transport {
+export interface TextTransport {
   sendText(exchange: TextExchange): Promise<TextAnswer>
-  putStream(exchange: UploadExchange): Promise<TextAnswer>
-  getStream(exchange: Exchange): Promise<StreamAnswer>
   /** Called by the code that retries a failed request. */
   onRepeat?(operation: string): void
+}
+
+/** A {@link TextTransport} that also sends and receives files. */
+export interface Transport extends TextTransport {
+  putStream(exchange: UploadExchange): Promise<TextAnswer>
+  getStream(exchange: Exchange): Promise<StreamAnswer>
 }
 
 /** Loaded with the first request: it takes a fifth of a command's start, and many commands send nothing. */
@@ -185,7 +189,6 @@ async function* bytesOf(stream: Request, exchange: Exchange): AsyncGenerator<Buf
   }
 }
 
-const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])
 const UNSENT_TIMEOUTS = new Set(['lookup', 'connect', 'secureConnect'])
 
 /** Extracts the harmless parts of an HTTP library error. The error itself contains headers and links. */
@@ -203,10 +206,5 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
     const reason = UNSENT_TIMEOUTS.has(thrown.event) ? 'unsent' : 'timeout'
     return new HttpFault({ operation, reason, detail: 'no response in time' })
   }
-  const code = (thrown as NodeJS.ErrnoException).code ?? ''
-  const detail = thrownMessage(thrown)
-  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code)) {
-    return new HttpFault({ operation, reason: 'insecure', detail })
-  }
-  return new HttpFault({ operation, reason: UNSENT.has(code) ? 'unsent' : 'network', detail })
+  return networkFault(operation, thrown)
 }

@@ -60,6 +60,27 @@ describe('the settings on a page are those that the script has', () => {
     expect(Object.keys(settingsOf(folder)).sort()).toEqual([...namesIn(read(folder, script), pattern)].sort())
   })
 
+  it('n8n: the fields of the credential and of the node', () => {
+    const text = read('n8n', 'credentials/VoxmuxApi.credentials.ts') + read('n8n', 'nodes/Voxmux/Voxmux.node.ts')
+    const fields = namesIn(text, /^ +(?:\{ displayName: '[^']+', )?name: '(\w+)',/gm)
+    const others = ['voxmux', 'operation', 'options']
+    expect(Object.keys(settingsOf('n8n')).sort()).toEqual(fields.filter((name) => !others.includes(name ?? '')).sort())
+  })
+
+  it('node-red: the fields of both nodes, and their defaults', () => {
+    const page = read('node-red', 'voxmux.html')
+    const fields = namesIn(page, /^ {2}<div class="form-row"><label for="node-(?:config-)?input-(\w+)">/gm)
+    const settings = settingsOf('node-red')
+    const others = ['name', 'service']
+    expect(Object.keys(settings).sort()).toEqual(fields.filter((name) => !others.includes(name ?? '')).sort())
+    const defaults = [...page.matchAll(/^ {6}(\w+): \{ value: ([^,}]+?)[, ]/gm)].filter(
+      ([, name = '']) => name in settings,
+    )
+    for (const [, name = '', value = ''] of defaults)
+      expect(settings[name]).toBe(JSON.parse(value.replaceAll("'", '"')))
+    expect(defaults.length).toBeGreaterThan(5)
+  })
+
   it.each([
     ['nginx-rtmp', join(ROOT, 'shell/spool-job.sh')],
     ['mediamtx', join(PLUGINS, 'mediamtx/segment-complete.sh')],

@@ -11,7 +11,8 @@ import type { ServiceApi } from '../service-api.js'
 import type { StreamAnswer } from '../transport.js'
 import { contentRange, type DownloadState, rangeHeaders, validatorOf } from './download-range.js'
 import { badDownload, plainBytes } from './plain-bytes.js'
-import { HTML_TYPE, type TransferContext, type TransferOptions } from './upload-file.js'
+import { HTML_TYPE } from './require-stored.js'
+import type { TransferContext, TransferOptions } from './upload-file.js'
 
 const HTML_START = /^\s*(<!doctype html|<html)/i
 /** Every audio and video format has a byte in its first bytes that no text has. */

@@ -2,18 +2,15 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { RegisteredFile } from '../../contract/index.js'
-import { JobFailedError, TransientError, UsageError } from '../../core/errors.js'
+import { JobFailedError, UsageError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { safeAddress } from '../address.js'
 import type { RetryOptions } from '../client-options.js'
-import { statusFault } from '../exchange-json.js'
-import { faultError, LINK_REFUSED } from '../fault-error.js'
+import { faultError } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
-
-/** Smallest difference that matters to signed links, which live for minutes to hours. */
-const NOTABLE_MS = 2 * 60_000
+import { requireStored } from './require-stored.js'
 
 /** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
 export interface TransferProgress {
@@ -32,8 +29,6 @@ export interface TransferContext {
   readonly logger: Logger
 }
 
-/** The login page of a network or a proxy, sent with a 200. */
-export const HTML_TYPE = /^\s*(text\/html|application\/xhtml\+xml)/i
 const CHUNK_BYTES = 256 * 1024
 
 /**
@@ -63,15 +58,7 @@ export async function uploadFile(
       contentLength,
       signal,
     })
-    if (LINK_REFUSED.has(answer.status)) throw linkExpired(registered, path, clockNote(answer.headers.date))
-    if (answer.status < 200 || answer.status > 299) throw statusFault('upload', answer)
-    if (HTML_TYPE.test(answer.headers['content-type'] ?? '')) {
-      throw new HttpFault({
-        operation: 'upload',
-        reason: 'bad-answer',
-        detail: 'a web page instead of a response of the storage',
-      })
-    }
+    requireStored(answer, registered, path)
   }
   try {
     await withRetries(exchange, { ...context, signal })
@@ -113,37 +100,5 @@ async function* bytesOf(
       input: path,
       remedies: ['Wait until no program writes to the file, then run again.'],
     })
-  }
-}
-
-function linkExpired(registered: RegisteredFile, path: string, clock: ClockNote | undefined): TransientError {
-  const message = `The upload link of file id ${registered.file_id} is no longer valid${clock ? `; ${clock.words}` : ''}.`
-  return new TransientError('ERR_UPLOAD_LINK_EXPIRED', message, {
-    input: path,
-    remedies: [...(clock ? [clock.remedy] : []), 'Register the file again.'],
-  })
-}
-
-/** Reports that the clocks of this machine and of the service differ. */
-interface ClockNote {
-  /** Part of a sentence. */
-  readonly words: string
-  readonly remedy: string
-}
-
-/**
- * Compares the clock of this machine with the `Date` of a response.
- *
- * @param date the header; undefined if the response has none
- * @returns undefined if they agree within two minutes, or the date is unknown
- */
-function clockNote(date: string | undefined, nowMs: number = Date.now()): ClockNote | undefined {
-  const aheadMs = nowMs - Date.parse(date ?? '')
-  if (Number.isNaN(aheadMs) || Math.abs(aheadMs) < NOTABLE_MS) return undefined
-  const minutes = Math.round(Math.abs(aheadMs) / 60_000)
-  const way = aheadMs > 0 ? 'ahead of' : 'behind'
-  return {
-    words: `the clock of this machine is ${minutes} minutes ${way} the clock of the service`,
-    remedy: 'Set the clock of this machine (with NTP), then run again.',
   }
 }

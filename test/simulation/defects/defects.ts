@@ -67,7 +67,7 @@ export const DEFECTS: readonly Defect[] = [
         file: 'src/client/transfer/upload-file.ts',
         whole: "    // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.\n",
         broken:
-          '    if (registered.file_upload_expiry * 1000 <= Date.now()) throw linkExpired(registered, path, undefined)\n',
+          "    if (registered.file_upload_expiry * 1000 <= Date.now()) requireStored({ status: 403, headers: {}, text: '' }, registered, path)\n",
       },
     ],
   },

@@ -1,0 +1,109 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow'
+import { fileFailed } from '../../../src/client/file-failed.js'
+import type { StartOptions } from '../../../src/client/service-api.js'
+import { resumeStart, startOnce } from '../../../src/client/start-once.js'
+import { JobFailedError } from '../../../src/core/errors.js'
+import { downloadOutput } from './download-output.js'
+import { type ItemFile, itemFile } from './item-file.js'
+import { type Session, sendFile } from './session.js'
+
+/** One item at work. */
+export interface Turn {
+  readonly host: IExecuteFunctions
+  readonly session: Session
+  readonly index: number
+  readonly signal: AbortSignal
+  /** Set once the service has the file, so that an error can name it. */
+  fileId?: string
+}
+
+/**
+ * Unfinished files by execution, item and content. n8n may run the node again in the same execution ("Retry On Fail"). The
+ * node then goes on with the file that it sent, which is not paid twice.
+ */
+const sent = new Map<string, string>()
+const MOST_SENT = 10_000
+
+/** The operations, by the name of the parameter. */
+export const OPERATIONS: Readonly<Record<string, (turn: Turn) => Promise<INodeExecutionData>>> = {
+  async regenerate(turn) {
+    const file = await inputOf(turn)
+    const { key, outputType } = await started(turn, file)
+    const fileId = turn.fileId as string
+    try {
+      const status = await turn.session.watcher.watch(fileId, { signal: turn.signal })
+      if (status.status !== 'Succeeded') throw fileFailed(fileId, status)
+      const output = await withOutput(turn, fileId, outputName(file.name, outputType), { ...status, fileId })
+      sent.delete(key)
+      return output
+    } catch (thrown) {
+      if (thrown instanceof JobFailedError) sent.delete(key)
+      throw thrown
+    }
+  },
+
+  async start(turn) {
+    await started(turn, await inputOf(turn))
+    return { json: { fileId: turn.fileId } }
+  },
+
+  async getStatus({ host, session, index, signal }) {
+    const fileId = host.getNodeParameter('fileId', index) as string
+    const [status] = await session.api.getFilesStatus([fileId], { signal })
+    return { json: { ...status, fileId } }
+  },
+
+  async download(turn) {
+    const fileId = turn.host.getNodeParameter('fileId', turn.index) as string
+    turn.fileId = fileId
+    const { fileName } = optionsOf(turn)
+    return withOutput(turn, fileId, (fileName as string | undefined) || fileId, { fileId })
+  },
+}
+
+/** Sends the file and starts it, or goes on with the one that an earlier run of this execution sent. */
+async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: string; readonly outputType: string }> {
+  const { host, session, index, signal } = turn
+  const { outputType = '', webhook, webhookSecret } = optionsOf(turn)
+  const start = {
+    model: session.model,
+    ...(outputType ? { output_type: outputType } : {}),
+    ...(webhook ? { webhook: true, ...(webhookSecret ? { webhook_secret: webhookSecret } : {}) } : {}),
+  } as StartOptions
+  const key = JSON.stringify([host.getExecutionId(), host.getNode().id, index, file.identity, start])
+  const { retry } = session.options
+  const known = sent.get(key)
+  if (known) {
+    turn.fileId = known
+    await resumeStart(session.api, retry, known, start, { signal })
+  } else {
+    turn.fileId = await sendFile(session, file, `n8n-${host.getExecutionId()}-${index}-${file.name}`, signal)
+    for (const oldest of sent.keys()) {
+      if (sent.size < MOST_SENT) break
+      sent.delete(oldest)
+    }
+    sent.set(key, turn.fileId)
+    await startOnce(session.api, retry, turn.fileId, start, { signal })
+  }
+  return { key, outputType: outputType as string }
+}
+
+async function withOutput(
+  { host, session, index, signal }: Turn,
+  fileId: string,
+  fileName: string,
+  json: IDataObject,
+): Promise<INodeExecutionData> {
+  const field = host.getNodeParameter('outputField', index) as string
+  return { json, binary: { [field]: await downloadOutput(host, session, fileId, fileName, signal) } }
+}
+
+const inputOf = ({ host, index }: Turn) => itemFile(host, index, host.getNodeParameter('inputField', index) as string)
+
+const optionsOf = ({ host, index }: Turn) => host.getNodeParameter('options', index, {}) as IDataObject
+
+/** `talk.regen.mp4` for `talk.mp4`; with an output type, that is the extension. */
+function outputName(name: string, outputType: string): string {
+  const [, stem = name, extension = ''] = /^(.+?)(\.[^.]+)?$/s.exec(name) ?? []
+  return `${stem}.regen${outputType ? `.${outputType}` : extension}`
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, extname, join, resolve } from 'node:path'
+import type { StartOptions } from '../../src/client/service-api.js'
+import type { VoxmuxClient } from '../../src/client/voxmux-client.js'
+import { UsageError } from '../../src/core/errors.js'
+import type { Message } from './runtime.js'
+import type { ServiceNode } from './service-node.js'
+
+/** The fields of the editor about the output. */
+export interface OutputConfig {
+  readonly output: string
+  readonly outputType: string
+  readonly webhook: boolean
+}
+
+/**
+ * The way of one message: send its file, start it once, wait, download. The file id stands in `msg.voxmux` from the
+ * moment the service has the file. A message that comes with one goes on with that file, and nothing is paid again.
+ */
+export class FileTurn {
+  readonly #client: VoxmuxClient
+  readonly #start: StartOptions
+  readonly #config: OutputConfig
+  readonly #signal: AbortSignal
+  readonly #onPercent: (percent: number) => void
+
+  constructor(service: ServiceNode, config: OutputConfig, signal: AbortSignal, onPercent: (percent: number) => void) {
+    this.#client = service.client as VoxmuxClient
+    this.#config = config
+    this.#signal = signal
+    this.#onPercent = onPercent
+    this.#start = {
+      model: service.model || undefined,
+      ...(config.outputType ? { output_type: config.outputType } : {}),
+      ...(config.webhook ? { webhook: true } : {}),
+      ...(config.webhook && service.webhookSecret ? { webhook_secret: service.webhookSecret } : {}),
+    } as StartOptions
+  }
+
+  /**
+   * @returns the message, its payload the path of the output, or its bytes
+   * @throws {UsageError} if the payload is not a file, or the output is the input
+   * @throws every error of the client
+   */
+  async run(message: Message): Promise<Message> {
+    const { payload, output = this.#config.output } = message
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+      throw new UsageError('ERR_INPUT_MISSING', 'msg.payload is neither the path of a file nor its bytes (a Buffer).')
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'voxmux-node-red-'))
+    try {
+      const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
+      const input = typeof payload === 'string' ? payload : join(folder, named)
+      const target = targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
+      if (typeof payload !== 'string') await writeFile(input, payload)
+      const fileId = await this.#started(message, input)
+      await this.#client.waitFor(fileId, {
+        signal: this.#signal,
+        onStatus: ({ progress }) => this.#onPercent(progress),
+      })
+      const path = target ?? join(folder, 'output')
+      await this.#client.download(fileId, path, { signal: this.#signal })
+      message.payload = target ?? (await readFile(path))
+      return message
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async #started(message: Message, input: string): Promise<string> {
+    const call = { signal: this.#signal }
+    const known = message.voxmux?.fileId
+    if (known) {
+      await this.#client.resumeStart(known, this.#start, call)
+      return known
+    }
+    const clientFileId = `node-red-${randomUUID()}`
+    const { file_id: fileId } = await this.#client.registerAndUpload({ clientFileId }, input, call)
+    message.voxmux = { fileId }
+    await this.#client.startOnce(fileId, this.#start, call)
+    return fileId
+  }
+}
+
+/**
+ * The file to write: `output`, or in the folder `output/` the name of the input with `.regen` before its extension.
+ *
+ * @returns undefined if the output goes into the payload
+ * @throws {UsageError} if it is the input
+ */
+function targetOf(input: string, output: string, outputType: string): string | undefined {
+  if (output === '') return undefined
+  const extension = outputType ? `.${outputType}` : extname(input)
+  const isFolder = /[/\\]$/.test(output)
+  const target = resolve(isFolder ? join(output, `${basename(input, extname(input))}.regen${extension}`) : output)
+  if (target === resolve(input)) {
+    throw new UsageError('ERR_BAD_OPTION', `The output would replace its input, ${input}. Choose another output.`)
+  }
+  return target
+}

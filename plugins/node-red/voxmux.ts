@@ -1,0 +1,81 @@
+/** The module that Node-RED loads: the nodes `voxmux-service` (an API key) and `voxmux` (regenerates a file). */
+import { FileTurn } from './file-turn.js'
+import type { FlowNode, Message, Runtime } from './runtime.js'
+import { openService, type ServiceConfig, type ServiceNode, testService } from './service-node.js'
+import { webhookFileId } from './webhook-message.js'
+
+interface RegenerateConfig {
+  readonly service: string
+  /** File, or folder with a slash at its end; empty for bytes in the payload. */
+  readonly output: string
+  readonly outputType: string
+  readonly webhook: boolean
+}
+
+export default function register(RED: Runtime): void {
+  RED.nodes.registerType<ServiceConfig>(
+    'voxmux-service',
+    function (this: FlowNode, config) {
+      RED.nodes.createNode(this, config)
+      openService(this as ServiceNode, config)
+    },
+    {
+      credentials: {
+        clientId: { type: 'text' },
+        clientSecret: { type: 'password' },
+        webhookSecret: { type: 'password' },
+      },
+    },
+  )
+
+  RED.nodes.registerType<RegenerateConfig>('voxmux', function (this: FlowNode, config) {
+    RED.nodes.createNode(this, config)
+    const closing = new AbortController()
+    let running = 0
+    const show = (text?: string) => {
+      if (running > 0) this.status({ fill: 'blue', shape: 'dot', text: text ?? `${running} running` })
+      else this.status(text ? { fill: 'red', shape: 'ring', text } : {})
+    }
+    this.on('close', (done) => {
+      closing.abort()
+      done()
+    })
+    this.on('input', (message, send, done) => {
+      const service = RED.nodes.getNode(config.service) as ServiceNode | null
+      if (!service?.client) {
+        done(service?.fault ?? new Error('No service is configured. Open the node, and choose or add a service.'))
+        return
+      }
+      const fileId = webhookFileId(message.payload)
+      if (fileId !== undefined) {
+        service.client.notify(fileId)
+        done()
+        return
+      }
+      running++
+      show()
+      const turn = new FileTurn(service, config, closing.signal, (percent) => running === 1 && show(`${percent} %`))
+      turn.run(message).then(
+        (output: Message) => {
+          running--
+          show()
+          send(output)
+          done()
+        },
+        (thrown: Error) => {
+          running--
+          show(closing.signal.aborted ? undefined : 'failed')
+          done(thrown)
+        },
+      )
+    })
+  })
+
+  RED.httpAdmin.post('/voxmux/test', RED.auth.needsPermission('voxmux.write'), async (request, response) => {
+    const { id, ...values } = request.body ?? {}
+    const kept = RED.nodes.getCredentials(String(id)) ?? {}
+    const answer = await testService(values as Partial<ServiceConfig>, kept)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answer))
+  })
+}

@@ -1,0 +1,88 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fixture } from '../../helpers/job-bench.js'
+import { faultyService } from '../../helpers/system/faulty-service.js'
+import { peakMemory } from '../../helpers/system/peak-memory.js'
+import { freshFolder } from '../../service/support/with-service.js'
+import { longVoice, numberedVoice, sparseFaults, unasked } from '../node-faults.js'
+import { NODE_RED, startNodeRed } from './node-red-host.js'
+
+const isSoak = Boolean(process.env.VOXMUX_SOAK)
+
+describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
+  it('a flow regenerates a path and bytes, goes on with a file id, and tells why it failed', async () => {
+    const service = await faultyService()
+    const folder = await freshFolder()
+    const red = await startNodeRed(folder, service)
+    const input = fixture('speech.wav')
+    const voice = await readFile(input)
+
+    const written = await red.run(input, { output: `${folder}/out/` })
+    expect(await written.text()).toMatch(/ENOENT|does not exist|not/)
+    await mkdir(join(folder, 'out'))
+    const path = await (await red.run(input, { output: `${folder}/out/` })).text()
+    expect(path).toBe(join(folder, 'out', 'speech.regen.wav'))
+    expect(await readFile(path)).toEqual(voice)
+    expect(await readdir(join(folder, 'out'))).toEqual([basename(path)])
+
+    const bytes = await red.run(voice)
+    expect(Buffer.from(await bytes.arrayBuffer())).toEqual(voice)
+
+    const replacing = await red.run(path, { output: path })
+    expect([replacing.status, await replacing.json()]).toEqual([
+      500,
+      { message: expect.stringContaining('would replace its input') },
+    ])
+
+    // A text is no sound: the service refuses it, and the message names the file.
+    await writeFile(join(folder, 'note.txt'), 'not a sound')
+    const refused = await red.run(join(folder, 'note.txt'))
+    expect([refused.status, await refused.json()]).toEqual([
+      500,
+      { message: expect.stringMatching(/could not process file id/), fileId: expect.any(String) },
+    ])
+
+    // A message that has a file id goes on with it.
+    const before = service.calls.get('registerFile')
+    const [fileId = ''] = service.files.keys()
+    const resumed = await red.run(voice, { fileId })
+    expect(Buffer.from(await resumed.arrayBuffer())).toEqual(voice)
+    expect(service.calls.get('registerFile')).toBe(before)
+    expect(unasked(service)).toEqual([])
+
+    const { clientSecret, ...values } = service.options
+    const good = await red.admin('voxmux/test', { id: 'service', ...values, clientSecret: '__PWRD__' })
+    expect(await good.json()).toEqual({ ok: true, message: 'The service accepts the key.' })
+    const wrong = await red.admin('voxmux/test', { id: 'service', ...values, clientSecret: `${clientSecret}x` })
+    expect(await wrong.json()).toEqual({ ok: false, message: expect.stringContaining('rejected the credentials') })
+  })
+
+  const [items, faults] = isSoak ? [1000, 30] : [40, 5]
+  it(`${items} messages and ${faults} faults: each file once, and started once`, async () => {
+    const service = await faultyService()
+    service.plan = sparseFaults(items, faults)
+    const red = await startNodeRed(await freshFolder(), service)
+    const voices = Array.from({ length: items }, (_, index) => numberedVoice(index))
+    const outputs = await Promise.all(
+      voices.map(async (voice) => Buffer.from(await (await red.run(voice)).arrayBuffer())),
+    )
+    const wrong = outputs.filter((output, index) => !output.equals(voices[index] as Buffer))
+    expect(wrong.map((output) => output.toString('latin1', 0, 300))).toEqual([])
+    expect(service.faults).toBe(faults)
+    expect(service.files.size).toBe(items)
+    expect(unasked(service)).toEqual([])
+  }, 1_800_000)
+
+  it.skipIf(!isSoak)('200 MB go through it in streams', async () => {
+    const folder = await freshFolder()
+    const red = await startNodeRed(folder, await faultyService())
+    await writeFile(join(folder, 'short.wav'), numberedVoice(0))
+    await writeFile(join(folder, 'long.wav'), longVoice(200e6))
+    await red.run(join(folder, 'short.wav'), { output: join(folder, 'short.out.wav') })
+    const before = await peakMemory(red.process)
+    await red.run(join(folder, 'long.wav'), { output: join(folder, 'long.out.wav') })
+    expect((await readFile(join(folder, 'long.out.wav'))).equals(longVoice(200e6))).toBe(true)
+    expect((await peakMemory(red.process)) - before).toBeLessThan(50e6)
+  })
+})
