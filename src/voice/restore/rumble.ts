@@ -19,8 +19,10 @@ export interface Rumble {
 
 /** Finds the sound below every voice. A constant offset stays. */
 export function findRumble(channel: Float32Array): Rumble {
-  const mean = channel.reduce((sum, value) => sum + value, 0) / Math.max(1, channel.length)
-  // A mapping function for each sample would take longer than both filters.
+  // A function for each sample would take longer than both filters.
+  let sum = 0
+  for (const value of channel) sum += value
+  const mean = sum / Math.max(1, channel.length)
   const low = new Float64Array(channel)
   for (let i = 0; i < low.length; i++) low[i] = (low[i] ?? 0) - mean
   lowPass(low)
