@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
+import { readAaf } from './aaf/read-aaf.js'
 import { OTIO_TEXT, timelineBytes } from './packing.js'
 import { readAle } from './readers/ale.js'
 import { readEdlTimeline } from './readers/edl.js'
@@ -12,7 +13,7 @@ import { readPremiere } from './readers/prproj.js'
 import type { Rational } from './time/rational.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
-import { decodeText, type TextEncoding } from './timeline-text.js'
+import { binaryText, decodeText, type TextEncoding } from './timeline-text.js'
 
 /** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
 const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
@@ -22,6 +23,7 @@ const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Ti
   '.fcpxml': (text) => readFcpxml(text),
   '.fcpxmld': (text) => readFcpxml(text),
   '.edl': readEdlTimeline,
+  '.aaf': (text) => readAaf(text),
   '.ale': (text) => readAle(text),
   '.prproj': (text) => readPremiere(text),
   '.xml': (text) => readFcp7(text),
@@ -68,7 +70,13 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
   const bytes = await timelineBytes(textPath, extension).catch((cause: unknown) => {
     throw unreadableTimeline(path, cause)
   })
-  return { path, textPath, ...decodeText(bytes), extension, needsFrameRate: extension === '.edl' }
+  return {
+    path,
+    textPath,
+    ...(extension === '.aaf' ? binaryText(bytes) : decodeText(bytes)),
+    extension,
+    needsFrameRate: extension === '.edl',
+  }
 }
 
 /**

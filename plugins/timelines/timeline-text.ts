@@ -8,10 +8,15 @@ export function decodeText(bytes: Buffer): { readonly text: string; readonly enc
   return { encoding, text: bytes.toString(encoding) }
 }
 
+/** A timeline that is not text: one character for each byte. */
+export function binaryText(bytes: Buffer): { readonly text: string; readonly encoding: TextEncoding } {
+  return { encoding: 'latin1', text: bytes.toString('latin1') }
+}
+
 /** A text in the encoding that its timeline had; in UTF-8 where that has no signs for it. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf16be') return Buffer.from(text, 'utf16le').swap16()
-  const isLost = encoding === 'latin1' && [...text].some((sign) => sign > '\u00ff')
+  const isLost = encoding === 'latin1' && /[\u0100-\uffff]/.test(text)
   return Buffer.from(text, isLost ? 'utf8' : encoding)
 }
 

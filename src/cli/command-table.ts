@@ -26,7 +26,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'timeline',
     usage: '<cut>',
-    summary: 'Regenerate only what a timeline plays (OTIO, FCPXML, FCP7 XML, EDL, MLT).',
+    summary: 'Regenerate only what a timeline plays (OTIO, FCPXML, FCP7 XML, PRPROJ, AAF, ALE, EDL, MLT).',
     load: () => import('./commands/timeline.js'),
   },
   {

@@ -217,7 +217,7 @@ export const ERROR_CODES = {
   ERR_TASK_CANCEL: ['UsageError', 'A client of `voxmux mcp` cancels a task.', 'Stop the server, and delete the job with `voxmux jobs forget`.'],
   ERR_TIMELINE_CHANGED: ['VerificationError', 'The new timeline would play something else.', 'Report it with the timeline.'],
   ERR_TIMELINE_EXCLUDED: ['UsageError', 'Everything that the timeline plays is excluded.', 'Correct --exclude.'],
-  ERR_TIMELINE_FORMAT: ['UsageError', 'The timeline has a format that voxmux does not read.', 'Export it as OTIO, FCPXML, FCP7 XML, EDL or MLT.'],
+  ERR_TIMELINE_FORMAT: ['UsageError', 'The timeline has a format that voxmux does not read.', 'Export it as OTIO, FCPXML, FCP7 XML, AAF or EDL.'],
   ERR_TIMELINE_OFFLINE: ['UsageError', 'None of the media of the timeline is usable.', 'Name their folder with --media-root.'],
   ERR_TIMELINE_OUTSIDE: ['UsageError', 'The timeline uses times that its media do not have.', 'Relink the media in the editor.'],
   ERR_TIMELINE_RATE: ['UsageError', 'The frame rate of an edit decision list is missing or wrong.', 'Name it with --fps.'],

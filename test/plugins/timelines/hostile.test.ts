@@ -7,6 +7,7 @@ import { rational } from '../../../plugins/timelines/time/rational.js'
 import { TimelineSyntaxError } from '../../../plugins/timelines/timeline-error.js'
 import fc from '../../helpers/properties.js'
 import { kdenliveProject } from '../mlt/project.js'
+import { aafFile, composition, fileMob, filler, masterClip, noSource, sequence, slot, sourceClip } from './aaf-file.js'
 import { clip, external, stack, timeline, timeRange, track } from './otio-file.js'
 import { premiereProject } from './premiere-project.js'
 
@@ -28,6 +29,11 @@ const PREMIERE = premiereProject(
   ],
   [{ uid: 'media-a', path: '/rushes/a.wav', relative: './a.wav' }],
 )
+const AAF = aafFile([
+  composition('cut', slot(sequence(18, [sourceClip('clip', 0, 9), filler(9)]), [48_000, 1])),
+  masterClip('clip', slot(sourceClip('file', 0, 99), [48_000, 1])),
+  fileMob('file', [slot(noSource(99), [48_000, 1])], ['file:///a.wav']),
+]).toString('latin1')
 const LOG =
   'Heading\nFPS\t25\nColumn\nName\tSource File\tStart\tEnd\nData\na\ta.wav\t01:00:00:00\t01:00:01:00\nb\t\t01:00:00:00\t01:00:01:00\n'
 
@@ -35,6 +41,7 @@ async function sampleText(name: string): Promise<string> {
   if (name.endsWith('.kdenlive')) return kdenliveProject('/films')
   if (name.endsWith('.prproj')) return PREMIERE
   if (name.endsWith('.ale')) return LOG
+  if (name.endsWith('.aaf')) return AAF
   return readFile(fileURLToPath(new URL(`samples/${name}`, import.meta.url)), 'utf8')
 }
 
@@ -56,7 +63,7 @@ function refusal(name: string, text: string): string | undefined {
 }
 
 describe('a damaged timeline', () => {
-  it.each([...SAMPLES, 'film.kdenlive', 'cut.prproj', 'day.ale'])(
+  it.each([...SAMPLES, 'film.kdenlive', 'cut.prproj', 'day.ale', 'cut.aaf'])(
     'is read or refused in one sentence, never anything else: %s',
     async (name) => {
       const text = await sampleText(name)
