@@ -128,7 +128,7 @@ describe('frames between tags', () => {
           expect(await readFile(target)).toEqual(Buffer.concat([before, Buffer.from('new frames'), behind]))
         },
       ),
-      { numRuns: process.env.VOXMUX_SOAK ? 500 : 60 },
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 30 },
     )
   })
 
@@ -175,7 +175,7 @@ describe('frames between tags', () => {
         expect(await readFile(target)).toEqual(Buffer.concat([head, flac(7, list, fresh), end]))
         await rm(target)
       }),
-      { numRuns: process.env.VOXMUX_SOAK ? 500 : 60 },
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 30 },
     )
   })
 
@@ -290,7 +290,7 @@ describe('chunks', () => {
           expect(censusFaults(census, 12 + body.length + rest.length)).toEqual([])
         },
       ),
-      { numRuns: process.env.VOXMUX_SOAK ? 500 : 100 },
+      { numRuns: process.env.VOXMUX_SOAK ? 500 : 50 },
     )
   })
 })

@@ -104,7 +104,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: FILM,
   },
   {
-    ...{ container: 'm4v', name: 'film.m4v', offsetSamples: LOSSY },
+    ...{ container: 'm4v', name: 'film.m4v', offsetSamples: LOSSY, soak: true },
     args: [...everySound(tagged), ...x264, '-c:a', 'aac', '-f', 'ipod', '-brand', 'M4V '],
     keeps: [...FILM, ...NAMED, 'chapters', 'tags'],
   },
@@ -211,7 +211,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: [...FILM, 'languages', 'telemetry'],
   },
   {
-    ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY },
+    ...{ container: 'm2ts', name: 'disc.m2ts', offsetSamples: LOSSY, soak: true },
     args: [...everySound(), '-c:v', 'mpeg2video', '-c:a', 'ac3', '-mpegts_m2ts_mode', '1'],
     keeps: [...FILM, 'languages'],
   },
@@ -226,7 +226,7 @@ export const ZOO: readonly ZooRow[] = [
     keeps: ['picture', 'picture times', 'start time', 'tags'],
   },
   {
-    ...{ container: '3gp', name: 'phone.3gp', offsetSamples: LOSSY },
+    ...{ container: '3gp', name: 'phone.3gp', offsetSamples: LOSSY, soak: true },
     args: [...everySound(), ...x264, '-c:a', 'aac', '-metadata:s:v:0', 'rotate=90'],
     keeps: [...FILM, 'languages', 'rotation'],
   },

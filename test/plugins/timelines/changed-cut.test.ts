@@ -7,6 +7,7 @@ import { clip, external, timeline, timeRange, track } from './otio-file.js'
 import { timelineRequest } from './timeline-request.js'
 
 const bench = jobBench()
+const inSoak = it.runIf(process.env.VOXMUX_SOAK)
 
 async function regenerate(input: string, more: Partial<TimelineRequest> = {}) {
   const plan = await planTimeline(timelineRequest(input, more), {})
@@ -40,7 +41,7 @@ it('replaces what was made of an earlier state of the same cut, and nothing that
   await expect(regenerate(other, { output: made })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
 })
 
-it('replaces the bundle of an earlier state only if no file in it is another', async () => {
+inSoak('replaces the bundle of an earlier state only if no file in it is another', async () => {
   await bench.take('speech.wav')
   const bundle = bench.folder.file('cut.fcpxmld')
   await mkdir(bundle)

@@ -17,6 +17,7 @@ const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
 const NO_NAMESPACE =
   spawnSync(ELSEWHERE[0], [...ELSEWHERE.slice(1), 'true']).status === 0 ? null : 'no process namespace'
 
+const inSoak = it.runIf(process.env.VOXMUX_SOAK)
 const FURTHER = [
   ['searched', ['--poll'], []],
   ['of this machine, with events', [], []],
@@ -71,7 +72,7 @@ describe.skipIf(NO_SAMBA)(`a share of a real Samba server${NO_SAMBA ? ` (skipped
     },
   )
 
-  it('takes a large file, one that is renamed when it is whole, and a newer version, each once', async () => {
+  inSoak('takes a large file, one that is renamed when it is whole, and a newer version, each once', async () => {
     const daemon = bench.watch('--poll')
     await daemon.until(/"event":"watching"/)
     const large = bench.workshop.path('large.mov')
