@@ -7,6 +7,7 @@ import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
+import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRenditions } from './added-renditions.js'
 import { PackageFolder } from './package-folder.js'
 import { makePartFolder } from './part-folder.js'
 import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
@@ -19,6 +20,8 @@ import { soundBytes } from './sound-run.js'
 export interface RegenerateHlsOptions {
   /** Settings of each rendition's job besides its files: a preset, channels of a 5.1 rendition, … */
   readonly job?: Omit<JobRequestFile, 'input' | 'output' | 'outputType' | 'keepOriginal' | 'addTrack'> | undefined
+  /** Keeps every rendition, and adds the regenerated ones beside them. */
+  readonly addTrack?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** Receives notes for people; by default they are dropped. */
   readonly logger?: Logger | undefined
@@ -30,7 +33,7 @@ export interface RegenerateHlsOptions {
 export interface HlsFile {
   /** Relative to the package. */
   readonly path: string
-  readonly fate: 'copied' | 'regenerated' | 'rewritten'
+  readonly fate: 'copied' | 'regenerated' | 'rewritten' | 'added'
   readonly sha256: string
 }
 
@@ -66,7 +69,7 @@ export async function regenerateHls(
   outFolder: string,
   options: RegenerateHlsOptions = {},
 ): Promise<HlsResult> {
-  const { signal, regenerate = jobWith(options) } = options
+  const { signal, addTrack = false, regenerate = jobWith(options) } = options
   const { folder, master } = await PackageFolder.around(masterPath)
   const out = resolve(outFolder)
   await requireFree(out)
@@ -75,19 +78,23 @@ export async function regenerateHls(
   const part = await makePartFolder(out)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
+    const newSound = addTrack ? join(target, ADDED_FOLDER) : target
+    const renditions = addTrack ? renditionsToAdd(source) : source.renditions
     await requireReplaceable(source, folder, workFolder, signal)
     const rewritten: RewrittenRendition[] = []
-    for (const programme of await programmesOf(source.renditions, folder)) {
+    for (const programme of await programmesOf(renditions, folder)) {
       const voices = new ProgrammeVoices(regenerate, signal)
       for (const [place, rendition] of programme.entries()) {
         const work = join(workFolder, String(place))
         await mkdir(work, { recursive: true })
-        rewritten.push(await rewriteRendition(rendition, { folder, target, workFolder: work, voices, signal }))
+        rewritten.push(
+          await rewriteRendition(rendition, { folder, target: newSound, workFolder: work, voices, signal }),
+        )
       }
       await rm(workFolder, { recursive: true })
     }
     rewritten.sort((a, b) => source.renditions.indexOf(a.rendition) - source.renditions.indexOf(b.rendition))
-    const files = await writeRest(source, folder, target, rewritten, signal)
+    const files = await writeRest(source, folder, target, { rewritten, addTrack, signal })
     const result = resultOf(source, rewritten, files, out)
     const receipt = join(part, 'receipt.json')
     await writeFile(
@@ -126,20 +133,25 @@ async function programmesOf(
   )
 }
 
+interface RestOptions {
+  readonly rewritten: readonly RewrittenRendition[]
+  readonly addTrack: boolean
+  readonly signal: AbortSignal | undefined
+}
+
 /** Copies what stays, writes the playlists, and hashes all of it. */
 async function writeRest(
   source: HlsPackage,
   folder: PackageFolder,
   target: string,
-  rewritten: readonly RewrittenRendition[],
-  signal: AbortSignal | undefined,
+  { rewritten, addTrack, signal }: RestOptions,
 ): Promise<readonly HlsFile[]> {
-  const lines = new Map(rewritten.map((item) => [item.rendition.path, item.lines]))
-  lines.set(
-    source.master,
-    rewriteMaster(source, rewritten, (uri) => folder.locate(uri, source.master)),
-  )
-  const regenerated = new Set(rewritten.flatMap((item) => item.files))
+  const replaced = addTrack ? [] : rewritten
+  const lines = new Map(replaced.map((item) => [item.rendition.path, item.lines]))
+  const locate = (uri: string) => folder.locate(uri, source.master)
+  const master = rewriteMaster(source, rewritten, locate)
+  lines.set(source.master, addTrack ? withAddedRenditions(master, source, rewritten, locate) : master)
+  const regenerated = new Set(replaced.flatMap((item) => item.files))
   const files: HlsFile[] = []
   for (const path of [...source.playlists, ...source.media.keys()]) {
     signal?.throwIfAborted()
@@ -151,6 +163,10 @@ async function writeRest(
     else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
     const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'
     files.push({ path, fate, sha256: await sha256Of(to) })
+  }
+  if (!addTrack) return files
+  for (const path of await writeAddedRenditions(source, folder, target, rewritten)) {
+    files.push({ path, fate: 'added', sha256: await sha256Of(join(target, path)) })
   }
   return files
 }

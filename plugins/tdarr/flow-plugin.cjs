@@ -43,6 +43,14 @@ const details = () => ({
       inputUI: { type: 'text' },
       tooltip: 'Audio track: all, default, a number from 0, or lang:xxx; empty if there is only one.',
     },
+    {
+      label: 'Add track',
+      name: 'addTrack',
+      type: 'boolean',
+      defaultValue: 'false',
+      inputUI: { type: 'switch' },
+      tooltip: 'Keep all tracks, and add the regenerated one as "Clear dialogue".',
+    },
   ],
   outputs: [
     { number: 1, tooltip: 'The voice was regenerated: goes on with the new file' },
@@ -53,7 +61,7 @@ const details = () => ({
 const plugin = async (args) => {
   const lib = require('../../../../../methods/lib')()
   args.inputs = lib.loadDefaultValues(args.inputs, details)
-  const { command, preset, track } = args.inputs
+  const { command, preset, track, addTrack } = args.inputs
   const input = args.inputFileObj._id
   const folder = join(args.workDir, `voxmux-${process.hrtime.bigint()}`)
   mkdirSync(folder, { recursive: true })
@@ -62,6 +70,8 @@ const plugin = async (args) => {
     output: join(folder, basename(input)),
     ...(preset ? { preset } : {}),
     ...(track ? { track: /^\d+$/.test(track) ? Number(track) : track } : {}),
+    // Older versions of Tdarr hand a switch over as text.
+    ...(String(addTrack) === 'true' ? { addTrack: true } : {}),
   }
   const { exitCode, result } = await runStep(command, job, args)
   const error = result?.error ?? result?.files?.[0]?.error

@@ -109,6 +109,30 @@ describe('an HLS package', () => {
     },
   )
 
+  it('with addTrack keeps every rendition byte for byte, and adds one that players find by its characteristic', async () => {
+    const before = await makePackage(bench.folder.file('in'), { type: 'fmp4', durationSec: 3, segmentSec: 1 })
+    const { given, regenerate } = halving()
+    const result = await regenerateHls(before, bench.folder.file('out'), { regenerate, addTrack: true })
+    expect(given).toHaveLength(2)
+    const differing = differingFiles(before, result.master).filter((path) => !path.startsWith('clear-dialogue/'))
+    expect(differing).toEqual(['master.m3u8'])
+    const lines = (await readFile(result.master, 'utf8')).split('\n')
+    const media = lines.filter((line) => line.startsWith('#EXT-X-MEDIA:'))
+    expect(media).toHaveLength(4)
+    expect(media[1]).toMatch(/LANGUAGE="eng",.*CHARACTERISTICS="public.accessibility.enhances-speech-intelligibility"/)
+    expect(media[1]).toMatch(/NAME="[^"]+ \(clear dialogue\)",DEFAULT=NO,.*AUTOSELECT=YES/)
+    const added = result.files.filter(({ fate }) => fate === 'added').map(({ path }) => path)
+    expect(added).toContainEqual(expect.stringMatching(/^clear-dialogue\/eng\/init.*\.mp4$/))
+    const [old, fresh] = ['in/eng/stream.m3u8', 'out/clear-dialogue/eng/stream.m3u8'].map(bench.folder.file)
+    expect(await frameTimes(fresh as string)).toEqual(await frameTimes(old as string))
+    const { lagSamples, gain } = compareSounds(await soundOf(old as string), await soundOf(fresh as string))
+    expect(lagSamples).toBe(0)
+    expect(gain).toBeCloseTo(0.5, 1)
+    // The result as an input: it has all renditions already.
+    const again = await regenerateHls(result.master, bench.folder.file('again'), { regenerate, addTrack: true })
+    expect([again.renditions, given.length]).toEqual([[], 2])
+  })
+
   it('with a commentary over the same sound regenerates both', async () => {
     const comment = "volume='if(between(t,2.2,3.4),0,1)':eval=frame"
     const before = await makeTwoRatePackage(bench.folder.file('in'), 'mpegts', comment)

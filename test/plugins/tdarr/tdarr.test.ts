@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { jobBench } from '../../helpers/job-bench.js'
+import { ffprobeJson } from '../../helpers/media-factory.js'
 import { installVoxmux } from '../../helpers/step-command.js'
 
 const PLUGIN = fileURLToPath(new URL('../../../plugins/tdarr/flow-plugin.cjs', import.meta.url))
@@ -60,7 +61,7 @@ async function run(flow: Flow, input: string, inputs: object = {}) {
 describe('the flow plugin of Tdarr', () => {
   it('describes its inputs and outputs', async () => {
     const { inputs, outputs } = (await load()).details()
-    expect(inputs.map(({ name }) => name)).toEqual(['command', 'preset', 'track'])
+    expect(inputs.map(({ name }) => name)).toEqual(['command', 'preset', 'track', 'addTrack'])
     expect(outputs).toMatchObject([{ number: 1 }, { number: 2 }])
   })
 
@@ -77,6 +78,12 @@ describe('the flow plugin of Tdarr', () => {
     const two = await bench.take('two-tracks.mkv')
     expect(await run(flow, two)).toMatchObject({ outputNumber: 2 })
     expect(await run(flow, two, { preset: '', track: ' 1 ' })).toMatchObject({ outputNumber: 1 })
+  })
+
+  it('adds a track if the flow wants that', async () => {
+    const added = await run(await load(), await bench.take('phone.mp4'), { addTrack: true })
+    const { streams } = await ffprobeJson(added.outputFileObj._id, '-show_streams', '-select_streams', 'a')
+    expect(streams).toMatchObject([{}, { tags: { handler_name: 'Clear dialogue' } }])
   })
 
   it('fails the flow where the job fails', async () => {
