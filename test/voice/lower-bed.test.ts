@@ -63,6 +63,7 @@ test.skipIf(NO_SPEECH).each([...CASES, ...SOAK_CASES])(
     expect(Math.abs(underSpeech - inPause)).toBeLessThan(1)
     expect(stoi(voice, result, RATE)).toBeGreaterThan(stoi(voice, sound, RATE) - 0.05)
   },
+  240_000,
 )
 
 const made = noisySpeech(9 * RATE, { noiseGain: 0.05, seed: 12 }).clean
@@ -73,7 +74,7 @@ test('a channel without music stays as it is, to the bit, also beside one with m
   const changes = (await engine.lowerBed({ channels, innerStart: 0, innerEnd: voice.length })).channels
   expect(changes[0]?.every((value) => value === 0)).toBe(true)
   expect(changes[1]?.some((value) => value !== 0)).toBe(true)
-})
+}, 240_000)
 
 test('music makes no step at the joints of blocks, and falls by 6 dB there', async () => {
   const voice = made.slice().fill(0, 4 * RATE, 7 * RATE)
@@ -98,4 +99,4 @@ test('music makes no step at the joints of blocks, and falls by 6 dB there', asy
     expect(Math.abs(levelDb(joined, from) - levelDb(unbroken, from))).toBeLessThan(0.3)
     expect(Math.abs(levelDb(joined, from) - levelDb(sound, from) + BED_LOWER_DB)).toBeLessThan(0.5)
   }
-})
+}, 240_000)
