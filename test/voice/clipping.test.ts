@@ -14,17 +14,20 @@ const rounded = (value: number) => Math.round(value * 32_768) / 32_768
 const clipped = (level: number) => speech.map((value) => rounded(Math.max(-level, Math.min(level, value))))
 
 describe('clipping', () => {
-  test.each([0.6, 0.4, 0.2])('at %f of 0.8 is restored by at least 6 dB, and no other sample changes', (level) => {
-    const sound = clipped(level)
-    const clipping = findClipping(sound)
-    expect(clipping?.high).toBeCloseTo(level, 4)
-    const restored = clipping ? restorePeaks(sound, clipping) : sound
-    expect(siSdr(speech, restored)).toBeGreaterThan(siSdr(speech, sound) + 6)
-    const isKept = sound.every((value, i) => Math.abs(value) > level - 1e-4 || value === restored[i])
-    expect(isKept).toBe(true)
-    const isInside = sound.some((value, i) => Math.abs(restored[i] ?? 0) < Math.abs(value))
-    expect(isInside).toBe(false)
-  })
+  test.each(process.env.VOXMUX_SOAK ? [0.6, 0.4, 0.2] : [0.4])(
+    'at %f of 0.8 is restored by at least 6 dB, and no other sample changes',
+    (level) => {
+      const sound = clipped(level)
+      const clipping = findClipping(sound)
+      expect(clipping?.high).toBeCloseTo(level, 4)
+      const restored = clipping ? restorePeaks(sound, clipping) : sound
+      expect(siSdr(speech, restored)).toBeGreaterThan(siSdr(speech, sound) + 6)
+      const isKept = sound.every((value, i) => Math.abs(value) > level - 1e-4 || value === restored[i])
+      expect(isKept).toBe(true)
+      const isInside = sound.some((value, i) => Math.abs(restored[i] ?? 0) < Math.abs(value))
+      expect(isInside).toBe(false)
+    },
+  )
 
   const wave = (form: (turns: number) => number) => speech.map((_, i) => rounded(form((50 * i) / RATE)))
   test.each([

@@ -45,7 +45,7 @@ test('the prediction finds a filter that repeats a sound', () => {
 })
 
 describe('reverberation', () => {
-  test.each([0.3, 0.4, 0.5])('of %s s is taken out', (t60Sec) => {
+  test.each(process.env.VOXMUX_SOAK ? [0.3, 0.4, 0.5] : [0.4])('of %s s is taken out', (t60Sec) => {
     const wet = betweenWalls(syllables, t60Sec)
     const change = findReverberation(wet, 0)
     const dried = wet.map((value, i) => value + (change?.[i] ?? 0))
