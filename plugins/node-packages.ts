@@ -1,6 +1,6 @@
 /**
  * Builds the nodes of n8n and Node-RED: packages of their own, without dependencies. Both are the client of voxmux, joined
- * into one file; the places of zod, and in n8n of the modules of Node, are taken by `plugins/n8n/stand-ins`.
+ * into one file. `plugins/n8n/stand-ins` takes the place of zod, and in n8n also of the modules of Node.
  */
 import { copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
