@@ -55,7 +55,9 @@ it('asks in a terminal which track and which channels, and refuses with --no-inp
   }
   for (const name of ['two-tracks.mkv', 'surround.wav']) shop.take(name)
   const both = inTerminal('two-tracks.mkv surround.wav', '2\n1\n')
-  expect(both.stdout).toMatch(/which audio track\?\s+1 {2}0: English stereo "Dialogue" \(default\)\s+2 {2}1: French/)
+  expect(both.stdout).toMatch(
+    /which audio track\?\s+1 {2}0: English stereo "Dialogue" \(default\), -\d+\.\d LUFS\s+2 {2}1: French/,
+  )
   expect(both.stdout).toMatch(/two-tracks\.regen\.mkv[\s\S]+surround\.regen\.wav/)
   expect(both.status).toBe(0)
   expect(inTerminal('surround.wav --no-input', '').status).toBe(5)

@@ -44,7 +44,12 @@ interface Completable extends CommandFacts {
   readonly summary: string
 }
 
-/** Builds a script that completes commands, flags, values and files without calling voxmux. */
+/** The actions of `voxmux jobs` that take ids of jobs. */
+const ID_ACTIONS = ['show', 'retry', 'forget']
+/** Offered at most. The newest are listed first. */
+const MOST_IDS = 50
+
+/** Builds a script that completes commands, flags, values and files. It calls voxmux only for the ids of jobs. */
 function completionScript(shell: Shell, commands: readonly Completable[]): string {
   switch (shell) {
     case 'bash':
@@ -74,6 +79,10 @@ function bashScript(commands: readonly Completable[]): string {
     *) command=run ;;
   esac
   _voxmux_words "$command:$before"
+  if [[ -z $words && $COMP_CWORD -gt 2 && $word != -* && "$command \${COMP_WORDS[2]}" =~ ^jobs\\ (${ID_ACTIONS.join('|')})$ ]]; then
+    words="$("\${COMP_WORDS[0]}" jobs list --limit ${MOST_IDS} --json 2>/dev/null |
+      sed -n 's/^{"event":"job","schemaVersion":[0-9]*,"id":"\\([^"]*\\)".*/\\1/p')"
+  fi
   if [[ -z $words ]]; then _voxmux_words "$command:"; fi
   COMPREPLY=()
   if [[ $word == -* ]]; then
@@ -94,6 +103,8 @@ complete -o default -o bashdefault -F _voxmux voxmux`
 }
 
 function fishScript(commands: readonly Completable[]): string {
+  const ids = `voxmux jobs list --limit ${MOST_IDS} --json 2>/dev/null | string replace -rf '^\\{"event":"job","schemaVersion":\\d+,"id":"([^"]+)".*' '$1'`
+  const ofId = `complete -c voxmux -n '__fish_seen_subcommand_from jobs; and __fish_seen_subcommand_from ${ID_ACTIONS.join(' ')}'`
   return commands
     .flatMap(({ name, summary, flags, operands }) => [
       `complete -c voxmux -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
@@ -103,6 +114,7 @@ function fishScript(commands: readonly Completable[]): string {
         return `${ofCommand(name)} -l ${flag}${value} -d ${quoted(describe)}`
       }),
     ])
+    .concat(`${ofId} -a "(${ids.replaceAll('"', '\\"').replaceAll('$', '\\$')})"`)
     .join('\n')
 }
 
@@ -129,9 +141,13 @@ ${rows.join('\n')}
   $commands = ${list(commands.map(({ name }) => name))}
   $typed = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { "$_" })
   $command = if ($typed.Count -gt 1 -and $commands -contains $typed[1]) { $typed[1] } else { 'run' }
+  $isId = $typed.Count -gt 2 -and $command -eq 'jobs' -and ${list(ID_ACTIONS)} -contains $typed[2]
   $offered = if ($word -like '-*') { $known["$command\`:flags"] }
     elseif ($typed.Count -le 1) { $commands }
     elseif ($known.ContainsKey("$command\`:$($typed[-1])")) { $known["$command\`:$($typed[-1])"] }
+    elseif ($isId) {
+      & $typed[0] jobs list --limit ${MOST_IDS} --json 2>$null | ConvertFrom-Json | Where-Object event -eq 'job' | ForEach-Object id
+    }
     else { $known["$command\`:"] }
   $offered | Where-Object { $_ -like "$word*" } | ForEach-Object {
     [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)

@@ -68,7 +68,8 @@ async function regenerate(
   const { output, signal } = context
   const settings = await jobSettingsOf(config, args, context.cwd)
   const planned = await planRequests(pipes.inputs, args, settings, context)
-  const requests = canAsk(output, args['no-input']) ? await asked(planned, config, context) : planned
+  const mayAsk = canAsk(output, args['no-input'])
+  const requests = mayAsk ? await asked(planned, config, context, pipes.toStdout) : planned
   if (args['dry-run']) {
     const { showPlans } = await import('../show/dry-run.js')
     const isFree = config.service.kind === 'embedded'
@@ -116,11 +117,12 @@ function pipeLine(event: FileEvent, colors: Colors, cwd: string): string {
   return fileLine(event.status === 'done' ? { ...event, output: resolve(cwd, 'stdout') } : event, colors, cwd)
 }
 
-/** Asks about the tracks and channels of each file. In a pipe, the job refuses it instead. */
+/** Asks about the picture, the tracks and the channels of each file. In a pipe, the job decides instead. */
 async function asked(
   requests: readonly PlanRequest[],
   { limits }: Config,
-  { cwd, signal }: CommandContext,
+  { signal }: CommandContext,
+  toStdout: boolean,
 ): Promise<readonly PlanRequest[]> {
   let questions: Questions | undefined
   const open = () => {
@@ -129,11 +131,7 @@ async function asked(
   }
   const answered: PlanRequest[] = []
   try {
-    for (const request of requests)
-      answered.push({
-        ...request,
-        settings: await askChoices(request.input, request.settings, { cwd, limits, signal, open }),
-      })
+    for (const request of requests) answered.push(await askChoices(request, { limits, signal, toStdout, open }))
   } finally {
     questions?.close()
   }
