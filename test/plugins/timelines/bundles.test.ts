@@ -9,6 +9,7 @@ import { entryContent } from '../../../plugins/timelines/bundles/zip-entry.js'
 import { centralRecord, endRecords, localHeader, type ZipEntry } from '../../../plugins/timelines/bundles/zip-format.js'
 import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
 import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
+import { runCli } from '../../helpers/voxmux-cli.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
 import { timelineRequest } from './timeline-request.js'
 
@@ -112,6 +113,10 @@ describe('an OTIOZ archive', () => {
     expect((await readFile(unpacked)).equals(await readFile(speech))).toBe(true)
     await plan.bundle?.release()
     expect(existsSync(bench.folder.file('finished/cut.regen.media'))).toBe(false)
+    const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli-state') }
+    const shown = await runCli(['timeline', 'cut.otioz', '--dry-run'], { cwd: bench.folder.path, env })
+    expect([shown.exitCode, shown.stdout]).toEqual([0, expect.stringContaining('0:00.500 of 0:03.000 shot')])
+    expect(existsSync(bench.folder.file('cut.regen.media'))).toBe(false)
   })
 })
 
