@@ -19,9 +19,12 @@ export function pathOfAddress(address: string): string {
   }
 }
 
-/** The file URL of an absolute path, as `file://localhost/…` where the timeline writes it so. */
+/**
+ * The address of an absolute path, written like another: as a path, a file URL, or `file://localhost/…`. A path that
+ * looks encoded becomes a URL, because readers would decode it.
+ */
 export function addressOfPath(path: string, like: string): string {
-  if (!/^file:/i.test(like.trim())) return path
+  if (!/^file:/i.test(like.trim()) && pathOfAddress(path) === path) return path
   const url = pathToFileURL(path).href
   return /^\s*file:\/\/localhost\//i.test(like) ? url.replace('file:///', 'file://localhost/') : url
 }

@@ -25,7 +25,7 @@ export interface CompoundEntry {
   readonly content: Buffer
 }
 
-export const SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex')
+const SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 export const ENTRY_BYTES = 128
 export const MINI_BYTES = 64
 /** Streams that are shorter lie in the mini stream. */

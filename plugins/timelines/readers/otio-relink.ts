@@ -1,4 +1,4 @@
-import { addressOfPath } from '../media-path.js'
+import { addressOfPath, pathOfAddress } from '../media-path.js'
 import { applyEdits, type TextEdit } from '../text-edits.js'
 import type { RelinkedMedia } from '../timeline.js'
 import { type JsonNode, type JsonObject, member, stringOf } from './json-tree.js'
@@ -44,8 +44,9 @@ function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly 
 
 /** A relative path stays no promise where the new file lies elsewhere: it is written as a URL, but for one in a bundle. */
 function addressOf({ path, packedName }: RelinkedMedia, old: string): string {
-  // Readers decode addresses with a percent sign.
-  if (packedName !== undefined) return packedName.replaceAll('%', '%25')
+  // A name with a percent sign can look like an encoded address.
+  if (packedName !== undefined)
+    return pathOfAddress(packedName) === packedName ? packedName : packedName.replaceAll('%', '%25')
   return addressOfPath(path, /^file:/i.test(old) ? old : 'file:///')
 }
 

@@ -8,6 +8,8 @@ import { readZipDirectory } from '../../../plugins/timelines/bundles/zip-directo
 import { entryContent } from '../../../plugins/timelines/bundles/zip-entry.js'
 import { centralRecord, endRecords, localHeader, type ZipEntry } from '../../../plugins/timelines/bundles/zip-format.js'
 import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
+import { readTimeline } from '../../../plugins/timelines/read-timeline.js'
+import { rational } from '../../../plugins/timelines/time/rational.js'
 import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
 import { runCli } from '../../helpers/voxmux-cli.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
@@ -118,6 +120,23 @@ describe('an OTIOZ archive', () => {
     expect([shown.exitCode, shown.stdout]).toEqual([0, expect.stringContaining('0:00.500 of 0:03.000 shot')])
     expect(existsSync(bench.folder.file('cut.regen.media'))).toBe(false)
   })
+})
+
+it('names new media in a bundle so that they are found, whatever signs they have', () => {
+  const file = { path: 'x', textPath: 'x', extension: '.otioz', encoding: 'utf8', needsFrameRate: false } as const
+  const { relink, sources } = readTimeline({ ...file, text: cutOf('media/a.wav') }, rational(25))
+  for (const packedName of [
+    'media/50%.wav',
+    'media/a%41.wav',
+    'media/a %41.wav',
+    'media/a 50%25.wav',
+    'media/ä#1?.wav',
+  ]) {
+    const made = relink(new Map([[sources[0]?.id ?? '', { path: '/new.wav', original: '/a.wav', packedName }]]))
+    expect(readTimeline({ ...file, text: made }, rational(25)).sources.map(({ paths }) => paths)).toEqual([
+      [packedName],
+    ])
+  }
 })
 
 describe('a hostile archive', () => {
