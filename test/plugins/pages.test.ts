@@ -27,7 +27,7 @@ describe('the folder of a plugin', () => {
     expect(read(folder, 'README.md')).toMatch(/^\s*```\w+/m)
   })
 
-  it.each(['mediamtx', 'nexrender', 'resolve', 'tdarr', 'unmanic'])(
+  it.each(['mediamtx', 'nexrender', 'resolve', 'premiere', 'tdarr', 'unmanic'])(
     '%s: its host does not run in a test, and the page says so',
     (folder) =>
       expect(read(folder, 'README.md').replaceAll('\n', ' ')).toMatch(/(not run|could be run|not from a running)/),
@@ -55,6 +55,7 @@ describe('the settings on a page are those that the script has', () => {
   it.each([
     ['obs', 'voxmux_obs.py', /obs_properties_add_\w+\(properties, "(\w+)"/g],
     ['resolve', 'voxmux_resolve.py', /os\.environ\.get\("(VOXMUX_\w+)"/g],
+    ['premiere', 'panel.js', /field\('(preset|add-track)'\)/g],
     ['unmanic', 'plugin.py', /^ {8}"(\w+)": \{"label"/gm],
     ['blender', 'voxmux_blender.py', /^ {4}(\w+): bpy\.props\.StringProperty\((?!options)/gm],
   ])('%s', (folder, script, pattern) => {
