@@ -19,6 +19,9 @@ export interface FaultFigures {
 /** A hum that is less than this part of what it was cannot be told from the voice over it. */
 const LEAST_REST = 10 ** (-60 / 20)
 
+/** The bins lie below 4 kHz, and their aliases above 12 kHz, so that a short filter tells them apart. */
+const CROSSINGS = 6
+
 /** A room counts if there is more evidence for it than against it. */
 const LEAST_EVIDENCE = 0.5
 
@@ -44,7 +47,8 @@ export function compareFaults(before: Float32Array, after: Float32Array, sampleR
 }
 
 function compareReverberation(before: Float32Array, after: Float32Array): FaultFigures['reverberation'] {
-  const spectra = (wide: Float32Array) => shortSpectra(decimate(wide, SAMPLE_RATE / REVERBERATION_RATE), EVIDENCE_BINS)
+  const factor = SAMPLE_RATE / REVERBERATION_RATE
+  const spectra = (wide: Float32Array) => shortSpectra(decimate(wide, factor, CROSSINGS), EVIDENCE_BINS)
   const rows = spectra(before)
   if (reverberationEvidence(rows) < LEAST_EVIDENCE) return null
   return { levelDb: reverberationLevel(rows), levelLeftDb: reverberationLevel(spectra(after)) }
@@ -64,10 +68,13 @@ function shareOf(known: Float32Array, sound: Float32Array): number {
 /** Straight lines between samples are near enough for hum, which lies far below half of every rate. */
 function atVoiceRate(samples: Float32Array, sampleRate: number): Float32Array {
   if (sampleRate === SAMPLE_RATE) return samples
-  return Float32Array.from({ length: Math.floor((samples.length * SAMPLE_RATE) / sampleRate) }, (_, i) => {
+  // `Float32Array.from` takes ten times as long.
+  const wide = new Float32Array(Math.floor((samples.length * SAMPLE_RATE) / sampleRate))
+  for (let i = 0; i < wide.length; i++) {
     const at = (i * sampleRate) / SAMPLE_RATE
     const index = Math.floor(at)
     const value = samples[index] ?? 0
-    return value + (at - index) * ((samples[index + 1] ?? value) - value)
-  })
+    wide[i] = value + (at - index) * ((samples[index + 1] ?? value) - value)
+  }
+  return wide
 }

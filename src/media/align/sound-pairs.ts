@@ -5,7 +5,7 @@ import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 
-/** The first channel of a voice and of its output, of one length and in place; full scale 1. */
+/** The first channel of a voice and of its output, of one length and in place; full scale 1. Valid until the next pair. */
 export interface SoundPair {
   readonly before: Float32Array
   readonly after: Float32Array
@@ -19,7 +19,7 @@ export interface SoundPairsOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part at a time. */
+/** Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays. */
 export async function* soundPairs(
   cut: VoiceCut,
   { answer: { pcm, startSample }, lagSamples }: VoiceAlignment,
@@ -31,25 +31,28 @@ export async function* soundPairs(
     endSample: range.endSample + shift,
   }))
   const regenerated = readPcmParts(pcm, shifted)
+  const longest = Math.max(0, ...ranges.map((range) => range.endSample - range.startSample))
+  const room = { before: new Float32Array(longest), after: new Float32Array(longest) }
   try {
     for await (const part of readPcmParts(cut.pcm, ranges)) {
       throwIfAborted(signal)
       const next = await regenerated.next()
       if (next.done) return
-      const before = firstChannel(part, cut.pcm.format)
-      const after = firstChannel(next.value, pcm.format)
-      yield { before, after: after.map((value, i) => share * value + (1 - share) * (before[i] ?? 0)) }
+      const before = firstChannel(part, cut.pcm.format, room.before)
+      const after = firstChannel(next.value, pcm.format, room.after)
+      // A callback makes garbage for each sample.
+      for (let i = 0; i < after.length; i++) after[i] = share * (after[i] ?? 0) + (1 - share) * (before[i] ?? 0)
+      yield { before, after }
     }
   } finally {
     await regenerated.return(undefined)
   }
 }
 
-function firstChannel(bytes: Buffer, { sample, channels }: PcmFormat): Float32Array {
+function firstChannel(bytes: Buffer, { sample, channels }: PcmFormat, room: Float32Array): Float32Array {
   const values = valuesOf(bytes, sample)
   const scale = fullScaleOf(sample)
-  // `Float32Array.from` takes ten times as long.
-  const channel = new Float32Array(values.length / channels)
+  const channel = room.subarray(0, values.length / channels)
   for (let i = 0; i < channel.length; i++) channel[i] = (values[i * channels] ?? 0) / scale
   return channel
 }

@@ -58,5 +58,7 @@ function segmentOf(low: Float32Array, m: number): Float32Array {
 }
 
 function meanSquare(values: Float32Array): number {
-  return values.reduce((sum, value) => sum + value * value, 0) / values.length
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += (values[i] ?? 0) ** 2
+  return sum / values.length
 }

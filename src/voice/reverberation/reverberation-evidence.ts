@@ -59,10 +59,17 @@ export function reverberationEvidence(rows: readonly Float64Array[]): number {
 export function reverberationLevel(rows: readonly Float64Array[]): number {
   let [power, late] = [1e-12, 0]
   for (const row of rows) {
-    for (const value of row) power += value * value
-    for (const value of predictReverberation(row, LATE_PREDICTION)) late += value * value
+    power += energyOf(row)
+    late += energyOf(predictReverberation(row, LATE_PREDICTION))
   }
   return 10 * Math.log10(Math.max(1e-6, late / power))
+}
+
+/** An iterator would make garbage for each value. */
+function energyOf(row: Float64Array): number {
+  let energy = 0
+  for (let i = 0; i < row.length; i++) energy += (row[i] ?? 0) ** 2
+  return energy
 }
 
 function powerOf(row: Float64Array): Float64Array {

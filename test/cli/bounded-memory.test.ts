@@ -1,0 +1,26 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { expect, it } from 'vitest'
+import { collectorOutside } from '../../src/cli/bounded-memory.js'
+
+const MB = 1024 ** 2
+const outside = () => getHeapStatistics().external_memory
+
+it('collects buffers that nobody needs once they take 24 MB, and not before', () => {
+  // As in the command: memory is free when the collection ends.
+  setFlagsFromString('--no-concurrent-array-buffer-sweeping')
+  const collect = collectorOutside()
+  collect()
+  const before = outside()
+  let held: Buffer[] = Array.from({ length: 16 }, () => Buffer.alloc(MB))
+  expect(collect()).toBe(false)
+  held.push(...Array.from({ length: 16 }, () => Buffer.alloc(MB)))
+  expect(collect()).toBe(true)
+  // They are still needed, and do not count again.
+  expect(collect()).toBe(false)
+  expect(outside() - before).toBeGreaterThan(30 * MB)
+
+  held = Array.from({ length: 32 }, () => Buffer.alloc(MB))
+  expect(collect()).toBe(true)
+  expect(held).toHaveLength(32)
+  expect(outside() - before).toBeLessThan(48 * MB)
+})
