@@ -99,15 +99,19 @@ function sharedBytes(
     if (run.start < end) return `packets at byte ${run.start} overlap others of their track`
     end = run.start + run.bytes
   }
-  const others = movie.tracks.flatMap((track, place) => {
-    if (voices.includes(place) || !track.isInThisFile.some((isHere) => isHere)) return []
-    return [...chunksOf(track), ...fragments.filter(({ trackId }) => trackId === track.id).flatMap((one) => one.runs)]
-  })
-  const shared = others.find(({ start, bytes }) => {
-    const next = runs[firstEndingAfter(runs, start)]
-    return bytes > 0 && next !== undefined && next.start < start + bytes
-  })
-  return shared && `the bytes from ${shared.start} on belong to two tracks`
+  for (const [place, track] of movie.tracks.entries()) {
+    if (voices.includes(place) || !track.isInThisFile.some((isHere) => isHere)) continue
+    for (const { start, bytes } of rangesOf(track, fragments)) {
+      const next = runs[firstEndingAfter(runs, start)]
+      if (bytes > 0 && next && next.start < start + bytes) return `the bytes from ${start} on belong to two tracks`
+    }
+  }
+  return undefined
+}
+
+function* rangesOf(track: Track, fragments: IsoFile['fragments']) {
+  yield* chunksOf(track)
+  for (const { trackId, runs } of fragments) if (trackId === track.id) yield* runs
 }
 
 /** Place of the first range that ends after an offset. */

@@ -1,17 +1,17 @@
 import type { Box } from './box.js'
 import { readFragments, type TrackFragment } from './fragments.js'
 import { readGaplessInfo } from './gapless-info.js'
-import { type Movie, readMovie } from './movie.js'
+import { type Movie, readMovie, type Track } from './movie.js'
 import { MalformedBox } from './parse-boxes.js'
 import type { BoxStructure } from './read-structure.js'
-import { durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
+import { chunksOf, durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
 
 /** A parsed file of the ISO base media family. */
 export interface IsoFile {
   readonly structure: BoxStructure
   readonly movie: Movie
   readonly fragments: readonly TrackFragment[]
-  /** By place of the track in the movie. */
+  /** Tracks with sound, by place in the movie. The packets of a picture would take more memory than all else. */
   readonly oldTracks: ReadonlyMap<number, OldTrack>
 }
 
@@ -30,12 +30,21 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
   if (movie.timeScale === 0) throw new MalformedBox('its index states no time scale')
   const fragments = readFragments(structure.boxes, movie)
   const gapless = readGaplessInfo(moov)
-  const oldTracks = movie.tracks.map((track, place) => {
+  const oldTracks = movie.tracks.flatMap((track, place) => {
+    if (track.handler !== 'soun') {
+      requireTables(track)
+      return []
+    }
     // With other tracks in the file, ffmpeg keeps the lead-in and presents it as silence.
     const isSkipped = gapless && Math.abs(gapless.leadTicks / track.timeScale - startSec) < 1.5 / track.timeScale
-    return [place, readOldTrack(track, fragments, movie.timeScale, isSkipped ? gapless : null)] as const
+    return [[place, readOldTrack(track, fragments, movie.timeScale, isSkipped ? gapless : null)] as const]
   })
   return { structure, movie, fragments, oldTracks: new Map(oldTracks) }
+}
+
+/** Reads the tables of a track without keeping them. Throws MalformedBox if they contradict each other. */
+function requireTables(track: Track): void {
+  for (const _ of chunksOf(track));
 }
 
 /**

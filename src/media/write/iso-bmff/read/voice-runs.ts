@@ -17,6 +17,8 @@ export interface OldRun {
   readonly fragmentRun: FragmentRun | null
 }
 
+type Range = Pick<OldRun, 'start' | 'bytes' | 'startTick' | 'ticks'>
+
 /** The packets of a track in the file. */
 export interface OldTrack {
   readonly track: Track
@@ -46,12 +48,17 @@ export function readOldTrack(
   gapless: GaplessInfo | null,
 ): OldTrack {
   const own = fragments.filter(({ trackId }) => trackId === track.id)
-  const all: readonly OldRun[] = [
-    ...[...chunksOf(track)].map((chunk) => ({ ...chunk, fragment: null, fragmentRun: null })),
-    ...own.flatMap((fragment) => fragment.runs.map((run) => ({ ...run, fragment, fragmentRun: run }))),
-  ]
-  // An empty run has no place for packets.
-  const runs = all.filter(({ bytes }) => bytes > 0)
+  const runs: OldRun[] = []
+  const add = (
+    { start, bytes, startTick, ticks }: Range,
+    fragment: OldRun['fragment'],
+    fragmentRun: FragmentRun | null,
+  ) => {
+    // An empty run has no place for packets.
+    if (bytes > 0) runs.push({ start, bytes, startTick, ticks, fragment, fragmentRun })
+  }
+  for (const chunk of chunksOf(track)) add(chunk, null, null)
+  for (const fragment of own) for (const run of fragment.runs) add(run, fragment, run)
   const firstTick = runs[0]?.startTick ?? 0
   const last = runs.at(-1)
   const endTick = last ? last.startTick + last.ticks : 0
