@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/job/run-job.js'
+import { recipeHash } from '../../src/pipeline/plan/job-settings.js'
 import { jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
@@ -78,4 +79,12 @@ it('--add-track: a .wav has no room for a second track, and a second run has not
   expect((await add(output)).event.status).toBe('skipped')
   expect((await streamsOf(output)).map(({ tags }) => tags?.title)).toEqual([undefined, 'Clear dialogue'])
   expect(bench.server.charges).toBe(1)
+})
+
+it('--add-track makes another job of a file, and leaves the hash of all other jobs as it was', () => {
+  const { settings } = requestFor('/clip.mov')
+  const { addTrack: _, ...older } = settings.recipe
+  const hashOf = (recipe: object) => recipeHash({ ...settings, recipe: recipe as typeof settings.recipe }, 'service')
+  expect(hashOf(settings.recipe)).toBe(hashOf(older))
+  expect(hashOf({ ...older, addTrack: true })).not.toBe(hashOf(older))
 })
