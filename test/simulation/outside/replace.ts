@@ -15,9 +15,13 @@ import { simulatedTransport } from './transport.js'
 
 type Functions = Record<string, (...values: never[]) => unknown>
 
-/** Simulated paths and descriptors; everything else of a test's process is real. The root is in each of them. */
-const isSimulated = (path: unknown) =>
-  typeof path === 'string' ? /^\/+(\.?$|(sim|proc)(\/|$))/.test(path) : Number(path) > 1000
+/**
+ * Simulated paths and descriptors; everything else of a test's process is real. The root is in each of them. A function,
+ * because the imports above already ask for it.
+ */
+function isSimulated(path: unknown): boolean {
+  return typeof path === 'string' ? /^\/+(\.?$|(sim|proc)(\/|$))/.test(path) : Number(path) > 1000
+}
 
 /** Functions that ask the running world first. */
 function inWorld(actual: object, make: (world: World) => object, isOurs: (value: unknown) => boolean): object {
