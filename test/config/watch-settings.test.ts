@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Config, resolveConfig } from '../../src/config/resolve-config.js'
 
@@ -44,7 +44,7 @@ describe('the key watch', () => {
         failed: join(root, 'work/bad'),
         preset: join(root, 'work/p.json'),
       },
-      { path: '/media/x', preset: 'podcast' },
+      { path: resolve('/media/x'), preset: 'podcast' },
     ])
   })
 

@@ -29,7 +29,7 @@ function made(maxBytes = 1_000_000) {
 /** As if it was used that long ago. */
 const age = (path: string, minutes: number) => utimesSync(path, 0, Date.now() / 1000 - minutes * 60)
 
-it('finds what was put, by key, in a folder of the owner alone', async () => {
+it('finds what was put, by key', async () => {
   const { cache, file, folder } = made()
   const kept = await cache.put('voice-1', file('a.FLAC', 'regenerated'))
   expect(kept.path).toMatch(/\.flac$/)
@@ -37,9 +37,17 @@ it('finds what was put, by key, in a folder of the owner alone', async () => {
   expect(kept).toMatchObject({ sizeBytes: 11, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(readFileSync(kept.path, 'utf8')).toBe('regenerated')
   expect(await cache.get('voice-2')).toBeNull()
-  expect([folder, kept.path].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600])
   expect(readdirSync(folder)).toHaveLength(1)
 })
+
+it.skipIf(process.platform === 'win32')(
+  'is a folder of the owner alone (not on Windows, which has no modes)',
+  async () => {
+    const { cache, file, folder } = made()
+    const kept = await cache.put('voice-1', file('a.flac', 'regenerated'))
+    expect([folder, kept.path].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600])
+  },
+)
 
 it('keeps the latest answer for a key, and the same answer once', async () => {
   const { cache, file } = made()
