@@ -2,7 +2,7 @@ import { findFfmpeg } from './binaries.js'
 import { startChild } from './child-process.js'
 
 /** Filters that every cut, splice or verification needs. */
-const FILTERS = ['aformat', 'apad', 'aresample', 'asetpts', 'asplit', 'atrim', 'channelmap', 'pan']
+const FILTERS = ['aformat', 'apad', 'aresample', 'asetpts', 'asplit', 'atrim', 'channelmap', 'pan', 'volume']
 /** Encoders of the most common codecs. A build may lack one and still be complete. */
 const ENCODERS = ['aac', 'ac3', 'eac3', 'flac', 'libmp3lame', 'libopus', 'libvorbis', 'pcm_s16le', 'pcm_s24le']
 const TIMEOUT_MS = 15_000

@@ -9,6 +9,7 @@ import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
 import { encodeInTurns } from './encode/encode-in-turns.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
+import { levelFilters } from './encode/encoder-level.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
 import { VoiceFeed } from './remux/voice-feed.js'
@@ -24,7 +25,7 @@ export function donorCommand(
 ): FfmpegCommand {
   // The caller has already cut a voice of known length.
   const trim = sampleCount === null && skipSamples > 0 ? [`atrim=start_sample=${skipSamples}`, 'asetpts=N'] : []
-  const filters = [...layoutFilters(pcm), ...trim]
+  const filters = [...layoutFilters(pcm), ...trim, ...levelFilters(encoding)]
   return {
     inputs: [{ url: source, options: rawInputOptions(pcm) }],
     outputs: [

@@ -1,5 +1,5 @@
 import type { OutputType } from '../../contract/index.js'
-import { type AudioStreamInfo, blockSizeOptions } from '../../media/index.js'
+import { type AudioStreamInfo, blockSizeOptions, levelFilters } from '../../media/index.js'
 
 /** ffmpeg options that write a voice as a file of one of the interface's types. */
 export interface ResultEncoding {
@@ -22,31 +22,32 @@ export function resultEncoding(type: OutputType, source: AudioStreamInfo): Resul
     case 'flac':
       return { muxer: 'flac', options: flacOptions(source), takesCover: true }
     case 'mp3':
-      // Players read the encoder's delay and padding from the Xing header and drop them.
-      return {
-        muxer: 'mp3',
-        options: ['-c:a', 'libmp3lame', ...bitRate(source, 'mp3', 128_000, 320_000), '-write_xing', '1'],
-        takesCover: true,
-      }
+      return { muxer: 'mp3', options: mp3Options(bitRate(source, 'mp3', 128_000, 320_000)), takesCover: true }
     case 'ogg':
       return { muxer: 'ogg', options: ['-c:a', 'libvorbis', '-q:a', '6'], takesCover: false }
     case 'opus':
       return {
         muxer: 'opus',
-        options: ['-c:a', 'libopus', ...bitRate(source, 'opus', 96_000, 256_000)],
+        options: ['-c:a', 'libopus', ...rateOptions(bitRate(source, 'opus', 96_000, 256_000))],
         takesCover: false,
       }
     case 'aac':
       // Raw AAC cannot mark its first frame as the encoder's priming. The sound is in sync without that frame.
       return {
         muxer: 'adts',
-        options: ['-c:a', 'aac', ...bitRate(source, 'aac', 128_000, 320_000), '-bsf:a', 'noise=drop=eq(n\\,0)'],
+        options: [
+          '-c:a',
+          'aac',
+          ...rateOptions(bitRate(source, 'aac', 128_000, 320_000)),
+          '-bsf:a',
+          'noise=drop=eq(n\\,0)',
+        ],
         takesCover: false,
       }
     case 'm4a':
       return {
         muxer: 'ipod',
-        options: ['-c:a', 'aac', ...bitRate(source, 'aac', 128_000, 320_000), '-movflags', '+faststart'],
+        options: ['-c:a', 'aac', ...rateOptions(bitRate(source, 'aac', 128_000, 320_000)), '-movflags', '+faststart'],
         takesCover: true,
       }
     default:
@@ -72,8 +73,17 @@ function flacOptions({ bitsPerSample }: AudioStreamInfo): readonly string[] {
   return [...flac, '-sample_fmt', 's32', '-bits_per_raw_sample', '24']
 }
 
-/** The source's own bit rate if it has that codec, else the default for this number of channels. */
-function bitRate(source: AudioStreamInfo, codec: string, perChannel: number, most: number): readonly string[] {
+function mp3Options(bitRate: number): readonly string[] {
+  const level = levelFilters({ encoder: 'libmp3lame', bitRate })
+  // Players read the encoder's delay and padding from the Xing header and drop them.
+  const encoder = ['-c:a', 'libmp3lame', ...rateOptions(bitRate), '-write_xing', '1']
+  return level.length > 0 ? ['-filter:a', level.join(','), ...encoder] : encoder
+}
+
+const rateOptions = (bitRate: number) => ['-b:a', String(bitRate)]
+
+/** The source's own bit rate if it has that codec, else the default for this number of channels, in bits per second. */
+function bitRate(source: AudioStreamInfo, codec: string, perChannel: number, most: number): number {
   const own = source.codec === codec ? source.bitRate : null
-  return ['-b:a', String(Math.min(most, own ?? perChannel * source.channels))]
+  return Math.min(most, own ?? perChannel * source.channels)
 }

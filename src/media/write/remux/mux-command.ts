@@ -5,6 +5,7 @@ import { FILE_CLOCK_INPUT_OPTIONS } from '../../pcm/file-clock.js'
 import type { PcmFormat } from '../../pcm/pcm.js'
 import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
+import { levelFilters } from '../encode/encoder-level.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
@@ -165,6 +166,7 @@ function voiceGraph(plan: MuxPlan, voice: MuxInput, inputIndex: number): readonl
     ...layoutFilters(format),
     `atrim=start_sample=${skipSamples}`,
     `asetpts=PTS+(${zeroSample(plan, voice)})`,
+    ...levelFilters(stream.encoding),
   ].join(',')}[voice${stream.outputIndex}]`
   return [graph]
 }
