@@ -44,7 +44,7 @@ describe('the key watch', () => {
         failed: join(root, 'work/bad'),
         preset: join(root, 'work/p.json'),
       },
-      { path: resolve('/media/x'), preset: 'podcast' },
+      { path: resolve(root, '/media/x'), preset: 'podcast' },
     ])
   })
 

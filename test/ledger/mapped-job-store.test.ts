@@ -32,17 +32,17 @@ it('gives each machine a job with the paths that it has, and the store none of t
   const [mount, drive] = [share('mnt'), share('drive')]
   const one = machine({ store: 'nas:', here: mount })
   const other = machine({ store: 'nas:', here: drive })
-  const request = { key: 'k', group: mount, input: join(mount, 'clip.mov'), ...order(`${mount}/out/`) }
+  const request = { key: 'k', group: mount, input: join(mount, 'clip.mov'), ...order(join(mount, 'out/')) }
   expect((await one.enqueue(request)).job).toMatchObject({ group: mount, input: join(mount, 'clip.mov') })
   expect(JSON.stringify(await store.getByKey('k'))).not.toContain(mount)
   expect(await store.getByKey('k')).toMatchObject({ group: 'nas:', input: 'nas:/clip.mov' })
   const claim = await other.claimNext({ groups: [drive] })
-  expect(claim?.job).toMatchObject({ input: join(drive, 'clip.mov'), ...order(`${drive}/out/`) })
+  expect(claim?.job).toMatchObject({ input: join(drive, 'clip.mov'), ...order(join(drive, 'out/')) })
   if (!claim) throw new Error('nothing')
-  await other.checkpoint(claim.lease, { output: `${drive}/out/clip.regen.mov` })
-  await other.complete(claim.lease, { status: 'done', receipt: `${drive}/out/clip.regen.mov.voxmux.json` })
+  await other.checkpoint(claim.lease, { output: join(drive, 'out/clip.regen.mov') })
+  await other.complete(claim.lease, { status: 'done', receipt: join(drive, 'out/clip.regen.mov.voxmux.json') })
   expect(await one.list({ group: mount, input: join(mount, 'clip.mov') })).toMatchObject([
-    { output: `${mount}/out/clip.regen.mov`, receipt: `${mount}/out/clip.regen.mov.voxmux.json` },
+    { output: join(mount, 'out/clip.regen.mov'), receipt: join(mount, 'out/clip.regen.mov.voxmux.json') },
   ])
   expect(await other.counts()).toEqual([{ group: drive, status: 'done', count: 1 }])
 })
