@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { summary } from '../../src/cli/output/summary.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../helpers/job-bench.js'
 import { ebur128, ffmpeg } from '../helpers/media-factory.js'
@@ -20,6 +21,7 @@ it.each([
     const heard = await ebur128(event.output ?? '')
     expect(Math.abs(heard.integrated - targetLufs)).toBeLessThanOrEqual(0.5)
     expect(heard.peak).toBeLessThanOrEqual(truePeakDbtp + 0.05)
+    expect(receipt?.notes).not.toContainEqual(expect.stringContaining('LUFS'))
     const said = receipt?.tracks[0]?.loudness
     expect(Math.abs((said?.after.integratedLufs ?? 0) - heard.integrated)).toBeLessThanOrEqual(0.1)
   },
@@ -34,4 +36,16 @@ it.each([
   const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
   expect(event).toMatchObject({ status: 'done', error: null })
   expect(receipt?.ffmpeg.runs.flat()).toContain(pcm)
+})
+
+it('says in a note that the limit of true peaks kept a track below its target', async () => {
+  const input = bench.folder.file('talk.wav')
+  await ffmpeg('-t', '4', '-i', fixture('interview.mp4'), '-vn', '-c:a', 'pcm_s16le', input)
+  const loudness = { targetLufs: -9, truePeakDbtp: -3 }
+  const outcome = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
+  const reached = outcome.receipt?.tracks[0]?.loudness.after.integratedLufs ?? 0
+  expect(reached).toBeLessThan(-9.5)
+  const note = `Audio track 0 has ${reached.toFixed(1)} LUFS instead of -9 LUFS, because more would lift its true peaks over -3 dBTP.`
+  expect(outcome.receipt?.notes).toContainEqual(expect.stringContaining(note))
+  expect(summary([outcome])).toContain(note)
 })

@@ -9,6 +9,7 @@ import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
 import { bareReceipt, type ReceiptFacts } from './bare-receipt.js'
+import { loudnessNotes } from './loudness-notes.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
 import type { SoundChanges } from './sound-changes.js'
 
@@ -33,6 +34,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
   const { plan, voices, muxed, verification, inputSha256, output } = parts
   const bare = await bareReceipt(parts)
   const { mtimeMs } = await quickIdentity(plan.media.path)
+  const tracks = await tracksOf(parts)
   const warnings = plan.verdicts.asSent.filter(({ severity }) => severity === 'warn')
   return {
     ...bare,
@@ -58,8 +60,9 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       ...voices.left.map(leftNote),
       ...voices.pieces.flatMap(voicelessNotes),
       ...voices.pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
+      ...loudnessNotes(tracks, parts.settings.recipe.loudness),
     ],
-    tracks: await tracksOf(parts),
+    tracks,
     voices: voices.pieces.flatMap(({ plan, chunks }) =>
       chunks.flatMap((chunk) => voiceRecord(plan, chunk, parts.changes)),
     ),
