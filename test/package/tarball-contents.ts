@@ -27,6 +27,8 @@ const WANTED: readonly RegExp[] = [
   /^plugins\/tdarr\/flow-plugin\.cjs$/,
   /^plugins\/obs\/voxmux_obs\.py$/,
   /^plugins\/mcp\/(SKILL\.md|llms\.txt)$/,
+  /^plugins\/premiere\/panel\.js$/,
+  /^plugins\/unmanic\/info\.json$/,
 ]
 const ALLOWED: readonly RegExp[] = [
   /^docs\/([\w-]+\.(md|1)|demo\.svg|ui\.png|step-job\.schema\.json)$/,
@@ -41,7 +43,8 @@ const ALLOWED: readonly RegExp[] = [
   /^src\/(pages\/browser|ui\/page|cli\/portal-page\/page)\/[\w-]+\.(html|css|svg|js)$/,
   /^shell\/.+\.(sh|conf)$/,
   /^shell\/service\/(Caddyfile|[\w-]+\.(yaml|json|service))$/,
-  /^plugins\/[^/]+\/([^/]+\.(md|sh|py|cjs|d\.cts)|plugin\.json)$/,
+  /^plugins\/[^/]+\/[^/]+\.(md|sh|py|cjs|d\.cts)$/,
+  /^plugins\/(premiere\/(index\.html|manifest\.json|panel\.js)|unmanic\/info\.json)$/,
   /^plugins\/mcp\/llms\.txt$/,
   /^plugins\/[^/]+\/examples\/[\w.-]+$/,
 ]
