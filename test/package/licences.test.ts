@@ -51,7 +51,7 @@ describe('the contents of the tarball', () => {
     ],
     ...['plugins/watch-folder/dashboard/page/index.html', 'shell/spool-job.sh'],
     ...['src/ui/page/index.html', 'src/cli/portal-page/page/index.html'],
-    'plugins/mediamtx/segment-complete.sh',
+    ...['plugins/mediamtx/segment-complete.sh', 'plugins/premiere/panel.js', 'plugins/unmanic/info.json'],
     'plugins/blender/voxmux_blender.py',
     ...['plugins/tdarr/flow-plugin.cjs', 'plugins/obs/voxmux_obs.py', 'plugins/mcp/SKILL.md'],
     ...['plugins/watch-folder/deploy/voxmux-watch.service', 'plugins/watch-folder/deploy/Dockerfile'],
