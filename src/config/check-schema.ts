@@ -30,7 +30,7 @@ export function checkFlag(schema: z.ZodType, value: unknown, flag: string): void
   const issue = schema.safeParse(value).error?.issues[0]
   if (!issue) return
   throw new UsageError('ERR_CONFIG_VALUE', `${flag} ${describeIssue(schema, issue, value, '').join('; ')}.`, {
-    remedies: ['Correct it. The command shows all flags and their values with --help.'],
+    remedies: ['Correct the value. --help lists all flags and their values.'],
   })
 }
 

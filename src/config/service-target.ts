@@ -71,13 +71,18 @@ export function requireService(config: {
   }
   if (service.kind !== 'incomplete') return service
   const names = service.missing.map((path) => variableOf(path) ?? path).join(', ')
+  const isOne = service.missing.length === 1
   const subject = profile === null ? 'The configured service' : `The profile "${profile}"`
-  throw new UsageError('ERR_SERVICE_INCOMPLETE', `${subject} is incomplete: ${names} not set.`, {
-    remedies: [
-      'Set them in the environment, in your own configuration, or in a file that you name with --config.',
-      'Use --profile local for the embedded service, which needs no account.',
-    ],
-  })
+  throw new UsageError(
+    'ERR_SERVICE_INCOMPLETE',
+    `${subject} is incomplete: ${names} ${isOne ? 'is' : 'are'} not set.`,
+    {
+      remedies: [
+        `Set ${isOne ? 'it' : 'them'} in the environment, in your own configuration, or in a file that you name with --config.`,
+        'Use --profile local for the embedded service, which needs no account.',
+      ],
+    },
+  )
 }
 
 /**

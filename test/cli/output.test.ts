@@ -177,7 +177,7 @@ describe('the reporter of a daemon', () => {
       '… clip.mov continues at the next start.',
       '✖ clip.mov was refused. It is away.',
       '    → Wait.',
-      expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J /),
+      expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J\. Add/),
       '! /in is not there. Its files wait until it is back.',
       '',
     ])

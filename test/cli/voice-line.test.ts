@@ -8,13 +8,16 @@ import { requestFor } from '../helpers/test-pipeline.js'
 describe('the line of blocks', () => {
   it('shows the noise around a voice, second by second', () => {
     const map = { voicedSec: 3, voice: [0, 0.9, 0.9, 0.9, 0], noise: [0, 0, 0.5, 1, 1], music: [] }
-    expect(voiceLine(map, 3)).toBe('·▁▅█·  noise around a voice in 0:03.000')
+    expect(voiceLine(map, 3, 5)).toBe('·▁▅█·  noise around a voice in 0:03.000')
+    // The last second of a file is rarely whole.
+    const toTheEnd = { ...map, voice: [1, 1, 1, 1, 1] }
+    expect(voiceLine(toTheEnd, 3, 4.5)).toContain('noise around a voice in 0:02.500')
   })
 
   it('has at most 60 cells, each as noisy as its worst second', () => {
     const noise = new Array(150).fill(0)
     noise[149] = 1
-    const line = voiceLine({ voicedSec: 150, voice: new Array(150).fill(1), noise, music: [] }, 3)
+    const line = voiceLine({ voicedSec: 150, voice: new Array(150).fill(1), noise, music: [] }, 3, 150)
     expect(line).toBe(`${'▁'.repeat(49)}█  noise around a voice in 0:01.000`)
   })
 })

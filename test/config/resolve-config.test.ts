@@ -195,13 +195,13 @@ describe('the service', () => {
       env: { VOXMUX_CLIENT_ID: 'c', VOXMUX_CLIENT_SECRET: 's' },
     })
     expect(() => requireService(config)).toThrow(
-      'The profile "sandbox" is incomplete: VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE not set.',
+      'The profile "sandbox" is incomplete: VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE are not set.',
     )
   })
 
   it('is never silently the embedded one when half is configured', async () => {
     const config = await resolved({ env: { ...SERVICE, VOXMUX_SCOPE: '' } })
-    expect(() => requireService(config)).toThrow('VOXMUX_SCOPE not set')
+    expect(() => requireService(config)).toThrow('VOXMUX_SCOPE is not set')
   })
 
   it('takes the section of its profile', async () => {

@@ -78,7 +78,9 @@ function describeCheck(
       ? [readyLine(verdicts.asIs.length === 0, colors)]
       : verdictLines('voice', verdicts.asSent, colors)),
     ...verdictLines('unchanged', verdicts.asIs, colors),
-    ...(map === null ? [] : [`  ${'noise'.padEnd(9)} ${voiceLine(map, leastGapSec(recipe))}`]),
+    ...(map === null
+      ? []
+      : [`  ${'noise'.padEnd(9)} ${voiceLine(map, leastGapSec(recipe), media?.durationSec ?? null)}`]),
     ...(bed === null ? [] : [`  ${'bed'.padEnd(9)} ${bed}`]),
     ...remedyLines([...new Set(verdicts.asSent.flatMap(({ remedies }) => remedies))]),
   ].join('\n')

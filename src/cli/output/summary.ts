@@ -64,7 +64,8 @@ function row(label: string, text: string): string {
 function voiceLine(receipt: Receipt): string {
   if (receipt.voices.length === 0) return changeWords(receipt)
   const paid = receipt.voices.reduce((sum, voice) => sum + voice.paidSec, 0)
-  const price = paid === 0 ? 'nothing paid, all of it was cached' : `${formatTime(paid)} sent`
+  const free = receipt.voices.every(({ cached }) => cached) ? 'all of it was cached' : 'all of it was paid for before'
+  const price = paid === 0 ? `nothing paid, ${free}` : `${formatTime(paid)} sent`
   return `${changeWords(receipt)} (${price})`
 }
 

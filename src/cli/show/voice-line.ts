@@ -9,8 +9,12 @@ const NO_VOICE = '·'
 const VOICED = 0.15
 const MOST_CELLS = 60
 
-/** The map as one row of blocks, at most {@link MOST_CELLS}, and the seconds that `--only-noisy` would regenerate. */
-export function voiceLine(map: VoiceMap, leastGapSec: number): string {
+/**
+ * The map as one row of blocks, at most {@link MOST_CELLS}, and the seconds that `--only-noisy` would regenerate.
+ *
+ * @param durationSec of the file, whose last second in the map is rarely whole; null if unknown
+ */
+export function voiceLine(map: VoiceMap, leastGapSec: number, durationSec: number | null): string {
   const total = map.noise.length
   const perCell = Math.ceil(total / MOST_CELLS)
   const cells = Array.from({ length: Math.ceil(total / perCell) }, (_, cell) => {
@@ -18,6 +22,10 @@ export function voiceLine(map: VoiceMap, leastGapSec: number): string {
     if (part(map.voice) < VOICED) return NO_VOICE
     return BLOCKS[Math.min(BLOCKS.length - 1, Math.floor(part(map.noise) * BLOCKS.length))]
   })
-  const sec = noisyRanges(map, leastGapSec).reduce((sum, { startSec, endSec }) => sum + (endSec ?? total) - startSec, 0)
+  const fileSec = Math.min(total, durationSec ?? total)
+  const sec = noisyRanges(map, leastGapSec).reduce(
+    (sum, { startSec, endSec }) => sum + (endSec ?? fileSec) - Math.min(startSec, fileSec),
+    0,
+  )
   return `${cells.join('')}  ${sec === 0 ? 'no noise around a voice' : `noise around a voice in ${formatTime(sec)}`}`
 }

@@ -127,7 +127,7 @@ class JobRun {
   /** Otherwise a person would look at an empty screen. */
   #sayWho({ id, input, holder }: Job): void {
     const who = holder ? `Process ${holder.pid} on ${holder.host}` : 'Another process'
-    this.#context.logger.warn({ job: id }, `${who} works on ${input}. This one waits until that is done.`)
+    this.#context.logger.warn({ job: id }, `${who} is working on ${input}. This one waits until that is done.`)
   }
 
   /** A lost lease and a Ctrl-C both surface as an abort from a deep call. The signal knows the difference. */

@@ -79,7 +79,7 @@ async function newNameOf({ input, inputIdentity }: Job, names: readonly string[]
 
 /** The next step for a person whose queued job failed. */
 export function retryRemedy(jobId: string): string {
-  return `Fix the cause, then run: voxmux jobs retry ${jobId} (with the --config of its watch folder, it uses the present settings)`
+  return `Fix the cause, then run: voxmux jobs retry ${jobId}. Add the --config of its watch folder to use the present settings.`
 }
 
 /** A process is running the job, and no other may change it. */

@@ -164,6 +164,12 @@ describe('an output of another name', () => {
     expect(streams.some(({ codec_type }) => codec_type === 'audio')).toBe(true)
     if (!sound.receipt) throw new Error('no receipt')
     expect(summary([sound])).not.toContain('nothing else was in the file')
+    const unpaid = (cached: boolean) => {
+      const voices = (sound.receipt?.voices ?? []).map((voice) => ({ ...voice, paidSec: 0, cached }))
+      return summary([{ ...sound, receipt: sound.receipt && { ...sound.receipt, voices } }])
+    }
+    expect(unpaid(true)).toContain('(nothing paid, all of it was cached)')
+    expect(unpaid(false)).toContain('(nothing paid, all of it was paid for before)')
   })
 
   it('is never another format than its name says', async () => {
@@ -256,7 +262,7 @@ describe('the same job again', () => {
       [bench.pipeline, other].map(({ context }) => runJob(requestFor(input), { ...context, logger })),
     )
     await other.close()
-    expect(said).toEqual([expect.stringMatching(/^Process \d+ on .+ works on .+timecode\.mov\. This one waits/)])
+    expect(said).toEqual([expect.stringMatching(/^Process \d+ on .+ is working on .+timecode\.mov\. This one waits/)])
     expect(outcomes.map(({ event }) => event.status).sort()).toEqual(['done', 'skipped'])
     expect(bench.server.charges).toBe(1)
   })
