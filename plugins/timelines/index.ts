@@ -10,3 +10,4 @@ export {
 export { frameRate } from './time/frame-rate.js'
 export { NOTE_KINDS, type TimelineNote } from './timeline.js'
 export type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
+export { mediaOfTimeline } from './timeline-receipt.js'

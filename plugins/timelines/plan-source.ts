@@ -57,15 +57,16 @@ export async function planSource(
   }
   const sampleCount = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
   const lay = (origin: Rational): SampleGrid => ({ origin, sampleRate, sampleCount })
-  const used = mergeUsed(
-    own.flatMap(({ source, uses }) => {
-      const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
-      const ranges = bestOf(origins.map((origin) => uses.map(({ range }) => samplesOf(range, lay(origin)))))
-      for (const [index, { clip }] of uses.entries())
-        if (!ranges[index]) notes.add('outside', clip, `plays a part that ${name} does not have: left as it is`)
-      return ranges.filter((range) => range !== undefined)
-    }),
-  )
+  const inside = own.flatMap(({ source, uses }) => {
+    const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
+    const ranges = bestOf(origins.map((origin) => uses.map(({ range }) => samplesOf(range, lay(origin)))))
+    return uses.flatMap((use, index) => {
+      const range = ranges[index]
+      if (!range) notes.add('outside', use.clip, `plays a part that ${name} does not have: its sound is left as it is`)
+      return range ? [{ use, range }] : []
+    })
+  })
+  const used = mergeUsed(inside.map(({ range }) => range))
   if (used.length === 0) return undefined
   const handleSamples = Math.round(request.settings.recipe.segments.handleSec * sampleRate)
   // Sound between ranges whose handles meet is sent either way, and need not be paid for twice.
@@ -79,7 +80,7 @@ export async function planSource(
   const alone = await planOf(merged, false)
   const earlier = await earlierRanges(alone.job, request.settings, sampleRate)
   const earlierSec = formatTime(earlier.kind === 'none' ? 0 : countSamples(earlier.ranges) / sampleRate)
-  if (earlier.kind === 'kept') notes.add('kept', name, `keeps ${earlierSec} that are regenerated already`)
+  if (earlier.kind === 'kept') notes.add('kept', name, `keeps ${earlierSec}, which an earlier cut regenerated`)
   if (earlier.kind === 'again')
     notes.add('again', name, `regenerates ${earlierSec} of an earlier cut again, with these settings`)
   if (earlier.kind === 'again' && earlier.lost.length > 0)
@@ -92,6 +93,7 @@ export async function planSource(
     ...{ paidSec: price.paidSec, sendBytes: price.sendBytes },
     usedSec: countSamples(used) / sampleRate,
     sourceIds: sources.map(({ id }) => id),
+    uses: inside.map(({ use }) => use),
   }
 }
 

@@ -84,7 +84,7 @@ async function planOpened(
   return {
     ...{ request, file, timeline, bundle, sources },
     output: outputs.timeline,
-    clips: uses.filter(({ sourceId }) => sources.some(({ sourceIds }) => sourceIds.includes(sourceId))).length,
+    clips: sum(sources.map((source) => source.uses.length)),
     usedSec: sum(sources.map(({ usedSec }) => usedSec)),
     shotSec: sum(sources.map((source) => source.media.durationSec ?? source.usedSec)),
     paidSec: paid.includes(null) ? null : sum(paid.map((sec) => sec ?? 0)),

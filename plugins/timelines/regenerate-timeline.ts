@@ -60,7 +60,8 @@ export async function regenerateTimeline(
   // The files in a bundle can be new when its text is not.
   const place = made.added.length > 0 ? await timelinePlace(made) : before
   if (place !== 'same') await writeTimeline(made)
-  await writeTimelineReceipt(plan.file.path, plan.output)
+  const newMedia = plan.sources.map(({ job }) => job.output)
+  await writeTimelineReceipt(plan.file.path, plan.output, newMedia)
   return end(place === 'same' ? 'skipped' : 'done', null)
 }
 
@@ -82,8 +83,9 @@ function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedi
 }
 
 /** The text of the timeline that plays the new files, as seen from its folder. */
-function textOf({ timeline, file, output }: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): string {
-  return relocateAddresses(timeline.relink(media), file.extension, relocationOf(file, output))
+function textOf({ timeline, sources, file, output }: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): string {
+  const regenerated = new Set(sources.flatMap(({ uses }) => uses))
+  return relocateAddresses(timeline.relink(media, regenerated), file.extension, relocationOf(file, output))
 }
 
 /** The new files by the timeline's ids of the old ones. */

@@ -4,7 +4,7 @@ import type { JobPlan, PlanRequest } from '../../src/pipeline/plan/plan-job.js'
 import type { Bundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Rational } from './time/rational.js'
-import type { Timeline, TimelineNote } from './timeline.js'
+import type { ClipUse, Timeline, TimelineNote } from './timeline.js'
 import type { UsedRange } from './used-ranges.js'
 
 /** Options for a timeline. */
@@ -41,6 +41,8 @@ export interface PlannedSource {
   readonly job: JobPlan
   /** Ids of the timeline's sources that are this file. */
   readonly sourceIds: readonly string[]
+  /** Clips that are regenerated. */
+  readonly uses: readonly ClipUse[]
 }
 
 /** Everything that is decided about a timeline before anything is sent or written. */

@@ -7,26 +7,29 @@ import { voxmuxVersion } from '../../src/core/version.js'
 import { fileSha256, valueSha256 } from '../../src/pipeline/file-identity.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 
-/** `<timeline>.voxmux.json`: the cut that a timeline was made of, and its content. */
+/** `<timeline>.voxmux.json`: the cut that a timeline was made of, its content, and the new media that it plays. */
 const timelineReceiptSchema = z.object({
   schemaVersion: z.literal(1),
   kind: z.literal('timeline'),
   voxmux: z.string(),
   input: z.object({ path: z.string() }),
   output: z.object({ path: z.string(), sha256: z.string() }),
+  media: z.array(z.string()).default([]),
 })
 
 /**
  * Writes the receipt of a new timeline atomically.
  *
+ * @param media absolute paths of the new files, each with a receipt of its own
  * @returns its path
  */
-export async function writeTimelineReceipt(cut: string, timeline: string): Promise<string> {
+export async function writeTimelineReceipt(cut: string, timeline: string, media: readonly string[]): Promise<string> {
   const path = receiptPath(timeline)
   const part = join(dirname(path), `.voxmux-${randomUUID()}.part`)
   const receipt: z.infer<typeof timelineReceiptSchema> = {
     ...{ schemaVersion: 1, kind: 'timeline', voxmux: voxmuxVersion(), input: { path: cut } },
     output: { path: timeline, sha256: await contentSha256(timeline) },
+    media: [...media],
   }
   try {
     await writeFile(part, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx', flush: true })
@@ -40,9 +43,18 @@ export async function writeTimelineReceipt(cut: string, timeline: string): Promi
 
 /** True if a timeline was made of an earlier state of this cut, and nobody has changed it since. */
 export async function isEarlierTimeline(cut: string, timeline: string): Promise<boolean> {
+  const receipt = await readTimelineReceipt(timeline)
+  return receipt?.input.path === cut && receipt.output.sha256 === (await contentSha256(timeline))
+}
+
+/** The new media that a timeline of voxmux plays, as absolute paths; undefined for any other file. */
+export async function mediaOfTimeline(timeline: string): Promise<readonly string[] | undefined> {
+  return (await readTimelineReceipt(timeline))?.media
+}
+
+async function readTimelineReceipt(timeline: string): Promise<z.infer<typeof timelineReceiptSchema> | undefined> {
   const text = await readFile(receiptPath(timeline), 'utf8').catch(() => '')
-  const read = timelineReceiptSchema.safeParse(parsed(text))
-  return read.success && read.data.input.path === cut && read.data.output.sha256 === (await contentSha256(timeline))
+  return timelineReceiptSchema.safeParse(parsed(text)).data
 }
 
 function parsed(text: string): unknown {

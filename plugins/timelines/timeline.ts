@@ -10,8 +10,11 @@ export interface Timeline {
   readonly uses: readonly ClipUse[]
   /** Findings that a person should read. */
   readonly notes: readonly TimelineNote[]
-  /** The same timeline over other media, by source id; every byte that need not change is kept. */
-  readonly relink: (media: ReadonlyMap<string, RelinkedMedia>) => string
+  /**
+   * The same timeline over other media, by source id; every byte that need not change is kept. In a format in which
+   * each clip names its file, `regenerated` tells which clips get the new one; default: all of them.
+   */
+  readonly relink: (media: ReadonlyMap<string, RelinkedMedia>, regenerated?: ReadonlySet<ClipUse>) => string
 }
 
 /** A media file as a timeline names it. */

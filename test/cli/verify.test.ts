@@ -105,7 +105,12 @@ describe('voxmux verify', () => {
     const other = await verify(output, '--input', fixture('vfr.mp4'))
     expect(other).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_INPUT_DIFFERS' } } })
     const alone = changed('alone.mp4', (copy) => rmSync(`${copy}.voxmux.json`))
-    expect(await verify(alone)).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_RECEIPT_MISSING' } } })
+    expect(await verify(alone)).toMatchObject({
+      exitCode: 7,
+      file: {
+        error: { code: 'ERR_RECEIPT_MISSING', message: expect.stringMatching(/voxmux\.json does not exist\.$/) },
+      },
+    })
     const named = await verify(alone, '--receipt', `${output}.voxmux.json`)
     expect(named).toMatchObject({ exitCode: 0, file: { status: 'done' } })
   })

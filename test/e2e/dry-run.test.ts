@@ -39,6 +39,10 @@ describe('--dry-run', () => {
     const { runs } = receiptSchema.parse(JSON.parse(readFileSync(receiptPath, 'utf8'))).ffmpeg
     const plan = eventsOf(shown).find(({ event }) => event === 'plan') as { ffmpeg: string[][] } | undefined
     expect(withoutWorkPaths(plan?.ffmpeg.at(-1))).toEqual(withoutWorkPaths(runs.at(-1)))
+
+    const again = await runCliInProcess([...args, '--dry-run'], withService)
+    expect(again.stderr).toContain('phone.mp4: already done')
+    expect(eventsOf(again)[0]).toMatchObject({ status: 'skipped', receipt: receiptPath })
   })
 })
 
@@ -50,6 +54,14 @@ it('--dry-run is short for people, and names the commands with --verbose', async
   expect(brief.stdout).not.toMatch(/ffmpeg|rewritten|moov/)
   const long = await runCliInProcess([...args, '--verbose'], options())
   expect(long.stdout).toMatch(/rewritten +moov[\s\S]*\n {2}ffmpeg +/)
+})
+
+it('--dry-run refuses an output below a file, as the run does', async () => {
+  const args = ['run', workshop.take('phone.mp4'), '-o', workshop.path('phone.mp4/out.mp4'), '--json']
+  const [dry, run] = [await runCliInProcess([...args, '--dry-run'], options()), await runCliInProcess(args, options())]
+  const codeOf = (one: typeof dry) => (eventsOf(one).at(-1) as { error?: { code: string } }).error?.code
+  expect([dry.exitCode, codeOf(dry)]).toEqual([run.exitCode, codeOf(run)])
+  expect(dry.exitCode).toBe(2)
 })
 
 /** The part file has another name at every run, and its side files are numbered as they are made. */

@@ -1,5 +1,5 @@
 import { basename, extname, posix } from 'node:path'
-import type { RelinkedMedia } from '../timeline.js'
+import type { ClipUse, RelinkedMedia } from '../timeline.js'
 import { type AleRow, type AleTable, cellOf } from './ale-table.js'
 
 /** Columns whose cells name a file. Tapes and names of clips stay: their timecode is found by them. */
@@ -12,13 +12,13 @@ const [FILE_COLUMN, FILE_KEY] = ['Source File', 'sourcefile']
  */
 export function relinkAle(
   table: AleTable,
-  rows: readonly { readonly row: AleRow; readonly sourceId: string | undefined }[],
+  rows: readonly { readonly row: AleRow; readonly use: ClipUse }[],
   media: ReadonlyMap<string, RelinkedMedia>,
 ): string {
   const lines = [...table.lines]
   const unnamed: { readonly row: AleRow; readonly made: RelinkedMedia }[] = []
-  for (const { row, sourceId } of rows) {
-    const made = media.get(sourceId ?? '')
+  for (const { row, use } of rows) {
+    const made = media.get(use.sourceId)
     if (!made) continue
     const keys = NAMING.filter((key) => table.columns.has(key) && isNameOf(cellOf(table, row, key), made.original))
     if (keys.length === 0) unnamed.push({ row, made })

@@ -33,6 +33,8 @@ export function parseAle(text: string): AleTable {
   const rows = lines.flatMap((line, index) =>
     index > dataAt && line.trim() !== '' ? [{ line: index, cells: cellsOf(line) }] : [],
   )
+  const isBelow = lines.some((line, index) => index > columnLine && index < dataAt && line.trim() !== '')
+  if (rows.length === 0 && isBelow) throw new TimelineSyntaxError('it has no rows under Data, only above it')
   return { lines, heading, columnLine, columns, rows }
 }
 

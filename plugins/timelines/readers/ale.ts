@@ -25,19 +25,22 @@ export function readAle(text: string): Timeline {
   const notes = new NoteTaker()
   const sources = new Map<string, TimelineSource>()
   const uses: ClipUse[] = []
-  const rows = table.rows.map((row) => {
+  const rows = table.rows.flatMap((row) => {
     const clip = cellOf(table, row, 'name')
     const [source, range] = [sourceOf(table, row), rangeOf(table, row, rate)]
     const subject = clip || `Line ${row.line + 1}`
     if (!range) notes.add('unread', subject, 'has no start and end that can be read: left as it is')
     else if (!source) notes.add('missing-reference', subject, 'names no file and no roll: left as it is')
     else {
+      const use = { sourceId: source.id, clip, range }
       sources.set(source.id, source)
-      uses.push({ sourceId: source.id, clip, range })
+      uses.push(use)
+      return [{ row, use }]
     }
-    return { row, sourceId: source?.id }
+    return []
   })
-  const relink: Timeline['relink'] = (media) => relinkAle(table, rows, media)
+  const relink: Timeline['relink'] = (media, regenerated) =>
+    relinkAle(table, regenerated ? rows.filter(({ use }) => regenerated.has(use)) : rows, media)
   return { name: null, sources: [...sources.values()], uses, notes: notes.notes, relink }
 }
 

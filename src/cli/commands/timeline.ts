@@ -39,16 +39,17 @@ export const command = defineCommand({
     const { planTimeline, regenerateTimeline, requireTimelinePlace } = await import(
       '../../../plugins/timelines/index.js'
     )
+    const isFree = config.service.kind === 'embedded'
     const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
     try {
       output.event(timelineEvent(plan))
       if (args['dry-run']) {
-        output.print(timelineText(plan))
+        output.print(timelineText(plan, isFree))
         await requireTimelinePlace(plan)
         return await showFiles(plan, output, signal)
       }
       const reporter = createReporter(output, args.progress)
-      reporter.note(timelineText(plan))
+      reporter.note(timelineText(plan, isFree))
       const { logger, note } = reporter
       const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
       try {

@@ -10,7 +10,7 @@ import {
   VerificationError,
 } from '../../core/errors.js'
 import type { FileEvent } from '../../pipeline/events.js'
-import { expandOutputs } from '../../pipeline/plan/expand-inputs.js'
+import { expandOutputs, isMediaName } from '../../pipeline/plan/expand-inputs.js'
 import { faultOf, type OutputProof, type ProveOptions, proveOutput } from '../../pipeline/report/prove-output.js'
 import {
   besideReceipt,
@@ -20,7 +20,7 @@ import {
   signatureFault,
 } from '../../pipeline/report/prove-signature.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
-import { defineCommand } from '../command.js'
+import { type CommandContext, defineCommand } from '../command.js'
 import { describeProof, type Proved, proofFacts } from '../show/describe-proof.js'
 
 /** `voxmux verify <file…>` */
@@ -46,7 +46,7 @@ export const command = defineCommand({
       },
     ),
   run: async ({ file: files, input, receipt, trust }, { cwd, signal, output }) => {
-    const outputs = await expandOutputs(files, cwd)
+    const outputs = await withoutTimelines(await expandOutputs(files, cwd), output)
     if (outputs.length > 1 && (input !== undefined || receipt !== undefined)) throw oneOutputOnly()
     const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
     const of = (path: string | undefined) => path && resolve(cwd, path)
@@ -75,6 +75,22 @@ export const command = defineCommand({
     return exitCode
   },
 })
+
+/** Puts the new media of a timeline in its place, because the receipts of these have the proof. */
+async function withoutTimelines(paths: readonly string[], output: CommandContext['output']) {
+  const expanded: string[] = []
+  for (const path of paths) {
+    const media = isMediaName(path) ? undefined : await mediaOf(path)
+    if (media) output.note(`${path} is a timeline. The proof is that of the media that it plays.`)
+    expanded.push(...(media ?? [path]))
+  }
+  return [...new Set(expanded)]
+}
+
+async function mediaOf(path: string): Promise<readonly string[] | undefined> {
+  const { mediaOfTimeline } = await import('../../../plugins/timelines/index.js')
+  return mediaOfTimeline(path)
+}
 
 /**
  * Proves one file by its receipt, by its Content Credentials, or by both. Throws only when it is aborted: one bad file

@@ -1,7 +1,6 @@
 import pc from 'picocolors'
 import type { Recipe } from '../../config/preset-schema.js'
 import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../../core/errors.js'
-import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
@@ -38,6 +37,7 @@ import { fileLine } from '../output/file-line.js'
 import { describeError } from '../output/output.js'
 import { bedLine } from './bed-line.js'
 import { partLines } from './part-lines.js'
+import { priceWords, voiceSeconds } from './price-words.js'
 
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
@@ -75,14 +75,22 @@ export async function showPlans(
         files.push({ ...own, receipt: receiptPath(request.input) })
         continue
       }
-      const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+      const planned = await planJob(request, limits, { signal })
+      const [place] = await Promise.allSettled([requireFreePlace(planned, request, signal)])
+      if (place.status === 'fulfilled' && place.value.kind === 'done') {
+        const done = { ...file, status: 'skipped', output: planned.output, error: null } as const
+        output.note(fileLine(done, pc, cwd))
+        files.push({ ...done, receipt: place.value.receipt })
+        continue
+      }
+      const narrow = await narrowPlan(planned, request, limits, signal)
       const plan = await withBedNote(narrow, request.settings.recipe.bed, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
       output.print(planText(plan, ffmpeg, { verbose, isFree, segments: request.settings.segments }))
       const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refusal) throw refusal
-      await requireFreePlace(plan, request, signal)
+      if (place.status === 'rejected') throw place.reason
       files.push({ ...file, status: 'skipped', error: null })
     } catch (thrown) {
       const error = toVoxmuxError(thrown, request.input)
@@ -167,14 +175,11 @@ function planText(
 ): string {
   const { media, output, verdicts, mux, copyReason, paidSec, sendBytes } = plan
   const notes = copyReason === null ? plan.notes : [...plan.notes, copyReason]
-  const seconds = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
-  const charged = paidSec === 0 ? seconds : `${seconds}, or less if a voice is in the cache`
-  const price = isFree ? 'nothing: the built-in service runs on this computer' : charged
   return [
     `${media.path} → ${output}`,
-    ...(isFree ? [`  voice       ${seconds}`] : []),
+    ...(isFree ? [`  voice       ${voiceSeconds(paidSec)}`] : []),
     ...partLines(plan, segments).map((part) => `  part        ${part}`),
-    `  to pay for  ${price}`,
+    `  to pay for  ${priceWords(paidSec, isFree)}`,
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...verdicts.asSent.map(({ severity, errorCode, message }) => `  ${severity.padEnd(10)}  ${errorCode}: ${message}`),
     `  kept        ${keptWords(mux)}`,

@@ -6,6 +6,7 @@ import type { FileEvent } from '../../pipeline/events.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { refusalError } from '../../precheck/index.js'
 import { describeError, type Output } from '../output/output.js'
+import { priceWords, voiceSeconds } from './price-words.js'
 
 /**
  * Shows which files of a timeline a run would refuse. Sends and writes nothing.
@@ -59,14 +60,18 @@ export function timelineEvent(plan: TimelinePlan) {
   }
 }
 
-/** Formats the plan of a timeline for people. */
-export function timelineText(plan: TimelinePlan): string {
+/**
+ * Formats the plan of a timeline for people.
+ *
+ * @param isFree true if the built-in service regenerates it
+ */
+export function timelineText(plan: TimelinePlan, isFree: boolean): string {
   const { request, output, clips, sources, usedSec, shotSec, paidSec, sendBytes, notes } = plan
-  const price = paidSec === null ? 'unknown until the voice is cut' : formatTime(paidSec)
   return [
     `${request.input} → ${output}`,
     `  used        ${formatTime(usedSec)} of ${formatTime(shotSec)} shot: ${counted(clips, 'clip')} of ${counted(sources.length, 'file')}`,
-    `  to pay for  ${price}, handles included`,
+    ...(isFree ? [`  voice       ${voiceSeconds(paidSec)}, handles included`] : []),
+    `  to pay for  ${priceWords(paidSec, isFree, ', handles included')}`,
     `  to send     at most ${(sendBytes / 1e6).toFixed(1)} MB`,
     ...sources.map(
       ({ media, usedSec, regenerated, job }) =>

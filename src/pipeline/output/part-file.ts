@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { access, open, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
@@ -56,12 +56,32 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     await rm(probe, { force: true })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause)
-    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}.`, {
-      cause,
-      input: folder,
-      remedies: ['Choose another place with --output, or correct the permissions of this one.'],
-    })
+    throw unwritable(folder, cause)
   }
+}
+
+/**
+ * Makes sure, without writing, that {@link requireWritableFolder} could write into a folder, or create it.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
+ */
+export async function requireWritablePlace(folder: string): Promise<void> {
+  let existing = folder
+  while (!existsSync(existing)) existing = dirname(existing)
+  try {
+    if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`)
+    await access(existing, constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw unwritable(folder, cause)
+  }
+}
+
+function unwritable(folder: string, cause: unknown): UsageError {
+  return new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}.`, {
+    cause,
+    input: folder,
+    remedies: ['Choose another place with --output, or correct the permissions of this one.'],
+  })
 }
 
 /**

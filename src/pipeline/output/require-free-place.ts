@@ -1,8 +1,10 @@
+import { dirname } from 'node:path'
 import { quickIdentity } from '../file-identity.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
-import { existingOutput } from './existing-output.js'
+import { type ExistingOutput, existingOutput } from './existing-output.js'
+import { requireWritablePlace } from './part-file.js'
 import { readReceipt } from './receipt.js'
 
 /** A ledger without jobs. */
@@ -10,20 +12,24 @@ const NO_JOBS = { get: async () => null }
 
 /**
  * Requires that a run could publish under the output's name, or would find its job done there. A dry run uses it, which
- * opens no ledger. An output that was published right before a crash and has no receipt yet counts as another file.
+ * opens no ledger and writes nothing. An output that was published right before a crash and has no receipt yet counts as
+ * another file.
  *
- * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings;
+ *   `ERR_OUTPUT_UNWRITABLE`
  */
 export async function requireFreePlace(
   { media, output }: JobPlan,
   { settings, supersede = false }: PlanRequest,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<ExistingOutput> {
   const receipt = await readReceipt(receiptPath(output))
   const wanted = {
     ...{ input: media.path, inputIdentity: await quickIdentity(media.path), output, replace: settings.force },
     // No service is opened either. The one that made the output is as good as the next.
     recipeHash: recipeHash(settings, receipt?.service.identity ?? ''),
   }
-  await existingOutput({ ...wanted, supersede, signal }, null, NO_JOBS)
+  const existing = await existingOutput({ ...wanted, supersede, signal }, null, NO_JOBS)
+  if (existing.kind !== 'done') await requireWritablePlace(dirname(output))
+  return existing
 }

@@ -44,7 +44,7 @@ export async function proveOutput(output: string, options: ProveOptions = {}): P
   for (const path of [output, options.input]) if (path !== undefined) await requireFile(path)
   const path = options.receipt ?? receiptPath(output)
   const receipt = await readReceipt(path)
-  if (!receipt) throw receiptMissing(output, path)
+  if (!receipt) throw await receiptMissing(output, path)
   const isUnchanged = await isFile(output, receipt.output, signal)
   const input = await inputState(receipt, options)
   const kept = await keptStreams(output, receipt, isUnchanged, input, signal)
@@ -158,8 +158,10 @@ async function requireFile(path: string): Promise<void> {
   })
 }
 
-function receiptMissing(output: string, path: string): VerificationError {
-  return new VerificationError('ERR_RECEIPT_MISSING', `${output} has no receipt of voxmux: ${path} cannot be read.`, {
+async function receiptMissing(output: string, path: string): Promise<VerificationError> {
+  const isThere = (await stat(path).catch(() => undefined)) !== undefined
+  const why = isThere ? 'is not a receipt of a file, or cannot be read' : 'does not exist'
+  return new VerificationError('ERR_RECEIPT_MISSING', `${output} has no receipt of voxmux: ${path} ${why}.`, {
     input: output,
     remedies: ['Name the receipt with --receipt. Without one, nothing shows who made the file.'],
   })

@@ -104,12 +104,20 @@ describe('an Avid log', () => {
 
   it('becomes a log of the new files, with the ranges that were regenerated', async () => {
     await rename(await bench.take('timecode.mov'), bench.folder.file('A001C001.mov'))
-    const rows = ['good|A001C001|10:00:00:10|10:00:01:00', 'gone|B002|10:00:00:00|10:00:01:00']
+    const rows = [
+      'good|A001C001|10:00:00:10|10:00:01:00',
+      'gone|B002|10:00:00:00|10:00:01:00',
+      'late|A001C001|11:00:00:00|11:00:01:00',
+    ]
     const text = log('Name|Tape|Start|End|Comment', rows)
     await writeFile(bench.folder.file('day.ale'), text)
     const plan = await planTimeline(timelineRequest(bench.folder.file('day.ale')), {})
     expect(plan.sources.map(({ used }) => used)).toEqual([[{ startSample: 10 * 1920, endSample: 25 * 1920 }]])
-    expect(plan.notes).toMatchObject([{ kind: 'offline', subject: 'B002' }])
+    expect(plan.notes).toMatchObject([
+      { kind: 'offline', subject: 'B002' },
+      { kind: 'outside', subject: 'late' },
+    ])
+    expect(plan.clips).toBe(1)
     const { event } = await regenerateTimeline(plan, bench.pipeline.context, { concurrency: 1 })
     expect(event).toMatchObject({ status: 'done', error: null })
     expect(await readFile(bench.folder.file('day.regen.ale'), 'utf8')).toBe(
@@ -124,5 +132,6 @@ describe('an Avid log', () => {
     ['without a rate', log('Name', [], 'VIDEO_FORMAT\t1080'), /does not say its frame rate/],
     ['with commas between its fields', log('Name', [], 'FIELD_DELIM\tCOMMAS\r\nFPS\t25'), /not separated by tabs/],
     ['without columns', log('', []), /names no columns/],
+    ['with rows above Data', `${log('Name', []).replace('Data', 'a\r\nData')}`, /no rows under Data/],
   ])('is refused %s', (_, text, message) => expect(() => read(text)).toThrow(message))
 })

@@ -31,7 +31,12 @@ describe('voxmux timeline', () => {
     await writeCut('cut.otio', 'speech.wav', 'gone.wav')
     const people = await voxmux('cut.otio', '--dry-run')
     expect(people.stdout).toContain('used        0:01.000 of 0:03.000 shot: 1 clip of 1 file')
-    expect(people.stdout).toContain('to pay for  0:03.000, handles included')
+    expect(people.stdout).toContain('to pay for  0:03.000, handles included, or less if a voice')
+    const free = { cwd: bench.folder.path, env: { VOXMUX_STATE_DIR: bench.folder.file('cli-state') } }
+    const builtIn = await runCliInProcess(['timeline', 'cut.otio', '--dry-run'], free)
+    expect(builtIn.stdout).toMatch(
+      /voice {7}0:03\.000, handles included\n {2}to pay for {2}nothing: the built-in service/,
+    )
     expect(people.stdout).toContain('gone.wav is not found: its clips keep the old link.')
     const mistyped = await voxmux('cut.otio', '--dry-run', '--exclude', '*musik*')
     expect(mistyped.stdout).toContain('*musik* is excluded, but no clip and no file is called so.')
@@ -58,6 +63,9 @@ describe('voxmux timeline', () => {
     expect(files.map(({ output }) => output)).toEqual([bench.folder.file('finished/speech.regen.wav'), output])
     expect(await readFile(output, 'utf8')).toContain('finished/speech.regen.wav')
     expect((await voxmux('cut.otio', '-o', 'finished')).stderr).toContain('cut.otio: already done')
+    const proved = await runCliInProcess(['verify', output, '--json'], around())
+    expect([proved.exitCode, proved.stderr]).toEqual([0, expect.stringContaining('is a timeline')])
+    expect(eventsOf(proved)[0]).toMatchObject({ status: 'done', input: bench.folder.file('finished/speech.regen.wav') })
   })
 
   it('never replaces the timeline that it reads, not under another name either', async () => {
