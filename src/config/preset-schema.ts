@@ -46,7 +46,9 @@ const loudness = z.strictObject({
     .min(-70)
     .max(-5)
     .meta({ description: 'Integrated loudness (EBU R128) of the regenerated track, in LUFS.' }),
-  truePeakDbtp: z.number().min(-20).max(0).meta({ description: 'Highest true peak, in dBTP.' }),
+  truePeakDbtp: z.number().min(-20).max(0).meta({
+    description: 'Highest true peak, in dBTP. Before a lossy codec, the limit is 1 dB lower.',
+  }),
 })
 
 /** Percent of the regenerated voice in the output, 0 to 100. */

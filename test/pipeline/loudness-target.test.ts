@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { summary } from '../../src/cli/output/summary.js'
+import { loadPreset } from '../../src/config/load-preset.js'
+import { recipeSchema } from '../../src/config/preset-schema.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../helpers/job-bench.js'
 import { ebur128, ffmpeg } from '../helpers/media-factory.js'
@@ -48,4 +50,13 @@ it('says in a note that the limit of true peaks kept a track below its target', 
   const note = `Audio track 0 has ${reached.toFixed(1)} LUFS instead of -9 LUFS, because more would lift its true peaks over -3 dBTP.`
   expect(outcome.receipt?.notes).toContainEqual(expect.stringContaining(note))
   expect(summary([outcome])).toContain(note)
+})
+
+it('keeps the promise of web-video in the finished AAC, by the judgement of ffmpeg', async () => {
+  const input = bench.folder.file('talk.m4a')
+  await ffmpeg('-t', '8', '-i', fixture('interview.mp4'), '-vn', '-c:a', 'aac', '-b:a', '96k', input)
+  const loudness = recipeSchema.shape.loudness.parse((await loadPreset('web-video')).preset.loudness)
+  const { event } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect((await ebur128(event.output ?? '')).peak).toBeLessThanOrEqual(-1)
 })

@@ -18,6 +18,7 @@ import {
   splice,
 } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
+import { isNewStream } from '../../media/write/remux/plan-streams.js'
 import { pieceGroups } from '../plan/piece-groups.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import { isInParts, type TrackPlan } from '../plan/plan-tracks.js'
@@ -62,7 +63,7 @@ export async function assembleTrack(
   const changed = pieces.map(({ plan, range }) => closeRange(plan.range, range.endSample))
   const meters = { before: new PartMeter(changed), after: new PartMeter(changed) }
   const sections = isIndexed ? changedSections(media, track, pieces, { ...options, meters }) : undefined
-  const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness))
+  const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness, isLossy(mux, track)))
   // Runs beside the encoder, which limits the mux. A fault shows in the receipt.
   const sent = pieces[0]?.sentLoudness()
   sent?.catch(() => {})
@@ -140,12 +141,19 @@ function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, sig
   }
 }
 
+/** A lossy codec lifts peaks, so they are limited this much lower before it. AAC at 128 kbit/s lifted them by up to 0.8 dB. */
+const LOSSY_RESERVE_DB = 1
+
+function isLossy({ streams }: JobPlan['mux'], { stream: { audioIndex } }: TrackPlan): boolean {
+  return streams.some((own) => isNewStream(own) && own.input.audioIndex === audioIndex && !own.encoding.lossless)
+}
+
 /** Two passes: measures the loudness, then applies the missing gain. */
-async function toTarget(stream: PcmStream, target: Recipe['loudness']): Promise<PcmStream> {
+async function toTarget(stream: PcmStream, target: Recipe['loudness'], lossy: boolean): Promise<PcmStream> {
   if (target === null) return stream
   const measured = await measureLoudness(stream)
-  const { targetLufs, truePeakDbtp } = target
-  return applyGain(stream, loudnessGain(measured, { integratedLufs: targetLufs, truePeakDbtp }))
+  const truePeakDbtp = target.truePeakDbtp - (lossy ? LOSSY_RESERVE_DB : 0)
+  return applyGain(stream, loudnessGain(measured, { integratedLufs: target.targetLufs, truePeakDbtp }))
 }
 
 interface JoinedVoiceOptions {

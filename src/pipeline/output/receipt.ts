@@ -140,13 +140,17 @@ const trackSchema = z.object({
     .default(null)
     .meta({ description: 'Packets of a lossy track that changed only in parts; null if all of them are new.' }),
   sync: z.array(syncPlaceSchema),
-  loudness: z.object({
-    before: loudnessSchema,
-    after: loudnessSchema,
-    of: z.enum(['track', 'parts']).optional().meta({
-      description: '`parts`: of the regenerated parts, because only they were decoded. Otherwise of the whole track.',
+  loudness: z
+    .object({
+      before: loudnessSchema,
+      after: loudnessSchema,
+      of: z.enum(['track', 'parts']).optional().meta({
+        description: '`parts`: of the regenerated parts, because only they were decoded. Otherwise of the whole track.',
+      }),
+    })
+    .meta({
+      description: 'Measured before a lossy codec, which lifts peaks. A certificate measures the finished file.',
     }),
-  }),
 })
 export type TrackRecord = z.infer<typeof trackSchema>
 
