@@ -96,7 +96,12 @@ export class StatusWatcher {
 
   /** Ends all waits with InterruptedError. */
   close(): void {
-    this.#failAll([...this.#files.values()], new InterruptedError('The client was closed.'))
+    this.fail(new InterruptedError('The client was closed.'))
+  }
+
+  /** Ends all waits with an error. */
+  fail(error: Error): void {
+    this.#failAll([...this.#files.values()], error)
   }
 
   #fileOf(id: string): WatchedFile {

@@ -136,6 +136,11 @@ export class VoxmuxClient {
     this.#session.watcher.pollNow(fileId)
   }
 
+  /** Ends all waits for files with an error, because the service is known to stand still. */
+  failWaits(error: Error): void {
+    this.#session.watcher.fail(error)
+  }
+
   /**
    * Streams the output of a succeeded file to `targetPath`. Resumes after a break and checks the length.
    *

@@ -143,6 +143,10 @@ export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'ca
   })
 }
 
+/** The second remedy of a full disk. A new state folder would forget what is paid for, so the old one is moved. */
+export const OTHER_DISK =
+  'Or use another disk: for outputs with --output, for temporary files with TMPDIR. Move a state folder, and name its new place in VOXMUX_STATE_DIR.'
+
 /** Converts file system errors that a user can fix. */
 function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
   if (!(thrown instanceof Error)) return undefined
@@ -158,7 +162,7 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
         input,
         remedies: [
           'Free some space on that disk, then run the same command again. Voices that are paid for are kept.',
-          'Or choose another disk with --output; for temporary files, with TMPDIR.',
+          OTHER_DISK,
         ],
       })
     case 'EACCES':

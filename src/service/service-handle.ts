@@ -1,3 +1,4 @@
+import type { VoxmuxError } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
 import type { Limits } from '../precheck/index.js'
 import type { ServiceSettingsInput } from './service-settings.js'
@@ -55,6 +56,8 @@ export interface RunningService {
   trustReceiver(origin: string): void
   /** Calls the listener for every file that ends on this node, so that a caller in the same process need not poll. */
   onFileEnd(listener: (fileId: string) => void): void
+  /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */
+  onDiskFault(listener: (error: VoxmuxError) => void): void
   /** Stops gracefully. Files in progress go back to the queue, for another node or the next start. */
   close(): Promise<void>
 }

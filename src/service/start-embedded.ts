@@ -1,3 +1,4 @@
+import type { VoxmuxError } from '../core/errors.js'
 import { startService } from './start-service.js'
 
 /** The service as part of this process: the shape that `openPipeline` expects from `startEmbedded`. */
@@ -13,6 +14,8 @@ export interface EmbeddedService {
   }
   /** Calls the listener for every file that ended in this process. */
   onFileEnd(listener: (fileId: string) => void): void
+  /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */
+  onDiskFault(listener: (error: VoxmuxError) => void): void
   close(): Promise<void>
 }
 
@@ -26,9 +29,9 @@ export async function startEmbedded(dataDir: string, engine: string | null = nul
   const running = await startService({ dataDir, settings })
   try {
     const { clientId, clientSecret } = await running.createKey('local')
-    const { baseUrl, authUrl, tenantId, scope, onFileEnd } = running
+    const { baseUrl, authUrl, tenantId, scope, onFileEnd, onDiskFault } = running
     const access = { baseUrl, authUrl, tenantId, scope, clientId, clientSecret }
-    return { access, onFileEnd, close: () => running.close() }
+    return { access, onFileEnd, onDiskFault, close: () => running.close() }
   } catch (error) {
     await running.close()
     throw error

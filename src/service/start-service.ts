@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
+import type { ErrorCode, VoxmuxError } from '../core/errors.js'
 import { silentLogger } from '../core/logger.js'
 import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
 import { buildApp } from './app.js'
@@ -24,6 +25,9 @@ import { FileQueue } from './work/file-queue.js'
 import { FileService } from './work/file-service.js'
 import { keepSweeping } from './work/retention.js'
 import { runFile } from './work/run-file.js'
+
+/** Faults of this machine's disk. Files wait until a person repairs it. */
+const DISK_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['ERR_DISK_FULL', 'ERR_DATABASE_IO'])
 
 /**
  * Starts a node of the service: API, identity provider, storage address and file processing.
@@ -76,6 +80,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const storageUrl = local ? withoutSlash(options.publicStorageUrl ?? storageAt) : ''
     local?.publishAt(storageUrl)
 
+    const diskListeners = new Set<(error: VoxmuxError) => void>()
+    const onFault = (error: VoxmuxError) => {
+      if (DISK_FAULTS.has(error.code)) for (const listener of diskListeners) listener(error)
+    }
     const suspects = new PQueue({ concurrency: 1 })
     const queue = new FileQueue({
       store: await nodeStore.jobs(),
@@ -83,6 +91,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       concurrency: settings.work.concurrency ?? availableParallelism(),
       pollMs: settings.work.pollMs,
       leaseMs: settings.work.leaseMs,
+      onFault,
       logger,
       run: (held) =>
         runFile(held, {
@@ -94,6 +103,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
           suspects,
           settings,
           allowPrivateUrls,
+          onFault,
           logger,
           engine: () => {
             engines.made ??= engine()
@@ -146,6 +156,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       createKey: (name) => nodeKeys.create(name),
       trustReceiver: (origin) => void trusted.add(new URL(origin).origin),
       onFileEnd: (listener) => workLife.onEnd(listener),
+      onDiskFault: (listener) => void diskListeners.add(listener),
       close: closeAll,
     }
   } catch (error) {

@@ -101,10 +101,11 @@ describe('a run hears of the end of its file', () => {
 
   it('from the embedded service at once, whose webhooks stay as the person set them', async () => {
     const { service, release } = await heldService()
-    const { onFileEnd } = service
+    const { onFileEnd, onDiskFault } = service
     const startEmbedded = async () => ({
       access: await accessTo(service),
       onFileEnd,
+      onDiskFault,
       close: () => service.close(),
     })
     const pipeline = await openPipeline(await configOf({}), { startEmbedded, client: RARELY })

@@ -13,7 +13,10 @@ export function databaseError(thrown: unknown, file: string): unknown {
   if (/^SQLITE_FULL/.test(code))
     return new TransientError('ERR_DISK_FULL', `No space left while writing ${file}.`, {
       ...options,
-      remedies: ['Free some space on that disk, then run the same command again. Voices that are paid for are kept.'],
+      remedies: [
+        'Free some space on that disk, then run the same command again. Voices that are paid for are kept.',
+        'Or move the state folder to another disk, and name its new place in VOXMUX_STATE_DIR.',
+      ],
     })
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code))
     return new UsageError('ERR_DATABASE_CORRUPT', `${file} is damaged or not a database.`, {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { InterruptedError, toVoxmuxError } from '../../core/errors.js'
+import { InterruptedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { WakeUp } from '../../core/wake-up.js'
 import { isLeaseLost } from '../leases/lease-keeper.js'
@@ -25,6 +25,8 @@ export interface JobQueueOptions {
   readonly leaseMs?: number
   /** Default: back off for a day. */
   readonly retryDelay?: RetryDelay
+  /** Called when a run throws, when its end cannot be written, and when no job runs and none can be claimed. */
+  readonly onFault?: (error: VoxmuxError) => void
   readonly logger?: Logger
 }
 
@@ -39,8 +41,10 @@ export class JobQueue {
 
   constructor({ store, ...options }: JobQueueOptions) {
     this.#store = store
-    const defaults = { pollMs: 1000, leaseMs: DEFAULT_LEASE_MS, retryDelay: retryForADay, logger: silentLogger }
-    this.#options = { ...defaults, ...options }
+    this.#options = {
+      ...{ pollMs: 1000, leaseMs: DEFAULT_LEASE_MS, retryDelay: retryForADay, onFault: () => {}, logger: silentLogger },
+      ...options,
+    }
   }
 
   /** Number of jobs running in this process. */
@@ -91,7 +95,7 @@ export class JobQueue {
   }
 
   async #claimLoop(signal: AbortSignal): Promise<void> {
-    const { pollMs, logger } = this.#options
+    const { pollMs, onFault, logger } = this.#options
     const watch = await this.#watch()
     let lastMs = Date.now()
     while (!signal.aborted) {
@@ -102,8 +106,10 @@ export class JobQueue {
           await Promise.all([...this.#held.keys()].map((held) => held.beat()))
         lastMs = Date.now()
         await this.#fill(signal)
-      } catch (error) {
-        logger.warn({ error: toVoxmuxError(error).message }, 'The job store does not respond. Retrying.')
+      } catch (thrown) {
+        const error = toVoxmuxError(thrown)
+        logger.warn({ error: error.message }, 'The job store does not respond. Retrying.')
+        if (this.running === 0) onFault(error)
       }
       await this.#wakeUp.wait(watch?.waitMs(pollMs) ?? pollMs)
     }
@@ -141,7 +147,7 @@ export class JobQueue {
 
   /** Never rejects: one job's failure must not stop the others. */
   async #run(held: HeldJob): Promise<void> {
-    const { run, retryDelay, logger } = this.#options
+    const { run, retryDelay, onFault, logger } = this.#options
     const log = { id: held.job.id, key: held.job.key }
     try {
       await run(held)
@@ -149,13 +155,16 @@ export class JobQueue {
     } catch (thrown) {
       const error = toVoxmuxError(thrown, held.job.input)
       logger.warn({ ...log, code: error.code }, error.message)
+      onFault(error)
       if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.abandon()
-      await endJob(held, endFor(held.job, error, retryDelay), error).catch((fault) => {
+      await endJob(held, endFor(held.job, error, retryDelay), error).catch((thrownAtEnd) => {
+        const fault = toVoxmuxError(thrownAtEnd)
         // The lease expires by itself, and another worker claims the job.
         logger.error(
-          { ...log, error: toVoxmuxError(fault).message },
+          { ...log, error: fault.message },
           'The end of a job could not be written. Its lease expires, and it runs again.',
         )
+        onFault(fault)
         held.abandon()
       })
     }

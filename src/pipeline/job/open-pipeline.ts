@@ -8,6 +8,7 @@ import {
   type ServiceAccess,
   useConfiguredBinaries,
 } from '../../config/index.js'
+import type { VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { openCredentials } from '../../credentials/index.js'
 import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
@@ -26,6 +27,8 @@ export interface EmbeddedServiceHandle {
   readonly access: ServiceAccess
   /** Calls the listener for every file that ends in this process, sooner than the client's next poll. */
   onFileEnd(listener: (fileId: string) => void): void
+  /** Calls the listener when the service cannot go on because its disk is full or fails. */
+  onDiskFault(listener: (error: VoxmuxError) => void): void
   close(): Promise<void>
 }
 
@@ -158,6 +161,8 @@ class LazyService {
     const client = this.#clientOf(embedded.access)
     // Within one process, this call replaces a webhook. The webhooks of the local account stay as the user set them.
     embedded.onFileEnd((fileId) => client.askNow(fileId))
+    // The status of a file would stay "in progress" until there is space again.
+    embedded.onDiskFault((error) => client.failWaits(error))
     return { client, intake: null, embedded }
   }
 

@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import { TransientError } from '../../core/errors.js'
+import { OTHER_DISK, TransientError } from '../../core/errors.js'
 
 /**
  * Checks free space before anything is paid for.
@@ -25,9 +25,7 @@ export function noSpace(folder: string, cause: unknown, detail?: string): Transi
   return new TransientError('ERR_DISK_FULL', `Not enough space in ${folder}${detail ? `: ${detail}` : ''}.`, {
     cause,
     input: folder,
-    remedies: [
-      'Free some space on that disk, or choose another with --output (for temporary files, TMPDIR); then run again.',
-    ],
+    remedies: ['Free some space on that disk, then run again.', OTHER_DISK],
   })
 }
 

@@ -1,3 +1,4 @@
+import type { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { type HeldJob, isEnded, JobQueue, type JobStore } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
@@ -10,6 +11,7 @@ export interface FileQueueOptions {
   readonly concurrency: number
   readonly pollMs: number
   readonly leaseMs: number
+  readonly onFault: (error: VoxmuxError) => void
   readonly logger: Logger
 }
 

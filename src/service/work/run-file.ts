@@ -38,6 +38,8 @@ export interface FileRunContext {
   readonly suspects: PQueue
   readonly settings: ServiceSettings
   readonly allowPrivateUrls: boolean
+  /** Called with a fault of this node before its file is retried or ends with -1. */
+  readonly onFault: (error: VoxmuxError) => void
   readonly logger: Logger
 }
 
@@ -78,6 +80,7 @@ async function attempt(held: HeldJob, file: FileRecord, context: FileRunContext)
     if (held.signal.aborted) throw new InterruptedError('The file goes back to the queue.', { cause: thrown })
     if (isLeaseLost(thrown)) throw thrown
     const code = timeout.aborted ? -12 : fileCodeOf(thrown)
+    if (code === undefined) context.onFault(toVoxmuxError(thrown))
     const faults = code === undefined ? await context.files.countFault(claimed) : 0
     if (faults === undefined) throw leaseLost(file.fileName)
     if (code === undefined && faults < context.settings.work.attempts) await tryAgain(held, file, thrown, context)
