@@ -41,6 +41,14 @@ it('--bed lower makes music under a voice quieter in what any service returns, a
   expect(pauseDb(after) - pauseDb(before)).toBeCloseTo(-6, 0)
 }, 240_000)
 
+it('--bed lower says in a note that it found no music', async () => {
+  const input = bench.folder.file('voice.wav')
+  makeWav(input, noisySpeech(2 * RATE, { noiseGain: 0, seed: 12 }).clean)
+  const { receipt } = await runJob(requestFor(input, { recipe: { bed: 'lower' } }), bench.pipeline.context)
+  const said = receipt?.notes.filter((note) => note.includes('usic'))
+  expect(said).toEqual(['No music was found under the voice, so nothing was lowered.'])
+}, 240_000)
+
 it('the default bed changes no hash: outputs and queued jobs from before it stay valid', () => {
   const { settings } = requestFor('film.mp4')
   const { bed: _, ...before } = settings.recipe

@@ -15,7 +15,7 @@ import type { ObtainedPiece } from '../voice/obtain-voices.js'
 /**
  * Lowers music under the voice in regenerated audio, of any service. The built-in engine does it on this machine, so
  * another choice is not paid for again. The result is written beside the regenerated audio. Sound without music stays as
- * it is.
+ * it is. A note says what was found.
  */
 export async function withLowerBeds(
   pieces: readonly ObtainedPiece[],
@@ -23,18 +23,38 @@ export async function withLowerBeds(
 ): Promise<readonly ObtainedPiece[]> {
   await using pool = new VoicePool()
   const lowered: ObtainedPiece[] = []
+  let found = false
   for (const piece of pieces) {
     const chunks: ObtainedChunk[] = []
     // A channel without a voice has no music under one. A part without a voice belongs to the rest of its channel.
     const hasVoice = piece.chunks.some(({ regenerated }) => regenerated !== null)
-    for (const chunk of piece.chunks) chunks.push(hasVoice ? await lowerChunk(chunk, pool, signal) : chunk)
+    for (const chunk of piece.chunks) {
+      const made = hasVoice ? await lowerChunk(chunk, pool, signal) : { chunk, note: null }
+      found ||= made.note !== null
+      chunks.push(made.note === null ? made.chunk : withNote(made.chunk, made.note))
+    }
     lowered.push({ ...piece, chunks })
   }
-  return lowered
+  return found ? lowered : withFirstNote(lowered, 'No music was found under the voice, so nothing was lowered.')
 }
 
-async function lowerChunk(chunk: ObtainedChunk, pool: VoicePool, signal: AbortSignal): Promise<ObtainedChunk> {
-  const { alignment, regenerated } = chunk
+function withNote(chunk: ObtainedChunk, note: string): ObtainedChunk {
+  const { regenerated } = chunk
+  return { ...chunk, regenerated: regenerated && { ...regenerated, notes: [...regenerated.notes, note] } }
+}
+
+/** Adds a note of the whole job, once. */
+function withFirstNote(pieces: readonly ObtainedPiece[], note: string): readonly ObtainedPiece[] {
+  const first = pieces.flatMap(({ chunks }) => chunks).find(({ regenerated }) => regenerated !== null)
+  return pieces.map((piece) => ({
+    ...piece,
+    chunks: piece.chunks.map((chunk) => (chunk === first ? withNote(chunk, note) : chunk)),
+  }))
+}
+
+/** The note is null if no music was found. */
+async function lowerChunk(chunk: ObtainedChunk, pool: VoicePool, signal: AbortSignal) {
+  const { alignment } = chunk
   let changed = 0
   const pcm = await lowerFile(alignment.answer.pcm, pool, signal, (values) => {
     for (const value of values) if (value !== 0) changed++
@@ -42,9 +62,8 @@ async function lowerChunk(chunk: ObtainedChunk, pool: VoicePool, signal: AbortSi
   const time = formatTime(changed / pcm.format.channels / VOICE_SAMPLE_RATE)
   const note = `Music under the voice is ${BED_LOWER_DB} dB quieter for ${time}.`
   return {
-    ...chunk,
-    alignment: { ...alignment, answer: { ...alignment.answer, pcm } },
-    regenerated: regenerated && { ...regenerated, notes: [...regenerated.notes, ...(changed === 0 ? [] : [note])] },
+    chunk: { ...chunk, alignment: { ...alignment, answer: { ...alignment.answer, pcm } } },
+    note: changed === 0 ? null : note,
   }
 }
 
