@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { summary } from '../../src/cli/output/summary.js'
 import { findFfmpeg, forgetBinaries } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
@@ -82,7 +83,8 @@ describe('--segment in a lossy track', () => {
         { startSec: 14, endSec: 15 },
         { startSec: 52, endSec: 53 },
       ]
-      const { event, receipt } = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+      const outcome = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+      const { event, receipt } = outcome
       expect(event).toMatchObject({ status: 'done', error: null })
       // The cut, the splice and the verification each read both parts, from five seconds before the handles on.
       const decoded = (await calls()).filter((line) => /-copyts .*\[0:/.test(line))
@@ -98,6 +100,7 @@ describe('--segment in a lossy track', () => {
       const [track] = receipt?.tracks ?? []
       expect(track?.sync.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
       expect(track?.loudness.of).toBe('parts')
+      expect(summary([outcome])).toMatch(/loudness .* LUFS.* → .* LUFS.* in the regenerated parts$/m)
       const fallDb = (track?.loudness.before.integratedLufs ?? 0) - (track?.loudness.after.integratedLufs ?? 0)
       expect(fallDb).toBeCloseTo(6, 0)
       const output = bench.folder.file(name.replace('.', '.regen.'))
