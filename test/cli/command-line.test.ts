@@ -225,7 +225,7 @@ describe('doctor', () => {
     const env = { VOXMUX_CLIENT_SECRET: 'hush-hush', VOXMUX_CLIENT_ID: 'id' }
     const { code, stdout, stderr } = await voxmux(['doctor', '--profile', 'production'], env)
     expect(code).toBe(2)
-    expect(stdout).toContain('VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE not set')
+    expect(stdout).toContain('VOXMUX_BASE_URL, VOXMUX_AUTH_URL, VOXMUX_TENANT_ID, VOXMUX_SCOPE are not set')
     expect(stdout + stderr).not.toContain('hush-hush')
   })
 
