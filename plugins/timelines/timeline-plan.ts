@@ -50,7 +50,7 @@ export interface TimelinePlan {
   readonly request: TimelineRequest
   readonly file: TimelineFile
   readonly timeline: Timeline
-  /** Its media, if it holds them itself. Release it when the plan is no longer needed. */
+  /** The media that the timeline file contains; null if it only links them. The caller releases it. */
   readonly bundle: Bundle | null
   readonly sources: readonly PlannedSource[]
   /** Path of the new timeline. */

@@ -68,20 +68,22 @@ describeOnPostgres('the interface, by two nodes over one PostgreSQL and one shar
 // Only in the soak: nodes.test.ts shares Azure Blob Storage between two nodes, and each storage keeps its own suite.
 // A server of its own: in one that was served before, no start makes a key and tells its secret.
 describeOnPostgres('the interface, by two nodes over one PostgreSQL and Azure Blob Storage', (server) => {
-  describe.skipIf(!AZURITE || !process.env.VOXMUX_SOAK)(`from Azurite${AZURITE ? '' : ` (${AZURITE_MISSING})`}`, () =>
-    interfaceSuite(async () => {
-      const folder = await freshFolder()
-      const azurite = await startAzurite(folder.path)
-      const settings = join(folder.path, 'service.json')
-      await writeFile(settings, JSON.stringify({ azureContainer: 'voices' }))
-      const close = async () => {
-        await azurite.stop()
-        await folder.remove()
-      }
-      return twoNodes(server(), [join(folder.path, 'one'), join(folder.path, 'other')], close, {
-        flags: ['--settings', settings],
-        env: { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString },
-      })
-    }),
+  describe.skipIf(!AZURITE || !process.env.VOXMUX_SOAK)(
+    `from Azurite (${AZURITE ? 'only in the soak' : AZURITE_MISSING})`,
+    () =>
+      interfaceSuite(async () => {
+        const folder = await freshFolder()
+        const azurite = await startAzurite(folder.path)
+        const settings = join(folder.path, 'service.json')
+        await writeFile(settings, JSON.stringify({ azureContainer: 'voices' }))
+        const close = async () => {
+          await azurite.stop()
+          await folder.remove()
+        }
+        return twoNodes(server(), [join(folder.path, 'one'), join(folder.path, 'other')], close, {
+          flags: ['--settings', settings],
+          env: { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString },
+        })
+      }),
   )
 })

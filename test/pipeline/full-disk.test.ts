@@ -12,7 +12,9 @@ const MAIN = fileURLToPath(new URL('./full-disk-main.ts', import.meta.url))
 /** Runs its arguments with a small disk of their own at the first word. */
 const SMALL_DISK = 'mount -t tmpfs -o size=64m state "$0" && exec "$@"'
 
-it.skipIf(NO_MOUNTS)('a job ends when the disk of its embedded service is full, and says what to do', async () => {
+const title = 'a job ends when the disk of its embedded service is full, and says what to do'
+
+it.skipIf(NO_MOUNTS)(NO_MOUNTS ? `${title} (skipped: ${NO_MOUNTS})` : title, async () => {
   const folder = await testFolder()
   onTestFinished(() => folder.remove())
   const [stateDir, output] = [folder.file('state'), folder.file('out.wav')]

@@ -45,7 +45,8 @@ describe('music under a voice', () => {
     expect(Math.max(...findBed(low(sound)))).toBe(0)
   })
 
-  test.skipIf(NO_SPEECH)('is not found in recorded speech, with or without noise', async () => {
+  const recorded = 'is not found in recorded speech, with or without noise'
+  test.skipIf(NO_SPEECH)(NO_SPEECH ? `${recorded} (skipped: ${NO_SPEECH})` : recorded, async () => {
     for (const { name, clean, noisy, sampleRate } of await readSpeechPairs()) {
       for (const sound of [clean, noisy]) {
         expect(Math.max(...findBed(resample(sound, sampleRate, TONE_RATE))), name).toBe(0)

@@ -44,6 +44,8 @@ const SOAK_CASES: readonly [MusicKind, number][] = process.env.VOXMUX_SOAK
     ]
   : []
 
+if (NO_SPEECH) process.stderr.write(`No bed under recorded speech is lowered: ${NO_SPEECH}.\n`)
+
 test.skipIf(NO_SPEECH).each([...CASES, ...SOAK_CASES])(
   '%s %s dB under recorded speech falls by 6 dB, in pauses as under speech, and the voice stays',
   async (kind, ratioDb) => {

@@ -28,7 +28,7 @@ export function requireStored(answer: TextAnswer, registered: RegisteredFile, in
 }
 
 function linkExpired(registered: RegisteredFile, input: string, clock: ClockNote | undefined): TransientError {
-  const message = `The upload link of file id ${registered.file_id} is no longer valid${clock ? `; ${clock.words}` : ''}.`
+  const message = `The upload link for file id ${registered.file_id} has expired${clock ? `; ${clock.words}` : ''}.`
   return new TransientError('ERR_UPLOAD_LINK_EXPIRED', message, {
     input,
     remedies: [...(clock ? [clock.remedy] : []), 'Register the file again.'],

@@ -7,7 +7,7 @@ import { longVoice, numberedVoice, sparseFaults, unasked } from '../node-faults.
 import { N8N, RealN8n } from './real-n8n.js'
 
 const isSoak = Boolean(process.env.VOXMUX_SOAK)
-if (isSoak && !N8N) process.stderr.write('A real n8n is not tested: VOXMUX_N8N does not name its folder.\n')
+if (!N8N) process.stderr.write('A real n8n is not tested: VOXMUX_N8N does not name its folder.\n')
 
 const [items, faults] = isSoak ? [1000, 30] : [40, 5]
 const regenerate = { operation: 'regenerate', inputField: 'data', outputField: 'data', options: {} }
@@ -48,7 +48,7 @@ describe.skipIf(!N8N)('in a real n8n', () => {
     expect(service.calls.get('registerFile')).toBe(1)
   }, 600_000)
 
-  it.skipIf(!isSoak)('200 MB go through it in streams', async () => {
+  it.skipIf(!isSoak)('200 MB go through it in streams (only in the soak)', async () => {
     const { folder, n8n } = await opened()
     await writeFile(join(folder, 'in/short.wav'), numberedVoice(0))
     await writeFile(join(folder, 'in/long.wav'), longVoice(200e6))

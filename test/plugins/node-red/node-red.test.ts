@@ -74,7 +74,7 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     expect(unasked(service)).toEqual([])
   }, 1_800_000)
 
-  it.skipIf(!isSoak)('200 MB go through it in streams', async () => {
+  it.skipIf(!isSoak)('200 MB go through it in streams (only in the soak)', async () => {
     const folder = await freshFolder()
     const red = await startNodeRed(folder, await faultyService())
     await writeFile(join(folder, 'short.wav'), numberedVoice(0))

@@ -41,7 +41,7 @@ it('replaces what was made of an earlier state of the same cut, and nothing that
   await expect(regenerate(other, { output: made })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
 })
 
-inSoak('replaces the bundle of an earlier state only if no file in it is another', async () => {
+inSoak('replaces the bundle of an earlier state only if no file in it is another (only in the soak)', async () => {
   await bench.take('speech.wav')
   const bundle = bench.folder.file('cut.fcpxmld')
   await mkdir(bundle)

@@ -9,7 +9,7 @@ import type { RunningCli } from '../../helpers/voxmux-cli.js'
 import { filesBelow, watchBench } from './watch-bench.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
-const unmountedInput = `forgets nothing of an input that is unmounted, and goes on${SOAK ? '' : ' (soak alone)'}`
+const unmountedInput = `forgets nothing of an input that is unmounted, and goes on${SOAK ? '' : ' (only in the soak)'}`
 /** Several starts of the daemon, on a machine that has other tests to run. */
 const LONG_MS = 300_000
 /** What is said of a place that is no more where its share is mounted. */
@@ -110,7 +110,7 @@ describe.skipIf(NO_MOUNTS)(`shares that are unmounted${NO_MOUNTS ? ` (skipped: $
   })
 
   it.runIf(SOAK)(
-    'knows a share that is not mounted yet from one that it left for good, over restarts',
+    'knows a share that is not mounted yet from one that it left for good, over restarts (only in the soak)',
     {
       timeout: LONG_MS,
     },

@@ -181,19 +181,22 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
   })
 
   // In short it is unmounted, in unmounted.test.ts.
-  it.runIf(process.env.VOXMUX_SOAK)('waits while the output folder is away, and goes on when it can', async () => {
-    mkdirSync(bench.workshop.path('out'))
-    const daemon = bench.watch('--out', 'out')
-    await daemon.until(/"event":"watching"/)
-    renameSync(bench.workshop.path('out'), bench.workshop.path('away'))
-    const source = drop('speech.wav', 'a.wav')
-    await daemon.until(/out is not there\. Its files wait/)
-    expect(bench.names('failed')).toEqual([])
-    renameSync(bench.workshop.path('away'), bench.workshop.path('out'))
-    await until(() => existsSync(bench.workshop.path('out/a.wav')))
-    expect(sha256Of(source)).toBe(sha256Of(fixture('speech.wav')))
-    expect(starts()).toBe(1)
-  })
+  it.runIf(process.env.VOXMUX_SOAK)(
+    'waits while the output folder is away, and goes on when it can (only in the soak)',
+    async () => {
+      mkdirSync(bench.workshop.path('out'))
+      const daemon = bench.watch('--out', 'out')
+      await daemon.until(/"event":"watching"/)
+      renameSync(bench.workshop.path('out'), bench.workshop.path('away'))
+      const source = drop('speech.wav', 'a.wav')
+      await daemon.until(/out is not there\. Its files wait/)
+      expect(bench.names('failed')).toEqual([])
+      renameSync(bench.workshop.path('away'), bench.workshop.path('out'))
+      await until(() => existsSync(bench.workshop.path('out/a.wav')))
+      expect(sha256Of(source)).toBe(sha256Of(fixture('speech.wav')))
+      expect(starts()).toBe(1)
+    },
+  )
 
   it('goes offline with its root, forgets nothing, and goes on when it is back', async () => {
     const daemon = bench.watch()
