@@ -4,19 +4,33 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Files that need a process of their own: they measure it, look at its children, or change its tools or its classes. */
-const ALONE = ['binaries', 'certificate', 'crowd', 'encode-in-turns', 'ffmpeg', 'tool-memory', 'voice-pool']
+const ALONE = [
+  'binaries',
+  'bounded-memory',
+  'certificate',
+  'crowd',
+  'encode-in-turns',
+  'ffmpeg',
+  'tool-memory',
+  'voice-pool',
+]
 
 /** Folders whose tests leave nothing behind in their process, so that the next file there need not load the modules again. */
 const SHARED = [
+  'cli',
   'client',
   'config',
   'contract',
   'core',
   'docs',
+  'e2e',
+  'extensions',
+  'farm',
   'ledger',
   'media',
   'pipeline',
   'plugins/hls',
+  'plugins/script-step',
   'plugins/timelines',
   'precheck',
   'service',
@@ -25,7 +39,8 @@ const SHARED = [
 
 /** The settings of a run that depend on its mode. */
 const ofMode = (mode: string) => ({
-  setupFiles: ['test/helpers/equal-bytes.ts'],
+  setupFiles: ['test/helpers/equal-bytes.ts', 'test/helpers/tool-facts/keep-in-folder.ts'],
+  globalSetup: 'test/helpers/tool-facts/make-folder.ts',
   // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
   env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },
   // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.

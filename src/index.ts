@@ -36,12 +36,7 @@ export {
   VoxmuxError,
 } from './core/errors.js'
 export { type Logger, silentLogger } from './core/logger.js'
-export {
-  defineExtension,
-  type Extension,
-  type ExtensionHost,
-  type ExtensionParts,
-} from './extensions/index.js'
+export { defineExtension, type Extension, type ExtensionHost, type ExtensionParts } from './extensions/index.js'
 export type { FileEvent, JobEvent, ProgressEvent, Stage } from './pipeline/events.js'
 export type { JobOutcome } from './pipeline/job/job-outcome.js'
 export type { Pipeline } from './pipeline/job/open-pipeline.js'

@@ -2,16 +2,11 @@
 export interface Box {
   readonly type: string
   readonly start: number
-  /** Offset of its content. */
   readonly content: number
   readonly end: number
 }
 
-/**
- * The boxes that follow one another in a part of a buffer.
- *
- * @returns null if the part is not made of whole boxes
- */
+/** The boxes that follow one another in a part of a buffer. @returns null if the part is not made of whole boxes */
 export function boxesIn(bytes: Buffer, start = 0, end = bytes.length): readonly Box[] | null {
   const boxes: Box[] = []
   let at = start

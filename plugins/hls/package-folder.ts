@@ -5,10 +5,7 @@ import { PrecheckError, UsageError } from '../../src/core/errors.js'
 /** Text of a playlist: a few megabytes for a day of short segments. */
 const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
 
-/**
- * The folder of a package. Addresses in playlists are only looked up in here. Other hosts, absolute paths, and parent
- * folders or symlinks that lead out are rejected.
- */
+/** The folder of a package: other hosts, absolute paths and whatever leads out of it are rejected. */
 export class PackageFolder {
   /** Absolute, without symlinks. */
   readonly root: string
@@ -17,12 +14,7 @@ export class PackageFolder {
     this.root = root
   }
 
-  /**
-   * Takes the folder of a playlist.
-   *
-   * @returns the folder, and the playlist's name in it
-   * @throws UsageError ERR_INPUT_MISSING
-   */
+  /** The folder of a playlist, and the playlist's name in it. @throws {UsageError} ERR_INPUT_MISSING */
   static async around(playlist: string): Promise<{ folder: PackageFolder; master: string }> {
     const path = resolve(playlist)
     const found = await stat(path).catch(() => null)
@@ -59,12 +51,7 @@ export class PackageFolder {
     return path
   }
 
-  /**
-   * Absolute path of a file that is there.
-   *
-   * @param path as {@link locate} returned it
-   * @throws PrecheckError ERR_HLS_OUTSIDE, ERR_HLS_FILE_MISSING
-   */
+  /** Absolute path of a file that is there. @throws {PrecheckError} ERR_HLS_OUTSIDE, ERR_HLS_FILE_MISSING */
   async file(path: string): Promise<string> {
     const real = await realpath(join(this.root, path)).catch(() => null)
     const found = real === null ? null : await stat(real)
@@ -78,11 +65,7 @@ export class PackageFolder {
     return real
   }
 
-  /**
-   * Text of a playlist.
-   *
-   * @throws PrecheckError ERR_HLS_PLAYLIST where it is far too long, and those of {@link file}
-   */
+  /** Text of a playlist. @throws PrecheckError ERR_HLS_PLAYLIST where it is far too long, and those of {@link file} */
   async text(path: string): Promise<string> {
     const file = await this.file(path)
     const { size } = await stat(file)

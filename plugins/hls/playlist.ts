@@ -50,9 +50,7 @@ const REFUSED_TAGS: Readonly<Record<string, string>> = {
   'EXT-X-DEFINE': 'uses variables',
 }
 
-/**
- * @throws PrecheckError ERR_HLS_PLAYLIST, ERR_HLS_ENCRYPTED
- */
+/** @throws PrecheckError ERR_HLS_PLAYLIST, ERR_HLS_ENCRYPTED */
 export function parseMaster(text: string, name: string): MasterPlaylist {
   const lines = linesOf(text, name)
   const entries = lines.flatMap((line, place): MasterEntry[] => {
@@ -73,9 +71,7 @@ export function isMaster(text: string): boolean {
   return /^#EXT-X-STREAM-INF:/m.test(text)
 }
 
-/**
- * @throws PrecheckError ERR_HLS_PLAYLIST, ERR_HLS_ENCRYPTED, ERR_HLS_NOT_FINISHED
- */
+/** @throws PrecheckError ERR_HLS_PLAYLIST, ERR_HLS_ENCRYPTED, ERR_HLS_NOT_FINISHED */
 export function parseMedia(text: string, name: string): MediaPlaylist {
   const lines = linesOf(text, name)
   const segments: MediaSegment[] = []

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { hostname } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
+import { makeProcessFolder } from '../../src/core/process-folder.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
 import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRenditions } from './added-renditions.js'
 import { PackageFolder } from './package-folder.js'
-import { makePartFolder } from './part-folder.js'
 import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
 import { requireReplaceable } from './require-replaceable.js'
@@ -75,7 +76,8 @@ export async function regenerateHls(
   await requireFree(out)
   const source = await readPackage(folder, master)
   refuseShared(source, folder)
-  const part = await makePartFolder(out)
+  await mkdir(dirname(out), { recursive: true })
+  const part = await makeProcessFolder(dirname(out), `.${basename(out)}.voxmux-${hostname()}-`)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
     const newSound = addTrack ? join(target, ADDED_FOLDER) : target

@@ -7,10 +7,7 @@ import type { ByteRange } from './playlist.js'
 /** Boxes that say where in the file its fragments lie: packagers write one before or behind all of them. */
 const INDEXES = new Set(['sidx', 'mfra'])
 
-/**
- * A file of which parts get other bytes, perhaps more or fewer, and the rest stays. Parts are given from front to
- * back.
- */
+/** A file of which parts get other bytes, more or fewer. Parts are given from front to back. */
 export class RewrittenFile {
   readonly #source: FileHandle
   readonly #target: FileHandle

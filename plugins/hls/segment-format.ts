@@ -1,7 +1,4 @@
-/**
- * How the sound lies in the segments of a rendition. A frame is a whole ADTS frame, whatever the container keeps of
- * it.
- */
+/** How the sound lies in the segments of a rendition. A frame is a whole ADTS frame in every container. */
 export interface SegmentFormat {
   /** The frames of a segment, in order. */
   framesOf(segment: Buffer): readonly Buffer[]

@@ -38,7 +38,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
  *
  * You can repeat a step: it continues an unfinished job, and is `skipped` if its output exists. Any number can run at
  * once. They share the connection to the service and the limits of the machine. A step never ends the process or writes
- * to stdout. If no service is configured, it uses the built-in one.
+ * to stdout. If no service is configured, it uses the embedded one.
  *
  * @throws {UsageError} for a wrong job, configuration or path
  * @throws {PrecheckError} if the file is refused before anything is sent

@@ -1,9 +1,6 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/**
- * The path of an address in a timeline. The address is a path or a file URL, with or without `localhost` and in any
- * encoding. Relative paths stay relative.
- */
+/** The path of an address in a timeline: a path or a file URL in any encoding. Relative paths stay relative. */
 export function pathOfAddress(address: string): string {
   const trimmed = address.trim()
   if (!/^file:/i.test(trimmed)) return isEncoded(trimmed) ? decoded(trimmed) : trimmed

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { formatTime } from '../../src/core/time.js'
 import type { MediaInfo } from '../../src/media/index.js'
 import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
+import { withPrice } from '../../src/pipeline/plan/price.js'
 import type { Segment } from '../../src/pipeline/plan/segments.js'
 import type { Limits } from '../../src/precheck/index.js'
 import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
@@ -34,6 +35,7 @@ export interface SourceContext {
   readonly rate: Rational | null
   readonly notes: NoteTaker
   readonly outputs: TimelineOutputs
+  readonly signal: AbortSignal | undefined
 }
 
 /**
@@ -45,7 +47,7 @@ export interface SourceContext {
 export async function planSource(
   { media, sources }: SourceMedia,
   uses: readonly ClipUse[],
-  { request, limits, rate, notes, outputs }: SourceContext,
+  { request, limits, rate, notes, outputs, signal }: SourceContext,
 ): Promise<PlannedSource | undefined> {
   const sampleRate = rangeSampleRate(media)
   const name = sources[0]?.name ?? media.path
@@ -87,7 +89,8 @@ export async function planSource(
     notes.add('undone', name, `loses what an earlier cut regenerated in ${earlier.lost.join(' and ')}`)
   const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
   const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
-  const price = sent.length === 0 ? NOTHING_SENT : sent === regenerated ? whole.job : (await planOf(sent, false)).job
+  const priceOf = async () => withPrice((sent === regenerated ? whole : await planOf(sent, false)).job, signal)
+  const price = sent.length === 0 ? NOTHING_SENT : await priceOf()
   return {
     ...{ media, used, regenerated, sampleRate, ...whole },
     ...{ paidSec: price.paidSec, sendBytes: price.sendBytes },

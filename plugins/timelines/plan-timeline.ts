@@ -7,7 +7,6 @@ import { probe } from '../../src/media/index.js'
 import type { Limits } from '../../src/precheck/index.js'
 import type { Bundle } from './bundles/bundle.js'
 import { openBundle } from './bundles/open-bundle.js'
-import { withoutExcluded } from './excluded-uses.js'
 import { MediaSearch } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
 import { outputsOf, type TimelineOutputs, withBundle } from './outputs.js'
@@ -18,6 +17,7 @@ import { exactFrameRate } from './time/media-clock.js'
 import { type Rational, rational } from './time/rational.js'
 import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
+import { withoutExcluded } from './used-ranges.js'
 
 const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
   ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file', 'unread'] as const),
@@ -75,7 +75,7 @@ async function planOpened(
   for (const { kind, subject, message } of timeline.notes) notes.add(kind, subject, message)
   const uses = withoutExcluded(timeline, request.exclude, notes)
   const planned = await Promise.all(
-    media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs })),
+    media.map((source) => planSource(source, uses, { request, limits, rate, notes, outputs, signal })),
   )
   const sources = planned.filter((source) => source !== undefined)
   requireWork(file, { plays: timeline.uses.length > 0, wanted: uses.length > 0 }, sources, notes.notes)

@@ -79,12 +79,7 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
   }
 }
 
-/**
- * Understands a timeline.
- *
- * @param frameRate of an edit decision list
- * @throws {UsageError} `ERR_TIMELINE_UNREADABLE`
- */
+/** Understands a timeline. @param frameRate of an edit decision list @throws {UsageError} `ERR_TIMELINE_UNREADABLE` */
 export function readTimeline({ path, text, extension }: TimelineFile, frameRate: Rational): Timeline {
   const read = READERS[extension]
   try {

@@ -65,11 +65,7 @@ export async function regenerateTimeline(
   return end(place === 'same' ? 'skipped' : 'done', null)
 }
 
-/**
- * Requires that a run could write the new timeline, or would find it there.
- *
- * @throws {UsageError} `ERR_OUTPUT_EXISTS`
- */
+/** Requires that a run could write the new timeline, or would find it. @throws {UsageError} `ERR_OUTPUT_EXISTS` */
 export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
   await timelinePlace(newTimeline(plan, relinkedMedia(plan)))
 }

@@ -207,9 +207,10 @@ export class FolderWatch {
   }
 
   #hint(path: string): void {
-    if (this.#filter(path)) this.#hints.add(path)
+    const isFile = this.#filter(path)
+    if (isFile && hasOneSpelling(path)) this.#hints.add(path)
     // Perhaps a folder: what is in it, a scan finds.
-    else if (!/\.\w{1,9}$/.test(path)) this.#scanWakeUp.now()
+    else if (isFile || !/\.\w{1,9}$/.test(path)) this.#scanWakeUp.now()
     this.#lookWakeUp.now()
   }
 
@@ -233,4 +234,9 @@ export class FolderWatch {
     this.#said.add(key)
     this.#options.logger.warn({ folder: this.folder.path }, text)
   }
+}
+
+/** False for `é`. HFS+ and some shares list it decomposed, and events have it as it was typed: two paths of one file. */
+function hasOneSpelling(path: string): boolean {
+  return path.normalize('NFC') === path.normalize('NFD')
 }

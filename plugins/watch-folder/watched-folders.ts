@@ -85,9 +85,7 @@ async function watched(
   }
 }
 
-/**
- * Labels that tell folders apart below a shared one: '' for a single folder, otherwise their names, numbered if equal.
- */
+/** Labels of folders below a shared one: '' for a single folder, otherwise their names, numbered if equal. */
 function uniqueLabels(paths: readonly string[]): readonly string[] {
   if (paths.length === 1) return ['']
   const counts = new Map<string, number>()

@@ -25,10 +25,7 @@ const LOOK_MS = 50
 /** A collection takes 40 ms: seldom enough not to be noticed. */
 const MOST_GROWTH_BYTES = 24 * 1024 ** 2
 
-/**
- * Makes a function that collects garbage if the memory outside the heap has grown by 24 MB since it was least. The
- * function returns true if it did.
- */
+/** Collects garbage if memory outside the heap grew by 24 MB since its least. The result tells if it did. */
 export function collectorOutside(): () => boolean {
   let leastBytes = outsideBytes()
   let collect: (() => void) | undefined

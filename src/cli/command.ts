@@ -11,7 +11,6 @@ export interface CommandContext {
   /** See `Interruption`. */
   readonly onHangUp: (handler: () => void) => void
   readonly output: Output
-  /** All commands. */
   readonly commands: readonly CommandEntry[]
 }
 

@@ -14,10 +14,7 @@ export interface Interruption {
 const SIGNALS =
   process.platform === 'win32' ? (['SIGINT', 'SIGBREAK'] as const) : (['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
-/**
- * Turns the first Ctrl-C into an abort, which lets every stage clean up. The second one exits at once, and the next
- * start cleans up what is left.
- */
+/** Turns the first Ctrl-C into an abort, which lets every stage clean up. The second one exits at once. */
 export function watchInterruption(output: Output): Interruption {
   const controller = new AbortController()
   const stop = (name: NodeJS.Signals) => {
@@ -42,10 +39,7 @@ export function watchInterruption(output: Output): Interruption {
 /** A person ended the command. */
 class CtrlC extends InterruptedError {}
 
-/**
- * Exit code of a daemon that was asked to stop: 130 after Ctrl-C. A service manager sends SIGTERM, which is an ordinary
- * end.
- */
+/** Exit code of a stopped daemon: 130 after Ctrl-C; SIGTERM of a service manager is an ordinary end. */
 export function daemonExitCode({ reason }: AbortSignal): ExitCode {
   return reason instanceof CtrlC ? 130 : 0
 }

@@ -2,10 +2,7 @@
 import { COMMANDS } from './command-table.js'
 import { overview } from './show/overview.js'
 
-/**
- * Entry of the command line. `--help` and `--version` need only the command table. Shell completion calls them often,
- * so they skip loading the argument parser.
- */
+/** Entry of the command line. `--help`, `--version` and completion skip the argument parser, to be quick. */
 const argv = process.argv.slice(2)
 const [first] = argv
 

@@ -37,11 +37,7 @@ function readFileStatus(entry: unknown): FileStatus | undefined {
   return { id, status, errorCode, progress }
 }
 
-/**
- * Finds the entries of a response by id.
- *
- * @returns one entry per id, in the given order; undefined if the response has no readable entry for the file
- */
+/** Finds each file's entry in a response, in the order of the ids. @returns undefined if a file has no readable entry */
 export function statusesOf(answer: readonly unknown[], ids: readonly string[]): (FileStatus | undefined)[] {
   const byId = new Map<string, FileStatus>()
   for (const entry of answer.map(readFileStatus)) if (entry) byId.set(entry.id, entry)

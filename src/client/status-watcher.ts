@@ -69,10 +69,7 @@ export class StatusWatcher {
     }
   }
 
-  /**
-   * Reports that something happened to a file, for example a webhook. A final status is verified by a poll; any other
-   * is passed on. Polls become rarer meanwhile.
-   */
+  /** Reports that something happened to a file. A poll verifies a final status. Polls become rarer meanwhile. */
   notify(fileId: string, status?: FileStatus): void {
     this.#hookedAtMs = performance.now()
     if (status?.status !== 'Pending' && status?.status !== 'InProgress') {

@@ -27,10 +27,7 @@ const tokenAnswerSchema = z.object({
 const RENEW_FROM = 0.8
 const RENEW_SPREAD = 0.1
 
-/**
- * The access token of one identity (OAuth 2.0 client credentials). It is requested once, kept until shortly before it
- * expires, and shared by all calls.
- */
+/** The access token of one identity (OAuth 2.0 client credentials), shared by all calls until it expires. */
 export class TokenProvider {
   readonly #address: URL
   readonly #options: ResolvedClientOptions

@@ -53,9 +53,7 @@ export interface StreamAnswer extends Answer {
   discard(): void
 }
 
-/**
- * Sends single requests over HTTP without retries. Any status is a response; anything else throws {@link HttpFault}.
- */
+/** Sends one HTTP request without retries. Any status is a response; anything else throws {@link HttpFault}. */
 export interface TextTransport {
   sendText(exchange: TextExchange): Promise<TextAnswer>
   /** Called by the code that retries a failed request. */

@@ -20,12 +20,7 @@ export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, sour
   })
 }
 
-/**
- * Validates the value of a flag.
- *
- * @param value as the schema takes it: the flag's value under its key
- * @throws {UsageError} `ERR_CONFIG_VALUE`
- */
+/** Validates the value of a flag, given under its key. @throws {UsageError} `ERR_CONFIG_VALUE` */
 export function checkFlag(schema: z.ZodType, value: unknown, flag: string): void {
   const issue = schema.safeParse(value).error?.issues[0]
   if (!issue) return

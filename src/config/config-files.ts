@@ -38,9 +38,7 @@ export async function readNamedFile(path: string, cwd: string): Promise<ConfigFi
   }
 }
 
-/**
- * Searches {@link CONFIG_FILE_NAME} from the working folder upwards. Refuses addresses, commands and extensions in it.
- */
+/** Searches {@link CONFIG_FILE_NAME} upwards. Refuses addresses, commands and extensions in it. */
 export async function findProjectFile(cwd: string, userFile: string | null): Promise<ConfigFile | undefined> {
   const searcher = lilconfig('voxmux', {
     searchPlaces: [CONFIG_FILE_NAME],

@@ -19,11 +19,7 @@ function editDistance(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
-/**
- * Guesses the intended word, ignoring case.
- *
- * @returns undefined if no candidate is close: a wrong guess is worse than none
- */
+/** Guesses the intended word, ignoring case. Undefined if none is close: a wrong guess is worse than none. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: { candidate: string; distance: number } | undefined
   for (const candidate of candidates) {

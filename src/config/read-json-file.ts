@@ -3,11 +3,7 @@ import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 
-/**
- * Reads a JSON file that a user wrote.
- *
- * @throws {UsageError} `ERR_CONFIG_MISSING` (missing or unreadable file) or `ERR_CONFIG_SYNTAX` (with the line)
- */
+/** Reads a JSON file of a user. @throws {UsageError} `ERR_CONFIG_MISSING`, `ERR_CONFIG_SYNTAX` (with the line) */
 export async function readJsonFile(path: string): Promise<unknown> {
   let text: string
   try {

@@ -44,7 +44,7 @@ export interface Config {
   readonly service: ServiceTarget
   /** null: the end of a file is polled. */
   readonly webhook: WebhookSettings | null
-  /** Absolute path of the description of the embedded service's voice model; null: the built-in models. */
+  /** Absolute path of the description of the embedded service's voice model; null: the embedded models. */
   readonly engine: string | null
   readonly blockTypeHeader: string
   readonly preset: { readonly name: string; readonly path: string; readonly description: string }

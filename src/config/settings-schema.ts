@@ -104,7 +104,7 @@ export const settingsSchema = recipePartSchema.extend({
     .optional()
     .meta({ description: 'Header for the block type of an upload.' }),
   engine: file(
-    'JSON description of an ONNX voice model for the embedded service; see docs/onnx-engine.md. Default: the built-in models.',
+    'JSON description of an ONNX voice model for the embedded service; see docs/onnx-engine.md. Default: the embedded models.',
   ),
   preset: z.string().min(1).optional().meta({ description: 'Name or path of the preset.' }),
   outputType: outputTypeSchema.optional().meta({ description: 'Output format of an audio file. Default: its own.' }),

@@ -15,10 +15,7 @@ export interface DefaultStateFolder {
   readonly note: string | null
 }
 
-/**
- * Chooses the default state folder: the user's data folder, else the system's. Never a shared temporary folder, because
- * others could plant a ledger there.
- */
+/** The default state folder: the user's data folder, else the system's. Others could plant files in a shared one. */
 export async function defaultStateFolder(dataFolder: string | null): Promise<DefaultStateFolder> {
   if (dataFolder !== null && (await canBeMade(dataFolder))) return { path: dataFolder, note: null }
   if (process.platform === 'win32') return { path: dataFolder ?? join('C:\\ProgramData', 'voxmux'), note: null }

@@ -2,10 +2,7 @@ import { UsageError } from '../core/errors.js'
 import { variableOf } from './environment.js'
 import type { SettingPath } from './merge-layers.js'
 
-/**
- * Settings that a found configuration file may not have. Such a file comes with the media, and could send the
- * environment's secrets elsewhere or run a program.
- */
+/** Settings that a found file may not have. It comes with the media, and could leak secrets or run programs. */
 const TRUSTED_ONLY = [
   'service',
   'webhook',

@@ -32,9 +32,7 @@ const closed = new BlockList()
 for (const [network, prefix] of CLOSED_V4) closed.addSubnet(network, prefix, 'ipv4')
 for (const [network, prefix] of CLOSED_V6) closed.addSubnet(network, prefix, 'ipv6')
 
-/**
- * The only allocated part of IPv6. Loopback, private, link-local, mapped, NAT64 and multicast addresses are outside it.
- */
+/** The only allocated part of IPv6. Loopback, private, link-local, mapped, NAT64 and multicast lie outside. */
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
@@ -90,11 +88,7 @@ export function guardedLookup(lookupAll: LookupAll): LookupFunction {
 /** {@link guardedLookup} of the system's resolver. */
 export const publicLookup: LookupFunction = guardedLookup(lookup)
 
-/**
- * Checks an address before anything is sent to it.
- *
- * @throws {PrivateAddressError} or an error of the resolver
- */
+/** Checks an address before anything is sent to it. @throws {PrivateAddressError} or an error of the resolver */
 export async function requirePublicAddress(url: URL): Promise<void> {
   assertPublicHost(url)
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -3,16 +3,12 @@ import { setMaxListeners } from 'node:events'
 /** A controller whose signal also follows others. */
 export interface LinkedAbort {
   readonly controller: AbortController
-  /** The signal of the controller. */
   readonly signal: AbortSignal
   /** Stops following the others. Call it when the work is over. */
   readonly release: () => void
 }
 
-/**
- * Creates a controller that follows several signals. `AbortSignal.any` has no `release`: the signal of a daemon would
- * collect one follower per request.
- */
+/** Follows several signals until released. With `AbortSignal.any` a daemon's signal would collect followers. */
 export function linkedAbort(...sources: (AbortSignal | undefined)[]): LinkedAbort {
   const controller = new AbortController()
   const lets: (() => void)[] = []

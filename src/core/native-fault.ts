@@ -4,9 +4,7 @@ import { UsageError } from './errors.js'
 const MISSING = /Cannot find module '(@libsql\/[\w-]+)'/
 const UNLOADABLE = /node_modules[\\/]((?:@[\w-]+[\\/])?[\w.-]+)/
 
-/**
- * The fault of a package whose native code npm did not install or that is for another system. Any other fault stays.
- */
+/** The fault of a package without native code, or with that of another system. Any other fault stays. */
 export function nativeFault(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown
   const { code, message } = thrown as NodeJS.ErrnoException

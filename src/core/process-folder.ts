@@ -5,14 +5,15 @@ import { join } from 'node:path'
  * Makes a private folder that belongs to this process, and removes those of processes that are gone.
  *
  * @param parent of all such folders, created when it is needed
+ * @param prefix of their names
  */
-export async function makeProcessFolder(parent: string): Promise<string> {
+export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 })
   for (const name of await readdir(parent)) {
-    const [, pid] = /^(\d+)-/.exec(name) ?? []
+    const [, pid] = name.startsWith(prefix) ? (/^(\d+)-/.exec(name.slice(prefix.length)) ?? []) : []
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true })
   }
-  return mkdtemp(join(parent, `${process.pid}-`))
+  return mkdtemp(join(parent, `${prefix}${process.pid}-`))
 }
 
 /** A process of another user also counts. */

@@ -1,4 +1,3 @@
-/** Replaces a secret. */
 const MASK = '[redacted]'
 
 /** Removes user, password, query and fragment from an address. Signed links have their secret in the query. */
@@ -9,10 +8,7 @@ export function redactUrl(address: string | URL): string {
   return `${url.protocol}//${url.host}${url.pathname}${query}`
 }
 
-/**
- * Matches a name that ends in `secret`, `password` or `access token`, and its value: quoted (also within quoted JSON)
- * or bare.
- */
+/** A name that ends in `secret`, `password` or `access token`, with its value: quoted, quoted in JSON, or bare. */
 const NAMED_SECRET =
   /([\w-]*(?:secret|password|access_?token)\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*|\\+"[^"\\]*|'[^']*|[^\s"'&,}\\]+)/gi
 

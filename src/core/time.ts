@@ -16,11 +16,7 @@ export function backoffMs(attempt: number, baseMs: number, maxMs: number, random
   return Math.round(ceiling * (0.5 + random() / 2))
 }
 
-/**
- * Parses a time: seconds (`90`, `1.5`) or `[hh:]mm:ss[.mmm]`.
- *
- * @returns seconds, or undefined if the text is not a time
- */
+/** Parses seconds (`90`, `1.5`) or `[hh:]mm:ss[.mmm]`. @returns seconds; undefined if it is not a time */
 export function parseTime(text: string): number | undefined {
   const match = /^(?:(?:(\d+):)?(\d{1,2}):)?(\d+(?:\.\d+)?|\.\d+)$/.exec(text.trim())
   if (!match) return undefined

@@ -1,12 +1,7 @@
 import { UsageError } from './errors.js'
 import { thrownMessage } from './thrown-message.js'
 
-/**
- * The error for a file that a user named and that cannot be read.
- *
- * @param code from the table of error codes
- * @param cause thrown by `node:fs`
- */
+/** The error for a named file that cannot be read. @param code of its table @param cause thrown by `node:fs` */
 export function unreadableFile(code: `ERR_${string}`, path: string, cause: unknown): UsageError {
   return new UsageError(code, faultOf(path, cause), {
     cause,

@@ -59,18 +59,10 @@ const NAME: string = '@contentauth/c2pa-node'
 /** The version that works on Node 20 and carries its binary, so that it installs without a download. */
 const INSTALLABLE = `${NAME}@0.5.5`
 
-/**
- * Settings of every call: the package never uses the network to read. A file could otherwise name an address to fetch
- * its manifest from.
- */
+/** Settings of every call: offline. A file could name an address from which to fetch its manifest. */
 export const OFFLINE = { remote_manifest_fetch: false, ocsp_fetch: false } as const
 
-/**
- * Loads the optional package for Content Credentials.
- *
- * @param load imports it
- * @throws {UsageError} `ERR_CREDENTIALS_PACKAGE`
- */
+/** Loads the optional package for Content Credentials. @throws {UsageError} `ERR_CREDENTIALS_PACKAGE` */
 export function loadC2pa(load: () => Promise<C2paPackage> = () => import(NAME)): Promise<C2paPackage> {
   return load().catch(
     packageMissing('ERR_CREDENTIALS_PACKAGE', 'Content Credentials (C2PA) need', INSTALLABLE, [

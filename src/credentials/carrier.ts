@@ -25,9 +25,7 @@ const WHOLE_FILE = 'application/octet-stream'
 /** 32-bit sizes and offsets end here; the manifest needs some of the room. */
 const FULL_BYTES = 2 ** 32 - 2 ** 24
 
-/**
- * Chooses the carrier of a finished file: RIFF above 4 GB, RF64 and files whose 32-bit offsets are used up have no room.
- */
+/** Chooses the carrier of a file: RIFF above 4 GB, RF64, and files with full 32-bit offsets have no room. */
 export async function carrierOf(path: string, container: string): Promise<Carrier> {
   const mimeType = EMBEDS[container]
   const sidecar = { kind: 'sidecar', mimeType: WHOLE_FILE } as const

@@ -6,7 +6,6 @@ export type SourceType = 'algorithmicallyEnhanced' | 'compositeWithTrainedAlgori
 
 /** Facts about an output that its Content Credentials state. */
 export interface SignedFacts {
-  /** Name of the output. */
   readonly output: string
   readonly sourceType: SourceType
   /** Name and SHA-256 of the input; null if voxmux never had it. */

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process'
 import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { CredentialsSettings } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { SigningCertificate } from './certificate.js'
-import { runKeyCommand } from './run-key-command.js'
 import { acceptSignature, signBytes } from './signature.js'
+
+const LIMIT_MS = 60_000
+const MOST_BYTES = 64 * 1024
 
 /** Signs bytes as COSE wants it. @throws Error if the command of the key fails */
 export type SignBytes = (bytes: Buffer) => Promise<Buffer>
@@ -58,5 +61,34 @@ async function readKey({ key: path, keyVariable = '' }: CredentialsSettings): Pr
 function keyFault(what: string): UsageError {
   return new UsageError('ERR_CREDENTIALS_KEY', `The key for Content Credentials cannot be used. ${what}.`, {
     remedies: ['Correct `credentials` in the configuration: the key must be that of `credentials.cert`.'],
+  })
+}
+
+/**
+ * Has a program sign bytes: from its standard input to its standard output, without a shell. It inherits the
+ * environment, in which a token's PIN belongs. The program's own words are dropped, because they may hold a secret.
+ *
+ * @throws Error that names the program and how it ended
+ */
+function runKeyCommand([program = '', ...args]: readonly string[], bytes: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true, timeout: LIMIT_MS })
+    const read: Buffer[] = []
+    let length = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length > MOST_BYTES) child.kill()
+      else read.push(chunk)
+    })
+    child.once('error', ({ code }: NodeJS.ErrnoException) =>
+      reject(new Error(`${program} cannot be started (${code})`)),
+    )
+    child.once('close', (code, killed) => {
+      if (code === 0) resolve(Buffer.concat(read))
+      else reject(new Error(`${program} ended with ${killed ?? `exit code ${code}`}`))
+    })
+    // A program that ends early is judged by its exit code.
+    child.stdin.on('error', () => {})
+    child.stdin.end(bytes)
   })
 }

@@ -10,9 +10,7 @@ export interface ExtensionScope {
 
 const running = new AsyncLocalStorage<ExtensionScope>()
 
-/**
- * Runs code of an extension. Attributes its faults to the extension, including those of calls that it does not await.
- */
+/** Runs code of an extension, whose faults are attributed to it, also those of calls that it does not await. */
 export function inScope<T>(scope: ExtensionScope, work: () => T): T {
   return running.run(scope, work)
 }

@@ -43,10 +43,7 @@ export interface ExtensionParts {
   stop?(): void | Promise<void>
 }
 
-/**
- * Adds types to a manifest and changes nothing: `defineExtension<Options>({ … })`. An extension in plain JavaScript
- * does not need it.
- */
+/** Adds types to a manifest: `defineExtension<Options>({ … })`. Plain JavaScript does not need it. */
 export function defineExtension<Options = Readonly<Record<string, unknown>>>(
   extension: Extension<Options>,
 ): Extension<Options> {

@@ -1,19 +1,13 @@
 import type { Database } from './database/database.js'
 
-/**
- * Reports files that ended at the service, from the process that receives webhooks to all others of a store. It only
- * saves time: a process that misses a report polls the service.
- */
-export interface FileNews {
-  tell(fileId: string): Promise<void>
-  /** @returns a function that stops listening */
-  listen(hear: (fileId: string) => void): Promise<() => Promise<void>>
-}
-
 const CHANNEL = 'files'
 
-/** {@link FileNews} on a channel of a database. A message without a listener is dropped. */
-export class DatabaseFileNews implements FileNews {
+/**
+ * Reports files that ended at the service, from the process that receives webhooks to all others of a store. It only
+ * saves time: a process that misses a report polls the service. A message without a
+ * listener is dropped.
+ */
+export class FileNews {
   readonly #database: Database
 
   constructor(database: Database) {
@@ -24,6 +18,7 @@ export class DatabaseFileNews implements FileNews {
     return this.#database.notify(CHANNEL, fileId)
   }
 
+  /** @returns a function that stops listening */
   async listen(hear: (fileId: string) => void): Promise<() => Promise<void>> {
     return (await this.#database.listen(CHANNEL, hear)).stop
   }

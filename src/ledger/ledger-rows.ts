@@ -59,12 +59,7 @@ export async function* exportRows(database: Database): AsyncGenerator<LedgerRow>
   }
 }
 
-/**
- * Adds rows, except those that the ledger has.
- *
- * @returns how many were new
- * @throws {UsageError} `ERR_USAGE` for a row of another format
- */
+/** Adds the rows that are missing. @returns how many @throws {UsageError} `ERR_USAGE` for another format */
 export async function importRows(database: Database, rows: AsyncIterable<LedgerRow>): Promise<number> {
   let created = 0
   let page: LedgerRow[] = []

@@ -8,10 +8,9 @@ import { SqlJobStore } from './jobs/sql-job-store.js'
 import { type Holder, thisHolder } from './leases/holder.js'
 import { forgetOldHolders } from './leases/leases.js'
 import { exportRows, importRows, type LedgerRow } from './ledger-rows.js'
-import { type LimitsLearned, SqlLimitsLearned } from './spending/limits-learned.js'
-import { type SpendingLog, SqlSpendingLog } from './spending/spending-log.js'
-import { SqlVoiceLedger } from './voices/sql-voice-ledger.js'
-import type { VoiceLedger } from './voices/voice-ledger.js'
+import { LimitsLearned } from './spending/limits-learned.js'
+import { SpendingLog } from './spending/spending-log.js'
+import { VoiceLedger } from './voices/voice-ledger.js'
 
 /** The stored state of voxmux: jobs, voices, spending and limits. */
 export interface Ledger {
@@ -48,11 +47,7 @@ export interface SharedLedgerOptions extends LedgerOptions {
   readonly logger?: Logger
 }
 
-/**
- * Opens the ledger in a SQLite file. Creates it if it does not exist.
- *
- * @throws as `openSqliteFile` does
- */
+/** Opens the ledger in a SQLite file. Creates it if it does not exist. @throws as `openSqliteFile` does */
 export async function openLedger(file: string, options: LedgerOptions = {}): Promise<Ledger> {
   return ledgerIn(await openSqliteDatabase(file, LEDGER_MIGRATIONS, options), options)
 }
@@ -63,9 +58,9 @@ export async function ledgerIn(database: Database, options: LedgerOptions): Prom
   await forgetOldHolders(database, context.holder)
   return {
     jobs: new SqlJobStore(context),
-    voices: new SqlVoiceLedger(context),
-    spending: new SqlSpendingLog(context),
-    limits: new SqlLimitsLearned(context),
+    voices: new VoiceLedger(context),
+    spending: new SpendingLog(context),
+    limits: new LimitsLearned(context),
     rows: { export: () => exportRows(database), import: (rows) => importRows(database, rows) },
     close: () => database.close(),
   }

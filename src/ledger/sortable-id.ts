@@ -7,9 +7,7 @@ const RANDOM_BITS = 80n
 let lastMs = 0
 let lastRandom = 0n
 
-/**
- * Creates a ULID: 26 characters that sort by creation time. Strictly rising within a process, even if the clock is not.
- */
+/** Creates a ULID: 26 characters that sort by time, strictly rising within a process even if the clock is not. */
 export function sortableId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs

@@ -13,20 +13,10 @@ export { cutEncoding } from './cut/cut-encoding.js'
 export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './ffmpeg/binaries.js'
 export { blamingFile } from './ffmpeg/blaming-file.js'
 export { lowerToolPriority } from './ffmpeg/child-process.js'
-export {
-  type FfmpegCommand,
-  ffmpegArguments,
-  runFfmpeg,
-  streamFfmpeg,
-} from './ffmpeg/ffmpeg.js'
+export { type FfmpegCommand, ffmpegArguments, runFfmpeg, streamFfmpeg } from './ffmpeg/ffmpeg.js'
 export { fileUrl, safeInputOptions } from './ffmpeg/input-safety.js'
 export { lackingParts } from './ffmpeg/tool-parts.js'
-export {
-  type AudioStreamInfo,
-  audioStreams,
-  type MediaInfo,
-  pictureOf,
-} from './media-info.js'
+export { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from './media-info.js'
 export { blockSizeOptions } from './pcm/block-size.js'
 export { decodePcm } from './pcm/decode-pcm.js'
 export { type ClockRange, FILE_CLOCK_INPUT_OPTIONS } from './pcm/file-clock.js'
@@ -46,9 +36,11 @@ export { soundPeaks } from './pcm/sound-peaks.js'
 export { id3Length } from './probe/id3-length.js'
 export { pictureStart } from './probe/picture-start.js'
 export { probe } from './probe/probe.js'
+export { soundEndSec } from './probe/sound-end.js'
+export { decodedPeaks } from './verify/decoded-peaks.js'
 export { hashPackets } from './verify/hash-packets.js'
 export { measureSound } from './verify/measure-sound.js'
-export type { MeasuredSound } from './verify/sound-lines.js'
+export { type MeasuredSound, measuredSoundSchema } from './verify/sound-lines.js'
 export type { MuxVerification } from './verify/verify-mux.js'
 export { verifyOrRewrite } from './verify/verify-or-rewrite.js'
 export type { SampleRange } from './voice-cut.js'

@@ -72,6 +72,8 @@ interface StreamBase {
 
 export interface AudioStreamInfo extends StreamBase {
   readonly kind: 'audio'
+  /** The packets cannot be decoded without a key. */
+  readonly isEncrypted?: true
   /** Place among the audio streams: `0:a:N`, what `--track N` counts. */
   readonly audioIndex: number
   readonly sampleRate: number

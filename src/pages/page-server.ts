@@ -58,11 +58,7 @@ const MOST_CONNECTIONS = 256
 /** Base for reading a request's path. Only the path counts. */
 const LOCAL = 'http://localhost'
 
-/**
- * Serves a page of this machine behind the guard.
- *
- * @throws {UsageError} `ERR_PORT_TAKEN` if the address cannot be bound
- */
+/** Serves a page of this machine behind the guard. @throws {UsageError} `ERR_PORT_TAKEN` if it cannot bind */
 export async function startPageServer<Parts>(options: PageServerOptions<Parts>): Promise<PageServer> {
   const { name, host = '127.0.0.1', token, guardsReading, logger = silentLogger } = options
   const server = createServer({ requestTimeout: options.requestMs ?? HEADERS_MS, headersTimeout: HEADERS_MS })

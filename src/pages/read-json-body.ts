@@ -3,11 +3,7 @@ import { UsageError } from '../core/errors.js'
 
 const MOST_BYTES = 256 * 1024
 
-/**
- * Reads the body of a request as JSON.
- *
- * @throws {UsageError} `ERR_USAGE` if it is too long or not JSON
- */
+/** Reads the body of a request as JSON. @throws {UsageError} `ERR_USAGE` if it is too long or not JSON */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let sizeBytes = 0

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Header that carries the token of this start. */
 const TOKEN_HEADER = 'x-voxmux-token'
 
 export interface RequestHead {

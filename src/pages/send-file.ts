@@ -3,11 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { sendError } from './respond.js'
 
-/**
- * Streams a file or the requested range of it. Players seek by ranges.
- *
- * @param path chosen by us, never by the client
- */
+/** Streams a file or the requested range of it. Players seek by ranges. @param path never chosen by the client */
 export async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,

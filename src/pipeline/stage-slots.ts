@@ -1,24 +1,14 @@
 import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
-import { STAGE_DEFAULTS } from '../config/settings-schema.js'
+import { type Settings, STAGE_DEFAULTS } from '../config/settings-schema.js'
 
 /** Limits of one process for each kind of stage, however many jobs it has. */
-export interface StageLimits {
-  /** Stages that load this machine: ffmpeg, hashing, measuring. */
-  readonly local?: number | undefined
-  /** Voices being uploaded or downloaded. */
-  readonly transfers?: number | undefined
-  /** Voices at the service. */
-  readonly remote?: number | undefined
-}
+export type StageLimits = NonNullable<Settings['stages']>
 
 /** A few more than the processors, because some wait for the disk. */
 const LOCAL = availableParallelism() + 2
 
-/**
- * Slots for one kind of stage, granted in order. A holder must not ask for a second slot of its kind, which would
- * deadlock.
- */
+/** Slots for one kind of stage, granted in order. A holder that asked for a second one would deadlock. */
 export class Slots {
   readonly #queue: PQueue
 
@@ -26,12 +16,7 @@ export class Slots {
     this.#queue = new PQueue({ concurrency: count })
   }
 
-  /**
-   * Waits for a free slot.
-   *
-   * @returns frees the slot; an abort frees it at once
-   * @throws the signal's reason if it fires first
-   */
+  /** Waits for a slot. An abort frees it at once. @returns frees it @throws the signal's reason if it fires first */
   take(signal?: AbortSignal): Promise<() => void> {
     return new Promise((taken, refused) => {
       const held = () => new Promise<void>((free) => taken(free))
@@ -39,11 +24,7 @@ export class Slots {
     })
   }
 
-  /**
-   * Runs the work when a slot is free, and waits until it has cleaned up after an abort.
-   *
-   * @throws whatever the work throws; the signal's reason if it fires
-   */
+  /** Runs the work in a slot, and waits for its end after an abort. @throws as the work; the signal's reason */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const free = await this.take(signal)
     try {

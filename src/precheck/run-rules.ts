@@ -21,6 +21,8 @@ export const RULES: readonly Rule[] = [...CONTENT_RULES, ...AUDIO_RULES, ...FILE
 export function runRules(subject: Subject, limits: Limits): readonly Verdict[] {
   return RULES.flatMap((rule) => {
     const problem = rule.problem(subject, limits)
-    return problem === null ? [] : [verdict(rule.errorCode, problem, rule.severity?.(limits) ?? 'refuse')]
+    return problem === null
+      ? []
+      : [verdict(rule.errorCode, problem, rule.severity?.(limits) ?? 'refuse', rule.remedies)]
   })
 }

@@ -24,6 +24,8 @@ export interface SubjectTrack {
   readonly audioIndex: number
   /** ffmpeg's name of the codec; null if it has no known decoder. */
   readonly codec: string | null
+  /** The packets cannot be decoded without a key. */
+  readonly isEncrypted?: boolean | undefined
   readonly sampleRate: number
   readonly channels: number
   readonly channelLayout: string | null
@@ -97,6 +99,7 @@ export function subjectTrack(stream: AudioStreamInfo): SubjectTrack {
   return {
     audioIndex: stream.audioIndex,
     codec: stream.codec,
+    isEncrypted: stream.isEncrypted,
     sampleRate: stream.sampleRate,
     channels: stream.channels,
     channelLayout: stream.channelLayout,

@@ -7,9 +7,7 @@ import type { FileEngine } from './work/file-engine.js'
 
 /** Options of a node of the service. Only the folder has no default. */
 export interface ServiceOptions {
-  /**
-   * Folder of all service data, made with mode 0700. Processes on one machine that use the same folder are one service.
-   */
+  /** Folder of all service data, of mode 0700. Processes of one machine on the same folder are one service. */
   readonly dataDir: string
   /**
    * `postgres://…`: stores everything except files there, for nodes on several machines. All nodes must then share the

@@ -78,7 +78,7 @@ const identitySettings = z.strictObject({
         .meta({ description: 'Address at which clients get tokens. `portal show` prints it.' }),
     })
     .optional()
-    .meta({ description: 'Identity provider to use instead of the built-in one.' }),
+    .meta({ description: 'Identity provider to use instead of the own one of the service.' }),
 })
 
 /** Every setting of the service. Each has a default. */

@@ -22,7 +22,7 @@ export interface EmbeddedService {
 /**
  * Starts a node on loopback with a key for this process. It uses the same protocol as a remote service.
  *
- * @param engine path of the description of an ONNX voice model; null for the built-in models
+ * @param engine path of the description of an ONNX voice model; null for the embedded models
  */
 export async function startEmbedded(dataDir: string, engine: string | null = null): Promise<EmbeddedService> {
   const settings = engine === null ? {} : { engine: { kind: 'onnx' as const, model: engine } }

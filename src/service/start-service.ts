@@ -2,9 +2,10 @@ import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
 import type { ErrorCode, VoxmuxError } from '../core/errors.js'
 import { silentLogger } from '../core/logger.js'
-import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
+import { DEFAULT_SERVICE_LIMITS, type Limits } from '../precheck/index.js'
+import type { EngineSpec } from '../voice/engine-spec.js'
 import { buildApp } from './app.js'
-import { listenAt, listenServer, nextPortTaken } from './http/listen.js'
+import { listenAt, listenServer, storagePortTaken } from './http/listen.js'
 import { AccessTokens } from './identity/access-tokens.js'
 import { ApiKeys } from './identity/api-keys.js'
 import { outsideAuthenticator, ownAuthenticator } from './identity/authenticator.js'
@@ -19,7 +20,7 @@ import { requireSharedFolder } from './storage/shared-folder.js'
 import { openNodeStore } from './store/open-node-store.js'
 import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
-import { defaultEngine } from './work/default-engine.js'
+import type { FileEngine } from './work/file-engine.js'
 import { FileLife } from './work/file-life.js'
 import { FileQueue } from './work/file-queue.js'
 import { FileService } from './work/file-service.js'
@@ -73,10 +74,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     if (!storage) throw new Error('There is no storage.')
     closers.push(() => storage.close())
     const storagePort = options.storagePort ?? (port === 0 ? 0 : port + 1)
-    const namingBoth = (error: unknown): never => {
-      throw storagePort === port + 1 ? nextPortTaken(error, port) : error
+    const namingTaken = async (error: unknown): Promise<never> => {
+      throw await storagePortTaken(error, { host, port, storagePort })
     }
-    const storageAt = local ? await listenServer(local.server, host, storagePort).catch(namingBoth) : ''
+    const storageAt = local ? await listenServer(local.server, host, storagePort).catch(namingTaken) : ''
     const storageUrl = local ? withoutSlash(options.publicStorageUrl ?? storageAt) : ''
     local?.publishAt(storageUrl)
 
@@ -167,4 +168,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
+}
+
+/** Loads the embedded engine when the first file needs it, so that a node that only serves never pays for it. */
+function defaultEngine(limits: Limits, engine: EngineSpec): () => Promise<FileEngine> {
+  return async () => {
+    const [{ processFile }, { VoicePool }] = await Promise.all([
+      import('./engine/process-file.js'),
+      import('../voice/index.js'),
+    ])
+    const pool = new VoicePool({ engine })
+    return { processFile: (request) => processFile({ ...request, pool, limits }), close: () => pool.close() }
+  }
 }

@@ -4,6 +4,7 @@ import { audioStreams } from '../media/index.js'
 import { checkFile } from '../pipeline/job/check-file.js'
 import { requireFreePlace } from '../pipeline/output/require-free-place.js'
 import { type PlanRequest, planJob } from '../pipeline/plan/plan-job.js'
+import { withPrice } from '../pipeline/plan/price.js'
 import { leastGapSec, noisyRanges } from '../pipeline/plan/ranges-to-send.js'
 import {
   flagsOfRequest,
@@ -55,7 +56,8 @@ export async function planView(value: unknown, configOf: ConfigOf, cwd: string, 
   const { limits } = config
   const isFree = config.service.kind === 'embedded'
   try {
-    const plan = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+    const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+    const plan = await withPrice(narrow, signal)
     const { output, paidSec, sendBytes, notes, copyReason } = plan
     let refusal: ErrorReport | null = null
     try {

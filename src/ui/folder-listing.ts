@@ -23,11 +23,7 @@ interface FolderEntry {
 
 const MOST_ENTRIES = 1000
 
-/**
- * Lists the folders and the media files of a folder, without the hidden ones.
- *
- * @throws the file system's error
- */
+/** Lists the folders and the media files of a folder, without the hidden ones. @throws the file system's error */
 export async function listFolder(wanted: string): Promise<FolderListing> {
   const path = resolve(wanted)
   const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort(byName)

@@ -77,7 +77,6 @@ export class JobBoard {
     await running?.ended
   }
 
-  /** Stops all jobs. */
   async close(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
   }

@@ -1,12 +1,16 @@
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
-import { basename, dirname } from 'node:path'
+import { createWriteStream } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { VoxmuxError } from '../core/errors.js'
 import { audioStreams, probe, soundPeaks } from '../media/index.js'
 import type { Exchange, Route } from '../pages/page-server.js'
 import { readJsonBody } from '../pages/read-json-body.js'
 import { sendError, sendJson } from '../pages/respond.js'
 import { sendFile } from '../pages/send-file.js'
+import { requireFreeSpace } from '../pipeline/output/free-space.js'
 import { readReceipt } from '../pipeline/output/receipt.js'
 import type { Comparison } from '../pipeline/report/comparison.js'
 import { addressed, COMPARISON_FILE, fileOf } from '../pipeline/report/comparison-files.js'
@@ -14,7 +18,10 @@ import type { ComparisonStore } from '../pipeline/report/comparison-store.js'
 import { type ConfigOf, checkView, planView } from './file-view.js'
 import { listFolder } from './folder-listing.js'
 import type { JobBoard, UiJob } from './job-board.js'
-import { saveUpload } from './uploads.js'
+
+/** Characters that some file systems do not accept in a name. */
+const UNSAFE = /[\p{Cc}/\\:*?"<>|]/gu
+const LONGEST_NAME = 100
 
 /** The parts that build every response. */
 export interface UiParts {
@@ -33,7 +40,6 @@ export interface UiParts {
 type UiExchange = UiParts & Exchange
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
-/** Columns of the waveform. */
 const MOST_PEAKS = 1000
 
 /** All routes besides the page. */
@@ -158,5 +164,27 @@ async function comparisonsOf(
     if (!(fault instanceof VoxmuxError)) throw fault
     sendError(response, 409, fault.message)
     return null
+  }
+}
+
+/**
+ * Saves a file that was dropped on the page. A browser does not say where such a file lies, so its bytes are copied into
+ * a private folder.
+ *
+ * @returns path of the copy
+ * @throws {TransientError} `ERR_DISK_FULL`
+ */
+async function saveUpload(request: IncomingMessage, name: string, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const own = await mkdtemp(join(folder, 'dropped-'))
+  const safe = basename(name.replace(UNSAFE, '_')).replace(/^\.+/, '_').slice(-LONGEST_NAME) || 'dropped'
+  const path = join(own, safe)
+  try {
+    await requireFreeSpace(new Map([[own, Number(request.headers['content-length'] ?? 0)]]))
+    await pipeline(request, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    return path
+  } catch (error) {
+    await rm(own, { recursive: true, force: true })
+    throw error
   }
 }

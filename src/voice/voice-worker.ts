@@ -3,9 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { VoxmuxError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { Block } from './block-plan.js'
-import { createEngine } from './create-engine.js'
-import type { RegeneratedBlock } from './engine.js'
+import { createEmbeddedEngine } from './embedded-engine.js'
+import type { RegeneratedBlock, VoiceEngine } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
+import { sparing } from './sparing.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 
 const port = parentPort
@@ -60,4 +61,19 @@ function transferables(answer: WorkerAnswer): ArrayBuffer[] {
   if (!answer.ok) return []
   const arrays = answer.probability ? [...answer.channels, answer.probability] : answer.channels
   return [...new Set(arrays.map((array) => array.buffer))]
+}
+
+/** Loads the model that the specification names: to be called in a worker thread. */
+async function createEngine(spec: EngineSpec): Promise<VoiceEngine> {
+  switch (spec.kind) {
+    case 'embedded':
+      return sparing(await createEmbeddedEngine(spec.evidence))
+    case 'onnx': {
+      // Its schema brings zod, which takes as long to load as the embedded models.
+      const { createOnnxEngine } = await import('./onnx/onnx-engine.js')
+      return sparing(await createOnnxEngine(spec.model, spec.evidence))
+    }
+    default:
+      return spec satisfies never
+  }
 }

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FaultServer } from '../helpers/fault-server.js'
-import { secondOfSpeech } from '../plugins/script-step/step-bench.js'
+import { secondOfSpeech } from '../helpers/sound/second-of-speech.js'
 import { memoryMb, peakMemoryMb, timedSec } from './measure.js'
 
 /** The package finds itself by its name from here: what runs is what is built. */
@@ -53,7 +53,7 @@ async function measure(count: number) {
   const dir = mkdtempSync(join(tmpdir(), 'voxmux-steps-'))
   const server = await FaultServer.start()
   try {
-    for (let index = 0; index < count; index++) writeFileSync(join(dir, `${index}.wav`), await secondOfSpeech(index))
+    for (let index = 0; index < count; index++) writeFileSync(join(dir, `${index}.wav`), secondOfSpeech(index))
     const isAllStarted = () => server.calls.startProcess >= Math.min(count, MOST_AT_THE_SERVICE)
     let isReleased = false
     server.behaviour.states = () => [{ status: isReleased ? 'Succeeded' : 'InProgress', errorCode: 0, progress: 50 }]

@@ -8,6 +8,7 @@ import { requestFor } from '../helpers/test-pipeline.js'
 
 it('says how long music plays, and what happens to it', () => {
   expect(bedLine(0.4, 'keep', true)).toBeNull()
+  expect(bedLine(0.4, 'lower', true)).toMatch(/^No music was found .* `--bed lower` probably changes nothing\.$/)
   expect(bedLine(12, 'keep', true)).toBe('Music plays under the voice for 0:12.000. The sound stays as it is there.')
   expect(bedLine(12, 'keep', false)).toContain('A service may change it.')
   expect(bedLine(12, 'lower', false)).toContain('It becomes 6 dB quieter.')

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countFolders, inotifyWatches } from '../../plugins/watch-folder/places/inotify-watches.js'
-import { examineFolders } from '../../src/cli/doctor/examine-folders.js'
-import { findMount, isNetworkType, mountOf } from '../../src/cli/doctor/mount-of.js'
+import { examineFolders, findMount, isNetworkType, mountOf } from '../../src/cli/doctor/examine-folders.js'
 import type { Config } from '../../src/config/index.js'
 
 let folder: string

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { examineSpace } from '../../src/cli/doctor/examine-space.js'
+import { examineSpace } from '../../src/cli/doctor/examine.js'
 import { requireOutputFolder } from '../../src/cli/require-output-folder.js'
 import { partLines } from '../../src/cli/show/part-lines.js'
 import { nativeFault } from '../../src/core/native-fault.js'
@@ -66,7 +66,7 @@ it('suggests the flag that a word begins or continues', async () => {
   expect((await voxmux('watch', 'in', '--output', 'x')).stderr).toContain('did you mean --out?')
 })
 
-it('names the port that the person gave if only the next one is in use', async () => {
+it('names each port that is in use, and what changes it', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   onTestFinished(() => void taken.close())
@@ -75,6 +75,18 @@ it('names the port that the person gave if only the next one is in use', async (
   expect(code).toBe(2)
   expect(stderr).toContain(`Port ${port - 1} cannot be used: the storage needs the next port, ${port}, which is`)
   expect(stderr).toContain(`→ Choose a --port with a free one after it, such as ${port + 1},`)
+
+  const before = createServer().listen(port - 1, '127.0.0.1')
+  await once(before, 'listening')
+  onTestFinished(() => void before.close())
+  const both = await voxmux('serve', '--port', String(port - 1), '--data', 'data')
+  expect(both.stderr).toContain(`Ports ${port - 1} (service) and ${port} (storage) of 127.0.0.1 are already in use.`)
+  expect(both.stderr).toMatch(/→ Choose a --port with a free one after it.*\n.*→ Or name another port for the storage/)
+
+  writeFileSync(shop.path('own.json'), JSON.stringify({ storagePort: port }))
+  const own = await voxmux('serve', '--port', '0', '--data', 'data', '--settings', 'own.json')
+  expect(own.stderr).toContain(`Port ${port} of 127.0.0.1, which \`storagePort\` names, is already in use.`)
+  expect(own.stderr).not.toContain('--port')
 })
 
 it('shows a full disk as a fault, and little space with the next step', () => {

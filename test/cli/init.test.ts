@@ -57,8 +57,8 @@ it.each([
 
 describe('without a person to ask', () => {
   it.each([
-    [['--no-input'], 'FOLDER --service built-in --preset NAME --unit none (or FOLDER --yes for the defaults)'],
-    [['in', '--preset', 'podcast', '--unit', 'none'], 'Pass --service built-in'],
+    [['--no-input'], 'FOLDER --service embedded --preset NAME --unit none (or FOLDER --yes for the defaults)'],
+    [['in', '--preset', 'podcast', '--unit', 'none'], 'Pass --service embedded'],
     [['--yes'], 'Pass FOLDER'],
     [['in', '--yes', '--service', 'remote'], 'VOXMUX_BASE_URL=… VOXMUX_AUTH_URL=…'],
   ])('%j says what to pass, and writes nothing', async (args, said) => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
-import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 import { claimed, report, request } from '../ledger/store-fixture.js'
 
@@ -29,7 +29,10 @@ describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
 
     const store = kind === 'SQLite' ? ['--ledger', file] : ['--store', server().url]
     const forget = (days: string) =>
-      runCli(['jobs', 'forget', '--ended-days', days, ...store, '--json'], { cwd: workshop.dir, env: workshop.env })
+      runCliInProcess(['jobs', 'forget', '--ended-days', days, ...store, '--json'], {
+        cwd: workshop.dir,
+        env: workshop.env,
+      })
     const forgotten = await forget('3')
     expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"count":2') })
     expect((await jobs.list()).map(({ key }) => key).sort()).toEqual(['done lately', 'waits'])

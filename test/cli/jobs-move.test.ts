@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
-import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 import { claimed, report, request } from '../ledger/store-fixture.js'
 
@@ -18,7 +18,8 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
       workshop.remove()
     })
     const voxmux = async (...words: string[]) => {
-      const { exitCode, stdout } = await runCli(['jobs', ...words, '--json'], { cwd: workshop.dir, env: workshop.env })
+      const place = { cwd: workshop.dir, env: workshop.env }
+      const { exitCode, stdout } = await runCliInProcess(['jobs', ...words, '--json'], place)
       return { exitCode, ...JSON.parse(stdout.trim().split('\n')[0] ?? '') }
     }
     const requests = Array.from({ length: 450 }, (_, n) => request(`k${n}`, { group: `g${n % 3}`, priority: n % 2 }))

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { runCli } from '../helpers/voxmux-cli.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { openWorkshop } from '../helpers/workshop.js'
 
 async function listed(args: readonly string[], env: Record<string, string> = {}) {
   const workshop = openWorkshop()
   onTestFinished(() => workshop.remove())
   const options = { cwd: workshop.dir, env: { ...workshop.env, ...env } }
-  const { exitCode, stdout, stderr } = await runCli(['jobs', 'list', ...args, '--json'], options)
+  const { exitCode, stdout, stderr } = await runCliInProcess(['jobs', 'list', ...args, '--json'], options)
   return { exitCode, said: stdout + stderr, error: JSON.parse(stdout.trim().split('\n').at(-1) ?? '').error }
 }
 

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { describeWithC2pa } from '../helpers/read-by-stranger.js'
 import { makeAuthority, type TestAuthority } from '../helpers/signing-authority.js'
@@ -31,9 +32,9 @@ describeWithC2pa('voxmux verify of Content Credentials', () => {
   })
   afterAll(() => workshop.remove())
 
-  /** Runs `voxmux verify` with nothing configured. */
+  /** Runs `voxmux verify` with nothing configured, without a start of its own. */
   async function verify(...args: string[]) {
-    const result = await runCli(['verify', ...args, '--json'], { cwd: workshop.dir, env: workshop.env })
+    const result = await runCliInProcess(['verify', ...args, '--json'], { cwd: workshop.dir, env: workshop.env })
     return { ...result, file: eventsOf(result).find(({ event }) => event === 'file') }
   }
 

@@ -44,9 +44,9 @@ async function silentAnnouncement(): Promise<Uint8Array> {
   return readFile(path)
 }
 
-async function fiveMinutes(): Promise<Uint8Array> {
+async function someSeconds(): Promise<Uint8Array> {
   const path = join(await freshFolder(), 'long.wav')
-  await ffmpeg('-f', 'lavfi', '-i', 'sine=sample_rate=48000:duration=300', '-c:a', 'pcm_u8', path)
+  await ffmpeg('-f', 'lavfi', '-i', 'sine=sample_rate=48000:duration=20', '-c:a', 'pcm_u8', path)
   return readFile(path)
 }
 
@@ -70,12 +70,12 @@ const CAUSES: readonly Cause[] = [
     errorCode: -10,
     why: 'no credits left',
     // Decoding stops at the credits, but not before the file is known to be long enough.
-    options: { limits: { minDurationSec: 290 } },
+    options: { limits: { minDurationSec: 19 } },
     async bring(client, dataDir) {
       const portal = await openPortal({ dataDir })
       await portal.accounts.setCredits((await portal.accounts.ensure('local')).id, 0)
       await portal.close()
-      return uploaded(client, await fiveMinutes())
+      return uploaded(client, await someSeconds())
     },
   },
   { errorCode: -11, why: 'an id that nobody registered', bring: async () => crypto.randomUUID() },

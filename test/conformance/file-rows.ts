@@ -96,7 +96,7 @@ export const FILE_ROWS: readonly Row[] = [
     section: 'startProcess',
     sentence: 'again: 200, null, and nothing is done twice',
     check: async (target) => {
-      const { file } = await processed(target)
+      const { file } = await processed(target, { end: 1 })
       expect((await started(target, file.file_id)).error).toBeNull()
       expect((await followed(target, file.file_id)).map(({ status }) => status)).toEqual(['Succeeded'])
     },

@@ -7,8 +7,8 @@ import { freshFolder } from './folder.js'
 import { interfaceSuite, ROWS } from './interface-suite.js'
 import { serveProcess, type Target } from './target.js'
 
-/** One type of output: the others do not depend on who writes it, and are left to one node and to the soak. */
-const SHARED_ROWS = ROWS.filter(({ sentence }) => process.env.VOXMUX_SOAK || !/^output_type (?!wav)/.test(sentence))
+/** The types of output do not depend on who writes them, and are left to one node and to the soak. */
+const SHARED_ROWS = ROWS.filter(({ sentence }) => process.env.VOXMUX_SOAK || !sentence.startsWith('output_type'))
 
 type Node = Awaited<ReturnType<typeof serveProcess>>
 

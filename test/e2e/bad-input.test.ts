@@ -27,7 +27,7 @@ afterEach(async () => {
 
 describe('bad input', () => {
   it.each(BAD_INPUTS.map((row) => [row.name, row] as const))('%s', async (_name, row) => {
-    // A start takes most of the time of a refusal: the rows in plain words have one.
+    // A start takes most of the time of a refusal: one row has its own, below.
     const result = await attempt(row, ['--json'], runCliInProcess)
     expectReport(result, row)
     expect(result.exitCode, result.stderr).toBe(row.exitCode)
@@ -35,7 +35,8 @@ describe('bad input', () => {
 
   const forPeople = BAD_INPUTS.filter(({ code }) => IN_PLAIN_WORDS.includes(code))
   it.each(forPeople.map((row) => [row.name, row] as const))('%s, without --json', async (_name, row) => {
-    const result = await attempt(row, ['--progress', 'none'])
+    const run = row.code === 'ERR_INPUT_MISSING' ? runCli : runCliInProcess
+    const result = await attempt(row, ['--progress', 'none'], run)
     expect(result.stderr).toMatch(row.says)
     expect(result.stdout).toBe('')
     expect(result.exitCode).toBe(row.exitCode)

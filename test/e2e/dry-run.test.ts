@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { receiptSchema } from '../../src/pipeline/output/receipt.js'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
-import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
+import { eventsOf } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let server: FaultServer
@@ -32,7 +32,7 @@ describe('--dry-run', () => {
     expect(shown.exitCode, shown.stderr).toBe(0)
     expect(readdirSync(workshop.dir)).toEqual(before)
 
-    const done = await runCli(args, withService)
+    const done = await runCliInProcess(args, withService)
     expect(done.exitCode, done.stderr).toBe(0)
     const receiptPath = workshop.path('phone.regen.mp4.voxmux.json')
     expect(existsSync(receiptPath)).toBe(true)
@@ -49,7 +49,7 @@ describe('--dry-run', () => {
 it('--dry-run is short for people, and names the commands with --verbose', async () => {
   const args = ['run', workshop.take('phone.mp4'), '--dry-run', '--segment', '0.5-99']
   const brief = await runCliInProcess(args, options())
-  expect(brief.stdout).toMatch(/to pay for {2}nothing: the built-in service[\s\S]*\n {2}kept +1 video\n/)
+  expect(brief.stdout).toMatch(/to pay for {2}nothing: the embedded service[\s\S]*\n {2}kept +1 video\n/)
   expect(brief.stdout).toMatch(/\n {2}part {8}0\.5–\S+ s \(clipped at the end of the file\)\n/)
   expect(brief.stdout).not.toMatch(/ffmpeg|rewritten|moov/)
   const long = await runCliInProcess([...args, '--verbose'], options())

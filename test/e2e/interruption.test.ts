@@ -46,7 +46,7 @@ describe('a run that is stopped while the service works', () => {
 /** Starts a run and waits until its file is started and the service is asked how it stands: asked, it stays silent. */
 async function runUntilProcessing(): Promise<RunningCli> {
   server.fail('getFilesStatus', { kind: 'hang' }, Number.POSITIVE_INFINITY)
-  const running = startCli(['run', workshop.take('speech.wav'), '--json'], options())
+  const running = startCli(['run', workshop.takeVoice('speech.wav'), '--json'], options())
   await vi.waitFor(() => expect(server.calls.getFilesStatus).toBeGreaterThan(0), { timeout: 30_000, interval: 20 })
   expect(server.calls.startProcess).toBe(1)
   return running

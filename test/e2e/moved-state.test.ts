@@ -7,7 +7,10 @@ import { tinyWave } from '../helpers/sound/tiny-wave.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 
-it('a state folder that was packed and unpacked elsewhere, as docs/operating.md says, knows its files and its jobs', async () => {
+// The command starts twice, on a machine that has other tests to run.
+it('a state folder that was packed and unpacked elsewhere, as docs/operating.md says, knows its files and its jobs', {
+  timeout: 180_000,
+}, async () => {
   const server = await FaultServer.start()
   const workshop = openWorkshop()
   onTestFinished(async () => {

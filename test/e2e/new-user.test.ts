@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { CLI_PATH, eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -26,14 +27,14 @@ describe('the path of a new user, with nothing configured and an empty environme
     expect(packetHashes(output, 'a')).not.toBe(packetHashes(input, 'a'))
     expect(outline(output)).toEqual(outline(input))
 
-    const again = await runCli(['run', input, '--json'], options())
+    const again = await runCliInProcess(['run', input, '--json'], options())
     expect(again.exitCode).toBe(0)
     expect(resultEventSchema.parse(eventsOf(again).at(-1))).toMatchObject({ status: 'skipped', skipped: 1, output })
     // The engine needs a minute for the demo's film if the cores are shared; the soak gives it the whole.
   }, 240_000)
 
   it('`--json` prints events alone: progress, one file, one result', async () => {
-    const input = workshop.take('speech.wav')
+    const input = workshop.takeVoice('speech.wav')
     const result = await runCli(['run', input, '--json', '-o', workshop.path('out.wav')], options())
     expect(result.exitCode, result.stderr).toBe(0)
     const events = eventsOf(result)
@@ -70,7 +71,7 @@ describe('the path of a new user, with nothing configured and an empty environme
     const input = workshop.take('silence.wav')
     const args = [input, '--mix', '0', '--output', 'newd']
     expect((await runCli(args, options())).stderr).toContain('newd/silence.regen.wav')
-    expect((await runCli([...args, '--report'], options())).stderr).toMatch(
+    expect((await runCliInProcess([...args, '--report'], options())).stderr).toMatch(
       /report +\S+newd\/silence\.regen\.wav\.\S+html/,
     )
   })
@@ -81,7 +82,7 @@ function demoClip(): string {
   if (process.env.VOXMUX_SOAK) return workshop.take('interview.mp4', 'clip.mp4')
   const whole = workshop.take('interview.mp4')
   const input = workshop.path('clip.mp4')
-  ffmpeg(['-i', whole, '-t', '4', '-map', '0:v', '-map', '0:a', '-map', '0:s', '-c', 'copy', input])
+  ffmpeg(['-i', whole, '-t', '2', '-map', '0:v', '-map', '0:a', '-map', '0:s', '-c', 'copy', input])
   return input
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { eventsOf, type RunningCli, startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -32,7 +33,7 @@ function startWorker(...args: readonly string[]): RunningCli {
 }
 
 it('takes a job from the spool, says how it went, and ends at SIGTERM with everything given back', async () => {
-  const input = shop.take('speech.wav')
+  const input = shop.takeVoice('speech.wav')
   const worker = startWorker('--json')
   await worker.until(/"event":"working"/)
   writeFileSync(shop.path('spool/.part'), JSON.stringify({ input, output: `${shop.path('out')}/` }))
@@ -53,7 +54,7 @@ it('takes a job from the spool, says how it went, and ends at SIGTERM with every
 
 it('writes one line of log a step, with the job’s id, where no terminal reads it', async () => {
   server = await FaultServer.start()
-  const input = shop.take('speech.wav')
+  const input = shop.takeVoice('speech.wav')
   writeFileSync(shop.path('spool/a.json'), JSON.stringify({ input }))
   const worker = startWorker()
   await worker.until(/job ended/)
@@ -93,8 +94,8 @@ it('finishes, once, what a killed worker began', async () => {
 })
 
 it('refuses a spool folder that is not there', async () => {
-  const worker = startCli(['worker', '--spool', 'nowhere', '--json'], { cwd: shop.dir, env: shop.env })
-  const ended = await worker.ended
+  const args = ['worker', '--spool', 'nowhere', '--json']
+  const ended = await runCliInProcess(args, { cwd: shop.dir, env: shop.env })
   expect(ended.exitCode).toBe(2)
   expect(eventsOf(ended).at(-1)).toMatchObject({ event: 'result', error: { code: 'ERR_SPOOL_MISSING' } })
 })

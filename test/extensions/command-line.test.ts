@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { eventsOf, runCli, startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -17,7 +18,9 @@ afterEach(async () => {
   await server.close()
 })
 
-const run = (args: readonly string[]) => runCli(args, { cwd: workshop.dir, env: { ...workshop.env, ...server.env } })
+const options = () => ({ cwd: workshop.dir, env: { ...workshop.env, ...server.env } })
+/** Runs the command without a start of its own. */
+const run = (args: readonly string[]) => runCliInProcess(args, options())
 
 describe('extensions on the command line', () => {
   it('take part in a run, and stop before its end', async () => {
@@ -32,7 +35,7 @@ describe('extensions on the command line', () => {
           })`,
         })}`,
     })
-    workshop.take('speech.wav')
+    workshop.takeVoice('speech.wav')
     const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
     expect(result).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('p: seen') })
     expect(readFileSync(join(folder, 'diary'), 'utf8')).toBe('done\nstopped\n')
@@ -50,8 +53,10 @@ describe('extensions on the command line', () => {
         } })`,
       }),
     })
-    workshop.take('speech.wav')
-    const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
+    workshop.takeVoice('speech.wav')
+    // A fault that nobody catches is the process's own.
+    const args = ['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')]
+    const result = await runCli(args, options())
     expect(result.stderr).toContain('The extension "p" did not catch a fault: nobody waits.')
     expect(result.stderr).toContain('The extension "p" did not catch a fault: nobody catches.')
     expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', exitCode: 0, done: 1 })
@@ -66,11 +71,8 @@ describe('extensions on the command line', () => {
         } })`,
       }),
     })
-    workshop.take('speech.wav')
-    const running = startCli(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')], {
-      cwd: workshop.dir,
-      env: { ...workshop.env, ...server.env },
-    })
+    workshop.takeVoice('speech.wav')
+    const running = startCli(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')], options())
     await running.until(/p: waiting/)
     running.child.kill('SIGINT')
     const result = await running.ended
@@ -81,7 +83,7 @@ describe('extensions on the command line', () => {
 
   it('that are wrong end it before anything is tried', async () => {
     const folder = strangersFolder({ 'config.json': { extensions: ['voxmux-extension-none'] } })
-    workshop.take('speech.wav')
+    workshop.takeVoice('speech.wav')
     const result = await run(['run', 'speech.wav', '--json', '--config', join(folder, 'config.json')])
     expect(eventsOf(result)).toEqual([
       expect.objectContaining({

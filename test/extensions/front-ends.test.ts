@@ -36,7 +36,7 @@ beforeEach(async () => {
   const folder = strangersFolder({ 'config.json': { extensions: ['./house.mjs'] }, 'house.mjs': EXTENSION })
   config = join(folder, 'config.json')
   mkdirSync(workshop.path('in'))
-  for (const name of FILES) workshop.take('speech.wav', `in/${name}`)
+  for (const name of FILES) workshop.takeVoice(`in/${name}`)
 })
 afterEach(async () => {
   workshop.remove()
@@ -120,7 +120,7 @@ describe('an extension takes part in the jobs of', () => {
       timeline([
         track(
           'Audio',
-          names.map((name) => clip(name, external(`in/${name}`), timeRange(25, 25, 25))),
+          names.map((name) => clip(name, external(`in/${name}`), timeRange(5, 15, 25))),
         ),
       ])
     writeFileSync(workshop.path('cut.otio'), cut(...FILES))

@@ -1,10 +1,10 @@
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Job, openSharedLedger } from '../../src/ledger/index.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { FaultServer } from '../helpers/fault-server.js'
-import { fixture } from '../helpers/job-bench.js'
 import { testFolder } from '../helpers/media-factory.js'
+import { tinyWave } from '../helpers/sound/tiny-wave.js'
 import { proxyTo } from '../helpers/system/network-proxy.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { openTestPipeline, requestFor } from '../helpers/test-pipeline.js'
@@ -16,6 +16,9 @@ const RUNNING = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
 const ENDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
 
 const isVisible = (name: string) => !name.startsWith('.')
+
+/** Several workers start one after the other, on a machine that has other tests to run. */
+const LONG_MS = 240_000
 
 describeOnPostgres('a worker that is out of reach in the middle of a job', (postgres) => {
   /** A store, a service that does not come to an end yet, and workers between them. */
@@ -39,7 +42,7 @@ describeOnPostgres('a worker that is out of reach in the middle of a job', (post
     await mkdir(folder.file('out'))
     const queue = async (name: string): Promise<Job> => {
       const input = folder.file(name)
-      await copyFile(fixture('speech.wav'), input)
+      await writeFile(input, tinyWave(0))
       const { settings } = requestFor(input)
       return (await queueJob({ input, output: `${folder.file('out')}/`, settings, group: name }, context)).job
     }
@@ -84,6 +87,7 @@ describeOnPostgres('a worker that is out of reach in the middle of a job', (post
   // The next test freezes one as well.
   it.each(process.env.VOXMUX_SOAK ? ['cut off the network', 'frozen'] : ['cut off the network'])(
     '(%s): another takes the job up by its file id, and the first can publish nothing',
+    { timeout: LONG_MS },
     async (how) => {
       const { server, ledger, store, start, queue, leasesRunOut, done, nothingChanges } = await farm()
       const proxy = await proxyTo(store)
@@ -111,7 +115,9 @@ describeOnPostgres('a worker that is out of reach in the middle of a job', (post
     },
   )
 
-  it('(frozen with its part as good as whole): publishes nothing, for another has the job', async () => {
+  it('(frozen with its part as good as whole): publishes nothing, for another has the job', {
+    timeout: LONG_MS,
+  }, async () => {
     const { server, start, queue, leasesRunOut, done, ledger, outputs } = await farm()
     server.behaviour.states = ENDED
     const first = start()

@@ -9,7 +9,7 @@ import { reached } from '../helpers/system/reached.js'
 import { request } from '../ledger/store-fixture.js'
 import { startWorker } from './farm.js'
 
-const JOBS = process.env.VOXMUX_SOAK ? 2000 : 120
+const JOBS = process.env.VOXMUX_SOAK ? 2000 : 40
 
 describeOnPostgres('a PostgreSQL that fails over', (primary) => {
   it('is followed by workers to the promoted replica, which lacks nothing that was acknowledged', {

@@ -9,7 +9,7 @@ import { reached } from '../helpers/system/reached.js'
 import { type FarmWorker, startWorker } from './farm.js'
 import { voiceOf } from './light-job.js'
 
-const JOBS = process.env.VOXMUX_SOAK ? 10_000 : 120
+const JOBS = process.env.VOXMUX_SOAK ? 10_000 : 60
 const KILLS = process.env.VOXMUX_SOAK ? 40 : 2
 const WORKERS = 4
 

@@ -1,10 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
-import { fixture } from '../helpers/job-bench.js'
-import { ffmpeg, tone } from '../helpers/media-factory.js'
+import { tinyWave } from '../helpers/sound/tiny-wave.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
@@ -46,22 +45,21 @@ describeOnPostgres('a share that two machines have mounted in different places',
     const { workshop, start } = machines()
     const daemon = await start(['watch', '--ingest-only'], 'share')
     await daemon.until(/"event":"watching"/)
-    copyFileSync(fixture('timecode.mov'), workshop.path('share/in/good.mov'))
+    writeFileSync(workshop.path('share/in/good.wav'), tinyWave(1))
     writeFileSync(workshop.path('share/in/bad.wav'), 'no sound')
     await daemon.until(/"msg":"queued"[\s\S]*"msg":"queued"/)
     const worker = await start(['worker'], 'elsewhere')
     const inShare = (path: string) => workshop.path(`share/in/${path}`)
-    await until(() => existsSync(inShare('failed/bad.wav.json')) && existsSync(inShare('done/good.mov')))
-    expect(filesBelow(inShare('out'))).toEqual(['good.mov', 'good.mov.voxmux.json'])
+    await until(() => existsSync(inShare('failed/bad.wav.json')) && existsSync(inShare('done/good.wav')))
+    expect(filesBelow(inShare('out'))).toEqual(['good.wav', 'good.wav.voxmux.json'])
 
     // A newer version of the file, done where the share has its other name: the older output gives way.
-    const firstOutput = sha256Of(inShare('out/good.mov'))
+    const firstOutput = sha256Of(inShare('out/good.wav'))
     worker.child.kill('SIGTERM')
     await worker.ended
     await start(['worker'], 'share')
-    await ffmpeg(...tone(1), workshop.path('newer.mov'))
-    copyFileSync(workshop.path('newer.mov'), inShare('good.mov'))
-    await until(() => sha256Of(inShare('out/good.mov')) !== firstOutput)
+    writeFileSync(inShare('good.wav'), tinyWave(2))
+    await until(() => sha256Of(inShare('out/good.wav')) !== firstOutput)
     expect(filesBelow(inShare('failed'))).toEqual(['bad.wav.json'])
 
     const ledger = await openSharedLedger(store().url)

@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../helpers/fault-server.js'
-import { fixture } from '../helpers/job-bench.js'
+import { tinyWave } from '../helpers/sound/tiny-wave.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { runCli, startCli } from '../helpers/voxmux-cli.js'
@@ -50,16 +50,16 @@ describeOnPostgres('a worker that knows nothing of the watched folder', (store) 
       await Promise.all([daemon.ended, worker.ended])
     })
     await Promise.all([daemon.until(/"event":"watching"/), worker.until(/"event":"working"/)])
-    copyFileSync(fixture('timecode.mov'), inFolder('good.mov'))
+    writeFileSync(inFolder('good.wav'), tinyWave(1))
     writeFileSync(inFolder('bad.wav'), 'no sound')
     await until(() => hook.received.length === 2)
     const report = workshop.path('reports/bad.wav.json')
-    await until(() => existsSync(report) && existsSync(inFolder('done/good.mov')))
+    await until(() => existsSync(report) && existsSync(inFolder('done/good.wav')))
     expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ source: inFolder('bad.wav'), status: 'rejected' })
-    expect(filesBelow(inFolder('out'))).toEqual(['good.mov', 'good.mov.voxmux.json'])
+    expect(filesBelow(inFolder('out'))).toEqual(['good.wav', 'good.wav.voxmux.json'])
     expect(hook.received.map(({ status, source, output }) => [status, source, output])).toEqual(
       expect.arrayContaining([
-        ['done', inFolder('done/good.mov'), inFolder('out/good.mov')],
+        ['done', inFolder('done/good.wav'), inFolder('out/good.wav')],
         ['rejected', inFolder('bad.wav'), null],
       ]),
     )

@@ -1,8 +1,8 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FaultServer } from '../helpers/fault-server.js'
-import { fixture } from '../helpers/job-bench.js'
+import { tinyWave } from '../helpers/sound/tiny-wave.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 import { startCli } from '../helpers/voxmux-cli.js'
@@ -44,7 +44,7 @@ describeOnPostgres('two daemons and two workers on one store', (store) => {
       await Promise.all(workers.map(({ ended }) => ended))
     })
     const inputs = folders.map((folder) => join(folder, 'take.wav'))
-    for (const input of inputs) copyFileSync(fixture('speech.wav'), input)
+    for (const [index, input] of inputs.entries()) writeFileSync(input, tinyWave(index))
     const listed = async (url: string, list: string) =>
       ((await (await fetch(`${url}api/jobs?all=1&list=${list}`)).json()) as { jobs: Shown[] }).jobs
     const counted = async (url: string, status: string) => {

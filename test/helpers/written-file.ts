@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
+import { unreadable } from '../../src/media/ffmpeg/ffmpeg-failure.js'
 import { decodePcm } from '../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../src/media/pcm/pcm.js'
 import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
@@ -31,6 +32,10 @@ export async function writtenFile(path: string, options: Partial<PlanOutputOptio
   await rm(part, { force: true })
   const voices = new Map(replaced.map((audioIndex) => [audioIndex, halved(decodePcm(media, { audioIndex }))]))
   const result = await writeOutput(plan, voices, part)
+  // The cut of a job refuses such a file before anything is sent.
+  if (result.voices.some(({ sampleCount }) => sampleCount === 0)) {
+    throw unreadable(`${path} holds no sound that can be decoded`, { input: path })
+  }
   const verified = await verifyMux(plan, result, part, { level: 'full' })
   return { media, plan, part, result, verified }
 }

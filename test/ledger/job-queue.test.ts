@@ -154,12 +154,13 @@ it('tells the work when its lease is lost, and writes nothing of it any more', a
   const made = queue(
     jobs,
     async (held) => {
+      const told = new Promise<void>((resolve) => held.signal.addEventListener('abort', () => resolve()))
       // Another process, for which this one's lease is over.
       const later = await openLedger(file, { now: () => Date.now() + 3_600_000 })
       const taken = await later.jobs.claim('k')
       expect(taken.outcome).toBe('claimed')
       await later.close()
-      await new Promise<void>((resolve) => held.signal.addEventListener('abort', () => resolve()))
+      await told
       reason = held.signal.reason
       lost.open()
     },
@@ -170,6 +171,22 @@ it('tells the work when its lease is lost, and writes nothing of it any more', a
   await made.stop()
   expect(reason).toMatchObject({ code: 'ERR_LEASE_LOST' })
   expect(await jobs.getByKey('k')).toMatchObject({ status: 'working', attempts: 2 })
+})
+
+it('cancels a job: its work is told and awaited, and writes nothing of it any more', async () => {
+  const jobs = await store()
+  const begun = gate()
+  let isOver = false
+  const made = queue(jobs, async (held) => {
+    begun.open()
+    await new Promise<void>((resolve) => held.signal.addEventListener('abort', () => resolve()))
+    isOver = true
+  })
+  const { job } = await made.enqueue(request('k'))
+  await begun.opened
+  const cancelled = await made.cancel(job.id, new JobFailedError('ERR_JOB_CANCELLED', 'no longer wanted'))
+  expect([cancelled?.status, isOver]).toEqual(['failed', true])
+  expect(await jobs.getByKey('k')).toMatchObject({ status: 'failed', error: { code: 'ERR_JOB_CANCELLED' } })
 })
 
 it('lets the work end a job its own way', async () => {

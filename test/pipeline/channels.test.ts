@@ -1,25 +1,29 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/job/run-job.js'
-import { fixture, jobBench } from '../helpers/job-bench.js'
-import { ffmpeg, ffmpegOutput } from '../helpers/media-factory.js'
+import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
+import { ffmpeg } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
+import { withProductionChunks } from '../media/zoo/zoo-bytes.js'
+import { factOf } from '../media/zoo/zoo-judge.js'
 
 const bench = jobBench()
 
-/** One channel of a file as raw PCM. */
-function channelPcm(path: string, channel: number, track = 0): Promise<Buffer> {
-  const pick = ['-filter_complex', `[0:a:${track}]channelmap=map=${channel}:channel_layout=mono[out]`]
-  return ffmpegOutput('-i', path, ...pick, '-map', '[out]', '-c:a', 'pcm_s32le', '-f', 's32le', 'pipe:1')
+/** The channels of a file, each as raw PCM. */
+async function channelsOf(path: string, channels: number): Promise<readonly Buffer[]> {
+  const pcm = await decodedPcm(path)
+  return Array.from({ length: channels }, (_, channel) => {
+    const own = Buffer.alloc(pcm.length / channels)
+    for (let at = 0; at < own.length; at += 4)
+      pcm.copy(own, at, at * channels + 4 * channel, at * channels + 4 * channel + 4)
+    return own
+  })
 }
 
 /** What came back equal, channel by channel. */
 async function sameChannels(one: string, other: string, channels: number): Promise<readonly boolean[]> {
-  return Promise.all(
-    Array.from({ length: channels }, async (_, channel) =>
-      (await channelPcm(one, channel)).equals(await channelPcm(other, channel)),
-    ),
-  )
+  const [before, after] = [await channelsOf(one, channels), await channelsOf(other, channels)]
+  return before.map((pcm, channel) => pcm.equals(after[channel] as Buffer))
 }
 
 /** Four channels as a recorder writes them: boom, two lavaliers (one of them off), and a quiet room. */
@@ -31,11 +35,12 @@ async function polyphonic(): Promise<string> {
     '[0:a]apad=pad_dur=1,aformat=sample_fmts=s32:channel_layouts=mono,asplit=3[a][b][c];[b]volume=0.5[b2];[c]volume=0[c2];[1:a]aformat=sample_fmts=s32:channel_layouts=mono[d];[a][b2][c2][d]join=inputs=4:channel_layout=4.0:map=0.0-FL|1.0-FR|2.0-FC|3.0-BC[out]',
     ...['-map', '[out]', '-map_metadata', '0', '-write_bext', '1', '-t', '2', '-c:a', 'pcm_s24le', path],
   )
+  await writeFile(path, withProductionChunks(await readFile(path), ['Boom', 'Anna', 'Ben', 'Plant']))
   return path
 }
 
 describe('--channels each', () => {
-  it('sends a file for each channel in which there is anything, and leaves the silent ones as they are', async () => {
+  it('sends a file for each channel in which there is anything, leaves the silent ones, and keeps names and marks', async () => {
     const input = await polyphonic()
     bench.answerWith('-af', 'volume=0.5')
     const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
@@ -49,7 +54,13 @@ describe('--channels each', () => {
       'Channel 2 of audio track 0 is silent, so it was not sent and is unchanged.',
       'Channel 3 of audio track 0 is silent, so it was not sent and is unchanged.',
     ])
-    expect(await sameChannels(input, bench.folder.file('12A-3.regen.wav'), 4)).toEqual([false, false, true, true])
+    const output = bench.folder.file('12A-3.regen.wav')
+    expect(await sameChannels(input, output, 4)).toEqual([false, false, true, true])
+    expect(bench.server.charges).toBe(2)
+    const chunks = await factOf('production chunks', input)
+    expect(JSON.stringify(chunks)).toContain('<NAME>Anna</NAME>')
+    expect(await factOf('production chunks', output)).toEqual(chunks)
+    expect(await factOf('bext', output)).toEqual(await factOf('bext', input))
   })
 
   it.each([
@@ -131,7 +142,7 @@ describe('--track all', () => {
         'replaced',
       ])
       // The second one is FLAC: an answer that is what was sent gives back every sample.
-      const both = [input, bench.folder.file('two-tracks.regen.mkv')].map((path) => channelPcm(path, 0, 1))
+      const both = [input, bench.folder.file('two-tracks.regen.mkv')].map((path) => decodedPcm(path, 1))
       const [before, after] = await Promise.all(both)
       expect(after?.equals(before as Buffer)).toBe(true)
     },

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { summary } from '../../src/cli/output/summary.js'
 import { findFfmpeg, forgetBinaries } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
-import { ffmpeg, picture, type TestFolder, tone } from '../helpers/media-factory.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
 import { audioPackets } from '../helpers/spliced-file.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
@@ -28,24 +28,37 @@ afterEach(() => {
 /** A rising tone in noise: it resembles itself at no other time. */
 const WAVE = '0.3*sin(2*PI*t*(200+9*t))+0.05*(random(1)-0.5)'
 const AAC = ['-c:a', 'aac', '-b:a', '48k', '-aac_pns', '0']
+const NOISE = ['-f', 'lavfi', '-i', `aevalsrc=${WAVE}:s=16000:d=60`]
+const COPY = ['-c', 'copy']
 
 type Row = readonly [name: string, options: readonly string[]]
 
 /** Each way to find packets by their time. */
 const COMMON: readonly Row[] = [
-  ['indexed.mp4', AAC],
+  ['indexed.mp4', COPY],
   // Places in these fragments count from the start of the file.
-  ['fragments.mp4', [...AAC, '-movflags', 'frag_keyframe+empty_moov']],
-  ['cued.mkv', AAC],
+  ['fragments.mp4', [...COPY, '-movflags', 'frag_keyframe+empty_moov']],
+  ['cued.mkv', COPY],
 ]
 const RARE: readonly Row[] = [
-  ['fragments-of-dash.mp4', [...AAC, '-movflags', 'dash+frag_keyframe']],
+  ['fragments-of-dash.mp4', [...COPY, '-movflags', 'dash+frag_keyframe']],
   ['plain.aac', AAC],
   ['plain.mp3', ['-c:a', 'libmp3lame', '-b:a', '128k', '-ar', '44100']],
   ['plain.ac3', ['-c:a', 'ac3', '-b:a', '96k', '-ar', '48000']],
 ]
 
 describe('--segment in a lossy track', () => {
+  let folder: TestFolder
+  /** A minute of film, encoded once for every way to find its packets. */
+  let film: string
+  beforeAll(async () => {
+    folder = await testFolder()
+    film = folder.file('film.mp4')
+    const coding = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10', ...AAC]
+    await ffmpeg(...picture(60, '64x48', 5), ...NOISE, ...coding, film)
+  })
+  afterAll(() => folder.remove())
+
   it('keeps the packets outside it, and the receipt lists them', async () => {
     const input = bench.folder.file('film.mp4')
     const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-c:a', 'aac', '-b:a', '96k']
@@ -73,10 +86,7 @@ describe('--segment in a lossy track', () => {
     'decodes only the sound around segments that lie far apart in %s',
     async (name, options) => {
       const input = bench.folder.file(name)
-      const isFilm = /mp4$|mkv$/.test(name)
-      const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10']
-      const noise = ['-f', 'lavfi', '-i', `aevalsrc=${WAVE}:s=16000:d=60`]
-      await ffmpeg(...(isFilm ? picture(60, '64x48', 5) : []), ...noise, ...(isFilm ? film : []), ...options, input)
+      await ffmpeg(...(options[0] === '-c' ? ['-i', film] : NOISE), ...options, input)
       bench.answerWith('-af', 'volume=0.5')
       const calls = await loggedCalls(bench.folder)
       const segments = [

@@ -52,11 +52,22 @@ it('says in a note that the limit of true peaks kept a track below its target', 
   expect(summary([outcome])).toContain(note)
 })
 
-it('keeps the promise of web-video in the finished AAC, by the judgement of ffmpeg', async () => {
-  const input = bench.folder.file('talk.m4a')
-  await ffmpeg('-t', '8', '-i', fixture('interview.mp4'), '-vn', '-c:a', 'aac', '-b:a', '96k', input)
-  const loudness = recipeSchema.shape.loudness.parse((await loadPreset('web-video')).preset.loudness)
-  const { event } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
-  expect(event).toMatchObject({ status: 'done', error: null })
-  expect((await ebur128(event.output ?? '')).peak).toBeLessThanOrEqual(-1)
-})
+it.each([
+  ['holds at once, so that it is encoded once', '96k', 2, 8],
+  // With the usual reserve, its peaks come back 0.4 dB over the limit.
+  ['is passed at first, so that it is encoded again with more reserve', '24k', 1, 5],
+])(
+  'the limit of web-video %s in the finished AAC, by the judgement of ffmpeg',
+  async (what, bitRate, channels, sec) => {
+    const input = bench.folder.file('talk.m4a')
+    const sound = ['-t', String(sec), '-i', fixture('interview.mp4'), '-vn', '-ac', String(channels)]
+    await ffmpeg(...sound, '-c:a', 'aac', '-b:a', bitRate, input)
+    const loudness = recipeSchema.shape.loudness.parse((await loadPreset('web-video')).preset.loudness)
+    const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect((await ebur128(event.output ?? '')).peak).toBeLessThanOrEqual(-1)
+    const fedDbtp = receipt?.tracks[0]?.loudness.after.truePeakDbtp ?? 0
+    if (what.startsWith('holds')) expect(fedDbtp).toBeCloseTo(-2.1, 1)
+    else expect(fedDbtp).toBeLessThan(-2.3)
+  },
+)

@@ -27,7 +27,7 @@ function speech(seconds: number, noisySec: number): string {
 
 describe('--only-noisy', () => {
   it('sends only the part with noise, and keeps every other sample', async () => {
-    const input = speech(14, 4)
+    const input = speech(11, 3)
     bench.answerWith('-af', 'volume=0.5')
     const request = requestFor(input, { recipe: { onlyNoisy: true } })
     const { event, receipt } = await runJob(request, bench.pipeline.context)
@@ -35,8 +35,8 @@ describe('--only-noisy', () => {
     expect(receipt?.segments).toHaveLength(1)
     const { startSec, endSec = 0 } = receipt?.segments[0] ?? {}
     expect(startSec).toBe(0)
-    expect(endSec).toBeGreaterThanOrEqual(4)
-    expect(endSec).toBeLessThan(9)
+    expect(endSec).toBeGreaterThanOrEqual(3)
+    expect(endSec).toBeLessThan(8)
     const paidSec = receipt?.voices.reduce((sum, voice) => sum + voice.paidSec, 0)
     expect(paidSec).toBeCloseTo(endSec + 1, 1)
     const [before, after] = await Promise.all([readFile(input), readFile(event.output ?? '')])
@@ -48,7 +48,7 @@ describe('--only-noisy', () => {
 
 describe('a file of which nothing needs to be sent', () => {
   it('is copied with --skip-clean if its voice is clean', async () => {
-    const input = speech(5, 0)
+    const input = speech(4, 0)
     const outcome = await runJob(requestFor(input, { recipe: { skipClean: true } }), bench.pipeline.context)
     expect(outcome.event).toMatchObject({ status: 'done', error: null })
     expect(bench.server.calls.registerFile ?? 0).toBe(0)
@@ -64,9 +64,9 @@ describe('a file of which nothing needs to be sent', () => {
   })
 
   it('is sent whole with --skip-clean if a part of it is noisy', async () => {
-    const input = speech(8, 3)
+    const input = speech(5, 3)
     const { receipt } = await runJob(requestFor(input, { recipe: { skipClean: true } }), bench.pipeline.context)
-    expect(receipt?.segments).toEqual([{ startSec: 0, endSec: 8 }])
+    expect(receipt?.segments).toEqual([{ startSec: 0, endSec: 5 }])
   })
 
   it.each(process.env.VOXMUX_SOAK ? ['interview.mp4', 'two-tracks.mkv'] : ['two-tracks.mkv'])(
@@ -102,8 +102,8 @@ describe('a file of which nothing needs to be sent', () => {
 })
 
 it('two tracks: the clean one is copied, the noisy one is sent', async () => {
-  const noisy = speech(6, 6)
-  const { clean } = noisySpeech(6 * RATE, { noiseGain: 0, seed: 4 })
+  const noisy = speech(4, 4)
+  const { clean } = noisySpeech(4 * RATE, { noiseGain: 0, seed: 4 })
   makeWav(
     bench.folder.file('clean.wav'),
     clean.map((value) => 0.5 * value),

@@ -4,7 +4,7 @@ import { JobFailedError } from '../../src/core/errors.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { Slots } from '../../src/pipeline/stage-slots.js'
-import { fixture, jobBench } from '../helpers/job-bench.js'
+import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
@@ -39,14 +39,16 @@ describe('a job that is only submitted', () => {
     expect(bench.server.calls).toMatchObject({ startProcess: 1, getFilesStatus: 1 })
   })
 
-  it('has all parts of a long file started before it leaves', async () => {
+  it('has all parts of a long file started before it leaves, and lays each in its place', async () => {
     const input = await bench.take('surround.wav')
     const request = () => requestFor(input, { recipe: { channels: 'each' } })
     expect((await runJob(request(), bench.pipeline.context, submitOnly)).event.status).toBe('pending')
     const { startProcess } = bench.server.calls
     expect(startProcess).toBeGreaterThan(bench.pipeline.context.voiceConcurrency)
-    expect((await runJob(request(), bench.pipeline.context)).event.status).toBe('done')
+    const { event } = await runJob(request(), bench.pipeline.context)
+    expect(event.status).toBe('done')
     expect(bench.server.charges).toBe(startProcess)
+    expect((await decodedPcm(event.output ?? '')).equals(await decodedPcm(input))).toBe(true)
   })
 
   it('stays with the embedded service where an earlier process submitted it: nobody else would do the rest', async () => {

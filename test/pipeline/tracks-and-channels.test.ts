@@ -1,17 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench, streamHash } from '../helpers/job-bench.js'
-import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
+import { ffmpeg, ffprobeJson, picture, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
-import { withProductionChunks } from '../media/zoo/zoo-bytes.js'
-import { factOf } from '../media/zoo/zoo-judge.js'
 
 const bench = jobBench()
-
-/** Raw samples of one channel. */
-const channel = (path: string, place: number) =>
-  ffmpegOutput('-i', path, '-af', `channelmap=map=${place}:channel_layout=mono`, '-f', 's32le', 'pipe:1')
 
 async function twoTracks(): Promise<string> {
   const path = bench.folder.file('two.mov')
@@ -69,36 +62,6 @@ it('--mix 50: half of the voice, half of the original, and a voice that is paid 
   }
   // Two steps of 16 bits.
   expect(farthest).toBeLessThanOrEqual(2 ** 17)
-})
-
-it('--channels each: every channel comes back at its own place', async () => {
-  const input = await bench.take('surround.wav')
-  const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
-  expect(event).toMatchObject({ status: 'done', error: null })
-  expect(receipt?.voices.length).toBeGreaterThan(1)
-  expect((await decodedPcm(event.output ?? '')).equals(await decodedPcm(input))).toBe(true)
-})
-
-it('--channels each of a production recording: silent microphones are not sent, names and marks stay', async () => {
-  const input = bench.folder.file('poly.wav')
-  const voices = `0.3*sin(2*PI*(200+40*t)*t)|0|0.2*sin(900*t*t)|0.00001*random(0)`
-  const poly = ['-f', 'lavfi', '-i', `aevalsrc=${voices}:s=48000:c=4.0:d=2`, '-c:a', 'pcm_s24le', '-write_bext', '1']
-  await ffmpeg(...poly, '-metadata', 'originator=Mixer', input)
-  await writeFile(input, withProductionChunks(await readFile(input), ['Boom', 'Anna', 'Ben', 'Plant']))
-  bench.answerWith('-af', 'volume=0.5')
-  const { event, receipt } = await runJob(requestFor(input, { recipe: { channels: 'each' } }), bench.pipeline.context)
-  expect(event).toMatchObject({ status: 'done', error: null })
-  expect([receipt?.voices.length, bench.server.charges]).toEqual([2, 2])
-  expect(receipt?.notes.join()).toMatch(/silent/)
-  const output = event.output ?? ''
-  for (let place = 0; place < 4; place++) {
-    const isSame = (await channel(output, place)).equals(await channel(input, place))
-    expect(isSame, `channel ${place}`).toBe(place % 2 === 1)
-  }
-  const chunks = await factOf('production chunks', input)
-  expect(JSON.stringify(chunks)).toContain('<NAME>Anna</NAME>')
-  expect(await factOf('production chunks', output)).toEqual(chunks)
-  expect(await factOf('bext', output)).toEqual(await factOf('bext', input))
 })
 
 it.each(process.env.VOXMUX_SOAK ? ['mov', 'mkv'] : ['mov'])(

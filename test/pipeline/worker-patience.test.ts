@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Recipe } from '../../src/config/preset-schema.js'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Job } from '../../src/ledger/index.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
@@ -8,7 +9,7 @@ import { type JobWorker, type JobWorkerOptions, openJobWorker } from '../../src/
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { FAULT_OPERATIONS } from '../helpers/fault-server/fault.js'
 import { jobBench } from '../helpers/job-bench.js'
-import { ffmpeg, tone } from '../helpers/media-factory.js'
+import { makeWav } from '../helpers/sound/engine-fixtures.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { until } from '../helpers/until.js'
 
@@ -24,15 +25,24 @@ function work(options: Partial<JobWorkerOptions> = {}, context: PipelineContext 
   return worker
 }
 
-async function queue(input: string, output = `${bench.folder.file('out')}/`): Promise<Job> {
-  const { settings } = requestFor(input)
+async function queue(
+  input: string,
+  output = `${bench.folder.file('out')}/`,
+  recipe: Partial<Recipe> = {},
+): Promise<Job> {
+  const { settings } = requestFor(input, { recipe })
   return (await queueJob({ input, output, settings, group: 'in' }, bench.pipeline.context)).job
 }
 
 /** A tone of its own: another voice than every other. */
-async function clip(name: string, durationSec: number): Promise<string> {
-  await ffmpeg(...tone(durationSec), bench.folder.file(name))
-  return bench.folder.file(name)
+function clip(name: string, durationSec: number): string {
+  const path = bench.folder.file(name)
+  const rising = (sec: number) => 0.3 * Math.sin(2 * Math.PI * (200 + 40 * sec) * sec) * (sec % 1 < 0.3 ? 1 : 0.2)
+  makeWav(
+    path,
+    Float32Array.from({ length: durationSec * 48_000 }, (_, sample) => rising(sample / 48_000)),
+  )
+  return path
 }
 
 const store = () => bench.pipeline.context.jobs
@@ -51,9 +61,10 @@ describe('an account that is not served', () => {
         bench.server.behaviour.states = [{ status: 'Failed', errorCode: -10, progress: 0 }]
       },
     ],
-    ['a wrong secret', () => bench.server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)],
   ]
+  // In short, the next test has a wrong secret.
   const further: typeof refusals = [
+    ['a wrong secret', () => bench.server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)],
     ['no access', () => bench.server.fail('registerFile', { kind: 'status', status: 403 }, Number.POSITIVE_INFINITY)],
   ]
 
@@ -64,7 +75,7 @@ describe('an account that is not served', () => {
       breakAccount()
       const said: string[] = []
       const logger = { ...bench.pipeline.context.logger, error: (_: object, text: string) => void said.push(text) }
-      const made = [await queue(await clip('a.wav', 1)), await queue(await clip('b.wav', 1.2))]
+      const made = [await queue(clip('a.wav', 1)), await queue(clip('b.wav', 1.2))]
       work({ logger })
       await until(async () => (await pauses()).length > 0)
       await until(() => bench.server.requests.length > 5)
@@ -82,10 +93,11 @@ describe('an account that is not served', () => {
     const { server } = bench
     const { states } = server.behaviour
     server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)
-    const made = [await queue(await clip('long.wav', 1)), await queue(await clip('next.wav', 1.2))]
+    const made = [await queue(clip('long.wav', 1)), await queue(clip('next.wav', 1.2))]
     const HOUR_MS = 3_600_000
     const first = work({ probeMs: { first: HOUR_MS, longest: HOUR_MS } })
     await until(async () => (await pauses()).length > 0)
+    expect((await pauses())[0]).toMatchObject({ group: null, reason: expect.stringMatching(/refuses this account/) })
     await first.stop()
     server.heal()
     server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
@@ -98,7 +110,7 @@ describe('an account that is not served', () => {
 
   it('leaves a pause of a person alone', async () => {
     bench.server.fail('registerFile', { kind: 'status', status: 403 }, 1)
-    const job = await queue(await clip('a.wav', 1))
+    const job = await queue(clip('a.wav', 1))
     await store().pause(null, 'lunch')
     const worker = work()
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -120,13 +132,13 @@ describe('a service that is away', () => {
     const { server } = bench
     const { states } = server.behaviour
     server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 10 }]
-    const begun = await queue(await clip('begun.wav', 1))
+    const begun = await queue(clip('begun.wav', 1))
     work({ retryDelay: () => HOUR_MS })
     await until(() => server.charges === 1)
     for (const operation of FAULT_OPERATIONS) server.fail(operation, { kind: 'reset' }, Number.POSITIVE_INFINITY)
     const made = [begun]
     for (const count of process.env.VOXMUX_SOAK ? [1, 2, 3] : [1])
-      made.push(await queue(await clip(`${count}.wav`, 1 + count / 10)))
+      made.push(await queue(clip(`${count}.wav`, 1 + count / 10)))
     for (const job of made) await isWaiting(job)
     const { ping, ...tries } = server.calls
     await until(() => server.calls.ping > ping + 10)
@@ -140,24 +152,24 @@ describe('a service that is away', () => {
   it('is told from a fault of one file, which waits for its own time while others get through', async () => {
     const retry = { retryDelay: () => HOUR_MS, probeMs: { first: HOUR_MS, longest: HOUR_MS }, concurrency: 1 }
     work(retry)
-    await ended(await queue(await clip('before.wav', 1)), 'done')
+    await ended(await queue(clip('before.wav', 1)), 'done')
     // As often as one try asks.
     bench.server.fail('registerFile', { kind: 'reset' }, 5)
-    const poor = await queue(await clip('poor.wav', 1.1))
+    const poor = await queue(clip('poor.wav', 1.1))
     await isWaiting(poor)
     for (const count of process.env.VOXMUX_SOAK ? [2, 3] : [2])
-      await ended(await queue(await clip(`${count}.wav`, 1 + count / 10)), 'done')
+      await ended(await queue(clip(`${count}.wav`, 1 + count / 10)), 'done')
     expect(await store().get(poor.id)).toMatchObject({ status: 'queued', attempts: 1 })
   })
 })
 
 describe('a spending limit', () => {
-  it('lets what is beyond it wait for the next day, unsent', async () => {
+  it('lets what is beyond it wait for the next day, and refuses what no day has room for, both unsent', async () => {
     const context = { ...bench.pipeline.context, maxSecondsPerDay: 2 }
-    const first = await queue(await clip('a.wav', 1.5))
+    const first = await queue(clip('a.wav', 1.5))
     work({ concurrency: 1 }, context)
     await ended(first, 'done')
-    const second = await queue(await clip('b.wav', 1))
+    const second = await queue(clip('b.wav', 1))
     const waiting = await until(async () => {
       const job = await store().get(second.id)
       return job?.error?.code === 'ERR_SPENDING_LIMIT' && job
@@ -165,14 +177,9 @@ describe('a spending limit', () => {
     const midnight = Math.ceil(Date.now() / 86_400_000) * 86_400_000
     expect(waiting).toMatchObject({ status: 'queued', error: { message: expect.stringMatching(/2 seconds a day/) } })
     expect(waiting.notBeforeMs).toBeGreaterThanOrEqual(midnight)
+    const longer = await queue(clip('c.wav', 3))
+    expect(await ended(longer, 'rejected')).toMatchObject({ error: { code: 'ERR_LONGER_THAN_A_DAY' } })
     expect(bench.server.calls.registerFile).toBe(1)
-  })
-
-  it('refuses at once what no day has room for', async () => {
-    const job = await queue(await clip('a.wav', 3))
-    work({}, { ...bench.pipeline.context, maxSecondsPerDay: 2 })
-    expect(await ended(job, 'rejected')).toMatchObject({ error: { code: 'ERR_LONGER_THAN_A_DAY' } })
-    expect(bench.server.calls.registerFile).toBe(0)
   })
 })
 
@@ -180,9 +187,7 @@ describe('a place that is not there for the moment', () => {
   it('is waited for: a share with the input', async () => {
     const share = bench.folder.file('share')
     await mkdir(share)
-    const input = `${share}/a.wav`
-    await ffmpeg(...tone(1), input)
-    const job = await queue(input)
+    const job = await queue(clip('share/a.wav', 1))
     await rename(share, `${share}.away`)
     work()
     await until(async () => (await store().get(job.id))?.error?.code === 'ERR_STORAGE_AWAY')
@@ -193,7 +198,7 @@ describe('a place that is not there for the moment', () => {
   it('is waited for: a place for the output that is no folder yet', async () => {
     const blocked = bench.folder.file('blocked')
     await writeFile(blocked, '')
-    const job = await queue(await clip('a.wav', 1), `${blocked}/`)
+    const job = await queue(clip('a.wav', 1), `${blocked}/`, { mix: 0 })
     work()
     await until(async () => (await store().get(job.id))?.error?.code === 'ERR_OUTPUT_UNWRITABLE')
     await rename(blocked, `${blocked}.old`)
@@ -201,7 +206,7 @@ describe('a place that is not there for the moment', () => {
   })
 
   it('is told from a file that is gone', async () => {
-    const input = await clip('a.wav', 1)
+    const input = clip('a.wav', 1)
     const job = await queue(input)
     await rename(input, `${input}.gone`)
     work()

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises'
 import type { FaultyService } from '../helpers/system/faulty-service.js'
 
 /** Operations that a fault may hit, with the place of the fault. A start is hit on both sides of the service. */
@@ -60,4 +61,24 @@ export function longVoice(sizeBytes: number): Buffer {
   const sound = Buffer.alloc(sizeBytes)
   wavHeader(sizeBytes - 44).copy(sound)
   return sound
+}
+
+/** Longest chunk that the header of a chunk can describe, rounded. */
+const LONGEST_CHUNK = 4e9
+
+/** Writes a sound of a second with as much padding as a size needs. The padding takes no space on the disk. */
+export async function writePaddedVoice(path: string, sizeBytes: number): Promise<void> {
+  const file = await open(path, 'w')
+  try {
+    const voice = numberedVoice(0)
+    await file.write(voice, 0, voice.length, 0)
+    const header = Buffer.from('JUNK\0\0\0\0')
+    for (let at = voice.length; at < sizeBytes; at += header.length + LONGEST_CHUNK) {
+      header.writeUInt32LE(Math.min(LONGEST_CHUNK, Math.max(0, sizeBytes - at - header.length)), 4)
+      await file.write(header, 0, header.length, at)
+    }
+    await file.truncate(sizeBytes)
+  } finally {
+    await file.close()
+  }
 }

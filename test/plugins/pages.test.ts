@@ -10,6 +10,9 @@ const folders = readdirSync(PLUGINS, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
 
+/** Plugins for programs of others. */
+const OF_HOSTS = folders.filter((name) => !['hls', 'script-step', 'timelines', 'watch-folder'].includes(name))
+
 const read = (...path: readonly string[]) => readFileSync(join(PLUGINS, ...path), 'utf8')
 
 describe('the folder of a plugin', () => {
@@ -25,6 +28,17 @@ describe('the folder of a plugin', () => {
     }
     // A shell's, a host's, or a program's: something to copy.
     expect(read(folder, 'README.md')).toMatch(/^\s*```\w+/m)
+  })
+
+  it.each(OF_HOSTS)('%s: installed in three lines, and the page says what its tests run', (folder) => {
+    const page = read(folder, 'README.md')
+    const [, install = ''] = /^## Install\n([\s\S]*?)(?=^## )/m.exec(page) ?? []
+    for (const [, lines = ''] of install.matchAll(/^```sh\n([\s\S]*?)^```/gm))
+      expect(lines.trim().split('\n').length).toBeLessThanOrEqual(3)
+    const told = page.split('\n\n').filter((text) => /\btest(s|ed)?\b/i.test(text))
+    expect(told.join(' ')).toMatch(
+      /\b(the|a) real\b|\bthe types\b|\bthe official\b|\bits published\b|\bits documentation\b/,
+    )
   })
 
   it.each(['mediamtx', 'nexrender', 'resolve', 'premiere', 'tdarr', 'unmanic'])(

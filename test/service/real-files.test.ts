@@ -27,17 +27,14 @@ async function output(client: ApiClient, fileId: string) {
 }
 
 describe('the service with its own engine', () => {
-  it('gives video as video', async () => {
+  it('gives video as video, audio in its own format or another, a part alone, and Matroska with sound as .mka', async () => {
     const client = await apiClient(await withService())
     const film = await processed(client, 'phone.mp4')
     expect(film).toMatchObject({ status: 'Succeeded', progress: 100 })
     const { media, type } = await output(client, film.id)
     expect([media.container, type]).toEqual(['mp4', 'video/mp4'])
     expect(media.streams.some(({ kind }) => kind === 'video')).toBe(true)
-  })
 
-  it('gives audio in its own format or another, and the part alone', async () => {
-    const client = await apiClient(await withService())
     const voice = await processed(client, 'speech.flac')
     expect((await output(client, voice.id)).media.container).toBe('flac')
 
@@ -45,7 +42,16 @@ describe('the service with its own engine', () => {
     const cut = await output(client, part.id)
     expect([cut.media.container, cut.type]).toEqual(['mp3', 'audio/mpeg'])
     expect(cut.media.durationSec).toBeCloseTo(1, 1)
-  })
+
+    const { file_id, file_upload_link } = await client.register('voice.mkv')
+    const sound = ['-i', fixturePath('speech.wav'), '-t', '1', '-c:a', 'flac', '-f', 'matroska']
+    await client.upload(file_upload_link, ffmpegBytes(...sound))
+    await client.start(file_id)
+    expect((await client.ended(file_id)).errorCode).toBe(0)
+    const answer = await fetch((await client.outputUrl(file_id)).url, { method: 'HEAD' })
+    expect(answer.headers.get('content-type')).toBe('audio/x-matroska')
+    expect(answer.headers.get('content-disposition')).toContain('filename="voice.mka"')
+  }, 180_000)
 
   it('publishes its limits', async () => {
     const limits = { maxSampleRate: 48_000, containers: ['wav'] }
@@ -135,18 +141,6 @@ describe('the service with its own engine', () => {
       await client.start(file_id)
       expect([wrong, (await client.ended(file_id)).errorCode]).toEqual([wrong, -2])
     }
-  })
-
-  it('gives sound alone in Matroska back as .mka', async () => {
-    const client = await apiClient(await withService())
-    const { file_id, file_upload_link } = await client.register('voice.mkv')
-    const voice = ['-i', fixturePath('speech.wav'), '-t', '1', '-c:a', 'flac', '-f', 'matroska']
-    await client.upload(file_upload_link, ffmpegBytes(...voice))
-    await client.start(file_id)
-    expect((await client.ended(file_id)).errorCode).toBe(0)
-    const answer = await fetch((await client.outputUrl(file_id)).url, { method: 'HEAD' })
-    expect(answer.headers.get('content-type')).toBe('audio/x-matroska')
-    expect(answer.headers.get('content-disposition')).toContain('filename="voice.mka"')
   })
 })
 

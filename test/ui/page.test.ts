@@ -46,7 +46,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     expect(await page.getByLabel('Path of a video or audio file').inputValue()).toBe(input)
     await page.getByRole('img', { name: /^Waveform/ }).waitFor()
     await page.getByText(/^Upper row: voice/).waitFor()
-    await page.getByText('Nothing: the built-in service runs on this computer').waitFor()
+    await page.getByText('Nothing: the embedded service runs on this computer').waitFor()
 
     // A part, by its times.
     await page.getByRole('button', { name: 'Add a part' }).press('Enter')

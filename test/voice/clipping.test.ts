@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createEmbeddedEngine } from '../../src/voice/embedded-engine.js'
 import { findClipping } from '../../src/voice/restore/clipping.js'
 import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
-import { restorePeaks } from '../../src/voice/restore/restore-peaks.js'
+import { restorePeaks } from '../../src/voice/restore/prepare-channel.js'
 import { siSdr } from '../bench/voice-quality/si-sdr.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
 

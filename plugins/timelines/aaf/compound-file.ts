@@ -1,9 +1,6 @@
 import { TimelineSyntaxError } from '../timeline-error.js'
 
-/**
- * Compound File Binary format (Microsoft, MS-CFB 9.0): a file system in a file. Chains of sectors make streams, and a
- * directory of 128-byte entries names them.
- */
+/** Compound File Binary format (MS-CFB 9.0): chains of sectors make streams, which a directory names. */
 export interface CompoundFile {
   /** The first 512 bytes. */
   readonly header: Buffer

@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
+import { FoundClips } from '../found-clips.js'
 import { addressOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { NoteTaker } from '../note-taker.js'
-import { add, divide, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
+import { add, divide, FOREVER, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, RelinkedMedia, Timeline, TimelineSource } from '../timeline.js'
+import type { RelinkedMedia, Timeline } from '../timeline.js'
 import { AafContent, isFile, locatorsOf, slotOf } from './aaf-content.js'
 import {
   type AafObject,
@@ -25,8 +25,6 @@ import { writeCompoundFile } from './write-compound-file.js'
 /** Definitions of sound and of picture, of today and of the first files. */
 const SOUND = new Set(['0202030100020000060e2b3404010101', 'e1ebe178ef6cd211807d006008143e6f'])
 const PICTURE = new Set(['0202030100010000060e2b3404010101', 'e18c3c6fef6cd211807d006008143e6f'])
-/** Longer than any film. */
-const FOREVER: Rational = rational(10n ** 9n)
 /** Clips that lead through this many mobs in all are more than any film has. */
 const MOST_VISITS = 100_000
 
@@ -42,7 +40,7 @@ export function readAaf(text: string): Timeline {
   const reading = new AafReading(content)
   for (const mob of content.tops) reading.composition(mob, SOUND)
   if (!reading.hasClips) for (const mob of content.tops) reading.composition(mob, PICTURE)
-  const { uses, sources, notes } = reading
+  const { uses, sources, notes } = reading.found
   const [top] = content.tops
   return {
     name: textIn(top, PROPERTY.mobName) ?? null,
@@ -75,23 +73,13 @@ interface Play {
 }
 
 class AafReading {
-  readonly uses: ClipUse[] = []
+  readonly found = new FoundClips()
   hasClips = false
   readonly #content: AafContent
-  readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
   readonly #guard = new NestingGuard(MOST_VISITS)
 
   constructor(content: AafContent) {
     this.#content = content
-  }
-
-  get sources() {
-    return [...this.#sources.values()]
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   composition(mob: AafObject, kinds: ReadonlySet<string>): void {
@@ -161,7 +149,7 @@ class AafReading {
     const isRetimed = isWarp || !isSame
     this.#segment(input, isRetimed ? { ...play, part: whole } : play)
     if (isRetimed)
-      this.#notes.add('speed', this.#nameOf(input) || play.clip, 'plays at another speed: the range it covers is taken')
+      this.found.note('speed', this.#nameOf(input) || play.clip, 'plays at another speed: the range it covers is taken')
   }
 
   /** Media Composer keeps a clip that is off as the alternative of nothing. */
@@ -171,7 +159,7 @@ class AafReading {
     if (!isOff) this.#segment(selected, play)
     else
       for (const one of objectsIn(selector, PROPERTY.alternates))
-        this.#notes.add('disabled', this.#nameOf(one) || play.clip, 'is disabled: left as it is')
+        this.found.note('disabled', this.#nameOf(one) || play.clip, 'is disabled: left as it is')
   }
 
   #clip(clip: AafObject, play: Play): void {
@@ -184,7 +172,7 @@ class AafReading {
     const name = (mob?.classNumber !== CLASS.sourceMob && textIn(mob, PROPERTY.mobName)) || play.clip
     const [segment, rate] = [objectIn(slot, PROPERTY.segment), rateIn(slot, PROPERTY.editRate)]
     if (!mob || !rate) {
-      this.#notes.add('missing-reference', name, 'has no reference to a media file: left as it is')
+      this.found.note('missing-reference', name, 'has no reference to a media file: left as it is')
       return
     }
     // Its start counts in its own edit units, and the slot's origin in those of the slot.
@@ -193,7 +181,7 @@ class AafReading {
     const part = { start: add(play.part.start, offset), end: add(play.part.end, offset) }
     if (isFile(mob)) this.#file(id, mob, name, part)
     else if (mob.classNumber === CLASS.sourceMob)
-      this.#notes.add('missing-reference', name, 'is on a tape and in no file: left as it is')
+      this.found.note('missing-reference', name, 'is on a tape and in no file: left as it is')
     else this.#segment(segment, { part, rate, clip: name, depth: play.depth })
   }
 
@@ -201,13 +189,12 @@ class AafReading {
     const paths = locatorsOf(mob).map(({ url }) => pathOfAddress(url))
     const [path] = paths
     if (this.#content.embedded.has(id)) {
-      this.#notes.add('unread', clip, 'has its sound in the AAF file itself, which is not supported: left as it is')
+      this.found.note('unread', clip, 'has its sound in the AAF file itself, which is not supported: left as it is')
     } else if (path === undefined) {
-      this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
     } else {
       const name = posix.basename(path.replaceAll('\\', '/'))
-      this.#sources.set(id, { id, name, paths, origin: ZERO })
-      this.uses.push({ sourceId: id, clip, range })
+      this.found.use({ id, name, paths, origin: ZERO }, clip, [range])
     }
   }
 

@@ -16,10 +16,7 @@ export function isInBundle(bundle: Bundle | null, path: string): bundle is Bundl
   return bundle !== null && path.startsWith(bundle.folder + sep)
 }
 
-/**
- * The regenerated file of a bundle's own file, beside it in the new bundle. It gets a number if the bundle already
- * holds a file of its name.
- */
+/** The regenerated file of a bundle's own file, beside it. It gets a number if the bundle holds its name already. */
 export function packedFile({ folder, names }: Bundle, original: string, made: string): PackedFile {
   const below = relative(folder, dirname(original)).split(sep).join('/')
   const [stem, ending] = splitName(basename(made))

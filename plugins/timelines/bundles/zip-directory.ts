@@ -26,11 +26,7 @@ export interface ZipDirectory {
   readonly comment: Buffer
 }
 
-/**
- * Reads the central directory of an archive, with ZIP64.
- *
- * @throws {TimelineSyntaxError} if it is damaged, or if two entries have one name
- */
+/** Reads the central directory, with ZIP64. @throws {TimelineSyntaxError} if it is damaged or names are equal */
 export async function readZipDirectory(file: FileHandle): Promise<ZipDirectory> {
   const { size } = await file.stat()
   const tailBytes = Math.min(size, END_BYTES + MOST_COMMENT_BYTES + LOCATOR64_BYTES)

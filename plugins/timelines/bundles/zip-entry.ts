@@ -45,11 +45,7 @@ async function dataOffset(file: FileHandle, { name, rawName, offset }: ZipEntry)
   return offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
 }
 
-/**
- * The entries in the order of the file, with their ends: each reaches to the next one, or to the directory.
- *
- * @throws {TimelineSyntaxError} if entries overlap
- */
+/** The entries in the order of the file, each up to the next. @throws {TimelineSyntaxError} if they overlap */
 export async function entryExtents(file: FileHandle, { entries, offset }: ZipDirectory) {
   const ordered = [...entries].sort((a, b) => a.offset - b.offset)
   const extents: { readonly entry: ZipEntry; readonly end: number }[] = []

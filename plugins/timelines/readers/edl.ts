@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { type EdlEvent, readEdlEvents, unreadEdlLines } from '../../../src/pipeline/plan/edl-events.js'
+import { FoundClips } from '../found-clips.js'
 import { pathOfAddress } from '../media-path.js'
-import { NoteTaker } from '../note-taker.js'
 import { timecodeTime } from '../time/media-clock.js'
 import {
   add,
@@ -16,7 +16,7 @@ import {
   ZERO,
 } from '../time/rational.js'
 import { hull, rangeOf, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { isBlack, otherSide, writtenNames } from './edl-names.js'
 import { relinkEdl } from './edl-relink.js'
@@ -36,7 +36,7 @@ export function readEdlTimeline(text: string, rate: Rational): Timeline {
   for (const line of unreadEdlLines(text)) reading.unread(line)
   for (const [index, event] of events.entries())
     if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
-  const { uses, sources, notes } = reading
+  const { uses, sources, notes } = reading.found
   return {
     name: /^\uFEFF?TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
     sources,
@@ -77,21 +77,11 @@ function edlSource(event: EdlEvent, next: EdlEvent | undefined): TimelineSource 
 }
 
 class EdlReading {
-  readonly uses: ClipUse[] = []
-  readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
+  readonly found = new FoundClips()
   readonly #rate: Rational
 
   constructor(rate: Rational) {
     this.#rate = rate
-  }
-
-  get sources() {
-    return [...this.#sources.values()]
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   /** `next` is the other side of the transition that it goes out with: it plays on under it. */
@@ -100,18 +90,17 @@ class EdlReading {
     const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
     const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || isBlack(event))
     if (!source) {
-      if (!isEmpty) this.#notes.add('generator', clip, 'names no recording: left as it is')
+      if (!isEmpty) this.found.note('generator', clip, 'names no recording: left as it is')
       return
     }
     const own = this.#played(event, clip)
     const range = { start: own.start, end: add(own.end, tail) }
     if (compare(range.start, range.end) >= 0) return
-    this.#sources.set(source.id, source)
-    this.uses.push({ sourceId: source.id, clip, range })
+    this.found.use(source, clip, [range])
   }
 
   unread(line: number): void {
-    this.#notes.add(
+    this.found.note(
       'unread',
       `Line ${line}`,
       'looks like an event and cannot be read as one: what it plays is left as it is',
@@ -126,7 +115,7 @@ class EdlReading {
     const programme = subtract(this.#time(event.recordOut), this.#time(event.recordIn))
     const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, nominal(this.#rate))
     const percent = Math.round(Number(factor.numerator * 1000n) / Number(factor.denominator)) / 10
-    this.#notes.add('speed', clip, `plays at ${percent} %: the range it covers is taken`)
+    this.found.note('speed', clip, `plays at ${percent} %: the range it covers is taken`)
     // Lists differ in what the source out of such an event says: whatever can be meant is covered.
     const moved = rangeOf(this.#time(speed.entry), multiply(programme, factor))
     return hull(factor.numerator < 0n ? rangeOf(moved.end, negate(subtract(moved.end, moved.start))) : moved, written)

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
+import { FoundClips } from '../found-clips.js'
 import { addressOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { NoteTaker } from '../note-taker.js'
 import { applyEdits } from '../text-edits.js'
 import {
   add,
@@ -16,7 +16,7 @@ import {
   ZERO,
 } from '../time/rational.js'
 import { hull, playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import {
   clipRange,
@@ -45,7 +45,7 @@ export function readFcp7(text: string): Timeline {
   const tops = topSequences(root)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
-  const { uses, sources, notes } = reading
+  const { uses, sources, notes } = reading.found
   return {
     name: textIn(tops[0], 'name') ?? null,
     sources,
@@ -86,10 +86,8 @@ function fileId({ attributes, start }: XmlElement): string {
 }
 
 class Fcp7Reading {
-  readonly uses: ClipUse[] = []
+  readonly found = new FoundClips()
   hasClips = false
-  readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
   readonly #guard = new NestingGuard()
   readonly #files: ReadonlyMap<string, XmlElement>
   readonly #sequences: ReadonlyMap<string, XmlElement>
@@ -100,26 +98,18 @@ class Fcp7Reading {
     this.#sequences = new Map(sequences.map((sequence) => [sequence.attributes.id ?? '', sequence]))
   }
 
-  get sources() {
-    return [...this.#sources.values()]
-  }
-
-  get notes() {
-    return this.#notes.notes
-  }
-
   /** `window` on the sequence's own clock, null for all of it. */
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: 'audio' | 'video'): void {
     this.#guard.enter(depth)
     const rate = rateOf(sequence) ?? rational(25)
     for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
-        this.#notes.add('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
+        this.found.note('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
         continue
       }
       for (const [index, item] of track.children.entries()) {
         if (item.name === 'generatoritem' && kind === 'audio')
-          this.#notes.add('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
+          this.found.note('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
         if (item.name === 'clipitem') this.#clip(item, neighbours(track.children, index), { rate, window, depth, kind })
       }
     }
@@ -133,7 +123,7 @@ class Fcp7Reading {
     this.hasClips = true
     const name = textIn(item, 'name') ?? ''
     if (isOff(item)) {
-      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      this.found.note('disabled', name, 'is disabled: left as it is')
       return
     }
     const own = rateOf(item) ?? rate
@@ -168,7 +158,7 @@ class Fcp7Reading {
   #retimed(clip: string, part: TimeRange, rate: Rational, remap: TimeRemap, duration: bigint | undefined) {
     const percent = Math.round(toNumber(remap.speed) * 1000) / 10
     const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
-    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
+    this.found.note('speed', clip, `plays ${how}: the range it can cover is taken`)
     const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
     return remappedFrames(inFrames, remap, duration).map(({ start, end }) => ({
       start: divide(start, rate),
@@ -186,13 +176,13 @@ class Fcp7Reading {
     const file = this.#fileOf(item)
     const address = textIn(file, 'pathurl')
     if (!file || !address) {
-      this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
       return
     }
-    const [id, path] = [fileId(file), pathOfAddress(address)]
-    this.#sources.set(id, { id, name: basename(path.replaceAll('\\', '/')), paths: [path], origin: ZERO })
-    for (const { start, end } of parts)
-      this.uses.push({ sourceId: id, clip, range: { start: add(start, offset), end: add(end, offset) } })
+    const path = pathOfAddress(address)
+    const source = { id: fileId(file), name: basename(path.replaceAll('\\', '/')), paths: [path], origin: ZERO }
+    const ranges = parts.map(({ start, end }) => ({ start: add(start, offset), end: add(end, offset) }))
+    this.found.use(source, clip, ranges)
   }
 }
 

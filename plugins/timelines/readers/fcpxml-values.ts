@@ -82,10 +82,7 @@ function mappedTime(time: Rational, points: readonly TimePoint[]): Rational {
   return add(a.value, multiply(subtract(time, a.time), slope))
 }
 
-/**
- * How much faster than recorded a clip plays if the sequence plays its frames one for one (24 in 23.976, 25 in 24).
- * It is 1 for every other clip.
- */
+/** How much faster a clip plays than recorded if its frames are played one for one (24 in 23.976). Otherwise 1. */
 export function conformedSpeed(element: XmlElement, sequenceRate: Rational | undefined): Rational {
   const conform = child(element, 'conform-rate')
   const source = frameRate(conform?.attributes.srcFrameRate ?? '')

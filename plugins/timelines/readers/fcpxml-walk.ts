@@ -1,6 +1,6 @@
 import { NestingGuard } from '../nesting-guard.js'
 import { NoteTaker } from '../note-taker.js'
-import { add, compare, larger, multiply, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
+import { add, compare, FOREVER, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
 import { hull, intersection, length, playedPart, type TimeRange } from '../time/time-range.js'
 import type { ClipUse } from '../timeline.js'
 import { type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
@@ -32,8 +32,6 @@ const STORY = new Set([
 ])
 /** Roles that do not hold a voice. */
 const NO_VOICE = new Set(['music', 'effects'])
-/** Longer than any timeline. */
-const FOREVER: Rational = rational(10n ** 9n)
 
 /** Surroundings of an element: the part of its parent's clock that is played, and its sequence. */
 interface Surroundings {

@@ -40,10 +40,7 @@ export function readFcpxml(text: string): Timeline {
   }
 }
 
-/**
- * Names other files in the assets. Removes everything that leads back to the old file: bookmarks, proxies, and the
- * identity under which a library may list it.
- */
+/** Names other files in the assets, and removes what leads back to the old ones: bookmarks, proxies, identities. */
 function relinkFcpxml(text: string, assets: readonly XmlElement[], media: ReadonlyMap<string, RelinkedMedia>): string {
   const edits = assets.flatMap((asset) => {
     const made = media.get(asset.attributes.id ?? '')

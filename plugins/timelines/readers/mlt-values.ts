@@ -18,11 +18,7 @@ export function projectRate(root: XmlElement): Rational {
   return isRatio ? rational(BigInt(num), BigInt(den)) : rational(25)
 }
 
-/**
- * Frames of a place as MLT writes it: a number of frames, `00:00:01.960` (rounded to a frame) or `00:00:01:24`.
- *
- * @returns undefined if the text is none of these
- */
+/** Frames of a place in MLT: a number, `00:00:01.960` (rounded) or `00:00:01:24`. Undefined for other text. */
 export function placeInFrames(text: string | undefined, rate: Rational): bigint | undefined {
   const plain = text?.trim() ?? ''
   if (/^\d{1,12}$/.test(plain)) return BigInt(plain)

@@ -1,16 +1,14 @@
 import { basename } from 'node:path'
+import { FoundClips } from '../found-clips.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { NoteTaker } from '../note-taker.js'
-import { add, multiply, negate, ONE, type Rational, rational, toNumber, ZERO } from '../time/rational.js'
+import { add, FOREVER, multiply, negate, ONE, type Rational, toNumber, ZERO } from '../time/rational.js'
 import { hull, playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { relinkMlt } from './mlt-relink.js'
 import { isSilent, mediaOf, placeInFrames, projectRate, property, remapOf, secondsOf } from './mlt-values.js'
 import { child, parseXml, type XmlElement } from './xml-document.js'
 
-/** Longer than any file: to its end. */
-const FOREVER: Rational = rational(10n ** 9n)
 const PLAYABLE = new Set(['producer', 'chain', 'playlist', 'tractor'])
 
 /**
@@ -29,7 +27,7 @@ export function readMlt(text: string): Timeline {
   if (!main) throw new TimelineSyntaxError('it holds no timeline')
   const walk = new MltWalk(root, playable)
   walk.play(main, null, 0)
-  const { uses, sources, notes } = walk
+  const { uses, sources, notes } = walk.found
   return {
     name: root.attributes.title ?? null,
     sources,
@@ -41,9 +39,7 @@ export function readMlt(text: string): Timeline {
 }
 
 class MltWalk {
-  readonly uses: ClipUse[] = []
-  readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
+  readonly found = new FoundClips()
   readonly #guard = new NestingGuard()
   readonly #root: XmlElement
   readonly #rate: Rational
@@ -53,14 +49,6 @@ class MltWalk {
     this.#root = root
     this.#rate = projectRate(root)
     this.#byId = new Map(playable.map((one) => [one.attributes.id ?? '', one]))
-  }
-
-  get sources() {
-    return [...this.#sources.values()]
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   /** `window` on the element's own clock, null for all of it. */
@@ -124,7 +112,7 @@ class MltWalk {
     if (!media) {
       const file = property(producer, 'resource') ?? ''
       if (property(producer, 'mlt_service') === 'xml' || /\.(mlt|kdenlive)$/i.test(file))
-        this.#notes.add('nested-file', basename(file), 'is a project of its own: regenerate it by itself')
+        this.found.note('nested-file', basename(file), 'is a project of its own: regenerate it by itself')
       return
     }
     if (isSilent(producer)) return
@@ -133,9 +121,8 @@ class MltWalk {
     const length = this.#place(property(producer, 'length')) ?? this.#place(producer.attributes.out)
     const played = window ?? (length && { start: ZERO, end: add(length, secondsOf(1n, this.#rate)) })
     if (!played) return
-    this.#sources.set(address, { id: address, name, paths, origin: ZERO })
     const range = this.#covered(producer, caption || name, played, { speed, length })
-    this.uses.push({ sourceId: address, clip: caption || name, range })
+    this.found.use({ id: address, name, paths, origin: ZERO }, caption || name, [range])
   }
 
   /** Maps a part of a producer's own clock through a change of speed. */
@@ -149,7 +136,7 @@ class MltWalk {
     const percent = Math.round(toNumber(speed) * 1000) / 10
     if (!remap && percent === 100) return played
     const how = remap ? 'at a speed that varies' : `at ${percent} %`
-    this.#notes.add('speed', clip, `plays ${how}: the range it can cover is taken`)
+    this.found.note('speed', clip, `plays ${how}: the range it can cover is taken`)
     if (remap?.times.length === 0) return { start: ZERO, end: FOREVER }
     if (remap) return remap.times.map((time) => ({ start: time, end: time })).reduce(hull)
     const size = speed.numerator < 0n ? negate(speed) : speed

@@ -4,10 +4,7 @@ import { child, type XmlElement } from './xml-document.js'
 /** Premiere Pro's ticks a second. */
 const TICKS = rational(254_016_000_000n)
 
-/**
- * The objects of a Premiere project. They lie side by side under the root, and name each other: `ObjectRef` an
- * `ObjectID`, and `ObjectURef` an `ObjectUID`.
- */
+/** The objects of a Premiere project, which name each other: `ObjectRef` an `ObjectID`, `ObjectURef` an `ObjectUID`. */
 export class PremiereObjects {
   readonly all: readonly XmlElement[]
   readonly #byId: ReadonlyMap<string, XmlElement>

@@ -1,30 +1,27 @@
 import { posix } from 'node:path'
+import { FoundClips } from '../found-clips.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { NoteTaker } from '../note-taker.js'
 import {
   add,
   compare,
+  FOREVER,
   larger,
   multiply,
   negate,
   ONE,
   type Rational,
-  rational,
   subtract,
   toNumber,
   ZERO,
 } from '../time/rational.js'
 import { hull, playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { below, decimalIn, isTrue, objectKey, PremiereObjects, ticksIn } from './prproj-objects.js'
 import { MEDIA_PATHS, relinkPremiere } from './prproj-relink.js'
 import { child, childElements, parseXml, type XmlElement } from './xml-document.js'
 
 type Kind = 'Audio' | 'Video'
-
-/** Longer than any file: to its end. */
-const FOREVER: Rational = rational(10n ** 9n)
 
 /**
  * Reads the XML of a Premiere Pro project: the clips of all sequences that no other sequence plays. Adobe publishes no
@@ -41,7 +38,7 @@ export function readPremiere(text: string): Timeline {
   const tops = topSequences(objects)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'Audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'Video')
-  const { uses, sources, notes } = reading
+  const { uses, sources, notes } = reading.found
   return {
     name: child(tops[0], 'Name')?.text ?? null,
     sources,
@@ -82,23 +79,13 @@ interface Walk {
 }
 
 class PremiereReading {
-  readonly uses: ClipUse[] = []
+  readonly found = new FoundClips()
   hasClips = false
   readonly #objects: PremiereObjects
-  readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
   readonly #guard = new NestingGuard()
 
   constructor(objects: PremiereObjects) {
     this.#objects = objects
-  }
-
-  get sources() {
-    return [...this.#sources.values()]
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: Kind): void {
@@ -110,7 +97,7 @@ class PremiereReading {
         const track = child(this.#objects.named(named), 'ClipTrack')
         if (isTrue(child(track, 'Track'), 'IsMuted')) {
           const name = child(sequence, 'Name')?.text ?? 'a sequence'
-          this.#notes.add('disabled', `A track of ${name}`, 'is muted: left as it is')
+          this.found.note('disabled', `A track of ${name}`, 'is muted: left as it is')
         } else this.#track(track, { window, depth, kind })
       }
     }
@@ -132,14 +119,14 @@ class PremiereReading {
     if (!at) return
     this.hasClips = true
     if (isTrue(placed, 'IsMuted')) {
-      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      this.found.note('disabled', name, 'is disabled: left as it is')
       return
     }
     const offset = ticksIn(placed, 'OriginalSubClipTimeOffset') ?? ZERO
     if (!clip || !source || offset.numerator !== 0n) {
       const why =
         offset.numerator === 0n ? 'has no source' : 'has an offset of its subclip, whose sense is not published'
-      this.#notes.add('unread', name, `${why}: left as it is`)
+      this.found.note('unread', name, `${why}: left as it is`)
       return
     }
     const part = this.#played(name, clip, { at, ...handlesOf(at, transitions) }, window)
@@ -170,7 +157,7 @@ class PremiereReading {
     if (!part || (isExact && !isRemapped && !isBackwards)) return part
     const percent = Math.round(toNumber(signed) * 1000) / 10
     const how = isRemapped ? 'at a speed that varies' : isBackwards ? 'backwards' : `at ${percent} %`
-    this.#notes.add('speed', name, `plays ${how}: the range it can cover is taken`)
+    this.found.note('speed', name, `plays ${how}: the range it can cover is taken`)
     // Adobe does not say how such a clip counts in its file.
     if (isRemapped || isBackwards) return { start: ZERO, end: FOREVER }
     // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
@@ -186,14 +173,13 @@ class PremiereReading {
     const paths = [...new Set(written.filter((path) => path !== ''))]
     const [path] = paths
     if (!media || path === undefined) {
-      this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
     } else if (/^\d+$/.test(path)) {
       // A number is the kind of a generator: bars, tone, black.
-      this.#notes.add('generator', clip, 'is generated, not recorded: left as it is')
+      this.found.note('generator', clip, 'is generated, not recorded: left as it is')
     } else {
-      const id = objectKey(media)
-      this.#sources.set(id, { id, name: posix.basename(path.replaceAll('\\', '/')), paths, origin: ZERO })
-      this.uses.push({ sourceId: id, clip, range })
+      const name = posix.basename(path.replaceAll('\\', '/'))
+      this.found.use({ id: objectKey(media), name, paths, origin: ZERO }, clip, [range])
     }
   }
 }

@@ -18,6 +18,8 @@ export function rational(numerator: bigint | number, denominator: bigint | numbe
 
 export const ZERO = rational(0)
 export const ONE = rational(1)
+/** Seconds that are longer than any film or timeline. */
+export const FOREVER: Rational = rational(10n ** 9n)
 
 export function add(a: Rational, b: Rational): Rational {
   return rational(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator)

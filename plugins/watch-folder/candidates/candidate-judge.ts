@@ -29,9 +29,7 @@ export interface CandidateJudgeOptions {
   readonly onFree: () => void
 }
 
-/**
- * Most files of one folder that are judged or wait for it, so that 20,000 files of one folder do not hold up another.
- */
+/** Most files of one folder that are judged or wait, so that 20,000 files do not hold up another folder. */
 const MOST_JUDGED = 4
 /** Pause before an unchanged file is judged again. */
 const AGAIN_MS = 500

@@ -11,10 +11,7 @@ export interface FoundFile {
   readonly facts: FileFacts
 }
 
-/**
- * Why a scan skipped something. `unreadable` (no permission, or a share that fails) makes the scan incomplete, so it
- * proves nothing about missing files.
- */
+/** Why a scan skipped something. After `unreadable` (no permission, a failing share) it proves no file missing. */
 export type PassedOver = 'link' | 'name' | 'unreadable'
 
 export interface ScanOptions {

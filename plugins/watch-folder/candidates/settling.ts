@@ -7,11 +7,7 @@ export interface Settling {
   readonly unchangedSinceMs: number
 }
 
-/**
- * Compares a file with its last state. A change restarts the settle time.
- *
- * @param nowMs monotonic (`performance.now()`)
- */
+/** Compares a file with its last state. A change restarts the settle time. @param nowMs of `performance.now()` */
 export function settle(before: Settling | undefined, facts: FileFacts, nowMs: number): Settling {
   const unchanged = before !== undefined && !hasChanged(before.facts, facts)
   return { facts, unchangedSinceMs: unchanged ? before.unchangedSinceMs : nowMs }

@@ -18,10 +18,7 @@ const NOT_WATCHING = {
   stopping: 'stopping: nothing more is taken',
 } as const
 
-/**
- * Checks whether files that arrive now would be processed: the daemon watches, the store responds, every folder exists,
- * and nothing of this daemon is paused.
- */
+/** Checks that new files would be processed: the daemon watches, store and folders respond, nothing is paused. */
 export async function examineReadiness(view: OperatorView): Promise<readonly HealthCheck[]> {
   const groups = new Set(view.daemon.folders.map(({ group }) => group))
   return Promise.all([

@@ -32,10 +32,7 @@ const MOST_CONNECTIONS = 32
 /** Most unsent bytes of a slow client. Above that it is sent nothing until it has caught up, then the whole state. */
 const MOST_BACKLOG_BYTES = 256 * 1024
 
-/**
- * Sends changes to any number of pages as server-sent events: the whole state first, then differences. Works only while
- * a page is connected.
- */
+/** Sends the whole state and then its changes to any number of pages, as server-sent events. */
 export class LiveFeed {
   readonly #options: LiveFeedOptions
   /** Connections. `follows` is false for a page that needs the whole state again. */
@@ -69,7 +66,6 @@ export class LiveFeed {
     return true
   }
 
-  /** Ends every connection. */
   close(): void {
     this.#rest()
     for (const response of this.#clients.keys()) response.end()

@@ -19,11 +19,7 @@ export interface DashboardOptions extends Pick<PageServerOptions<never>, 'host' 
 
 const PAGE = 'plugins/watch-folder/dashboard/page/'
 
-/**
- * Serves the page, the health checks and the metrics.
- *
- * @throws {UsageError} `ERR_PORT_TAKEN` if the address cannot be bound
- */
+/** Serves the page, health checks and metrics. @throws {UsageError} `ERR_PORT_TAKEN` if it cannot bind */
 export async function startDashboard(options: DashboardOptions): Promise<PageServer> {
   const { view, metrics, comparisonFolder, logger = silentLogger, ...place } = options
   const progress = new ProgressBoard(view.daemon)

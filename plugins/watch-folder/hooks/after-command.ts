@@ -5,11 +5,7 @@ const COMMAND_MS = 600_000
 /** The variables that a command inherits. None of them is secret. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'HOME', 'TMPDIR']
 
-/**
- * Calls a folder's command: status, output, source and preset as its last arguments, and all facts as variables.
- *
- * @throws Error if it does not end with 0
- */
+/** Calls a folder's command with status, output, source and preset. @throws Error if it does not end with 0 */
 export function runAfterCommand(command: readonly string[], facts: AfterFacts, signal: AbortSignal): Promise<void> {
   const { status, output, source, preset } = facts
   const [program = '', ...first] = command

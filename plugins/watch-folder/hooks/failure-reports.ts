@@ -22,10 +22,7 @@ export interface FailureReport {
   readonly at: string
 }
 
-/**
- * The reports of a folder's failed files: `failed/<path of the source>.json`. A report appears whole and disappears
- * when the file succeeds.
- */
+/** The reports of failed files: `failed/<path of the source>.json`. One disappears when its file succeeds. */
 export class FailureReports {
   readonly #folder: string
 
@@ -38,10 +35,7 @@ export class FailureReports {
     return join(this.#folder, dirname(path), fitName(basename(path), SUFFIX))
   }
 
-  /**
-   * @returns its path
-   * @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it
-   */
+  /** @returns its path @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it */
   async write(path: string, { error, ...facts }: FailureReport): Promise<string> {
     const target = this.pathOf(path)
     await requireInside(this.#folder, dirname(target))

@@ -46,10 +46,7 @@ interface Place {
   readonly taken: TakenFile
 }
 
-/**
- * The steps that a watched folder adds to the life of its jobs: for shares that go away, files that move, and what
- * follows.
- */
+/** The steps of a watched folder in the life of its jobs: shares that go away, files that move, what follows. */
 export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): JobHooks {
   const placeOf = (job: JobFacts): Place | null => {
     const places = placesOf(job)
@@ -160,9 +157,7 @@ async function settledSource({ folder, taken }: Place, job: PublishedJob): Promi
   return moveSource(path, taken.path, done, await currentSource(join(path, taken.path), taken, job))
 }
 
-/**
- * The present times of a file that was only touched during its job. By its bytes it is still the file that was read.
- */
+/** The present times of a file that was only touched during its job. Its bytes are still those that were read. */
 async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken

@@ -103,10 +103,7 @@ export class Intake {
     return { outcome, job, seen }
   }
 
-  /**
-   * Id of a file's content. A large file that replaces one that was done is read whole. Samples could miss a small
-   * change and take it for a touch.
-   */
+  /** Id of a file's content. A file over one that was done is read whole: samples could miss a small change. */
   async #contentIdOf(
     absolute: string,
     { sizeBytes }: FileFacts,
@@ -149,11 +146,7 @@ export class Intake {
     return true
   }
 
-  /**
-   * Forgets the job of the older version, which could only fail.
-   *
-   * @returns false while a worker runs it, because both versions would publish under one name
-   */
+  /** Forgets the job of the older version, which could only fail. @returns false while a worker runs it */
   async #forgetQueued(before: SeenFile): Promise<boolean> {
     const { jobs } = this.#context
     const job = await jobs.get(before.jobId)

@@ -28,10 +28,7 @@ export interface JobAftercare {
   readonly hasCommand: boolean
 }
 
-/**
- * Reads the aftercare of a job. Null if the job has none, or one for another file than its input: a row of a database
- * must not move other files.
- */
+/** The aftercare of a job. Null if it is for another file than its input: a row must not move other files. */
 export function aftercareOf({ group, input, data }: Pick<JobFacts, 'group' | 'input' | 'data'>): JobAftercare | null {
   const read = aftercareSchema.safeParse(data.aftercare)
   const file = takenFileOf(data)

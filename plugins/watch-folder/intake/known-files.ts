@@ -32,10 +32,7 @@ export class KnownFiles {
     this.#options = options
   }
 
-  /**
-   * True for a file that was taken, or recognised as an output, in this very version. The inode does not count, because
-   * it can change on a share.
-   */
+  /** True for a file that was taken, or known as an output, in this version. A share can change the inode. */
   has(path: string, facts: FileFacts): boolean {
     const { folder, seen } = this.#options
     const output = this.#outputs.get(path)

@@ -1,10 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { GaugeSources } from './gauge-sources.js'
 
-/**
- * Adds the gauges of jobs, folders and pauses, which are read at every scrape. Jobs are left out while the store does
- * not respond.
- */
+/** Adds the gauges of jobs, folders and pauses, read at every scrape; without jobs while the store is away. */
 export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: GaugeSources): void {
   const registers = [registry]
   const folderOf = (group: string) => daemon.folders.find((folder) => folder.group === group)?.path ?? group

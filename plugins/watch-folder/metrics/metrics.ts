@@ -59,7 +59,6 @@ export class Metrics {
     return this.#registry.metrics()
   }
 
-  /** Starts to follow a daemon. */
   follow(sources: GaugeSources): void {
     addDaemonGauges(this.#registry, sources)
     this.#clock = new StageClock((stage, sec) => this.#stageSeconds.observe({ stage }, sec))
@@ -68,7 +67,6 @@ export class Metrics {
     })
   }
 
-  /** Stops following. */
   close(): void {
     this.#leave?.()
     this.#registry.clear()

@@ -77,7 +77,6 @@ export class FolderPresence {
     if ((await this.#pause())?.startsWith(PAUSE_PREFIX)) await jobs.resume(places.folder.group)
   }
 
-  /** The reason of the present pause of the folder. */
   async #pause(): Promise<string | undefined> {
     const { places, jobs } = this.#options
     return (await jobs.pauses()).find(({ group }) => group === places.folder.group)?.reason

@@ -21,11 +21,7 @@ export async function linkOut(named: string, place: string): Promise<string | nu
   return `${place} leads out of ${named} through a symlink.`
 }
 
-/**
- * Requires that no symlink leads out of a named folder, see {@link linkOut}.
- *
- * @throws {UsageError} `ERR_WATCH_FOLDER`
- */
+/** Requires that no symlink leads out of a folder, see {@link linkOut}. @throws {UsageError} `ERR_WATCH_FOLDER` */
 export async function requireInside(named: string, place: string): Promise<void> {
   const reason = await linkOut(named, place)
   if (reason === null) return

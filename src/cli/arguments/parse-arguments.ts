@@ -3,7 +3,6 @@ import { nearest } from '../../config/nearest.js'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import type { Command, CommandEntry } from '../command.js'
 import { DEFAULT_COMMAND } from '../command-table.js'
-import { isPositional, knownFlags, optionsOf } from './flag-names.js'
 import { hideOperands, refuseEmpty } from './operands.js'
 
 interface Called {
@@ -159,4 +158,18 @@ function lastOfEach(
     return [name, Array.isArray(value) && !isList ? value.at(-1) : value]
   })
   return Object.fromEntries(entries) as ArgumentsCamelCase
+}
+
+/** Every long flag name that a parser accepts, in yargs's spellings. */
+function knownFlags(parser: Argv): readonly string[] {
+  return Object.keys(optionsOf(parser).key).filter((name) => name.length > 1)
+}
+
+function isPositional(name: string, { positionals }: Command): boolean {
+  return [...positionals.matchAll(/\w+/g)].some(([word]) => word === name)
+}
+
+/** yargs's options. Its types hide them. */
+function optionsOf(parser: Argv): { readonly key: Record<string, unknown>; readonly array: readonly string[] } {
+  return (parser as unknown as { getOptions(): { key: Record<string, unknown>; array: string[] } }).getOptions()
 }

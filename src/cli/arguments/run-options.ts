@@ -19,7 +19,7 @@ export const CONFIG_OPTIONS = {
   profile: {
     choices: ['local', 'sandbox', 'production'],
     requiresArg: true,
-    describe: 'Service to use: the built-in one (local) or a configured one',
+    describe: 'Service to use: the embedded one (local) or a configured one',
     group: 'Service:',
   },
 } as const satisfies Record<string, Options>
@@ -222,11 +222,7 @@ export function withOptions<Known, O extends Record<string, Options>>(
   return parser.options(options) as Argv<Known & InferredOptionTypes<O>>
 }
 
-/**
- * Turns flags into settings for `resolveConfig`. A flag that was not given is absent.
- *
- * @throws UsageError `ERR_USAGE` for an invalid duration
- */
+/** Turns the given flags into settings for `resolveConfig`. @throws {UsageError} `ERR_USAGE` for a bad duration */
 export function flagsOf(args: RunArguments): Flags {
   const settings = {
     preset: args.preset,

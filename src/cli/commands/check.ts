@@ -53,10 +53,7 @@ export const command = defineCommand({
   },
 })
 
-/**
- * Describes a checked file for people: its media, and what the service would refuse, both for the whole file and for
- * what voxmux sends.
- */
+/** Describes a checked file: its media, and what the service would refuse of the file and of what is sent. */
 function describeCheck(
   { input, media, verdicts, map, error }: CheckedFile,
   recipe: Recipe,
@@ -64,7 +61,7 @@ function describeCheck(
   colors: Colors,
 ): string {
   const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
-  const bed = bedLine(map?.music.filter((value) => value >= 0.5).length ?? 0, recipe.bed, isEmbedded)
+  const bed = map && bedLine(map.music.filter((value) => value >= 0.5).length, recipe.bed, isEmbedded)
   const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
   if (!isJudged)
     return [

@@ -23,7 +23,7 @@ export const command = defineCommand({
   build: (parser) =>
     parser
       .positional('folder', { type: 'string', describe: 'Folder to watch; it is created if it does not exist' })
-      .option('service', { choices: SERVICES, describe: 'Service that regenerates the voice (default built-in)' })
+      .option('service', { choices: SERVICES, describe: 'Service that regenerates the voice (default embedded)' })
       .option('preset', {
         alias: 'p',
         type: 'string',

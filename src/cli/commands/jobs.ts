@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
@@ -12,7 +12,6 @@ import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { moveLedger } from '../move-ledger.js'
-import { requireJob } from '../require-job.js'
 import { jobDetails, jobTable } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -121,9 +120,7 @@ async function eachJob(
 
 type SettingsOf = (job: Job) => Promise<JobSettings | undefined>
 
-/**
- * The present settings of the watched folder that the job belongs to. Undefined if the configuration does not name it.
- */
+/** The present settings of the job's watched folder. Undefined if the configuration does not name it. */
 async function folderSettings(
   { group }: Job,
   config: Config,
@@ -172,4 +169,13 @@ function workersOf({ group }: Job): string {
 
 function jobEvent(job: Job) {
   return { event: 'job', ...shownJob(job) }
+}
+
+/** Finds a job by its id, or the newest job of an input. @throws UsageError `ERR_JOB_UNKNOWN` */
+async function requireJob(jobs: JobStore, idOrInput: string, cwd: string): Promise<Job> {
+  const found = (await jobs.get(idOrInput)) ?? (await jobs.list({ input: resolve(cwd, idOrInput), limit: 1 }))[0]
+  if (found) return found
+  throw new UsageError('ERR_JOB_UNKNOWN', `The ledger has no job "${idOrInput}".`, {
+    remedies: ['Name a job by its id or by the path of its input. `voxmux jobs list` shows all jobs.'],
+  })
 }

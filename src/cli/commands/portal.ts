@@ -10,7 +10,6 @@ import { PAGE_ACTIONS } from './portal-page.js'
 import { SHOW_ACTIONS } from './portal-show.js'
 import { WEBHOOK_ACTIONS } from './portal-webhook.js'
 
-/** Every action by the words that call it. */
 const ACTIONS: Readonly<Record<string, PortalAction>> = {
   ...SHOW_ACTIONS,
   ...KEY_ACTIONS,
@@ -49,7 +48,7 @@ export const command = defineCommand({
       })
       .positional('action', { type: 'string', describe: 'Action on the topic' })
       .positional('subject', { type: 'string', describe: 'Client id, seconds or delivery id' })
-      .option('data', { type: 'string', describe: 'Folder of the service (default: that of the built-in service)' })
+      .option('data', { type: 'string', describe: 'Folder of the service (default: that of the embedded service)' })
       .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (postgres://…)' })
       .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
       .option('name', { type: 'string', describe: 'Name of the new key or account' })

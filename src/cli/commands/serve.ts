@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import pino from 'pino'
 import { checkSchema, readJsonFile } from '../../config/index.js'
@@ -16,7 +17,6 @@ import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
 import { nodeFolder, sharedStore } from '../service-place.js'
-import { reachNote } from '../show/reach-note.js'
 
 /** Name of the key that the first start creates. */
 const FIRST_KEY = 'serve'
@@ -73,6 +73,10 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Warnings and errors go to stderr, because stdout is for events. */
+const logger = pino({ level: 'warn' }, pino.destination(2))
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
 function access({ baseUrl, authUrl, tenantId, scope }: RunningService) {
   return { base_url: baseUrl, auth_url: authUrl, tenant_id: tenantId, scope }
@@ -144,5 +148,22 @@ function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
   }
 }
 
-/** Warnings and errors go to stderr, because stdout is for events. */
-const logger = pino({ level: 'warn' }, pino.destination(2))
+/**
+ * Says how other machines reach a service: clients accept plain http only from their own.
+ *
+ * @param baseUrl address for clients
+ * @param host address that it listens on
+ * @returns lines; none if there is nothing to say
+ */
+export function reachNote(baseUrl: string, host: string): readonly string[] {
+  if (baseUrl.startsWith('https:') || LOOPBACK.has(host)) return []
+  const { port } = new URL(baseUrl)
+  const addresses = Object.values(networkInterfaces())
+    .flat()
+    .flatMap((net) => (net && !net.internal && net.family === 'IPv4' ? [`http://${net.address}:${port}`] : []))
+  return [
+    '',
+    `Clients on other machines need https. Put a proxy with TLS in front of ${addresses.join(', ') || baseUrl},`,
+    'and name its address as "publicUrl" and "publicStorageUrl" in the settings: see docs/service.md.',
+  ]
+}

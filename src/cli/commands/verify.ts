@@ -92,10 +92,7 @@ async function mediaOf(path: string): Promise<readonly string[] | undefined> {
   return mediaOfTimeline(path)
 }
 
-/**
- * Proves one file by its receipt, by its Content Credentials, or by both. Throws only when it is aborted: one bad file
- * must not hide the others.
- */
+/** Proves a file by receipt, Content Credentials or both. Throws only if aborted: others must still be proved. */
 async function proved(path: string, options: ProveOptions & ProveSignatureOptions): Promise<Proved> {
   const found: { proof?: OutputProof; signature?: SignatureProof } = {}
   try {

@@ -13,7 +13,6 @@ import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 
-/** The group of jobs from the spool folder. */
 const SPOOL_GROUP = 'spool'
 
 /** `voxmux worker` */

@@ -13,10 +13,7 @@ const CLOCK_APART_MS = 2000
 /** More dead rows than this and than live ones are bloat. */
 const FEW_ROWS = 10_000
 
-/**
- * Checks the configured shared store of jobs and of the service: reachable, supported, and durable for every
- * acknowledged write.
- */
+/** Checks that the shared store is reachable, supported, and durable for every acknowledged write. */
 export async function examineStore({ store }: Pick<Config, 'store'>): Promise<readonly Finding[]> {
   if (store === null) return []
   let report: SharedStoreReport | undefined

@@ -1,17 +1,23 @@
 import { statfs } from 'node:fs/promises'
 import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
-import { UsageError } from '../../core/errors.js'
+import { TransientError, UsageError } from '../../core/errors.js'
 import { loadExtension } from '../../extensions/index.js'
 import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
+import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
-import { examineSpace } from './examine-space.js'
 import { examineStore } from './examine-store.js'
-import { type Finding, fault, finding, remark } from './finding.js'
+import { type Finding, fault, finding, fine, remark } from './finding.js'
 
 const OLDEST_NODE = [20, 19] as const
 /** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
 const UNKNOWN_FILE_ID = 'voxmux-doctor'
+
+/** An hour of uncompressed stereo takes 1 GB, so less space than this soon fills up. */
+const LITTLE_SPACE_BYTES = 2 * 1000 ** 3
+
+/** With less space than this, even a short file fails. */
+const FULL_BYTES = 100 * 1000 ** 2
 
 /** Examines everything that a run needs, in the order in which a run needs it. */
 export async function examine(config: Config, signal: AbortSignal): Promise<readonly Finding[]> {
@@ -106,4 +112,13 @@ function examineExtensions({ extensions }: Config): Promise<readonly Finding[]> 
       }),
     ),
   )
+}
+
+/** Judges the free bytes on the disk of the state folder. */
+export function examineSpace(stateDir: string, freeBytes: number): Finding {
+  const [check, detail] = ['free space', `${describeBytes(freeBytes)} free`]
+  const remedies = [`Free some space on the disk of ${stateDir}, or name a folder on another one in VOXMUX_STATE_DIR.`]
+  if (freeBytes < FULL_BYTES)
+    return fault(check, new TransientError('ERR_DISK_FULL', `The disk is full: ${detail}.`, { remedies }))
+  return freeBytes < LITTLE_SPACE_BYTES ? remark(check, `only ${detail}`, remedies) : fine(check, detail)
 }

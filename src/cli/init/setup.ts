@@ -16,7 +16,7 @@ export const UNITS = ['none', 'systemd', 'launchd', 'windows'] as const satisfie
   | 'none'
   | ServiceManagerName
 )[]
-export const SERVICES = ['built-in', 'remote'] as const
+export const SERVICES = ['embedded', 'remote'] as const
 
 /** Answers from the flags; undefined is still to be asked. */
 export interface InitFlags {
@@ -32,7 +32,7 @@ export interface Setup {
   readonly folder: string
   readonly preset: string
   readonly unit: (typeof UNITS)[number]
-  /** The values of a remote service; null for the built-in one. */
+  /** The values of a remote service; null for the embedded one. */
   readonly remote: Readonly<Record<string, string>> | null
 }
 
@@ -57,13 +57,12 @@ export async function completeSetup(
   return { folder, preset, unit: UNITS.find((one) => one === unit) ?? 'none', remote }
 }
 
-/** The service manager of this system. */
 function ownUnit(): ServiceManagerName {
   return process.platform === 'win32' ? 'windows' : process.platform === 'darwin' ? 'launchd' : 'systemd'
 }
 
 function refuseGaps({ yes, ...flags }: InitFlags): void {
-  const needed = { folder: 'FOLDER', service: '--service built-in', preset: '--preset NAME', unit: '--unit none' }
+  const needed = { folder: 'FOLDER', service: '--service embedded', preset: '--preset NAME', unit: '--unit none' }
   const gaps = Object.entries(needed).filter(
     ([name]) => flags[name as keyof typeof flags] === undefined && !(yes && name !== 'folder'),
   )
@@ -76,7 +75,7 @@ function refuseGaps({ yes, ...flags }: InitFlags): void {
 }
 
 const SERVICE_CHOICES: readonly Choice[] = [
-  { value: 'built-in', meaning: 'noise suppression on this computer, without an account' },
+  { value: 'embedded', meaning: 'noise suppression on this computer, without an account' },
   { value: 'remote', meaning: 'a File Voice Regeneration Service, with an API key' },
 ]
 

@@ -4,9 +4,7 @@ import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { retryRemedy } from '../../pipeline/queue/retry-job.js'
 
-/**
- * Formats the line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing.
- */
+/** The line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing. */
 export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string | null
 
 /** Describes how an input ended, in one line, with the remedies below a failure. */

@@ -1,7 +1,6 @@
 import type { WriteStream } from 'node:tty'
 import { visibleLines, visibleText } from '../../core/visible-text.js'
 import { clock } from './clock.js'
-import { TaskbarProgress } from './taskbar-progress.js'
 
 /** A file in progress. */
 export interface Bar {
@@ -60,7 +59,6 @@ export class ProgressBars {
     this.#heartbeat ??= setInterval(() => this.#repaint(''), HEARTBEAT_MS).unref()
   }
 
-  /** Removes a file's bar. */
   remove(key: string): void {
     this.#bars.delete(key)
     this.#ended += 1
@@ -71,7 +69,6 @@ export class ProgressBars {
     this.#repaint(`${visibleLines(text)}\n`)
   }
 
-  /** Removes all bars for good. */
   stop(): void {
     clearInterval(this.#heartbeat)
     this.#heartbeat = undefined
@@ -145,4 +142,35 @@ export function fitCells(text: string, cells: number): string {
     return used > cells
   })
   return end === -1 ? characters.join('') : `${characters.slice(0, Math.max(0, end - 1)).join('')}…`
+}
+
+/** The progress that a terminal shows in its tab or in the taskbar (the control sequence OSC 9;4 of ConEmu). */
+export class TaskbarProgress {
+  readonly #stream: WriteStream
+  readonly #isKnown: boolean
+  #shown: number | undefined
+
+  constructor(stream: WriteStream, env: NodeJS.ProcessEnv = process.env) {
+    this.#stream = stream
+    this.#isKnown = stream.isTTY === true && showsProgress(env)
+  }
+
+  /** @param percent 0 … 100 */
+  show(percent: number): void {
+    const whole = Math.floor(percent)
+    if (!this.#isKnown || whole === this.#shown) return
+    this.#shown = whole
+    this.#stream.write(`\u001b]9;4;1;${whole}\u0007`)
+  }
+
+  clear(): void {
+    if (this.#shown === undefined) return
+    this.#shown = undefined
+    this.#stream.write('\u001b]9;4;0;0\u0007')
+  }
+}
+
+/** Other terminals would show the sequence as a desktop notification: Windows Terminal, ConEmu, Ghostty, VTE from 0.79. */
+function showsProgress({ WT_SESSION, ConEmuANSI, TERM_PROGRAM, VTE_VERSION }: NodeJS.ProcessEnv): boolean {
+  return Boolean(WT_SESSION) || ConEmuANSI === 'ON' || TERM_PROGRAM === 'ghostty' || Number(VTE_VERSION ?? 0) >= 7900
 }

@@ -22,7 +22,6 @@ const SHARES: Readonly<Record<Stage, number>> = {
   publish: 1,
 }
 
-/** Labels of the stages in progress bars. */
 const STAGE_LABELS: Readonly<Record<Stage, string>> = {
   probe: 'reading',
   precheck: 'checking',
@@ -60,12 +59,7 @@ interface People {
   readonly stop: () => void
 }
 
-/**
- * Opens the reporter of a command that processes files.
- *
- * @param line formats the line of an ended file
- * @param total number of files; 0 if it is unknown
- */
+/** Opens the reporter of a command. @param line of an ended file @param total of files; 0 if it is unknown */
 export function createReporter(
   output: Output,
   style: ProgressStyle = 'auto',

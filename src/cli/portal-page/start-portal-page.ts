@@ -6,11 +6,7 @@ import { PORTAL_ROUTES } from './portal-routes.js'
 
 const PAGE = 'src/cli/portal-page/page/'
 
-/**
- * Serves the portal as a page of this machine. Reading it needs the token in its address too.
- *
- * @throws {UsageError} `ERR_PORT_TAKEN`
- */
+/** Serves the portal on this machine. Reading needs the token in its address. @throws {UsageError} `ERR_PORT_TAKEN` */
 export function startPortalPage(portal: Portal, port: number): Promise<PageServer> {
   return startPageServer({
     ...{ name: 'portal', routes: PORTAL_ROUTES, files: readPageFiles(PAGE), parts: { portal } },

@@ -29,6 +29,7 @@ import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { planFacts } from '../../pipeline/plan/plan-facts.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
+import { withPrice } from '../../pipeline/plan/price.js'
 import type { Segment } from '../../pipeline/plan/segments.js'
 import { narrowPlan } from '../../pipeline/voice/narrow-plan.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
@@ -42,7 +43,7 @@ import { priceWords, voiceSeconds } from './price-words.js'
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
   readonly verbose?: boolean | undefined
-  /** The service is the built-in one, which costs nothing. */
+  /** The service is the embedded one, which costs nothing. */
   readonly isFree?: boolean | undefined
 }
 
@@ -83,7 +84,7 @@ export async function showPlans(
         files.push({ ...done, receipt: place.value.receipt })
         continue
       }
-      const narrow = await narrowPlan(planned, request, limits, signal)
+      const narrow = await withPrice(await narrowPlan(planned, request, limits, signal), signal)
       const plan = await withBedNote(narrow, request.settings.recipe.bed, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
@@ -105,12 +106,13 @@ export async function showPlans(
   return exitCode
 }
 
-/** Adds a note if music plays under a voice that is sent. */
+/** Adds a note if music plays under a voice that is sent, or if `--bed lower` has none to lower. */
 async function withBedNote(plan: JobPlan, bed: Recipe['bed'], isFree: boolean, signal: AbortSignal): Promise<JobPlan> {
   const track = plan.tracks.find(({ pieces }) => pieces.length > 0)
   if (!track) return plan
   const { trackBedSec } = await import('../../pipeline/voice/map-track.js')
-  const note = bedLine(await trackBedSec(plan.media, track.stream, signal), bed, isFree)
+  const sec = await trackBedSec(plan.media, track.stream, signal)
+  const note = sec === null ? null : bedLine(sec, bed, isFree)
   return note ? { ...plan, notes: [...plan.notes, note] } : plan
 }
 
@@ -153,10 +155,7 @@ async function muxPreview(
   ]
 }
 
-/**
- * The usual sample type of the regenerated audio: as sent, or the requested lossy type. Parts are spliced into the
- * original and keep its type.
- */
+/** The usual sample type of regenerated audio: as sent, or the requested lossy type. */
 function usualSample(
   own: SampleType,
   track: TrackPlan | undefined,

@@ -8,11 +8,7 @@ import { refusalError } from '../../precheck/index.js'
 import { describeError, type Output } from '../output/output.js'
 import { priceWords, voiceSeconds } from './price-words.js'
 
-/**
- * Shows which files of a timeline a run would refuse. Sends and writes nothing.
- *
- * @returns 0, or the exit code for refused files
- */
+/** Shows which files of a timeline a run would refuse, and sends nothing. @returns 0, or their exit code */
 export async function showFiles(plan: TimelinePlan, output: Output, signal: AbortSignal): Promise<ExitCode> {
   const refusals = await Promise.all(plan.sources.map((source) => refusalOf(source, signal)))
   const files = plan.sources.map(({ request, media }, index): FileEvent => {
@@ -60,11 +56,7 @@ export function timelineEvent(plan: TimelinePlan) {
   }
 }
 
-/**
- * Formats the plan of a timeline for people.
- *
- * @param isFree true if the built-in service regenerates it
- */
+/** Formats the plan of a timeline for people. @param isFree true if the embedded service regenerates it */
 export function timelineText(plan: TimelinePlan, isFree: boolean): string {
   const { request, output, clips, sources, usedSec, shotSec, paidSec, sendBytes, notes } = plan
   return [

@@ -51,12 +51,7 @@ export function openQuestions(signal: AbortSignal): Questions {
   return { text, choice, close: () => lines.close() }
 }
 
-/**
- * The error of a question that may not be asked.
- *
- * @param missing the answers in words
- * @param passing the flags or variables that give them
- */
+/** The error of a question that may not be asked. @param missing in words @param passing flags or variables */
 export function unanswered(missing: readonly string[], passing: readonly string[]): UsageError {
   const list = new Intl.ListFormat('en-GB').format(missing)
   return new UsageError('ERR_INPUT_NEEDED', `voxmux needs an answer and cannot ask for it here: ${list}.`, {

@@ -22,7 +22,6 @@ const NO_TEXT = /(?![\t\n\f\r])\p{Cc}/u
 const EXPIRY_MARGIN_MS = 2_000
 
 export interface Downloaded {
-  /** The finished file. */
   readonly path: string
   readonly bytes: number
 }
@@ -136,9 +135,7 @@ async function readOn(
   return answer
 }
 
-/**
- * Refuses what a proxy sends in place of the file. Taken for an output of the service, it would lead to another payment.
- */
+/** Refuses what a proxy sends in place of the file. Taken for an output, it would lead to another payment. */
 async function requireSound(part: FileHandle, answer: StreamAnswer, state: DownloadState): Promise<void> {
   const { buffer, bytesRead } = await part.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
   if (bytesRead > 0 && !isText(buffer.subarray(0, bytesRead))) return

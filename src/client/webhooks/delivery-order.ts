@@ -39,10 +39,7 @@ export class DeliveryOrder {
   }
 }
 
-/**
- * Converts a message to the status of getFilesStatus for an unfinished file. Returns undefined for an end, which must
- * be verified by a poll.
- */
+/** Converts a message to the status of an unfinished file. Undefined for an end, which a poll must verify. */
 export function statusOnTheWay({ fileId: id, status, progress, errorCode }: WebhookMessage): FileStatus | undefined {
   if (RANK[status] > RANK['In Progress']) return undefined
   return { id, status: status === 'In Progress' ? 'InProgress' : 'Pending', progress, errorCode }

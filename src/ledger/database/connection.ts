@@ -5,10 +5,7 @@ import { makeFolder } from '../../core/make-folder.js'
 import { syncFolderNow } from '../../core/sync-folder.js'
 import { databaseError } from './database-errors.js'
 
-/**
- * Values that may be bound to a statement. The owner of the column stores a boolean as 0 or 1, and a date as
- * milliseconds.
- */
+/** Values for a statement. The owner of the column stores a boolean as 0 or 1, and a date as milliseconds. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 /** A row as read: an integer is a number if it fits exactly, else a bigint. */

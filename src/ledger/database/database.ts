@@ -62,7 +62,6 @@ export interface Database extends Statements {
   nowMs(): number
   /** Sends a text to all listeners of a channel, in this and other processes. Does nothing on SQLite. */
   notify(channel: string, text: string): Promise<void>
-  /** Listens to a channel. */
   listen(channel: string, hear: (text: string) => void): Promise<Listening>
   /** The same store with another patience. */
   withPatience(patienceMs: number): Database

@@ -19,10 +19,7 @@ SELECT current_setting('server_version_num') AS number, current_setting('server_
   (SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS live,
   (SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS dead`
 
-/**
- * Reads the settings and the state of a server. It creates and changes nothing. `inspectSharedStore` loads this file on
- * demand.
- */
+/** Reads the settings and the state of a server. `inspectSharedStore` loads this file on demand. */
 export async function inspectPostgres(address: PostgresAddress): Promise<SharedStoreReport> {
   const server = new PostgresServer(address, silentLogger)
   try {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import type { Database, Migration, Statements, Transaction } from './database.js'
+import { newerDatabase } from './database-errors.js'
 import type { PostgresAddress } from './postgres-address.js'
 import { isLost } from './postgres-errors.js'
-import { migratePostgres } from './postgres-migrations.js'
 import { NOTIFY, PostgresNews } from './postgres-news.js'
 import { type Client, PostgresServer } from './postgres-server.js'
 import { POSTGRES, postgresScripts, translator } from './postgres-sql.js'
@@ -167,4 +168,33 @@ async function wasCommitted<T>(
   const status = found.rows[0]?.status
   if (status === 'in progress') throw Object.assign(new Error('The commit is in progress.'), { code: '08007' })
   return status === 'committed'
+}
+
+/**
+ * Creates and updates the tables of a prefix, one process at a time. Up-to-date tables are only read, so a role without
+ * the right to create is enough then.
+ *
+ * @throws {UsageError} `ERR_DATABASE_NEWER`
+ */
+async function migratePostgres(database: Database, prefix: string, scripts: readonly string[]): Promise<void> {
+  const versions = `${prefix}_versions`
+  const check = async (statements: Pick<Transaction, 'get'>) => {
+    const found = await statements.get('SELECT to_regclass(?) AS found', [versions])
+    if (!found?.found) return 0
+    const row = await statements.get(`SELECT coalesce(max(version), 0) AS version FROM ${versions}`)
+    const version = Number(row?.version)
+    if (version > scripts.length) throw newerDatabase('The job store')
+    return version
+  }
+  if ((await check(database)) === scripts.length) return
+  await database.transaction(async (tx) => {
+    // A number for the prefix, the same in every process.
+    const lock = createHash('sha256').update(`voxmux ${prefix}`).digest().readInt32BE()
+    await tx.get('SELECT pg_advisory_xact_lock(?)', [lock])
+    // First of all: a lookup by name alone would not see a table that another process created a moment ago.
+    await tx.run(`CREATE TABLE IF NOT EXISTS ${versions} (version BIGINT PRIMARY KEY)`)
+    const version = await check(tx)
+    for (const script of scripts.slice(version)) await tx.run(script)
+    await tx.run(`INSERT INTO ${versions} VALUES (?) ON CONFLICT DO NOTHING`, [scripts.length])
+  })
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { InterruptedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { errorReport, InterruptedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { WakeUp } from '../../core/wake-up.js'
 import { isLeaseLost } from '../leases/lease-keeper.js'
@@ -74,6 +74,22 @@ export class JobQueue {
     if (claim.outcome !== 'claimed') return false
     await this.#take(claim, this.#stop.signal)
     return true
+  }
+
+  /**
+   * Cancels a job. If this process runs it, resolves when that attempt is over. Another process finds out at its next
+   * write, and before it publishes.
+   *
+   * @returns null if the job does not exist or has ended
+   */
+  async cancel(id: string, error: VoxmuxError): Promise<Job | null> {
+    const cancelled = await this.#store.cancel(id, errorReport(error))
+    for (const [held, ended] of this.#held) {
+      if (cancelled === null || held.job.id !== id) continue
+      await held.beat()
+      await ended
+    }
+    return cancelled
   }
 
   /** Starts to claim jobs. Does nothing if it has started. */

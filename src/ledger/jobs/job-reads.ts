@@ -9,10 +9,7 @@ export async function findJob(statements: Statements, where: string, values: rea
   return row ? jobOf(row) : null
 }
 
-/**
- * Lists jobs, newest first. Runs one indexed query per status and merges them: a list of failed jobs never reads the
- * done ones.
- */
+/** Lists jobs, newest first. One indexed query per status: a list of failed jobs never reads the done ones. */
 export async function listJobs(statements: Statements, filter: JobFilter): Promise<Job[]> {
   const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
   const jobs: Job[] = []
@@ -33,9 +30,7 @@ function likePart(text: string): string {
   return `%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[!%_]/g, '!$&')}%`
 }
 
-/**
- * Builds the query of a list, for one status or for any. Its conditions follow an index, newest first (see the schema).
- */
+/** Builds the query of a list, for one status or any. Conditions follow an index, newest first (see the schema). */
 export function listQuery(filter: JobFilter, status?: JobStatus): { sql: string; values: SqlValue[] } {
   const conditions: string[] = []
   const values: SqlValue[] = []

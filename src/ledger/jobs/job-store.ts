@@ -130,13 +130,15 @@ export interface JobStore {
   list(filter?: JobFilter): Promise<Job[]>
   counts(): Promise<JobCount[]>
   setPriority(id: string, priority: number): Promise<Job | null>
-  /**
-   * Returns an ended job to the queue with its state, and resets its attempts. A job that has not ended is ready at
-   * once.
-   */
+  /** Returns an ended job to the queue with its state and no attempts. Another is ready at once. */
   requeue(id: string): Promise<Job | null>
   /** Makes jobs ready that wait for a retry. A job with a requested time keeps it. @returns their number */
   expedite(filter: ExpediteFilter): Promise<number>
+  /**
+   * Fails a job that has not ended, and takes the lease from the worker that runs it. Null if the job does not exist or
+   * has ended.
+   */
+  cancel(id: string, error: ErrorReport): Promise<Job | null>
   /** Deletes a job. Returns false if it does not exist or a live worker holds it. */
   forget(id: string): Promise<boolean>
   /** Deletes the jobs that ended before that time. @returns their number */

@@ -48,7 +48,6 @@ export interface Job extends Required<JobRequest> {
   readonly attempts: number
   /** The last failure, also while the job waits for its retry. */
   readonly error: ErrorReport | null
-  /** Path of the receipt. */
   readonly receipt: string | null
   /** SHA-256 of the part file, written *before* it is published, so that an output can be identified after a crash. */
   readonly publishedSha256: string | null

@@ -119,6 +119,10 @@ export class MappedJobStore implements JobStore {
     return this.#hereOrNull(await this.#store.requeue(id))
   }
 
+  async cancel(...args: Parameters<JobStore['cancel']>): Promise<Job | null> {
+    return this.#hereOrNull(await this.#store.cancel(...args))
+  }
+
   expedite(filter: ExpediteFilter): Promise<number> {
     const groups = filter.groups?.map((group) => this.#roots.toStore(group))
     return this.#store.expedite({ ...filter, ...(groups && { groups }) })

@@ -165,6 +165,17 @@ export class SqlJobStore implements JobStore {
     }).then(() => this.get(id))
   }
 
+  async cancel(id: string, error: Parameters<JobStore['cancel']>[1]): Promise<Job | null> {
+    return this.#database.transaction(async (tx) => {
+      const { changes } = await tx.run(
+        `UPDATE jobs SET ${FREE}, status = 'failed', ready = 0, not_before_ms = NULL, error = ?, updated_ms = ?
+         WHERE id = ? AND status NOT IN (${ENDED})`,
+        [JSON.stringify(error), tx.nowMs, id],
+      )
+      return changes === 0 ? null : findJob(tx, 'jobs.id = ?', [id])
+    })
+  }
+
   async expedite(filter: ExpediteFilter): Promise<number> {
     return this.#database.transaction(async (tx) => {
       const count = await expedite(tx, filter)

@@ -53,10 +53,7 @@ function startTicks(pid: number): string | null {
   return statFields(pid)?.[19] ?? null
 }
 
-/**
- * Returns the fields of /proc/<pid>/stat from the third on. The second, the command's name, may contain spaces and
- * parentheses.
- */
+/** Fields of /proc/<pid>/stat from the third on. The second may contain spaces and parentheses. */
 function statFields(pid: number): string[] | null {
   const text = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -5,7 +5,6 @@ export interface LeaseKeeper {
   readonly signal: AbortSignal
   /** Renews at once. */
   beat(): Promise<void>
-  /** Stops the heartbeats. */
   stop(): void
 }
 

@@ -1,10 +1,14 @@
 import { packageMissing } from '../../core/optional-package.js'
 import type { Database, Migration } from '../database/database.js'
 import type { PostgresOptions } from '../database/postgres-database.js'
+import { LEDGER_MIGRATIONS } from '../database/schema.js'
+import { FileNews } from '../file-news.js'
+import { type Ledger, ledgerIn, type SharedLedgerOptions } from '../ledger.js'
+import type { SharedStoreReport } from '../shared-store-report.js'
 import { parseStoreAddress } from './store-address.js'
 
 /** Converts a failed import of the files that need the package pg. */
-export const postgresMissing = packageMissing('ERR_STORE_NOT_INSTALLED', 'A shared store needs', 'pg@8')
+const postgresMissing = packageMissing('ERR_STORE_NOT_INSTALLED', 'A shared store needs', 'pg@8')
 
 /**
  * Opens tables in a PostgreSQL that any number of machines share. The package pg is loaded only here.
@@ -20,4 +24,27 @@ export async function openSharedDatabase(
   const parsed = parseStoreAddress(address)
   const { openPostgresDatabase } = await import('../database/postgres-database.js').catch(postgresMissing)
   return openPostgresDatabase(parsed, migrations, options)
+}
+
+/** Reads the settings and the state of a store's server. @throws as `openSharedDatabase` does */
+export async function inspectSharedStore(address: string): Promise<SharedStoreReport> {
+  const parsed = parseStoreAddress(address)
+  const { inspectPostgres } = await import('../database/inspect-postgres.js').catch(postgresMissing)
+  return inspectPostgres(parsed)
+}
+
+/**
+ * Opens a ledger on PostgreSQL that any number of machines share. Creates its tables if they do not exist.
+ *
+ * @param address see `parseStoreAddress`
+ * @throws as `openSharedDatabase` does
+ */
+export async function openSharedLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
+  const database = await openSharedDatabase(address, LEDGER_MIGRATIONS, { prefix: 'ledger', ...options })
+  try {
+    return { ...(await ledgerIn(database, options)), news: new FileNews(database) }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }

@@ -17,23 +17,14 @@ export interface LearnedLimit {
 export type LimitFacts = Readonly<Record<string, number | string>>
 
 /** Remote refusals and the properties that caused them, so that the next similar file gets a warning. */
-export interface LimitsLearned {
-  /** Stores a limit and keeps only the strictest one for each code and property. */
-  learn(limit: LearnedLimit): Promise<void>
-  /** Limits for which a similar file was refused before. */
-  matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]>
-  /** Deletes limits that a file of these facts disproves, because the service accepted it. */
-  unlearn(service: string, facts: LimitFacts): Promise<void>
-}
-
-/** {@link LimitsLearned} in SQL. */
-export class SqlLimitsLearned implements LimitsLearned {
+export class LimitsLearned {
   readonly #database: Database
 
   constructor({ database }: { readonly database: Database }) {
     this.#database = database
   }
 
+  /** Stores a limit and keeps only the strictest one for each code and property. */
   async learn(limit: LearnedLimit): Promise<void> {
     await this.#database.transaction(async (tx) => {
       const same = (await knownAt(tx, limit.service)).filter(
@@ -51,10 +42,12 @@ export class SqlLimitsLearned implements LimitsLearned {
     })
   }
 
+  /** Limits for which a similar file was refused before. */
   async matching(service: string, facts: LimitFacts): Promise<LearnedLimit[]> {
     return (await knownAt(this.#database, service)).filter((limit) => limitMatches(limit, facts[limit.property]))
   }
 
+  /** Deletes limits that a file of these facts disproves, because the service accepted it. */
   async unlearn(service: string, facts: LimitFacts): Promise<void> {
     for (const limit of await this.matching(service, facts)) await unlearn(this.#database, limit)
   }

@@ -15,39 +15,19 @@ export interface SpendingLimit {
   readonly maxSecondsPerDay: number | null
 }
 
-/**
- * Spending per day (UTC), over all processes. An `id` is one charged process, usually its file id. Every call may be
- * repeated, for example after a crash.
- */
-export interface SpendingLog {
-  /**
-   * Reserves seconds before they are paid for.
-   *
-   * @throws {PrecheckError} `ERR_SPENDING_LIMIT` if the day's limit would be exceeded; nothing is reserved then
-   */
-  reserve(id: string, sec: number, limit: SpendingLimit): Promise<void>
-  /** Records that they are paid for. */
-  commit(id: string): Promise<void>
-  /** Cancels a reservation. Committed seconds stay. */
-  release(id: string): Promise<void>
-  /** Ids of the last days that are reserved, and neither committed nor released. */
-  reserved(): Promise<readonly string[]>
-  /** @param day default today */
-  spent(day?: string): Promise<DaySpending>
-}
-
 /** Number of days in which a reservation is committed or released. */
 const OPEN_DAYS = 4
 const DAY_MS = 24 * 3600 * 1000
 
-/** {@link SpendingLog} in SQL: one limit for all processes of a ledger. */
-export class SqlSpendingLog implements SpendingLog {
+/** Spending per day (UTC), over all processes. An `id` is one charged process. Every call may be repeated. */
+export class SpendingLog {
   readonly #database: Database
 
   constructor({ database }: { readonly database: Database }) {
     this.#database = database
   }
 
+  /** Reserves seconds, or nothing. @throws {PrecheckError} `ERR_SPENDING_LIMIT` if the day's limit is too small */
   async reserve(id: string, sec: number, { maxSecondsPerDay }: SpendingLimit): Promise<void> {
     if (maxSecondsPerDay === null) return this.#reserveAny(id, sec)
     await this.#database.transaction(async (tx) => {
@@ -80,20 +60,24 @@ export class SqlSpendingLog implements SpendingLog {
     )
   }
 
+  /** Records that they are paid for. */
   async commit(id: string): Promise<void> {
     await this.#database.run('UPDATE spending SET committed = 1 WHERE id = ?', [id])
   }
 
+  /** Cancels a reservation. Committed seconds stay. */
   async release(id: string): Promise<void> {
     await this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
   }
 
+  /** Ids of the last days that are reserved, and neither committed nor released. */
   async reserved(): Promise<readonly string[]> {
     const since = dayOf(this.#database.nowMs() - (OPEN_DAYS - 1) * DAY_MS)
     const rows = await this.#database.all('SELECT id FROM spending WHERE committed = 0 AND day >= ?', [since])
     return rows.map(({ id }) => String(id))
   }
 
+  /** @param day default today */
   async spent(day: string = dayOf(this.#database.nowMs())): Promise<DaySpending> {
     return spentOn(this.#database, day)
   }
@@ -113,12 +97,7 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/**
- * Checks in advance that seconds fit into a day's limit.
- *
- * @param spentSec committed and reserved that day
- * @throws {PrecheckError} the error of {@link overLimit}
- */
+/** Checks that seconds fit into a day's limit. @param spentSec of that day @throws as {@link overLimit} */
 export function requireAllowance(spentSec: number, sec: number, maxSecondsPerDay: number): void {
   if (spentSec + sec > maxSecondsPerDay) throw overLimit(spentSec, sec, maxSecondsPerDay)
 }

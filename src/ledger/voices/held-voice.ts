@@ -28,10 +28,7 @@ export interface HoldVoiceOptions {
   readonly leaseMs?: number
 }
 
-/**
- * Claims a voice, and waits while another process holds it. The second process usually finds it `cached` and pays
- * nothing.
- */
+/** Claims a voice. Waits while another process holds it, and then usually finds it `cached` and pays nothing. */
 export async function holdVoice(ledger: VoiceLedger, key: string, options: HoldVoiceOptions = {}): Promise<HeldVoice> {
   const { signal, onWait, pollMs = 500, leaseMs = DEFAULT_LEASE_MS } = options
   let claim = await ledger.claim(key, leaseMs)

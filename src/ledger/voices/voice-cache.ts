@@ -109,7 +109,6 @@ export class VoiceCache {
     return { ...found, path: targetPath }
   }
 
-  /** Deletes the audio of a key. */
   forget(key: string): Promise<void> {
     return this.#attempt(async () => {
       for (const { path } of await entriesOfKey(this.#folder, key)) await rm(path, { force: true })

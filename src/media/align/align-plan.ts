@@ -23,11 +23,7 @@ export function planStretches(sampleCount: number, sampleRate: number): readonly
   )
 }
 
-/**
- * The loudest places of a cut, in case the evenly spread ones are all silent.
- *
- * @param powers mean square of each second of the cut
- */
+/** The loudest places of a cut, in case the spread ones are silent. @param powers mean square of each second */
 export function loudStretches(
   powers: readonly number[],
   sampleCount: number,

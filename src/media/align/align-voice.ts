@@ -18,10 +18,7 @@ export interface VoiceAlignment extends Alignment {
   readonly answer: {
     /** Its samples at the cut's rate and channels, beside its file. */
     readonly pcm: PcmFile
-    /**
-     * Sample of it at which the cut's part begins, without the lag. Above 0 if the service returned the whole file for
-     * a part.
-     */
+    /** Sample at which the cut's part begins, without the lag. Above 0 if the whole file was returned for a part. */
     readonly startSample: number
   }
 }
@@ -173,10 +170,7 @@ function roomFor(ranges: readonly SampleRange[]): Float64Array {
   return new Float64Array(Math.max(0, ...ranges.map(({ startSample, endSample }) => endSample - startSample)))
 }
 
-/**
- * Possible starts of the cut's part in the regenerated audio: its beginning, or the part's own position if the whole
- * file came back.
- */
+/** Possible starts of the cut's part in the regenerated audio: 0, or its position if the whole file came back. */
 function possibleStarts({ range, sampleCount, sampleRate }: CutSound, answerSamples: number): readonly number[] {
   const slack = MOST_LAG_SEC * sampleRate
   const own = range.startSample

@@ -109,10 +109,7 @@ async function* copied(
   }
 }
 
-/**
- * The factor that makes the second as loud as the first. It is 1 if either is silent or if the difference is inaudible,
- * which keeps the bits.
- */
+/** The factor that makes the second as loud as the first; 1, which keeps the bits, if silent or inaudible. */
 function levelRatio(first: Float64Array, second: Float64Array): number {
   const power = (values: Float64Array) => values.reduce((sum, value) => sum + value * value, 0) / values.length
   const [one, other] = [power(first), power(second)]

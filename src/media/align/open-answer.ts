@@ -46,11 +46,7 @@ async function flacFacts(path: string): Promise<AnswerFacts | undefined> {
   }
 }
 
-/**
- * Requires that all of a lossless file was decoded, because its header may promise more than arrived.
- *
- * @throws {VerificationError} `ERR_ANSWER_UNREADABLE`
- */
+/** Requires that all of a lossless file was decoded. @throws {VerificationError} `ERR_ANSWER_UNREADABLE` */
 export function requireWhole(path: string, { codec, durationSec }: AnswerFacts, decodedSec: number): void {
   if (!isLossless(codec) || durationSec === null || decodedSec >= durationSec - ROUNDING_SEC) return
   const lengths = `${decodedSec.toFixed(2)} of ${durationSec.toFixed(2)} s`

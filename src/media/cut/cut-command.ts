@@ -29,11 +29,7 @@ export interface PlannedCut {
 /** Leaves out the source's tags, and the encoder's name and date, so that the same voice gives the same bytes. */
 const NEUTRAL = ['-map_metadata', '-1', '-map_chapters', '-1', '-fflags', '+bitexact', '-flags:a', '+bitexact']
 
-/**
- * Plans each requested cut.
- *
- * @throws UsageError ERR_NO_SUCH_TRACK, ERR_NO_SUCH_CHANNEL, ERR_EMPTY_RANGE
- */
+/** Plans each requested cut. @throws UsageError ERR_NO_SUCH_TRACK, ERR_NO_SUCH_CHANNEL, ERR_EMPTY_RANGE */
 export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): readonly PlannedCut[] {
   return requests.map((request) => {
     const stream = audioStreams(media)[request.audioIndex]

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { JobFailedError, UsageError } from '../../core/errors.js'
+import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
+import { isReadable } from '../ffmpeg/blaming-file.js'
 import {
   type FfmpegCommand,
   type FfmpegRunOptions,
@@ -55,14 +56,19 @@ export async function cutVoice(
   } catch (error) {
     controller.abort(error)
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
-    // ffmpeg cannot decode audio that it cannot name. Nothing has been sent yet.
+    // A file that cannot be decoded is refused here, before anything is sent.
     const [cut] = cuts
-    throw cut && error instanceof JobFailedError && error.code === 'ERR_FFMPEG_FAILED'
-      ? undecodable(media, cut, error)
-      : error
+    throw cut && (await isOfFile(error, media, options.signal)) ? undecodable(media, cut, error) : error
   } finally {
     release()
   }
+}
+
+/** True if ffmpeg cannot decode the audio. It reports some damaged files as a failure of their disk. */
+async function isOfFile(error: unknown, { path }: MediaInfo, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!(error instanceof VoxmuxError)) return false
+  if (error.code === 'ERR_FFMPEG_FAILED') return true
+  return `${error.cause}`.includes(`${path}: Input/output error`) && isReadable(path, signal)
 }
 
 /** Writes the cuts, one reading after another. The loudness is that of a single cut, measured on the way. */

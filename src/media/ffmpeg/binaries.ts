@@ -1,10 +1,22 @@
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { z } from 'zod'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import { startChild } from './child-process.js'
 import { keepNoToolFacts, toolFact } from './tool-memory.js'
-import { OLDEST_FFMPEG, type ToolVersion, toolVersion, toolVersionSchema } from './tool-version.js'
+
+/** Oldest supported version. The argument lists are tested with it. */
+const OLDEST_FFMPEG = '5.1'
+
+/** Its libavutil, which a build between releases (`N-47683-g0e8eb07980`) states too. */
+const OLDEST_LIBAVUTIL = [57, 28] as const
+
+const toolVersionSchema = z.object({
+  /** As printed, such as `5.1.9-0+deb12u1`, `n7.1`, `N-118193-g5f38c82536`. */
+  version: z.string(),
+  isTooOld: z.boolean(),
+})
 
 /** A media tool that ran once successfully. */
 export interface MediaBinary {
@@ -36,11 +48,7 @@ export function findFfmpeg(): Promise<MediaBinary> {
   return findTool('ffmpeg', process.env.VOXMUX_FFMPEG, packagedFfmpeg())
 }
 
-/**
- * Finds a working ffprobe: `VOXMUX_FFPROBE`, PATH, the usual folders.
- *
- * @throws UsageError ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD
- */
+/** Finds ffprobe as {@link findFfmpeg} does. @throws {UsageError} ERR_FFMPEG_MISSING, ERR_FFMPEG_TOO_OLD */
 export function findFfprobe(): Promise<MediaBinary> {
   return findTool('ffprobe', process.env.VOXMUX_FFPROBE, [])
 }
@@ -149,4 +157,16 @@ function fail(tool: Tool, what: string): never {
       `Or set VOXMUX_${tool.toUpperCase()} to the path of a working ${tool}.`,
     ],
   })
+}
+type ToolVersion = Readonly<z.infer<typeof toolVersionSchema>>
+
+/** Parses the output of `ffmpeg -version` or `ffprobe -version`. Undefined for any other program's output. */
+export function toolVersion(printed: string): ToolVersion | undefined {
+  const version = /^ff(?:mpeg|probe) version (\S+)/.exec(printed)?.[1]
+  // The line has the version at compile time, then at run time. The second one counts.
+  const [, major, minor] = /^libavutil\s.*\/\s*(\d+)\.\s*(\d+)\./m.exec(printed) ?? []
+  if (version === undefined || major === undefined) return undefined
+  const [oldestMajor, oldestMinor] = OLDEST_LIBAVUTIL
+  const isOldestMajor = Number(major) === oldestMajor
+  return { version, isTooOld: isOldestMajor ? Number(minor) < oldestMinor : Number(major) < oldestMajor }
 }

@@ -30,7 +30,8 @@ export async function blamingFile<T>(
   }
 }
 
-async function isReadable(path: string, signal: AbortSignal | undefined): Promise<boolean> {
+/** True if every byte of a file can be read. */
+export async function isReadable(path: string, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     for await (const _ of createReadStream(path, { highWaterMark: 1 << 20, ...(signal && { signal }) }));
     return true

@@ -2,13 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable } from 'node:stream'
 import { InterruptedError, TransientError, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
-import { childEnvironment } from './child-environment.js'
 import { LineReader, LineTail } from './line-reader.js'
 
 const TAIL_LINES = 80
 /** Delay between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 2000
 const DEFAULT_STALL_MS = 120_000
+
+/** Variables that a media tool needs to start and to find its libraries and temp folder. All others are withheld. */
+const PASSED_ON = [
+  'PATH',
+  'LD_LIBRARY_PATH',
+  'DYLD_LIBRARY_PATH',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'windir',
+] as const
 
 export interface ChildOptions {
   readonly path: string
@@ -34,9 +45,7 @@ export interface ChildEnd {
 
 export interface RunningChild {
   readonly process: ChildProcess
-  /**
-   * Resolves when the process has ended and its pipes are closed. Rejects on abort, timeout, stall and failed start.
-   */
+  /** Resolves when the process and its pipes have ended. Rejects on abort, timeout, stall and failed start. */
   readonly ended: Promise<ChildEnd>
   /** Ends the process: SIGTERM, then SIGKILL. */
   stop(): void
@@ -47,18 +56,12 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/**
- * Leaves a third of the processor against a process of ordinary niceness. The event loop goes first, and other programs
- * do not starve the tools.
- */
+/** Leaves a third of the processor to the event loop and to others against a process of ordinary niceness. */
 const YIELDING_NICENESS = 5
 
 let doToolsYield = false
 
-/**
- * Lowers the priority of all later tools. For a process that serves others while tools run, and whose event loop must
- * not wait.
- */
+/** Lowers the priority of all later tools: the process serves others while they run. */
 export function lowerToolPriority(): void {
   doToolsYield = true
 }
@@ -210,4 +213,16 @@ function notStarted(path: string, cause: NodeJS.ErrnoException): VoxmuxError {
     cause,
     remedies: ['Run `voxmux doctor --install`, or set VOXMUX_FFMPEG and VOXMUX_FFPROBE to working binaries.'],
   })
+}
+
+/**
+ * The environment of a child that reads untrusted files. It has no credentials, proxies or ffmpeg report settings, and
+ * a plain locale, so that messages can be recognised.
+ */
+function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const kept = PASSED_ON.flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(kept), LC_ALL: 'C', AV_LOG_FORCE_NOCOLOR: '1' }
 }

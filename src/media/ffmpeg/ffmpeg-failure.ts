@@ -14,10 +14,7 @@ interface FailureRule {
   readonly toError: (input: string, options: VoxmuxErrorOptions) => VoxmuxError
 }
 
-/**
- * Messages of ffmpeg and ffprobe for faults that a person can fix, gravest first. The wording dates from 4.x and is the
- * same in 7.
- */
+/** Messages of ffmpeg and ffprobe for faults that a person can fix, gravest first. Same wording from 4 to 7. */
 const RULES: readonly FailureRule[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/i,
@@ -97,11 +94,7 @@ const RULES: readonly FailureRule[] = [
   },
 ]
 
-/**
- * Turns a failed ffmpeg or ffprobe into a typed error.
- *
- * @param input the file being processed, as the user knows it
- */
+/** Turns a failed ffmpeg or ffprobe into a typed error. @param input the file being processed, as the user knows it */
 export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
   const said = redactText(end.stderrTail)
   const options = { input, cause: new Error(`${describeEnd(end)}: ${said.slice(-2000)}`) }

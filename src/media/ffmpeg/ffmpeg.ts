@@ -4,7 +4,12 @@ import type { VoxmuxError } from '../../core/errors.js'
 import { findFfmpeg } from './binaries.js'
 import { type ChildEnd, type RunningChild, startChild } from './child-process.js'
 import { ffmpegFailure } from './ffmpeg-failure.js'
-import { progressOf } from './ffmpeg-progress.js'
+
+const EMPTY_RING: TextRing = { get: () => '' }
+
+/** Keys of `-progress`, one per line. No other output of ffmpeg looks like `key=value` without a space. */
+const PROGRESS_LINE =
+  /^(frame|fps|stream_\d+_\d+_\w+|bitrate|total_size|out_time_us|out_time_ms|out_time|dup_frames|drop_frames|speed|progress)=\s*(\S*)\s*$/
 
 export interface FfmpegInput {
   /** `file:<path>` (see `fileUrl`), a filter source with `-f lavfi`, or a stream for stdin (one at most). */
@@ -60,10 +65,7 @@ export interface FfmpegResult {
   readonly stderrLines: readonly string[]
 }
 
-/**
- * Internal steps of fluent-ffmpeg that are replaced: it reads capabilities wrongly on ffmpeg 7, and spawns with our
- * secrets.
- */
+/** Replaced internals of fluent-ffmpeg: it misreads capabilities of ffmpeg 7, and spawns with our secrets. */
 interface FluentInternals {
   _getArguments(): string[]
   _checkCapabilities(done: (error: null) => void): void
@@ -131,8 +133,11 @@ async function execute(
   onStarted: (child: RunningChild) => void,
 ): Promise<FfmpegResult> {
   const source = command.inputs.map(({ url }) => url).find((url) => typeof url !== 'string')
+  // An error before ffmpeg starts would end the process, because nothing listens for it yet.
+  source?.on('error', () => {})
   try {
     const binary = await findFfmpeg()
+    if (source?.errored) throw source.errored
     return await runFluent(buildFluent(command), binary.path, options, onStarted)
   } finally {
     source?.destroy()
@@ -147,8 +152,8 @@ function runFluent(
 ): Promise<FfmpegResult> {
   return new Promise((resolve, reject) => {
     let result: FfmpegResult | undefined
+    let child: RunningChild | undefined
     internals(command)._spawnFfmpeg = (args, _options, started, ended) => {
-      let child: RunningChild
       try {
         child = startChild({
           path,
@@ -175,12 +180,21 @@ function runFluent(
       )
     }
     command.once('end', () => result && resolve(result))
-    command.once('error', (error: Error & { inputStreamError?: Error }) => reject(error.inputStreamError ?? error))
+    command.once('error', (error: Error & { inputStreamError?: Error }) => {
+      const { inputStreamError: fault } = error
+      if (fault && child) endUnfed(child).then(() => reject(fault))
+      else reject(fault ?? error)
+    })
     command.run()
   })
 }
 
-const EMPTY_RING: TextRing = { get: () => '' }
+/** Ends a child whose input broke off: its reading resumes after SIGTERM, so it would wait for more without an end. */
+async function endUnfed({ process, ended, stop }: RunningChild): Promise<void> {
+  process.stdin?.destroy()
+  stop()
+  await ended.catch(() => {})
+}
 
 function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
   return end.exitCode === 0 ? null : ffmpegFailure(end, input)
@@ -233,4 +247,13 @@ function commonOptions(readsStdin: boolean, given: readonly string[]): readonly 
 
 function internals(command: fluent.FfmpegCommand): FluentInternals {
   return command as unknown as FluentInternals
+}
+
+/** Parses a line of `-progress`. Undefined for any other line; a null `outTimeSec` if it has no time */
+function progressOf(line: string): { readonly outTimeSec: number | null } | undefined {
+  const match = PROGRESS_LINE.exec(line)
+  if (!match) return undefined
+  const [, key, value] = match
+  const micros = key === 'out_time_us' ? Number(value) : Number.NaN
+  return { outTimeSec: Number.isFinite(micros) ? Math.max(0, micros / 1e6) : null }
 }

@@ -45,11 +45,7 @@ export async function ffprobe<T>(
   })
 }
 
-/**
- * Runs ffprobe and passes on each line, for output that grows with the file, such as one line per packet.
- *
- * @throws the typed errors of {@link ffmpegFailure}
- */
+/** Passes on each line of ffprobe, for output that grows with the file. @throws as {@link ffmpegFailure} */
 export async function ffprobeLines(
   path: string,
   args: readonly string[],

@@ -75,8 +75,10 @@ function slidingProducts(reference: Float64Array, signal: Float64Array, count: n
   transform(fft, padded, signal.subarray(0, reference.length + count - 1), spectrum)
   transform(fft, padded, reference, other)
   for (let at = 0; at < spectrum.length; at += 2) {
-    const [re, im] = [spectrum[at] as number, spectrum[at + 1] as number]
-    const [otherRe, otherIm] = [other[at] as number, other[at + 1] as number]
+    const re = spectrum[at] as number
+    const im = spectrum[at + 1] as number
+    const otherRe = other[at] as number
+    const otherIm = other[at + 1] as number
     spectrum[at] = re * otherRe + im * otherIm
     spectrum[at + 1] = im * otherRe - re * otherIm
   }
@@ -86,18 +88,18 @@ function slidingProducts(reference: Float64Array, signal: Float64Array, count: n
   return products
 }
 
-function transform(fft: FFT, padded: number[], signal: Float64Array, out: number[]): void {
-  for (let index = 0; index < padded.length; index++)
-    padded[index] = index < signal.length ? (signal[index] as number) : 0
+function transform(fft: FFT, padded: Float64Array, signal: Float64Array, out: Float64Array): void {
+  padded.set(signal)
+  padded.fill(0, signal.length)
   fft.realTransform(out, padded)
   fft.completeSpectrum(out)
 }
 
 interface Workbench {
   readonly fft: FFT
-  readonly padded: number[]
-  readonly spectrum: number[]
-  readonly other: number[]
+  readonly padded: Float64Array
+  readonly spectrum: Float64Array
+  readonly other: Float64Array
 }
 
 const workbenches = new Map<number, Workbench>()
@@ -110,9 +112,8 @@ function workbenchOf(length: number): Workbench {
   const size = 2 ** Math.ceil(Math.log2(Math.max(length, 4)))
   const known = workbenches.get(size)
   if (known) return known
-  const fft = new FFT(size)
-  const complex = () => fft.createComplexArray() as number[]
-  const made = { fft, padded: new Array<number>(size).fill(0), spectrum: complex(), other: complex() }
+  const complex = () => new Float64Array(2 * size)
+  const made = { fft: new FFT(size), padded: new Float64Array(size), spectrum: complex(), other: complex() }
   workbenches.set(size, made)
   return made
 }

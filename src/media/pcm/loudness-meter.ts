@@ -80,7 +80,6 @@ export class LoudnessMeter {
     }
   }
 
-  /** The measurement so far. */
   result(): Loudness {
     const tail = this.#tail
     // The last samples wait for their successors; until then silence stands for these.

@@ -12,7 +12,6 @@ export async function measureLoudness(stream: PcmStream): Promise<Loudness> {
 
 /** A stream that is measured while another reader consumes it. */
 export interface MeteredPcm {
-  /** The same samples. */
   readonly stream: PcmStream
   /** The measurement of the latest reading of {@link stream} so far; null before any. */
   loudness(): Loudness | null

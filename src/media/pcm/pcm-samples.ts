@@ -1,9 +1,6 @@
 import { type SampleType, sampleBytes } from './pcm.js'
 
-/**
- * Interleaved samples as numbers with full scale at ±1: `s16 / 2^15`, `s32 / 2^31`, floats unchanged. Exact for every
- * type. Reuses `out` if it is long enough.
- */
+/** Interleaved samples at a full scale of ±1, exact for every type. Reuses `out` if it is long enough. */
 export function readSamples(bytes: Buffer, sample: SampleType, out?: Float64Array): Float64Array {
   const values = valuesOf(bytes, sample)
   const target = out && out.length >= values.length ? out.subarray(0, values.length) : new Float64Array(values.length)

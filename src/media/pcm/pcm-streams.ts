@@ -28,10 +28,7 @@ export async function* wholeFrames(source: AsyncIterable<Buffer>, frame: number)
   }
 }
 
-/**
- * Exactly `sampleCount` samples of a source from its sample `startSample` on. Samples before its start (negative) and
- * after its end are silence.
- */
+/** `sampleCount` samples of a source from `startSample` on. Before its start and after its end is silence. */
 export function slicePcm(source: PcmStream, startSample: number, sampleCount: number): PcmStream {
   const { format } = source
   const frame = frameBytes(format)

@@ -10,7 +10,10 @@ export function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): re
 }
 
 /** Names the channels without moving any, because raw PCM has only their number. */
-export function layoutFilters({ channels, channelLayout }: PcmFormat): readonly string[] {
+export function layoutFilters({
+  channels,
+  channelLayout,
+}: Pick<PcmFormat, 'channels' | 'channelLayout'>): readonly string[] {
   if (channelLayout === defaultChannelLayout(channels) || /^\d+ channels/.test(channelLayout)) return []
   const same = Array.from({ length: channels }, (_, channel) => `${channel}`).join('|')
   return [`channelmap=map=${same}:channel_layout=${channelLayout}`]

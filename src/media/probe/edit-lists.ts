@@ -29,11 +29,7 @@ export function editLists(tracks: readonly MovieTrack[]): EditLists {
     : { kind: 'plain', pictures: pictures ?? parts }
 }
 
-/**
- * Requires that ffmpeg can copy the pictures of a file. A writer that keeps the bytes of the file keeps its edit lists.
- *
- * @throws {PrecheckError} `ERR_EDIT_LIST`
- */
+/** Requires that ffmpeg can copy the pictures of a file: edit lists. @throws {PrecheckError} `ERR_EDIT_LIST` */
 export function requireCopyablePictures({ path, editedPictures }: Pick<MediaInfo, 'path' | 'editedPictures'>): void {
   if (editedPictures !== undefined) throw complexEdits(path, editedPictures)
 }

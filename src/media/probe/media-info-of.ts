@@ -9,7 +9,7 @@ export function isLossless(codec: string | null): boolean {
   return codec !== null && LOSSLESS.test(codec)
 }
 
-/** Translates ffprobe's output into {@link MediaInfo}. */
+/** Translates ffprobe's output into {@link MediaInfo}. @param encryptedIds numbers of the tracks that need a key */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
   file: Pick<
@@ -23,6 +23,7 @@ export function mediaInfoOf(
     | 'isFragmented'
     | 'editedPictures'
   >,
+  encryptedIds: ReadonlySet<number>,
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer
@@ -33,7 +34,7 @@ export function mediaInfoOf(
     durationSec: length(format.duration),
     bitRate: format.bit_rate,
     tags: format.tags,
-    streams: answer.streams.map((raw) => streamOf(raw, () => audioIndex++)),
+    streams: answer.streams.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++)),
     ...(answer.programs.length > 0 ? { programs: answer.programs.map(programOf) } : {}),
     chapters: answer.chapters.map((chapter) => ({
       startSec: chapter.start_time ?? 0,
@@ -52,7 +53,7 @@ function programOf({ program_id, pmt_pid, tags }: FfprobeAnswer['programs'][numb
   return { id: program_id, pmtPid: pmt_pid, name: tag(tags, 'service_name'), provider: tag(tags, 'service_provider') }
 }
 
-function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
+function streamOf(raw: RawStream, encryptedIds: ReadonlySet<number>, nextAudioIndex: () => number): StreamInfo {
   const language = tag(raw.tags, 'language')
   const base = {
     index: raw.index,
@@ -74,7 +75,14 @@ function streamOf(raw: RawStream, nextAudioIndex: () => number): StreamInfo {
   }
   switch (raw.codec_type) {
     case 'audio':
-      return { ...base, ...audioPart(raw), kind: 'audio', audioIndex: nextAudioIndex() }
+      return {
+        ...base,
+        ...audioPart(raw),
+        kind: 'audio',
+        audioIndex: nextAudioIndex(),
+        // ffmpeg tells the key of a track in Matroska by this tag.
+        ...(encryptedIds.has(raw.id ?? 0) || raw.tags.enc_key_id !== undefined ? { isEncrypted: true } : {}),
+      }
     case 'video':
       return { ...base, ...videoPart(raw), kind: 'video' }
     case 'subtitle':

@@ -20,7 +20,7 @@ const WANTED: Readonly<Record<string, readonly string[]>> = {
   edts: ['elst'],
   mdia: ['mdhd', 'hdlr', 'minf'],
   minf: ['stbl'],
-  stbl: ['stts', 'ctts'],
+  stbl: ['stsd', 'stts', 'ctts'],
 }
 
 /** The index tables of an mp4 or mov that time and name its tracks, wherever the index is. Empty for any other file. */

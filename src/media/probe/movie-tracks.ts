@@ -24,7 +24,12 @@ export interface MovieTrack {
   readonly runs: readonly { readonly count: number; readonly ticks: number }[]
   /** Ticks between decoding and showing the first sample. Null if samples are shown in decoding order. */
   readonly firstShift: number | null
+  /** Some samples cannot be decoded without a key. */
+  readonly isEncrypted: boolean
 }
+
+/** Formats of sound that Common Encryption, FairPlay and Audible protect. */
+const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'aavd'])
 
 /** Reads the tracks of an mp4 or mov from its index. Empty for any other file. */
 export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {
@@ -38,7 +43,7 @@ export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<
       tracks[track].set(box.type, body)
     }
   }
-  return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, ticksOf(movieHead))] : []))
+  return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, numberAfterTimes(movieHead))] : []))
 }
 
 /** True if packets of sound may be far apart: the samples are in fragments, or one lasts that long. */
@@ -56,9 +61,9 @@ export function isFragmented(tracks: readonly MovieTrack[]): boolean {
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
   const shifts = entries(tables.get('ctts'), 8)
   return {
-    id: idOf(tables.get('tkhd')),
+    id: numberAfterTimes(tables.get('tkhd')),
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
-    ticksPerSec: ticksOf(tables.get('mdhd')),
+    ticksPerSec: numberAfterTimes(tables.get('mdhd')),
     movieTicksPerSec,
     edits: editsOf(tables.get('elst')),
     runs: entries(tables.get('stts'), 8).map((entry) => ({
@@ -66,17 +71,22 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
       ticks: entry.readUInt32BE(4),
     })),
     firstShift: shifts[0]?.readInt32BE(4) ?? null,
+    isEncrypted: sampleFormats(tables.get('stsd')).some((format) => ENCRYPTED.has(format)),
   }
 }
 
-/** The ticks in the header of a movie or track, after two times of 4 or 8 bytes. */
-function ticksOf(head: Buffer | undefined): number {
-  const at = head?.[0] === 1 ? 20 : 12
-  return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
+/** The four letters of each sample description. */
+function sampleFormats(list: Buffer = Buffer.alloc(0)): readonly string[] {
+  const formats: string[] = []
+  for (let at = 8; at + 8 <= list.length; ) {
+    formats.push(list.toString('latin1', at + 4, at + 8))
+    at += Math.max(8, list.readUInt32BE(at))
+  }
+  return formats
 }
 
-/** The number in the header of a track, after the same two times. */
-function idOf(head: Buffer | undefined): number {
+/** The ticks of a movie or track, or the number of a track: both follow two times of 4 or 8 bytes. */
+function numberAfterTimes(head: Buffer | undefined): number {
   const at = head?.[0] === 1 ? 20 : 12
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
 }

@@ -12,12 +12,17 @@ import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
-import { isText } from './is-text.js'
+import { formatBehindTags } from './format-behind-tags.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
+import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
+
+/** Control characters that no text has. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
 export interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
@@ -39,7 +44,10 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     const head = await readAt(file, 0, HEAD_BYTES)
     const movie = await movieTracks(file, sizeBytes)
     const edits = editLists(movie)
-    const readOptions = edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []
+    const readOptions = [
+      ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
+      ...(await formatBehindTags(file, sizeBytes)),
+    ]
     const show = [
       ...readOptions,
       '-show_format',
@@ -66,16 +74,12 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     const clock = movie.some(mayJump) ? { mayJump: true } : {}
     const fragments = isFragmented(movie) ? { isFragmented: true } : {}
     const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
-    return mediaInfoOf(answer, {
-      path: absolute,
-      sizeBytes,
-      container,
-      readOptions,
-      ...loudness,
-      ...clock,
-      ...fragments,
-      ...pictures,
-    })
+    const media = mediaInfoOf(
+      answer,
+      { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...fragments, ...pictures },
+      new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
+    )
+    return container === 'ogg' ? await onSound(media) : media
   } finally {
     await file.close()
   }
@@ -139,13 +143,16 @@ function unsupported(path: string, formatName: string): PrecheckError {
   )
 }
 
-/**
- * True if a Broadcast WAV states its loudness. Those figures of the bext chunk describe only the original audio.
- *
- * @param file an open RIFF, RF64 or BW64 file
- */
+/** True if a Broadcast WAV states its loudness, in figures of the original audio. @param file open */
 async function statesLoudness(file: FileHandle): Promise<boolean> {
   const bext = (await waveChunks(file)).find(({ id }) => id === 'bext')
   if (!bext || bext.size < BEXT_LOUDNESS_END) return false
   return hasLoudness(await readAt(file, bext.at + 8, BEXT_LOUDNESS_END))
+}
+
+/** True if the first bytes of a file are UTF-8 text, such as a web page, a subtitle or an error message. */
+function isText(head: Buffer): boolean {
+  // The last character may be cut.
+  const text = new TextDecoder().decode(head, { stream: true })
+  return text !== '' && !text.includes('\ufffd') && !CONTROL.test(text)
 }

@@ -1,4 +1,5 @@
 import { PrecheckError } from '../../core/errors.js'
+import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
@@ -32,8 +33,9 @@ export function needsWalk({ container, mayJump }: MediaInfo, { bitRate, codec, c
 /**
  * Walks through the packets of a track.
  *
- * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time; ERR_CLOCK_JUMPS if a
- * gap is too long to fill
+ * @throws PrecheckError ERR_UNREADABLE if it has no packets
+ * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time
+ * @throws PrecheckError ERR_CLOCK_JUMPS if a gap is too long to fill
  */
 export async function walkTrack(
   media: MediaInfo,
@@ -48,6 +50,9 @@ export async function walkTrack(
     (line) => tally.take(line),
     { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
   )
+  if (tally.bytes === 0) {
+    throw unreadable(`Audio track ${stream.audioIndex} of ${media.path} holds no sound`, { input: media.path })
+  }
   const walk = tally.result()
   const track = `audio track ${stream.audioIndex} of ${media.path}`
   if (tally.aheadSec > MOST_AHEAD_SEC) throw clockJumps(track, media.path, { kind: 'ahead', bySec: tally.aheadSec })
@@ -61,7 +66,8 @@ export async function walkTrack(
         errorCode: -2,
         errorName: 'CorruptedFile',
         remedies: [
-          'Give it one clock first, for example `ffmpeg -i in -c copy -fflags +genpts+igndts out.mkv`, or take its parts by themselves.',
+          'Give its sound one clock first, for example `ffmpeg -i in -map 0 -c copy -c:a flac -af asetpts=STARTPTS+N/SR/TB out.mkv`, and check its sync.',
+          'If recordings were joined, take each of them by itself.',
         ],
       },
     )
@@ -71,7 +77,7 @@ export async function walkTrack(
 
 /** Adds up packets as they come. */
 class PacketTally {
-  #bytes = 0
+  bytes = 0
   #firstSec: number | null = null
   #endSec: number | null = null
   #overlapSec = 0
@@ -83,7 +89,7 @@ class PacketTally {
   take(line: string): void {
     const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
     if (size === undefined) return
-    this.#bytes += Number(size)
+    this.bytes += Number(size)
     const startSec = Number(pts)
     if (!Number.isFinite(startSec)) return
     this.#firstSec ??= startSec
@@ -102,7 +108,7 @@ class PacketTally {
   result(): TrackWalk {
     const lengthSec = this.#firstSec === null || this.#endSec === null ? 0 : this.#endSec - this.#firstSec
     return {
-      bitRate: lengthSec > 0.5 ? (8 * this.#bytes) / lengthSec : null,
+      bitRate: lengthSec > 0.5 ? (8 * this.bytes) / lengthSec : null,
       overlapSec: this.#overlapSec,
       firstOverlapSec: this.#firstOverlapSec,
     }

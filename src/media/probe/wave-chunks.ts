@@ -124,11 +124,7 @@ function places(): readonly number[] {
   return Array.from({ length: FIGURES }, (_, place) => LOUDNESS_AT + 2 * place)
 }
 
-/**
- * Number of samples of a FLAC or WAV/RF64 file, from its header.
- *
- * @returns null for other files and if the header does not contain it
- */
+/** Number of samples that the header of a FLAC or WAV/RF64 file states; null without one. */
 export async function waveSampleCount(file: FileHandle): Promise<number | null> {
   const head = await readAt(file, 0, 26)
   const magic = head.toString('latin1', 0, 4)

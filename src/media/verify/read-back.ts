@@ -1,6 +1,7 @@
 import type { VoxmuxError } from '../../core/errors.js'
 import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
+import { channelWeight } from '../pcm/channel-weight.js'
 import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { clockedInput, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
 import type { SampleRange } from '../voice-cut.js'
@@ -9,10 +10,9 @@ import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
-import type { SyncPlace, SyncPlaceName, SyncSample } from '../write/remux/sync-reference.js'
+import { type SyncPlace, type SyncPlaceName, type SyncSample, syncReach } from '../write/remux/sync-reference.js'
 import { errorPower } from '../write/splice/measure-joint.js'
 import { matchStreams } from './match-streams.js'
-import { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
 
 /** New audio as decoded from the output. */
@@ -35,8 +35,6 @@ export interface ReadBack {
   readonly tracks: readonly TrackReadBack[]
 }
 
-/** Search range on each side of the expected place. */
-const SEARCH_SEC = 0.1
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
 
@@ -70,8 +68,9 @@ export async function readBack(
   // Awaited at the end. A fault of a voice must not leave it unhandled.
   proved?.catch(() => {})
   for (const [place, voice] of result.voices.entries()) {
+    const moved = pictureMoved(plan, output, voice.format.sampleRate)
     const decode = async (globalOptions: readonly string[]) => {
-      const windows = windowsOf(voice)
+      const windows = windowsOf(voice, moved)
       for (const section of sectionsOf(voice) ?? [null]) {
         const { clock, filter } = decoding(plan, output, voice, section)
         const { stdout, done } = streamFfmpeg(
@@ -98,8 +97,7 @@ export async function readBack(
       if (plan.writing.kind === 'remux' || error.exitCode === 130 || error.exitCode === 4) throw error
       return decode([])
     })
-    const moved = pictureMoved(plan, output, voice.format.sampleRate)
-    const found = places(voice, windows, moved)
+    const found = places(voice, windows)
     tracks.push({
       audioIndex: voice.audioIndex,
       sampleCount: windows.sampleCount - moved,
@@ -107,7 +105,7 @@ export async function readBack(
       lost: found.flatMap(({ at, offsetSamples }, index) =>
         offsetSamples === null && isHeard(voice.syncSamples[index]) ? [at] : [],
       ),
-      unlike: unlikeProbes(voice, windows, moved),
+      unlike: unlikeProbes(voice, windows),
     })
   }
   await proved
@@ -123,7 +121,7 @@ function sectionsOf({ splice }: MuxedVoice): readonly SampleRange[] | null {
 function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: SampleRange | null) {
   const stream = newStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
   const { sampleRate, channels } = voice.format
-  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join('+')
+  const sum = Array.from({ length: channels }, (_, channel) => `${channelWeight(channel)}*c${channel}`).join('+')
   const fromSample = section?.startSample ?? 0
   const clock = { startSec: output.startSec, sampleRate, fromSample }
   const placed = fileClockFilters(clock, { kind: 'all' }, section ? rangeFrom(section, fromSample) : undefined)
@@ -133,8 +131,16 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
   return { clock, filter: `[0:${index}]${filters.join(',')}[mono]` }
 }
 
-function windowsOf(voice: MuxedVoice): SyncWindows {
-  return new SyncWindows([...voice.syncSamples, ...probesOf(voice)], Math.round(SEARCH_SEC * voice.format.sampleRate))
+/** The windows of all blocks and probes, at the places where the output must have them. */
+function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
+  const around = 2 * syncReach(voice.format.sampleRate)
+  return new SyncWindows([
+    ...voice.syncSamples.map(({ atSample, values }) => ({
+      from: atSample + moved,
+      length: Math.max(0, values.length - around),
+    })),
+    ...probesOf(voice).map(({ atSample, values }) => ({ from: atSample + moved, length: values.length })),
+  ])
 }
 
 /**
@@ -147,13 +153,17 @@ function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): num
   return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
 }
 
-function places(voice: MuxedVoice, windows: SyncWindows, moved: number): readonly SyncPlace[] {
-  const reach = Math.round(SEARCH_SEC * voice.format.sampleRate)
+/**
+ * Finds the decoded blocks in the fed sound. Every lag then explains the same decoded samples. The noise of the encoder
+ * differs from place to place, but it cannot make one period of a tone look better than another.
+ */
+function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
+  const reach = syncReach(voice.format.sampleRate)
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const { lag, match } = nearestWaveformPeak(correlate(sample.values, windows.window(place), reach), moved)
+    const { lag, match } = nearestWaveformPeak(correlate(windows.window(place), sample.values, reach), 0)
     // Broken floats give a match of NaN, which fails this comparison.
-    const offsetSamples = match >= LEAST_MATCH ? lag - moved : null
+    const offsetSamples = match >= LEAST_MATCH ? 0 - lag : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
 }
@@ -162,15 +172,52 @@ function probesOf({ splice }: MuxedVoice) {
   return splice?.kind === 'spliced' ? splice.probes : []
 }
 
-function unlikeProbes(voice: MuxedVoice, windows: SyncWindows, moved: number): readonly number[] {
-  const first = Math.round(SEARCH_SEC * voice.format.sampleRate) + moved
-  return probesOf(voice).flatMap(({ atSample, values, mostError }, place) => {
-    const decoded = windows.window(voice.syncSamples.length + place).subarray(first, first + values.length)
+function unlikeProbes(voice: MuxedVoice, windows: SyncWindows): readonly number[] {
+  return probesOf(voice).flatMap(({ atSample, values, mostError }, place) =>
     // NaN fails.
-    return errorPower(values, decoded) <= mostError ? [] : [atSample]
-  })
+    errorPower(values, windows.window(voice.syncSamples.length + place)) <= mostError ? [] : [atSample],
+  )
 }
 
 function isHeard(sample: SyncSample | undefined): boolean {
   return sample !== undefined && sample.values.length > 0
+}
+
+/** Collects some parts of a mono stream of 32-bit floats. */
+class SyncWindows {
+  readonly #windows: readonly { readonly from: number; readonly values: Float64Array }[]
+  #rest: Buffer = Buffer.alloc(0)
+  /** Samples up to the end of what was pushed. */
+  sampleCount = 0
+
+  constructor(parts: readonly { readonly from: number; readonly length: number }[]) {
+    this.#windows = parts.map(({ from, length }) => ({ from, values: new Float64Array(length) }))
+  }
+
+  /** Samples of the part at that place; zeros after the end of the stream. */
+  window(place: number): Float64Array {
+    return this.#windows[place]?.values ?? new Float64Array(0)
+  }
+
+  /** The next samples are those of a section that begins there. */
+  begin(startSample: number): void {
+    this.sampleCount = startSample
+    this.#rest = Buffer.alloc(0)
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
+    const count = Math.floor(bytes.length / 4)
+    for (const { from, values } of this.#windows) {
+      const first = Math.max(from, this.sampleCount)
+      const end = Math.min(from + values.length, this.sampleCount + count)
+      for (let at = first; at < end; at++) {
+        const value = bytes.readFloatLE((at - this.sampleCount) * 4)
+        // One broken float (NaN, infinity) in the window would make the whole correlation NaN.
+        values[at - from] = Number.isFinite(value) ? value : 0
+      }
+    }
+    this.sampleCount += count
+    this.#rest = bytes.subarray(count * 4)
+  }
 }

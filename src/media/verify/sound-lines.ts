@@ -1,27 +1,24 @@
+import { z } from 'zod'
+
+const figure = z.number().nullable()
+
 /** Figures of one audio track by ffmpeg's meters. A figure is null if the track has too little sound for it. */
-export interface MeasuredSound {
-  /** LUFS, gated by ITU-R BS.1770-4. */
-  readonly integratedLufs: number | null
-  /** LU (EBU Tech 3342). Null for less than 30 s, which has too few values for it (EBU R 128 s1). */
-  readonly rangeLu: number | null
-  /** Highest loudness of 400 ms, in LUFS. */
-  readonly momentaryMaxLufs: number | null
-  /** Highest loudness of 3 s, in LUFS. */
-  readonly shortTermMaxLufs: number | null
-  /** dBTP. */
-  readonly truePeakDbtp: number | null
-  /** LUFS of the seconds with a voice, without a relative gate (ITU-R BS.1770-1). Null if they are not known. */
-  readonly dialogueLufs: number | null
-  /** Share of the seconds with a voice, 0 to 1. Null if they are not known. */
-  readonly voiceShare: number | null
-  /** Seconds of silence, and the longest of it. Shorter ones than a second do not count. */
-  readonly silenceSec: number
-  readonly longestSilenceSec: number
-  /** Mean phase correlation of the two channels, from -1 (opposite) to 1 (equal). Null for other channels than two. */
-  readonly phase: number | null
-  /** Seconds in which the two channels oppose each other. Null for other channels than two. */
-  readonly outOfPhaseSec: number | null
-}
+export const measuredSoundSchema = z.object({
+  integratedLufs: figure.meta({ description: 'Integrated loudness (ITU-R BS.1770-4) in LUFS; null for silence.' }),
+  rangeLu: figure.meta({ description: 'Loudness range (EBU Tech 3342); null for less than 30 s.' }),
+  momentaryMaxLufs: figure.meta({ description: 'Highest loudness of 400 ms.' }),
+  shortTermMaxLufs: figure.meta({ description: 'Highest loudness of 3 s; null for less sound.' }),
+  truePeakDbtp: figure.meta({ description: 'Highest true peak of all channels; null for digital silence.' }),
+  dialogueLufs: figure.meta({
+    description: 'Loudness of the seconds with a voice, without a relative gate; null if the standard does not use it.',
+  }),
+  voiceShare: figure.meta({ description: 'Share of the seconds with a voice, 0 to 1; null if not measured.' }),
+  silenceSec: z.number().meta({ description: 'Seconds of silence: below -60 dBFS for a second or more.' }),
+  longestSilenceSec: z.number(),
+  phase: figure.meta({ description: 'Mean correlation of two channels, -1 to 1; null for other channels than two.' }),
+  outOfPhaseSec: figure.meta({ description: 'Seconds with a correlation below 0; null for other channels than two.' }),
+})
+export type MeasuredSound = Readonly<z.infer<typeof measuredSoundSchema>>
 
 /** Blocks quieter than this never count (LUFS). */
 const ABSOLUTE_GATE = -70
@@ -57,10 +54,7 @@ export class SoundLines {
   #isSummary = false
   #summaryPeak: number | null = null
 
-  /**
-   * @param voiced true for each second of the file's clock with a voice; null if that is not known
-   * @param startSec timestamp of the file's zero
-   */
+  /** @param voiced for each second of the file's clock; null if unknown @param startSec of the file's zero */
   constructor(voiced: readonly boolean[] | null, startSec: number) {
     this.#voiced = voiced
     this.#startSec = startSec

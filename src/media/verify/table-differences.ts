@@ -13,11 +13,7 @@ const START_TOLERANCE_SEC = 0.0021
 /** A duration may end on a whole frame of a lossy codec or of the video. */
 const DURATION_TOLERANCE_SEC = 0.25
 
-/**
- * Lists the facts in the output's tables that differ from the plan; empty if all match.
- *
- * @param voiceSec lengths of the new voices, on the file's clock
- */
+/** The facts in the output's tables that differ from the plan. @param voiceSec lengths on the file's clock */
 export function tableDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonly number[]): readonly string[] {
   const written = writtenStreams(plan)
   if (output.streams.length < written.length) {
@@ -59,10 +55,7 @@ function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): bo
   return Math.abs(made.startSec - stream.input.startSec - anchor) > START_TOLERANCE_SEC
 }
 
-/**
- * Seconds by which the output's timestamps are later than the input's, measured on the first copied video, else audio.
- * Null if no such stream was copied.
- */
+/** Seconds by which the output is later, by its first copied video, else audio; null if none was copied. */
 export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null {
   const copied = plan.streams.filter(({ fate }) => fate === 'copied')
   const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)

@@ -165,7 +165,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
   },
   wmv: ASF,
-  wma: { ...ASF, extension: 'wma', soundOnly: true, covers: 'stream' },
+  wma: { ...ASF, extension: 'wma', soundOnly: true },
   wav: {
     ...SOUND,
     muxer: 'wav',

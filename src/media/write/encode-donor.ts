@@ -93,11 +93,7 @@ function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
   return `pcm_${muxer}` === codec
 }
 
-/**
- * Encodes a voice into a side file, once and with the planned codec.
- *
- * @returns the exact arguments of each ffmpeg process
- */
+/** Encodes a voice into a side file with the planned codec. @returns the exact arguments of each ffmpeg process */
 export async function encodeDonor(
   feed: VoiceFeed,
   encoding: AudioEncoding,

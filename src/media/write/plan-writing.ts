@@ -62,7 +62,8 @@ export async function planOutput(media: MediaInfo, options: PlanOutputOptions): 
   for (const { encoding, input } of newStreams(plan)) {
     const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
     if (!encoding.codec.startsWith('pcm_')) {
-      await proveEncoder(encoding, { sampleRate: input.sampleRate, channels }, options.signal)
+      const channelLayout = channels === input.channels ? input.channelLayout : null
+      await proveEncoder(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, options.signal)
     }
   }
   return plan

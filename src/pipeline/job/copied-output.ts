@@ -1,22 +1,14 @@
 import { constants } from 'node:fs'
 import { copyFile, open, stat } from 'node:fs/promises'
 import { VerificationError } from '../../core/errors.js'
-import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity } from '../file-identity.js'
 import { bareReceipt } from '../output/bare-receipt.js'
 import type { Receipt } from '../output/receipt.js'
-import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { Attempt } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
+import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
-
-export interface CopiedOutputOptions {
-  readonly settings: JobSettings
-  readonly recipeHash: string
-  readonly inputSha256: string
-  readonly context: PipelineContext
-}
 
 /**
  * Copies an input that needs nothing to the part file, byte for byte, with a receipt that says why nothing was sent.
@@ -27,7 +19,7 @@ export async function copiedOutput(
   plan: JobPlan,
   reason: string,
   { bench, signal, onProgress, job }: Attempt,
-  { settings, recipeHash, inputSha256, context }: CopiedOutputOptions,
+  { settings, recipeHash, inputSha256, context }: Omit<SigningFacts, 'pieces'>,
 ): Promise<AssembledOutput> {
   const { media, output } = plan
   await copyFile(media.path, bench.part, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Recipe } from '../../config/preset-schema.js'
 import { linkedAbort } from '../../core/linked-abort.js'
@@ -9,6 +9,7 @@ import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
 import { assembleTrack } from '../output/assemble-track.js'
 import { existingOutput } from '../output/existing-output.js'
 import { requireWritableFolder } from '../output/part-file.js'
+import { LOSSY_RESERVE_DB, MOST_ENCODED_AGAIN, missingReserveDb, peakNotes } from '../output/peak-reserve.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptOf } from '../output/receipt-of.js'
 import { soundChanges } from '../output/sound-changes.js'
@@ -141,22 +142,35 @@ async function assemblePart(
   const { part, workFolder } = bench
   const { recipe } = settings
   const voices = { ...obtained, pieces: await withBed(obtained.pieces, recipe.bed, signal) }
-  const tracks = await Promise.all(
-    plan.tracks.map((track) => {
-      const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
-      return assembleTrack(plan, track, own, { recipe, signal })
-    }),
-  )
+  const assemble = (reserveDb: number) =>
+    Promise.all(
+      plan.tracks.map((track) => {
+        const own = voices.pieces.filter((piece) => piece.plan.audioIndex === track.stream.audioIndex)
+        return assembleTrack(plan, track, own, { recipe, reserveDb, signal })
+      }),
+    )
+  let reserveDb = LOSSY_RESERVE_DB
+  let missingDb = 0
+  let tracks = await assemble(reserveDb)
   onProgress('splice', 100)
-  const streams = new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream]))
   const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
   let credentials: Receipt['credentials'] = null
-  const write = async (joints: { readonly changed?: typeof changed }) => {
-    const written = await writeOutput(plan.mux, streams, part, {
+  const writeOnce = (joints: { readonly changed?: typeof changed }) =>
+    writeOutput(plan.mux, new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream])), part, {
       ...{ signal, workFolder, ...joints },
       packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
     })
+  const write = async (joints: { readonly changed?: typeof changed }) => {
+    let written = await writeOnce(joints)
+    for (let again = 0; ; again++) {
+      missingDb = await missingReserveDb(plan, recipe.loudness, part, signal)
+      if (missingDb === 0 || again === MOST_ENCODED_AGAIN) break
+      reserveDb += missingDb
+      tracks = await assemble(reserveDb)
+      await rm(part, { force: true })
+      written = await writeOnce(joints)
+    }
     const { inputSha256, pieces } = voices
     credentials = await signPart(plan, { settings, recipeHash, inputSha256, pieces, context }, { bench, signal })
     return written
@@ -177,7 +191,7 @@ async function assemblePart(
   const { inputSha256 } = voices
   const receipt = await receiptOf({
     ...{
-      plan,
+      plan: { ...plan, notes: [...plan.notes, ...peakNotes(missingDb)] },
       settings,
       jobId: job.id,
       recipeHash,

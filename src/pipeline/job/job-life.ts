@@ -140,10 +140,7 @@ export async function runJobLife(
   }
 }
 
-/**
- * Ends a job whose input is gone, if an earlier attempt was killed right after it published. That output is whole and
- * paid for. Rethrows any other error.
- */
+/** Ends a job whose input is gone, if an attempt was killed after it published. Rethrows any other error. */
 export async function endPublished(
   error: unknown,
   held: HeldJob,

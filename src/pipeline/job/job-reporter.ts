@@ -97,11 +97,7 @@ export class JobReporter {
     return undefined
   }
 
-  /**
-   * Calls the hooks once per job, however often it is called.
-   *
-   * @throws only InterruptedError
-   */
+  /** Calls the hooks once per job, however often it is called. @throws only InterruptedError */
   async failed(failure: Pick<FailedJob, 'status' | 'error'>): Promise<void> {
     if (this.#isFailureTold) return
     this.#isFailureTold = true

@@ -1,5 +1,7 @@
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { VoxmuxClient, type VoxmuxClientOptions } from '../../client/index.js'
+import { checkSchema } from '../../config/check-schema.js'
 import {
   type Config,
   ensureStateFolder,
@@ -8,16 +10,17 @@ import {
   type ServiceAccess,
   useConfiguredBinaries,
 } from '../../config/index.js'
-import type { VoxmuxError } from '../../core/errors.js'
+import { readJsonFile } from '../../config/read-json-file.js'
+import { UsageError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { openCredentials } from '../../credentials/index.js'
 import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
+import { onnxModelSchema } from '../../voice/index.js'
 import type { PipelineContext } from '../context.js'
-import { valueSha256 } from '../file-identity.js'
+import { fileSha256, valueSha256 } from '../file-identity.js'
 import { openStageSlots } from '../stage-slots.js'
 import { settleSpending } from '../voice/settle-spending.js'
 import { openWebhookIntake, type WebhookIntake } from '../voice/webhook-intake.js'
-import { engineIdentity } from './engine-identity.js'
 import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
 
@@ -184,4 +187,25 @@ class LazyService {
     const { logger = silentLogger, client } = this.#options
     return new VoxmuxClient({ ...access, ...client, blockTypeHeader: this.#config.blockTypeHeader, logger })
   }
+}
+
+/**
+ * Identifies a voice model of the user's own by its description and its files. Another model under the same path has
+ * another identity, so its voices are not taken from the cache.
+ *
+ * @param path of the JSON description
+ * @throws {UsageError} `ERR_ONNX_MODEL` if a file of the model is missing; those of reading and checking the description
+ */
+async function engineIdentity(path: string): Promise<string> {
+  const model = checkSchema(onnxModelSchema, await readJsonFile(path), path)
+  const files = model.stages.map(({ file }) => resolve(dirname(path), file))
+  return valueSha256({ model, files: await Promise.all(files.map((file) => hashOf(file, path))) })
+}
+
+async function hashOf(file: string, path: string): Promise<string> {
+  if (await stat(file).catch(() => undefined)) return fileSha256(file)
+  throw new UsageError('ERR_ONNX_MODEL', `${path} names the voice model ${file}, which does not exist.`, {
+    input: path,
+    remedies: ['Correct "file" in the description. It is relative to the description.'],
+  })
 }

@@ -18,7 +18,7 @@ const MEMORY_BYTES = 0.7e9
 const WAVE_MEMORY_PER_BYTE = 2
 
 /** Facts of a job that its Content Credentials state. */
-interface SigningFacts {
+export interface SigningFacts {
   readonly settings: JobSettings
   readonly recipeHash: string
   readonly inputSha256: string

@@ -28,6 +28,8 @@ import type { TrackRecord } from './receipt.js'
 
 export interface AssembleOptions {
   readonly recipe: Recipe
+  /** How much lower true peaks are limited before a lossy codec, which lifts them. */
+  readonly reserveDb: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -63,7 +65,9 @@ export async function assembleTrack(
   const changed = pieces.map(({ plan, range }) => closeRange(plan.range, range.endSample))
   const meters = { before: new PartMeter(changed), after: new PartMeter(changed) }
   const sections = isIndexed ? changedSections(media, track, pieces, { ...options, meters }) : undefined
-  const levelled = meteredPcm(await toTarget(spliced, options.recipe.loudness, isLossy(mux, track)))
+  const levelled = meteredPcm(
+    await toTarget(spliced, options.recipe.loudness, isLossy(mux, track) ? options.reserveDb : 0),
+  )
   // Runs beside the encoder, which limits the mux. A fault shows in the receipt.
   const sent = pieces[0]?.sentLoudness()
   sent?.catch(() => {})
@@ -141,18 +145,15 @@ function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, sig
   }
 }
 
-/** A lossy codec lifts peaks, so they are limited this much lower before it. AAC at 128 kbit/s lifted them by up to 0.8 dB. */
-const LOSSY_RESERVE_DB = 1
-
 function isLossy({ streams }: JobPlan['mux'], { stream: { audioIndex } }: TrackPlan): boolean {
   return streams.some((own) => isNewStream(own) && own.input.audioIndex === audioIndex && !own.encoding.lossless)
 }
 
 /** Two passes: measures the loudness, then applies the missing gain. */
-async function toTarget(stream: PcmStream, target: Recipe['loudness'], lossy: boolean): Promise<PcmStream> {
+async function toTarget(stream: PcmStream, target: Recipe['loudness'], reserveDb: number): Promise<PcmStream> {
   if (target === null) return stream
   const measured = await measureLoudness(stream)
-  const truePeakDbtp = target.truePeakDbtp - (lossy ? LOSSY_RESERVE_DB : 0)
+  const truePeakDbtp = target.truePeakDbtp - reserveDb
   return applyGain(stream, loudnessGain(measured, { integratedLufs: target.targetLufs, truePeakDbtp }))
 }
 
@@ -163,10 +164,7 @@ interface JoinedVoiceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * The regenerated audio of a piece as one stream, handles included. Parts are matched in level and crossfaded in their
- * pauses.
- */
+/** The regenerated audio of a piece with handles, as one stream. Parts are matched in level and crossfaded. */
 function joinedVoice({ range, chunks, joins }: ObtainedPiece, options: JoinedVoiceOptions): PcmStream {
   const { sample, crossfadeSamples, signal } = options
   const parts = chunks.map(({ cut, alignment }) => ({

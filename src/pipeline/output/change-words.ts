@@ -1,10 +1,7 @@
 import { formatTime } from '../../core/time.js'
 import type { Receipt, VoiceRecord } from './receipt.js'
 
-/**
- * Says how much of the voice was regenerated and how much of that changed, for people. A voice that came back as it
- * was is not called regenerated.
- */
+/** How much of the voice was regenerated, and how much of that changed. Unchanged voice is not counted. */
 export function changeWords({ segments, voices, tracks }: Pick<Receipt, 'segments' | 'voices' | 'tracks'>): string {
   const sent = formatTime(segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0))
   const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''

@@ -60,11 +60,7 @@ export async function existingOutput(
   throw outputExists(output)
 }
 
-/**
- * Refuses a device, a pipe or a folder as output, even with `--force`: `-o /dev/null` must not replace the device.
- *
- * @throws {UsageError} `ERR_OUTPUT_EXISTS`
- */
+/** Refuses a device, pipe or folder as output, even with `--force`. @throws {UsageError} `ERR_OUTPUT_EXISTS` */
 export async function requireFilePlace(output: string): Promise<void> {
   const found = await stat(output).catch(() => undefined)
   if (found && !found.isFile()) throw outputNoFile(output)

@@ -1,12 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { OTHER_DISK, TransientError } from '../../core/errors.js'
 
-/**
- * Checks free space before anything is paid for.
- *
- * @param neededBytes by folder; folders on one disk are added up
- * @throws {TransientError} `ERR_DISK_FULL`
- */
+/** Checks free space before paying. @param neededBytes by folder @throws {TransientError} `ERR_DISK_FULL` */
 export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
   const byDisk = new Map<number, { folder: string; needed: number }>()
   for (const [folder, needed] of neededBytes) {

@@ -13,7 +13,7 @@ import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 
 /**
- * Lowers music under the voice in regenerated audio, of any service. The built-in engine does it on this machine, so
+ * Lowers music under the voice in regenerated audio, of any service. The embedded engine does it on this machine, so
  * another choice is not paid for again. The result is written beside the regenerated audio. Sound without music stays as
  * it is. A note says what was found.
  */

@@ -41,11 +41,7 @@ export function probePath(folder: string): string {
   return join(folder, `.voxmux-${randomUUID()}.probe`)
 }
 
-/**
- * Makes sure that a file can be written into a folder, creating the folder if its parent exists.
- *
- * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
- */
+/** Requires or creates a folder that can be written. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 export async function requireWritableFolder(folder: string): Promise<void> {
   try {
     await makeDurableFolder(folder)
@@ -60,11 +56,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Makes sure, without writing, that {@link requireWritableFolder} could write into a folder, or create it.
- *
- * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
- */
+/** Does {@link requireWritableFolder} without writing. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 export async function requireWritablePlace(folder: string): Promise<void> {
   let existing = folder
   while (!existsSync(existing)) existing = dirname(existing)

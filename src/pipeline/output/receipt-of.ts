@@ -1,3 +1,4 @@
+import type { Recipe } from '../../config/preset-schema.js'
 import { formatTime } from '../../core/time.js'
 import { type MuxedVoice, type MuxPlan, type MuxResult, type MuxVerification, writingFacts } from '../../media/index.js'
 import type { FaultFigures } from '../../voice/index.js'
@@ -9,12 +10,14 @@ import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
 import { bareReceipt, type ReceiptFacts } from './bare-receipt.js'
-import { loudnessNotes } from './loudness-notes.js'
 import type { Receipt, TrackRecord, VoiceRecord } from './receipt.js'
 import type { SoundChanges } from './sound-changes.js'
 
 const UNKNOWN = { integratedLufs: null, rangeLu: null, truePeakDbtp: null }
 const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
+
+/** Tolerance of EBU R128 for a level that is not met exactly, in LU. */
+const TOLERANCE_LU = 0.5
 
 /** The parts of a receipt. */
 export interface ReceiptParts extends ReceiptFacts {
@@ -181,4 +184,19 @@ function rounded(value: number, digits: number): number
 function rounded(value: number | null, digits: number): number | null
 function rounded(value: number | null, digits: number): number | null {
   return value === null ? null : Number(value.toFixed(digits))
+}
+
+/** Names each track that the limit of true peaks kept below its loudness target. */
+function loudnessNotes(
+  tracks: readonly Pick<TrackRecord, 'audioIndex' | 'loudness'>[],
+  target: Recipe['loudness'],
+): string[] {
+  if (target === null) return []
+  const { targetLufs, truePeakDbtp } = target
+  return tracks.flatMap(({ audioIndex, loudness: { after } }) => {
+    if (after.integratedLufs === null || after.integratedLufs >= targetLufs - TOLERANCE_LU) return []
+    return [
+      `Audio track ${audioIndex} has ${after.integratedLufs.toFixed(1)} LUFS instead of ${targetLufs} LUFS, because more would lift its true peaks over ${truePeakDbtp} dBTP. Lower "loudness.targetLufs", or raise "loudness.truePeakDbtp".`,
+    ]
+  })
 }

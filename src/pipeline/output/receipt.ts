@@ -214,11 +214,7 @@ export const receiptSchema = z.object({
 })
 export type Receipt = z.infer<typeof receiptSchema>
 
-/**
- * Writes a receipt atomically and syncs it to disk, because its job is recorded as done next.
- *
- * @param part hidden file beside it in which it is built
- */
+/** Writes a receipt atomically and durably, because its job is done next. @param part hidden file for it */
 export async function writeReceipt(path: string, receipt: Receipt, part: string): Promise<void> {
   await writeFile(part, `${JSON.stringify(receiptSchema.parse(receipt), null, 2)}\n`, { flag: 'wx', flush: true })
   await rename(part, path)

@@ -1,7 +1,4 @@
-/**
- * One event of a CMX3600 edit decision list, with the lines that belong to it. Timecodes as `01:00:00:00`, with `;` for
- * drop frame.
- */
+/** One event of a CMX3600 list with its lines. Timecodes as `01:00:00:00`, with `;` for drop frame. */
 export interface EdlEvent {
   /** Event number as written. The two sides of a transition share one. */
   readonly number: string
@@ -48,11 +45,7 @@ const SPEED = /^M2\s+(\S.{0,200}?)\s+([+-]?\d+(?:\.\d+)?)\s+(\S+)$/i
 const MORE_AUDIO = /^AUD(?:\s+\d+)+$/i
 const TIMECODE = /^\d{2}:\d{2}:\d{2}[:;.,]\d{2}$/
 
-/**
- * Reads a CMX3600 edit decision list.
- *
- * @throws {SyntaxError} if it has no event
- */
+/** Reads a CMX3600 edit decision list. @throws {SyntaxError} if it has no event */
 export function readEdlEvents(text: string): EdlEvent[] {
   let isDropFrame = false
   const events: EdlEvent[] = []

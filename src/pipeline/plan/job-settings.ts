@@ -1,45 +1,32 @@
 import { z } from 'zod'
 import type { Config } from '../../config/index.js'
-import { type Recipe, recipeSchema } from '../../config/preset-schema.js'
-import { type OutputType, outputTypeSchema } from '../../contract/index.js'
+import { recipeSchema } from '../../config/preset-schema.js'
+import { outputTypeSchema } from '../../contract/index.js'
 import { valueSha256 } from '../file-identity.js'
-import { type Segment, segmentSchema } from './segments.js'
+import { segmentSchema } from './segments.js'
 
-/** All settings of a job except its input, resolved: every default is filled in. */
-export interface JobSettings {
-  /** Name or path of the preset, for people and the receipt. */
-  readonly preset: string
-  readonly recipe: Recipe
-  /** Parts to regenerate; empty for the whole file. */
-  readonly segments: readonly Segment[]
-  /** Format of the output of an audio file; null for the file's own. */
-  readonly outputType: OutputType | null
-  /** Refuses files that would lose anything. */
-  readonly strict: boolean
-  readonly report: boolean
-  /** Signs the output with Content Credentials. Absent: no. */
-  readonly signed?: boolean | undefined
-  /** Sends long files in parts of about this length; null for one piece. */
-  readonly chunkSec: number | null
-  /** Regenerates only this many seconds; null for all. */
-  readonly previewSec: number | null
-  /** Replaces an existing output. */
-  readonly force: boolean
-}
-
-/** {@link JobSettings} as a queued job stores them. */
+/** All settings of a job except its input, resolved: every default is filled in. A queued job stores them. */
 export const jobSettingsSchema = z.object({
+  /** Name or path of the preset, for people and the receipt. */
   preset: z.string(),
   recipe: recipeSchema,
-  segments: z.array(segmentSchema),
+  /** Parts to regenerate; empty for the whole file. */
+  segments: z.array(segmentSchema).readonly(),
+  /** Format of the output of an audio file; null for the file's own. */
   outputType: outputTypeSchema.nullable(),
+  /** Refuses files that would lose anything. */
   strict: z.boolean(),
   report: z.boolean(),
+  /** Signs the output with Content Credentials. Absent: no. */
   signed: z.boolean().optional(),
+  /** Sends long files in parts of about this length; null for one piece. */
   chunkSec: z.number().nullable(),
+  /** Regenerates only this many seconds; null for all. */
   previewSec: z.number().nullable(),
+  /** Replaces an existing output. */
   force: z.boolean(),
-}) satisfies z.ZodType<JobSettings>
+})
+export type JobSettings = Readonly<z.infer<typeof jobSettingsSchema>>
 
 /** The settings of a configuration, with the decisions for a single job. */
 export function settingsOfConfig(
@@ -50,10 +37,7 @@ export function settingsOfConfig(
   return { preset: preset.name, recipe, outputType, strict, report, chunkSec, ...signed, ...own }
 }
 
-/**
- * Hash of all settings that decide the output. It leaves out those for checks and messages, so that changing them does
- * not make a finished file stale.
- */
+/** Hash of the settings that decide the output. Those for checks and messages do not make a file stale. */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
   const { verify: _verify, qc: _qc, mix, bed, onlyNoisy, skipClean, addTrack, ...recipe } = settings.recipe
   const { segments, outputType, chunkSec, previewSec, signed } = settings

@@ -22,12 +22,7 @@ export interface OutputPathOptions {
   readonly cwd: string
 }
 
-/**
- * Path of the finished file: `<name>.regen<ext>` beside the input by default.
- *
- * @returns absolute path
- * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`
- */
+/** Absolute path of the output, `<name>.regen<ext>` by default. @throws {UsageError} `ERR_OUTPUT_IS_INPUT` */
 export async function outputPath(wish: OutputPathOptions): Promise<string> {
   const path = await outputPlace(wish)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
@@ -90,10 +85,7 @@ function isFolder(path: string): Promise<boolean> {
   )
 }
 
-/**
- * True if two paths lead to one file: through a link, another mount, or a name in different case. False if either does
- * not exist.
- */
+/** True if two paths lead to one existing file: through a link, another mount, or a name in different case. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
   return !!first && !!second && isSame(first, second)

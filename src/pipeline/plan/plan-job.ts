@@ -23,6 +23,7 @@ import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceGroups } from './piece-groups.js'
 import { isInParts, pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+import { mostPaidSec } from './price.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 
 /** A request for a job. */
@@ -60,7 +61,7 @@ export interface JobPlan {
   readonly notes: readonly string[]
   /** Why nothing is sent and the output is a copy of the input; null for every other job. */
   readonly copyReason: string | null
-  /** Most seconds of voice to be sent; null if the file does not contain its length. */
+  /** Seconds of voice by the stated length; `withPrice` makes it the most that is paid for. Null if the length is unknown. */
   readonly paidSec: number | null
   /** Most bytes of the voice. The sent file is usually smaller. */
   readonly sendBytes: number
@@ -110,7 +111,6 @@ export async function planMedia(
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,
   })
-  const forecasts = tracks.map((track) => forecastTrack(media, track))
   const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
   return {
     media,
@@ -121,8 +121,8 @@ export async function planMedia(
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
     copyReason: copyReason(media, tracks, settings, mux),
     inputCredentials: signing.credentials,
-    notes: [...mux.notes, ...signing.notes, ...forecasts.flatMap(({ notes }) => notes)],
-    paidSec: forecasts.reduce<number | null>((sum, { sentSec }) => addKnown(sum, sentSec), 0),
+    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(media, track))],
+    paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
     // Cuts and regenerated audio, each packed and as raw samples; and the samples with a lower bed.
@@ -190,24 +190,18 @@ function muxOptions(
   }
 }
 
-/** The most that will be sent of a track. */
-function forecastTrack(media: MediaInfo, { stream, pieces }: TrackPlan) {
-  const lengths = pieces.map((piece) => ({ piece, sec: pieceSec(media, stream, piece) }))
-  const forecasts = lengths.map(({ piece, sec }) => (sec === null ? null : chunkForecast(sec, piece.chunks)))
-  const divided = forecasts.filter((forecast) => forecast !== null && forecast.count > 1)
-  const count = divided.reduce((sum, forecast) => sum + (forecast?.count ?? 0), 0)
+/** Names the parts in which a track is sent, if it is divided. */
+function chunkNotes(media: MediaInfo, { stream, pieces }: TrackPlan): readonly string[] {
+  const divided = pieces.flatMap((piece) => {
+    const sec = pieceSec(media, stream, piece)
+    const forecast = sec === null ? null : chunkForecast(sec, piece.chunks)
+    return forecast && forecast.count > 1 ? [forecast] : []
+  })
+  const count = divided.reduce((sum, forecast) => sum + forecast.count, 0)
   const longest = formatTime(divided[0]?.longestSec ?? 0)
-  return {
-    sentSec: forecasts.reduce<number | null>((sum, forecast) => addKnown(sum, forecast?.sentSec ?? null), 0),
-    notes:
-      count > 0
-        ? [`Audio track ${stream.audioIndex} is sent in about ${count} parts of at most ${longest}, cut at pauses.`]
-        : [],
-  }
-}
-
-function addKnown(sum: number | null, sec: number | null): number | null {
-  return sum === null || sec === null ? null : sum + sec
+  return count > 0
+    ? [`Audio track ${stream.audioIndex} is sent in about ${count} parts of at most ${longest}, cut at pauses.`]
+    : []
 }
 
 /** Uncompressed size of the voices. FLAC about halves it. */

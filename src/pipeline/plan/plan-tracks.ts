@@ -7,7 +7,6 @@ import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.
 import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
-import { previewRanges } from './preview.js'
 import { rangesToSend, type VoiceMaps } from './ranges-to-send.js'
 import { type OpenRange, planSegments, withHandles } from './segments.js'
 
@@ -77,11 +76,7 @@ export function planTracks(
   })
 }
 
-/**
- * Refuses a part behind the end of a track that is shorter than its picture, because nothing is there to regenerate.
- *
- * @throws {UsageError} `ERR_SEGMENT_OUTSIDE`
- */
+/** Refuses a part behind the end of a track, which has nothing. @throws {UsageError} `ERR_SEGMENT_OUTSIDE` */
 function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[]): void {
   if (stream.durationSec === null) return
   const endSec = (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec
@@ -111,10 +106,7 @@ export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: Pie
   return end === null || sampleRate === 0 ? null : Math.max(0, end - cut.startSample) / sampleRate
 }
 
-/**
- * Seconds of the file that change, however many tracks and channels do. Null if the file does not state its length, or
- * nothing changes.
- */
+/** Seconds of the file that change on any track. Null if its length is unknown, or nothing changes. */
 export function plannedSec({ media, tracks }: { readonly media: MediaInfo; readonly tracks: readonly TrackPlan[] }) {
   const track = tracks.find(({ pieces }) => pieces.length > 0)
   if (!track) return null
@@ -152,4 +144,17 @@ function pick(tracks: readonly AudioStreamInfo[], choice: TrackChoice): AudioStr
   if (choice === 'default') return tracks.find((track) => track.dispositions.includes('default')) ?? tracks[0]
   const language = choice.replace(/^lang:/, '').toLowerCase()
   return tracks.find((track) => track.language?.toLowerCase() === language)
+}
+
+/** The ranges that `--preview` regenerates: the first `sampleCount` samples of the wanted ones together. */
+export function previewRanges(ranges: readonly OpenRange[], sampleCount: number): OpenRange[] {
+  const kept: OpenRange[] = []
+  let left = sampleCount
+  for (const { startSample, endSample } of ranges) {
+    if (left <= 0) break
+    const length = endSample === null ? left : Math.min(left, endSample - startSample)
+    kept.push({ startSample, endSample: startSample + length })
+    left -= length
+  }
+  return kept
 }

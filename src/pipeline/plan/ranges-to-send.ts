@@ -73,11 +73,7 @@ export function leastGapSec({ segments }: Recipe): number {
   return 2 * segments.handleSec + 1
 }
 
-/**
- * The parts of the wanted ranges that are worth sending. A mix of 0 needs no regenerated audio.
- *
- * @param map of the track; undefined before the track was mapped
- */
+/** The parts that are worth sending; none with a mix of 0. @param map of the track; undefined before its mapping */
 export function rangesToSend(
   wanted: readonly OpenRange[],
   { recipe }: JobSettings,

@@ -1,4 +1,4 @@
-import { toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { JobFailedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import {
   endJob,
@@ -31,10 +31,7 @@ export interface JobWorkerOptions {
   readonly groups?: readonly string[] | undefined
   /** Hooks for every job, called after those of the context. */
   readonly hooks?: readonly JobHooks[] | undefined
-  /**
-   * Called with every event, each with the job's id. A deferred job sends a `file` event of status `pending` with the
-   * reason.
-   */
+  /** Called with every event and the id of its job. A deferred job sends a `file` event of status `pending`. */
   readonly onEvent?: ((event: JobEvent) => void) | undefined
   readonly logger?: Logger | undefined
   /** Pause between two searches for jobs of other processes; default 1000. */
@@ -63,6 +60,11 @@ export interface JobWorker {
   stop(): Promise<void>
   /** Looks for jobs at once, because this process enqueued one. */
   wake(): void
+  /**
+   * Fails a job with `ERR_JOB_CANCELLED`, whichever process runs it, unless it has ended. Its voices stay in the ledger,
+   * and a retry continues with them.
+   */
+  cancel(id: string): Promise<void>
   /** The running jobs, the oldest first. */
   readonly running: readonly RunningJob[]
 }
@@ -124,6 +126,16 @@ class QueueWorker implements JobWorker {
 
   wake(): void {
     this.#queue.wake()
+  }
+
+  async cancel(id: string): Promise<void> {
+    const error = new JobFailedError('ERR_JOB_CANCELLED', 'The job was cancelled. Nothing is lost.', {
+      remedies: ['Plan and run it again. It continues, and pays again for nothing that is paid already.'],
+    })
+    const job = await this.#queue.cancel(id, error)
+    if (job === null) return
+    this.#logger.info({ job: id, input: job.input }, 'job cancelled')
+    this.#options.onEvent?.(outcomeOfError({ id, input: job.input }, error).event)
   }
 
   /** Runs one ready job although all are paused: the oldest of the newest ones. */

@@ -15,10 +15,7 @@ const CONCURRENCY = 4
 export interface SpoolOptions {
   /** Folder into which other programs move their jobs: `*.json`, one job or an array of jobs. */
   readonly folder: string
-  /**
-   * Enqueues one job. A crash between this and the file's deletion leads to a second call with the same ticket. A later
-   * file of the same name has another ticket.
-   */
+  /** Enqueues one job. After a crash it is called again with its ticket. A later file of that name has another. */
   readonly take: (request: JobRequestFile, ticket: string) => Promise<unknown>
   readonly logger: Logger
 }

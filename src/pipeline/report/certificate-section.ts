@@ -5,10 +5,7 @@ import { ruleWords, verdictWords } from '../output/certificate-words.js'
 import type { Receipt } from '../output/receipt.js'
 import { readableTime, shown, table } from './page-parts.js'
 
-/**
- * The certificate of a receipt, complete in itself: a page that has one prints nothing else. Empty without a
- * certificate.
- */
+/** The certificate of a receipt: a page that has one prints nothing else. Empty without a certificate. */
 export function certificateSection({ certificate, output, input, createdAt, voxmux }: Receipt): string {
   if (certificate === null) return ''
   const { title, passed, fault, instruments, tracks } = certificate

@@ -47,11 +47,7 @@ const MOST_SEC = 600
 const LEAD_SEC = 3
 const WIDTH = 1200
 
-/**
- * Creates the players and pictures of every replaced track, in one pass over each file.
- *
- * @throws ffmpeg's faults; InterruptedError
- */
+/** Players and pictures of every replaced track, in one pass. @throws ffmpeg's faults; InterruptedError */
 export async function compareTracks(
   receipt: Pick<Receipt, 'streams' | 'segments'>,
   options: ComparisonOptions,

@@ -7,7 +7,7 @@ import { bedSeconds, mapVoice, TONE_RATE, VOICE_SAMPLE_RATE, type VoiceMap, Voic
 export const MOST_MAPPED_SEC = 600
 
 /**
- * Maps the voice and the noise of an audio track on the file's own clock, with the built-in engine. Decodes the track
+ * Maps the voice and the noise of an audio track on the file's own clock, with the embedded engine. Decodes the track
  * once and sends nothing.
  *
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
@@ -19,9 +19,13 @@ export async function mapTrack(media: MediaInfo, stream: AudioStreamInfo, signal
   })
 }
 
-/** Seconds of music under the voice of an audio track; 0 if the file is long. Throws what {@link mapTrack} throws. */
-export async function trackBedSec(media: MediaInfo, stream: AudioStreamInfo, signal?: AbortSignal): Promise<number> {
-  if (media.durationSec === null || media.durationSec > MOST_MAPPED_SEC) return 0
+/** Seconds of music under the voice of an audio track; null if the file is too long to be examined. Throws what {@link mapTrack} throws. */
+export async function trackBedSec(
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  signal?: AbortSignal,
+): Promise<number | null> {
+  if (media.durationSec === null || media.durationSec > MOST_MAPPED_SEC) return null
   return withMono(media, stream, TONE_RATE, signal, bedSeconds)
 }
 

@@ -37,9 +37,7 @@ export interface ObtainChunkOptions {
   readonly settings: JobSettings
   readonly signal: AbortSignal
   readonly waitUntilMs: number | undefined
-  /**
-   * Set for one of several parts or channels: called if the service finds no voice in it, and the part stays unchanged.
-   */
+  /** For one of several parts: called if the service finds no voice in it, and the part stays unchanged. */
   readonly onVoiceless: ((error: VoxmuxError) => void) | null
   readonly onProgress: PartProgress
   /** See `VoiceProgress`. */

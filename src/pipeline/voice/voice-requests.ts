@@ -12,11 +12,7 @@ interface RequestOptions {
   readonly answerPath: string
 }
 
-/**
- * A voice that was cut here and is uploaded.
- *
- * @param input path of the file it was cut from. With the part, it names the voice at the service
- */
+/** A voice that was cut here and is uploaded. @param input its file, which names the voice with the part */
 export function voiceOfCut(
   input: string,
   cut: VoiceCut,

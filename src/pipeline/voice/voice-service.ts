@@ -42,11 +42,7 @@ export interface VoiceRequest<Judged> {
   readonly sec: number
   /** Path for the regenerated audio; must not exist. */
   readonly answerPath: string
-  /**
-   * Decodes regenerated audio to its end and compares it with the voice that was sent, before it is cached.
-   *
-   * @throws {VerificationError} if it is unusable
-   */
+  /** Decodes and compares audio before it is cached. @throws {VerificationError} if it is unusable */
   judge(answerPath: string, signal: AbortSignal): Promise<Judged>
 }
 

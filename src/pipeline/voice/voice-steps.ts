@@ -191,9 +191,7 @@ export class VoiceSteps<Judged> {
     return status?.status === (code === 'ERR_NOT_FOUND' ? 'NotFound' : 'Failed')
   }
 
-  /**
-   * A file that was just submitted needs no status request; see `JobRunOptions.waitUntilMs` for the embedded service.
-   */
+  /** A fresh file needs no status request; see `JobRunOptions.waitUntilMs` for the embedded service. */
   #waitUntilMs(fileId: string): number | undefined {
     const { waitUntilMs } = this.#progress
     const isSubmittedNow = this.#timesMs.started !== undefined
@@ -231,10 +229,7 @@ export class VoiceSteps<Judged> {
     await this.#held.advance({ status: 'cached', path })
   }
 
-  /**
-   * Downloads unusable audio again, at no cost. If the service returns the same bytes twice, asks it for another output,
-   * once per voice, which is paid for.
-   */
+  /** Downloads bad audio again. If the bytes are the same, asks for another output once, which is paid for. */
   async #reject(error: VerificationError): Promise<void> {
     const { voice, signal } = this.#held
     const next = await this.#retries.afterUnusable(this.#request.answerPath, signal)

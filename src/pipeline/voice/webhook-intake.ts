@@ -72,9 +72,7 @@ export async function openWebhookIntake(options: WebhookIntakeOptions): Promise<
   }
 }
 
-/**
- * The same in every process with this key, so that one that attaches to a file after a crash understands its events.
- */
+/** The same in every process with this key, so that one that attaches after a crash understands the events. */
 function derivedSecret({ clientId, clientSecret }: WebhookIntakeOptions['access']): string {
   return createHmac('sha256', clientSecret).update(`voxmux webhook ${clientId}`).digest('base64url')
 }

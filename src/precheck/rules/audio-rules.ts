@@ -54,9 +54,21 @@ const unsupportedCodec = trackRule(-7, ({ codec }, { codecs }) => {
   return codecs === undefined || codecs.includes(codec) ? null : `codec ${codec}, accepted are ${codecs.join(', ')}`
 })
 
+/** -7: the packets can be read, and only with their key decoded. */
+const encrypted: Rule = {
+  ...trackRule(-7, ({ isEncrypted }) => (isEncrypted ? 'it is encrypted, so its sound cannot be read' : null)),
+  remedies: ['Export it again without copy protection, or choose another track with --track.'],
+}
+
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Requirements for each track. */
-export const AUDIO_RULES: readonly Rule[] = [unsupportedCodec, tooManyChannels, qualityTooHigh, qualityTooLow]
+export const AUDIO_RULES: readonly Rule[] = [
+  encrypted,
+  unsupportedCodec,
+  tooManyChannels,
+  qualityTooHigh,
+  qualityTooLow,
+]

@@ -10,4 +10,6 @@ export interface Rule {
   readonly problem: (subject: Subject, limits: Limits) => string | null
   /** Absent: always `refuse`. */
   readonly severity?: (limits: Limits) => Severity
+  /** Absent: those of the error code. */
+  readonly remedies?: readonly string[]
 }

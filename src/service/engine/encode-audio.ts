@@ -17,11 +17,7 @@ export interface EncodeOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Writes a voice as an audio file, with the tags of its source file.
- *
- * @throws every error of ffmpeg's runner or of the stream
- */
+/** Writes a voice as an audio file with the tags of its source. @throws as ffmpeg's runner and the stream do */
 export async function encodeAudio(
   voice: PcmStream,
   encoding: ResultEncoding,

@@ -46,10 +46,7 @@ export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: 
   return addPcm(source, resamplePcm(correction, source.format.sampleRate, { signal }))
 }
 
-/**
- * Splits one reading of a stream in two: its samples as floats, and the samples themselves, which are kept until they
- * are read. The floats must be read first.
- */
+/** One reading of a stream as floats and as samples, which are kept. The floats must be read first. */
 function readOnce(stream: PcmStream): { readonly source: PcmStream; readonly floats: PcmStream } {
   const { format } = stream
   const kept: Buffer[] = []

@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { UsageError } from '../../core/errors.js'
 
@@ -45,17 +45,38 @@ function listenFault(error: unknown, host: string, port: number): unknown {
   }
 }
 
-/**
- * Names the port that the person gave if the next one, which its storage takes, is in use. Any other fault stays.
- */
-export function nextPortTaken(error: unknown, port: number): unknown {
+/** The ports of a node. */
+export interface ServicePorts {
+  readonly host: string
+  readonly port: number
+  readonly storagePort: number
+}
+
+/** Names each port that is in use if the storage cannot listen, and what changes it. Any other fault stays. */
+export async function storagePortTaken(error: unknown, { host, port, storagePort }: ServicePorts): Promise<unknown> {
   if (!(error instanceof UsageError) || error.code !== 'ERR_PORT_TAKEN') return error
-  const message = `Port ${port} cannot be used: the storage needs the next port, ${port + 1}, which is already in use.`
-  return new UsageError('ERR_PORT_TAKEN', message, {
-    cause: error,
-    remedies: [
-      `Choose a --port with a free one after it, such as ${port + 2}, or --port 0 for any.`,
-      'Or name another port for the storage: `storagePort` in the file of --settings.',
-    ],
-  })
+  const isNext = storagePort === port + 1
+  const isBoth = port !== 0 && (await isTaken(host, port))
+  const own = 'name another port for the storage: `storagePort` in the file of --settings.'
+  const remedies = isNext
+    ? [`Choose a --port with a free one after it, such as ${port + 2}, or --port 0 for any.`, `Or ${own}`]
+    : [...(isBoth ? ['Choose another port for the service with --port.'] : []), own.replace(/^n/, 'N')]
+  const message = isBoth
+    ? `Ports ${port} (service) and ${storagePort} (storage) of ${host} are already in use.`
+    : isNext
+      ? `Port ${port} cannot be used: the storage needs the next port, ${storagePort}, which is already in use.`
+      : `Port ${storagePort} of ${host}, which \`storagePort\` names, is already in use.`
+  return new UsageError('ERR_PORT_TAKEN', message, { cause: error, remedies })
+}
+
+async function isTaken(host: string, port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    await listenServer(server, host, port)
+    return false
+  } catch (error) {
+    return error instanceof UsageError && error.code === 'ERR_PORT_TAKEN'
+  } finally {
+    server.close()
+  }
 }

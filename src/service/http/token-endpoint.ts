@@ -14,7 +14,7 @@ export interface IdentityEndpoints {
   readonly authUrl: () => string
 }
 
-/** Serves the built-in identity provider: token endpoint, public keys, discovery document. */
+/** Serves the identity provider of the service: token endpoint, public keys, discovery document. */
 export async function serveIdentity(app: FastifyInstance, endpoints: IdentityEndpoints): Promise<void> {
   const { identity, apiKeys, signingKeys, tokens, authUrl } = endpoints
   const tenantUrl = () => `${authUrl()}/${identity.tenantId}`

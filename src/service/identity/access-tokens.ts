@@ -9,17 +9,11 @@ import type { SigningKeys } from './signing-keys.js'
 export interface TokenSubject {
   readonly clientId: string
   readonly userId: string
-  /**
-   * Creation time of the secret with which the token was requested, in Unix milliseconds: {@link ApiKey.createdMs} at
-   * that time.
-   */
+  /** Creation of the secret with which the token was requested, in Unix ms: {@link ApiKey.createdMs} at that time. */
   readonly secretMs: number
 }
 
-/**
- * Claim with the creation time of the key's secret. `iat` is not enough: it counts seconds, perhaps on another node's
- * clock.
- */
+/** Claim with the creation time of the key's secret. `iat` counts seconds, perhaps on another node's clock. */
 const SECRET_TIME_CLAIM = 'secret_ms'
 
 /** A refused token. The fault `scope` gets a 403, all others a 401. */

@@ -5,17 +5,11 @@ import type { OutsideTokens } from './outside-tokens.js'
 
 /** Finds the user of a request from its bearer token. */
 export interface Authenticator {
-  /**
-   * @returns id of the user
-   * @throws TokenRefused
-   */
+  /** @returns id of the user @throws TokenRefused */
   userOf(token: string): Promise<string>
 }
 
-/**
- * Checks tokens of the built-in provider. A token is valid as long as its key is, and only with the secret that
- * obtained it.
- */
+/** Checks tokens of the own provider of the service: valid as long as the key, with the secret that obtained them. */
 export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authenticator {
   return {
     async userOf(token) {

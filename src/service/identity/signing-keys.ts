@@ -41,9 +41,7 @@ export class SigningKeys {
     return this.rotate(newest?.kid)
   }
 
-  /**
-   * Rotates the signing key now. `insteadOf`: only if that key is still the newest, because another node may be faster.
-   */
+  /** Rotates the signing key now; with `insteadOf`, only if that is still the newest. Another node may be faster. */
   async rotate(insteadOf?: string): Promise<SigningKey> {
     const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2048 })
     const jwk = await exportJWK(privateKey)

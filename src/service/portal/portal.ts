@@ -20,11 +20,7 @@ export interface Portal {
   close(): Promise<void>
 }
 
-/**
- * Opens the portal of a service, whether it runs or not.
- *
- * @throws every error of `openNodeStore`
- */
+/** Opens the portal of a service, whether it runs or not. @throws every error of `openNodeStore` */
 export async function openPortal(place: StorePlace): Promise<Portal> {
   const { store, close } = await openNodeStore(place)
   try {

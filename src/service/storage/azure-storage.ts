@@ -9,10 +9,7 @@ import type { ServiceSettings } from '../service-settings.js'
 import { contentDisposition, type FileStorage, mediaTypeOf, type SignedLink } from './file-storage.js'
 
 export interface AzureStorageOptions {
-  /**
-   * Must contain an account key, which signs the links. Secret: pass it from the environment or a file, never as a
-   * flag.
-   */
+  /** Contains an account key, which signs the links. Secret: from the environment or a file, never a flag. */
   readonly connectionString: string
   /** Created if it does not exist. */
   readonly container: string

@@ -11,11 +11,7 @@ export interface FileToSend {
   readonly name: string
 }
 
-/**
- * Answers a GET or HEAD of a file, whole or one range of it (RFC 9110, 14).
- *
- * @throws {StorageFault}
- */
+/** Answers a GET or HEAD of a file, whole or one range of it (RFC 9110, 14). @throws {StorageFault} */
 export async function sendDownload(
   request: IncomingMessage,
   response: ServerResponse,

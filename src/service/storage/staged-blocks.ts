@@ -44,11 +44,7 @@ export class StagedBlocks {
     this.#folderOf = folderOf
   }
 
-  /**
-   * Stores a block. Replaces a block of the same id.
-   *
-   * @throws {StorageFault} `RequestBodyTooLarge`, `BlockCountExceedsLimit`
-   */
+  /** Stores or replaces a block. @throws {StorageFault} `RequestBodyTooLarge`, `BlockCountExceedsLimit` */
   async keep(fileId: string, block: { id: string; sizeBytes: number }, source: Readable, bounds: UploadBounds) {
     const folder = this.#folderOf(fileId)
     await makeDurableFolder(folder, 0o700)

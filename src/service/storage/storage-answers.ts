@@ -41,9 +41,7 @@ export function blobHeaders(): Record<string, string> {
   return { 'x-ms-request-id': randomUUID(), 'x-ms-version': PROTOCOL_VERSION, 'cache-control': 'no-store' }
 }
 
-/**
- * How long the rest of a refused upload is read. A client that sends everything first can then still read the response.
- */
+/** How long a refused upload is read: a client that sends everything first can then still read the response. */
 const LINGER_MS = 30_000
 
 /** Sends a fault. A HEAD gets no body. */
@@ -68,9 +66,7 @@ export function sendFault(request: IncomingMessage, response: ServerResponse, co
   else closeLater(request, response, body)
 }
 
-/**
- * Sends the whole response now, and closes after the upload or a time limit. Closing at once would reset the upload.
- */
+/** Sends the response, and closes after the upload or a time limit. Closing at once would reset the upload. */
 function closeLater(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body)
   const close = () => {

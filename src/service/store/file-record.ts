@@ -50,10 +50,7 @@ export function notFoundEntry(id: string): FileProcessingStatus {
   return { id, status: 'NotFound', errorCode: -11, progress: 0 }
 }
 
-/**
- * The base name of the client's id, without folders and its last extension: `a/b.final.mov` becomes `b.final`, `.env`
- * stays.
- */
+/** The name of the client's id without folders and last extension: `a/b.final.mov` is `b.final`, `.env` stays. */
 export function fileNameOf(clientFileId: string): string {
   const baseName = clientFileId.replace(/[/\\]+$/, '').replace(/^.*[/\\]/s, '')
   return baseName.replace(/(?<=.)\.[^.]+$/s, '')

@@ -1,5 +1,8 @@
-import type { FileErrorCode, OutputType, WebhookStatus, WebhookType } from '../../contract/index.js'
-import type { FileRecord } from './file-record.js'
+import type { Database, SqlValue, Statements, Transaction } from '../../ledger/index.js'
+import { type Notice, queueEvent } from '../webhooks/outbox.js'
+import { type FileRecord, fileNameOf } from './file-record.js'
+import { storedText, toFileRecord } from './sql/file-row.js'
+import { type FileChange, updateFor } from './sql/file-update.js'
 
 /** A client's request to register a file. */
 export interface Registration {
@@ -10,42 +13,11 @@ export interface Registration {
   readonly endSec?: number | undefined
 }
 
-/** A client's options to start a file. */
-export interface FileStartOptions {
-  readonly webhook: boolean
-  readonly webhookSecret: string | null
-  readonly outputType: OutputType | null
-}
-
 /** A file held by one worker. A later worker gets another claim, after which this one may no longer write. */
 export interface ClaimedFile {
   readonly id: string
   /** A random whole number. */
   readonly claim: number
-}
-
-/** Changes of a file. Each moves it forward, or changes nothing if its state does not allow that. */
-export type FileChange =
-  /** Starts a file that was never started, or that failed through no fault of its own. */
-  | { readonly kind: 'start'; readonly options: FileStartOptions }
-  /** From pending into progress. */
-  | { readonly kind: 'begin'; readonly claim: number }
-  /** Sets the progress. It never falls, however often a file is retried. */
-  | { readonly kind: 'progress'; readonly claim: number; readonly percent: number }
-  | { readonly kind: 'succeed'; readonly claim: number; readonly outputExtension: string }
-  /** Ends the file and refunds its credits. */
-  | { readonly kind: 'fail'; readonly claim: number; readonly errorCode: FileErrorCode }
-  /** Only queues events. */
-  | { readonly kind: 'tell'; readonly claim: number }
-  /** Records that the input of an ended file is deleted. The file cannot be started again. */
-  | { readonly kind: 'input-deleted' }
-  /** Records that the output is deleted too. */
-  | { readonly kind: 'output-deleted' }
-
-/** An event sent with a change, if the file was started with webhooks and its user has set an address. */
-export interface Notice {
-  readonly type: WebhookType
-  readonly status: WebhookStatus
 }
 
 /** Result of a change. */
@@ -59,59 +31,182 @@ export interface Changed {
 export type ExpiredData = 'input' | 'output' | 'unused'
 
 /** Format of a file id: a UUID. Other ids are not looked up. */
-export const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Most files that one call of {@link Files.expired} returns. */
+export const EXPIRED_PAGE = 500
+
+const OUTLIVED: Readonly<Record<ExpiredData, string>> = {
+  input: 'input_deleted_ms IS NULL AND ended_ms',
+  output: 'output_deleted_ms IS NULL AND ended_ms',
+  unused: "state = 'registered' AND created_ms",
+}
 
 /**
- * Failures after which the same file may be started again: a fault of the service (-1), a timeout (-12), or missing
- * credits (-10). The user may have topped up the credits since.
+ * The registered files and their states. Every change of state is one guarded update, which moves forward or does
+ * nothing. It locks the file, and its user only after that.
  */
-export const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -10, -12]
+export class Files {
+  readonly #database: Database
 
-/** The registered files and their states. */
-export interface Files {
+  constructor(database: Database) {
+    this.#database = database
+  }
+
   /** @param id a new id; registering the same id again changes nothing */
-  register(id: string, registration: Registration): Promise<FileRecord>
+  register(id: string, registration: Registration): Promise<FileRecord> {
+    const { userId, clientFileId, sourceUrl = null, startSec = null, endSec = null } = registration
+    const names = [clientFileId, fileNameOf(clientFileId)].map(storedText)
+    return this.#database.transaction(async (tx) => {
+      await tx.run(
+        `INSERT INTO file (id, user_id, client_file_id, file_name, source_url, start_sec, end_sec, state, created_ms, updated_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 'registered', ?, ?) ON CONFLICT (id) DO NOTHING`,
+        [id, userId, ...names, sourceUrl, startSec, endSec, tx.nowMs, tx.nowMs],
+      )
+      const file = await find(tx, id)
+      if (!file) throw new Error(`File ${id} does not exist.`)
+      return file
+    })
+  }
+
   /** The user's files with these ids, in the given order. Ids of other users count as unknown. */
-  ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]>
-  byId(id: string): Promise<FileRecord | undefined>
+  async ofUser(userId: string, ids: readonly string[]): Promise<(FileRecord | undefined)[]> {
+    const list = JSON.stringify(ids.filter((id) => FILE_ID.test(id)))
+    const sql = `SELECT * FROM file WHERE user_id = ? AND ${this.#database.dialect.isOneOf('id', '?')}`
+    const found = (await this.#database.all(sql, [userId, list])).map(toFileRecord)
+    const byId = new Map(found.map((file) => [file.id, file]))
+    return ids.map((id) => byId.get(id))
+  }
+
+  byId(id: string): Promise<FileRecord | undefined> {
+    return find(this.#database, id)
+  }
+
   /** Which of these ids exist. */
-  known(ids: readonly string[]): Promise<ReadonlySet<string>>
+  async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const sql = `SELECT id FROM file WHERE ${this.#database.dialect.isOneOf('id', '?')}`
+    return new Set((await this.#database.all(sql, [JSON.stringify(ids)])).map((row) => String(row.id)))
+  }
 
   /** Changes a file and queues its events in one transaction. */
-  change(id: string, change: FileChange, notices?: readonly Notice[]): Promise<Changed>
+  change(id: string, change: FileChange, notices: readonly Notice[] = []): Promise<Changed> {
+    return this.#database.transaction(async (tx) => {
+      const { set, values, when, bound } = updateFor(change, tx.nowMs)
+      const changed = await update(tx, set, values, id, when, bound)
+      if (changed && change.kind === 'fail') await refund(tx, id)
+      const file = await find(tx, id)
+      if (changed && file) for (const notice of notices) await queueEvent(tx, file, notice)
+      return { changed, file }
+    })
+  }
 
   /** Counts a crash if the last worker never released the file. @returns the file as it is now */
-  findForRetry(id: string): Promise<FileRecord | undefined>
+  findForRetry(id: string): Promise<FileRecord | undefined> {
+    return this.#database.transaction(async (tx) => {
+      await update(tx, 'crashes = crashes + 1, working_claim = NULL', [], id, 'working_claim IS NOT NULL')
+      return find(tx, id)
+    })
+  }
+
   /** Marks a file as being processed. @returns false if it has ended */
-  claim(taken: ClaimedFile): Promise<boolean>
+  claim({ id, claim }: ClaimedFile): Promise<boolean> {
+    return this.#update('working_claim = ?, queued = 1', [claim], id, "state IN ('pending', 'in-progress')")
+  }
+
   /** Releases a file after an orderly end of its processing, so that no crash is counted. */
-  release(taken: ClaimedFile): Promise<void>
-  /**
-   * Counts a fault of the service, at most one per claim. @returns the faults since the start; undefined if another
-   * worker holds the file
-   */
-  countFault(taken: ClaimedFile): Promise<number | undefined>
+  async release({ id, claim }: ClaimedFile): Promise<void> {
+    await this.#update('working_claim = NULL', [], id, 'working_claim = ?', [claim])
+  }
+
+  /** Counts at most one fault per claim. @returns the faults; undefined if another worker holds the file */
+  countFault({ id, claim }: ClaimedFile): Promise<number | undefined> {
+    return this.#database.transaction(async (tx) => {
+      const file = await find(tx, id, tx.dialect.forUpdate)
+      if (file?.claim !== claim) return undefined
+      const isNew = '(fault_claim IS NULL OR fault_claim <> ?)'
+      const counted = await update(tx, 'faults = faults + 1, fault_claim = ?', [claim], id, isNew, [claim])
+      return file.faults + (counted ? 1 : 0)
+    })
+  }
+
   /**
    * Charges a file's sound, in whole milliseconds, to its user. Charges once, however often the file is retried.
    *
    * @returns 'short' if the credits do not suffice, 'lost' if another worker holds the file; nothing is charged then
    */
-  charge(taken: ClaimedFile, soundMs: number): Promise<'charged' | 'short' | 'lost'>
+  charge({ id, claim }: ClaimedFile, soundMs: number): Promise<'charged' | 'short' | 'lost'> {
+    return this.#database.transaction(async (tx) => {
+      const file = await find(tx, id, tx.dialect.forUpdate)
+      if (file?.claim !== claim || file.endedMs !== null) return 'lost'
+      if (file.chargedMs > 0) return 'charged'
+      const { changes } = await tx.run(
+        'UPDATE user SET credits_ms = credits_ms - ? WHERE id = ? AND (credits_ms IS NULL OR credits_ms >= ?)',
+        [soundMs, file.userId, soundMs],
+      )
+      if (changes === 0) return 'short'
+      await update(tx, 'charged_ms = ?', [soundMs], id, 'TRUE')
+      return 'charged'
+    })
+  }
 
   /** Ids of the files that were accepted but not seen in the job queue, oldest first. */
-  unqueued(): Promise<string[]>
-  /** Records that the file was seen in the job queue. */
-  markQueued(id: string): Promise<void>
+  async unqueued(): Promise<string[]> {
+    const sql = "SELECT id FROM file WHERE state IN ('pending', 'in-progress') AND queued = 0 ORDER BY created_ms"
+    return (await this.#database.all(sql)).map((row) => String(row.id))
+  }
 
-  /**
-   * Some files whose data expired `forMs` after their end, or after the registration of a file that was never started.
-   */
-  expired(what: ExpiredData, forMs: number): Promise<FileRecord[]>
+  /** Records that the file was seen in the job queue. */
+  async markQueued(id: string): Promise<void> {
+    await this.#update('queued = 1', [], id, 'TRUE')
+  }
+
+  /** Files whose data expired `forMs` after their end, or after registration if they were never started. */
+  expired(what: ExpiredData, forMs: number): Promise<FileRecord[]> {
+    const sql = `SELECT * FROM file WHERE ${OUTLIVED[what]} < ? LIMIT ${EXPIRED_PAGE}`
+    return this.#database.transaction(async (tx) =>
+      (await tx.all(sql, [Math.floor(tx.nowMs - forMs)])).map(toFileRecord),
+    )
+  }
+
   /** Deletes the record of a file that was never started. @returns false if it was started */
-  forgetUnused(id: string): Promise<boolean>
+  async forgetUnused(id: string): Promise<boolean> {
+    const sql = "DELETE FROM file WHERE id = ? AND state = 'registered'"
+    return (await this.#database.run(sql, [id])).changes === 1
+  }
+
   /** Deletes the records of files whose output was deleted longer ago than this. */
-  forgetDeleted(forMs: number): Promise<void>
+  async forgetDeleted(forMs: number): Promise<void> {
+    const sql = 'DELETE FROM file WHERE output_deleted_ms < ?'
+    await this.#database.transaction((tx) => tx.run(sql, [Math.floor(tx.nowMs - forMs)]))
+  }
+
+  #update(...args: Parameters<typeof update> extends [Transaction, ...infer Rest] ? Rest : never): Promise<boolean> {
+    return this.#database.transaction((tx) => update(tx, ...args))
+  }
 }
 
-/** Most files that one call of {@link Files.expired} returns. */
-export const EXPIRED_PAGE = 500
+async function find(statements: Statements, id: string, lock = ''): Promise<FileRecord | undefined> {
+  const row = await statements.get(`SELECT * FROM file WHERE id = ? ${lock}`, [id])
+  return row && toFileRecord(row)
+}
+
+async function update(
+  tx: Transaction,
+  set: string,
+  values: readonly SqlValue[],
+  id: string,
+  when: string,
+  bound: readonly SqlValue[] = [],
+): Promise<boolean> {
+  const sql = `UPDATE file SET ${set}, updated_ms = ? WHERE id = ? AND ${when}`
+  return (await tx.run(sql, [...values, tx.nowMs, id, ...bound])).changes === 1
+}
+
+async function refund(tx: Transaction, id: string): Promise<void> {
+  await tx.run(
+    `UPDATE user SET credits_ms = credits_ms + (SELECT charged_ms FROM file WHERE id = ?)
+     WHERE id = (SELECT user_id FROM file WHERE id = ?)`,
+    [id, id],
+  )
+  await tx.run('UPDATE file SET charged_ms = 0 WHERE id = ?', [id])
+}

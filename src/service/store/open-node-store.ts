@@ -3,15 +3,15 @@ import { TransientError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import {
   type Database,
+  type JobStore,
   type Ledger,
   openLedger,
   openSharedDatabase,
   openSharedLedger,
   openSqliteDatabase,
 } from '../../ledger/index.js'
-import type { NodeStore } from './node-store.js'
+import { type ServiceStore, sqlStore } from './service-store.js'
 import { SERVICE_MIGRATIONS } from './sql/service-migrations.js'
-import { sqlStore } from './sql/sql-store.js'
 
 /** Location of a service's shared data. */
 export type StorePlace =
@@ -43,11 +43,7 @@ const QUEUE_PATIENCE_MS = 10_000
 /** How long running calls may take when a node ends. */
 const LAST_PATIENCE_MS = 3000
 
-/**
- * Opens the store of a service. Creates it if it does not exist.
- *
- * @throws every error of `openSqliteDatabase`, `openSharedDatabase` and `openSharedLedger`
- */
+/** Opens or creates a store. @throws as `openSqliteDatabase`, `openSharedDatabase` and `openSharedLedger` */
 export async function openNodeStore(place: StorePlace, options: NodeStoreOptions = {}): Promise<NodeStore> {
   const { logger, now, prefix = PREFIX } = options
   const ending = new AbortController()
@@ -104,4 +100,17 @@ function untilEnd(database: Database, ending: AbortSignal): Database {
     all: (...args) => bounded(database.all(...args)),
     transaction: (work) => bounded(database.transaction(work)),
   }
+}
+
+/** A node's access to the store. */
+interface NodeStore {
+  /** For requests: fails soon if the store is not reachable. */
+  readonly store: ServiceStore
+  /** For files in progress: waits until the store is reachable again. */
+  readonly workStore: ServiceStore
+  /** The queue of accepted files. Opened by the first call. */
+  jobs(): Promise<JobStore>
+  /** Shortens all waits from now on, because the node stops. */
+  hurry(): void
+  close(): Promise<void>
 }

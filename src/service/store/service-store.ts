@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { DeliveryLog } from '../webhooks/delivery-log.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { WebhookTargets } from '../webhooks/webhook-target.js'
-import type { Accounts } from './accounts.js'
-import type { Files } from './files.js'
-import type { KeyRecords } from './key-records.js'
-import type { SigningKeyRecords } from './signing-key-records.js'
+import type { Database } from '../../ledger/index.js'
+import { DeliveryLog } from '../webhooks/delivery-log.js'
+import { Outbox } from '../webhooks/outbox.js'
+import { WebhookTargets } from '../webhooks/webhook-target.js'
+import { Accounts } from './accounts.js'
+import { Files } from './files.js'
+import { KeyRecords } from './key-records.js'
+import { SigningKeyRecords } from './signing-key-records.js'
+import { lockedSetting } from './sql/locked-setting.js'
 
 /**
  * Everything that the nodes of a service share, except the bytes of the files. Every method is atomic. Repeating it,
@@ -47,5 +49,35 @@ export async function readIdentity(store: Pick<ServiceStore, 'keepFirst'>): Prom
     audience: `api://${applicationId}`,
     scope: `api://${applicationId}/.default`,
     linkSecret: await store.keepFirst('link_secret', randomBytes(32).toString('base64url')),
+  }
+}
+
+/** The service's store in a database with the tables of `SERVICE_MIGRATIONS`. */
+export function sqlStore(database: Database): ServiceStore {
+  return {
+    accounts: new Accounts(database),
+    keys: new KeyRecords(database),
+    signingKeys: new SigningKeyRecords(database),
+    files: new Files(database),
+    targets: new WebhookTargets(database),
+    outbox: new Outbox(database),
+    log: new DeliveryLog(database),
+    async keepFirst(name, value) {
+      const find = () => database.get('SELECT value FROM setting WHERE name = ?', [name])
+      // Read first: a start on a known store then needs no write.
+      const insert = 'INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING'
+      const known = await find()
+      if (!known) await database.run(insert, [name, value])
+      return String((known ?? (await find()))?.value)
+    },
+    takeTurn: (name, owner, forMs) =>
+      database.transaction(async (tx) => {
+        const held = await lockedSetting(tx, `turn:${name}`)
+        const [, untilMs, holder] = /^(\S+) (.*)$/.exec(held) ?? []
+        if (holder !== owner && Number(untilMs ?? 0) > tx.nowMs) return false
+        const turn = [`${tx.nowMs + forMs} ${owner}`, `turn:${name}`]
+        await tx.run('UPDATE setting SET value = ? WHERE name = ?', turn)
+        return true
+      }),
   }
 }

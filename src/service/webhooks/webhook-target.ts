@@ -1,5 +1,12 @@
-import type { SecretPosition, WebhookBody, WebhookMethod } from '../../contract/index.js'
+import {
+  type SecretPosition,
+  secretPositionSchema,
+  type WebhookBody,
+  type WebhookMethod,
+  webhookMethodSchema,
+} from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
+import type { Database } from '../../ledger/index.js'
 
 /** Destination of a user's webhooks, as set in the portal. */
 export interface WebhookTarget {
@@ -16,16 +23,6 @@ export interface WebhookRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-}
-
-/** The webhook settings of users. */
-export interface WebhookTargets {
-  of(userId: string): Promise<WebhookTarget | undefined>
-  /**
-   * @param target null: no more webhooks
-   * @throws {UsageError} `ERR_WEBHOOK_SETTINGS`
-   */
-  set(userId: string, target: WebhookTarget | null): Promise<void>
 }
 
 /** Puts an event into a request: into the body or, for GET, the query. Adds the secret at the user's position. */
@@ -58,7 +55,6 @@ function withQuery(address: string, values: Readonly<Record<string, string>>): U
   return url
 }
 
-/** The name of one `name=value` of a query. */
 function nameOf(part: string): string {
   return [...new URLSearchParams(part).keys()][0] ?? ''
 }
@@ -69,7 +65,7 @@ function headerText(text: string): string {
 }
 
 /** @throws {UsageError} `ERR_WEBHOOK_SETTINGS` */
-export function assertTarget(target: WebhookTarget): void {
+function assertTarget(target: WebhookTarget): void {
   const wrong = (message: string, remedy: string) =>
     new UsageError('ERR_WEBHOOK_SETTINGS', message, { remedies: [remedy] })
   const url = URL.canParse(target.url) ? new URL(target.url) : undefined
@@ -91,4 +87,33 @@ export function assertTarget(target: WebhookTarget): void {
 /** True if a text is valid in a header value. */
 function isHeaderSafe(text: string): boolean {
   return /^[\x21-\x7e]*$/.test(text)
+}
+
+/** The webhook settings of users. */
+export class WebhookTargets {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async of(userId: string): Promise<WebhookTarget | undefined> {
+    const row = await this.#database.get('SELECT * FROM user WHERE id = ?', [userId])
+    if (!row?.webhook_url) return undefined
+    return {
+      url: String(row.webhook_url),
+      method: webhookMethodSchema.parse(row.webhook_method),
+      secretPosition: secretPositionSchema.parse(row.webhook_secret_position),
+      secret: typeof row.webhook_secret === 'string' ? row.webhook_secret : null,
+    }
+  }
+
+  /** @param target null: no more webhooks @throws {UsageError} `ERR_WEBHOOK_SETTINGS` */
+  async set(userId: string, target: WebhookTarget | null): Promise<void> {
+    if (target) assertTarget(target)
+    await this.#database.run(
+      'UPDATE user SET webhook_url = ?, webhook_method = ?, webhook_secret_position = ?, webhook_secret = ? WHERE id = ?',
+      [target?.url ?? null, target?.method ?? null, target?.secretPosition ?? null, target?.secret ?? null, userId],
+    )
+  }
 }

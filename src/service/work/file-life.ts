@@ -1,8 +1,9 @@
 import type { FileErrorCode, WebhookStatus } from '../../contract/index.js'
 import { leaseLost } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
-import type { Changed, ClaimedFile, FileChange, FileStartOptions, Files, Notice } from '../store/files.js'
-import { failureStatus } from '../webhooks/outbox.js'
+import type { Changed, ClaimedFile, Files } from '../store/files.js'
+import type { FileChange, FileStartOptions } from '../store/sql/file-update.js'
+import { failureStatus, type Notice } from '../webhooks/outbox.js'
 
 /** Percentage between two progress events. */
 const EVENT_STEP_PERCENT = 10
@@ -75,9 +76,7 @@ export class FileLife {
     for (const listener of this.endListeners) listener(id)
   }
 
-  /**
-   * Runs a step of the worker that holds the file. @throws {TransientError} `ERR_LEASE_LOST` if another worker holds it
-   */
+  /** A step of the worker that holds the file. @throws {TransientError} `ERR_LEASE_LOST` if another one does */
   private async step({ id, claim }: ClaimedFile, change: FileChange, notices: readonly Notice[]): Promise<Changed> {
     const done = await this.files.change(id, change, notices)
     if (done.file?.claim !== claim) throw leaseLost(`the file ${id}`)

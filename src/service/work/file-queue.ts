@@ -1,24 +1,12 @@
-import type { VoxmuxError } from '../../core/errors.js'
-import type { Logger } from '../../core/logger.js'
-import { type HeldJob, isEnded, JobQueue, type JobStore } from '../../ledger/index.js'
+import { isEnded, JobQueue, type JobQueueOptions } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files } from '../store/files.js'
 
-export interface FileQueueOptions {
-  readonly store: JobStore
+export interface FileQueueOptions extends Required<Omit<JobQueueOptions, 'groups' | 'retryDelay'>> {
   readonly files: Files
-  readonly run: (held: HeldJob) => Promise<void>
-  readonly concurrency: number
-  readonly pollMs: number
-  readonly leaseMs: number
-  readonly onFault: (error: VoxmuxError) => void
-  readonly logger: Logger
 }
 
-/**
- * Accepted files in the durable job store. A job is a file: its key is the file's id, its group the user. Users take
- * turns.
- */
+/** Accepted files in the job store: the key of a job is the file's id, its group the user. Users take turns. */
 export class FileQueue {
   private readonly queue: JobQueue
 

@@ -27,7 +27,11 @@ export interface JudgeOptions {
  *
  * @throws {PrecheckError | JobFailedError} with the file error code of the fault (-2 … -18)
  */
-export async function judgeInput(input: string, file: FileRecord, options: JudgeOptions): Promise<JudgedInput> {
+export async function judgeInput(
+  input: string,
+  file: Pick<FileRecord, 'startSec' | 'endSec' | 'outputType'>,
+  options: JudgeOptions,
+): Promise<JudgedInput> {
   const { limits, creditsSec, signal } = options
   const media = await probe(input, { signal })
   requireTaken(media, null, limits)

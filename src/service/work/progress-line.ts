@@ -1,15 +1,9 @@
-/**
- * Writes progress values one at a time and skips those that are outdated. An engine reports far more often than a store
- * on the network can write.
- */
+/** Writes progress values one at a time and skips outdated ones: an engine is faster than a store. */
 export class ProgressLine {
   private latest: number | undefined
   private writing: Promise<void> | undefined
 
-  /**
-   * @param write writes one value
-   * @param failed handles a failed write; only a lost lease is a reason to stop the file
-   */
+  /** @param write one value @param failed handles a failed write; only a lost lease stops the file */
   constructor(
     private readonly write: (percent: number) => Promise<void>,
     private readonly failed: (error: unknown) => void,

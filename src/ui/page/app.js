@@ -157,7 +157,7 @@ function showPlan({ isFree, output, paidSec, sendBytes, losses = [], notes = [],
     paidSec === null || paidSec === undefined ? 'unknown until the voice is cut' : clock(Math.ceil(paidSec))
   const rows = [
     output && ['Output', make('bdi', {}, output)],
-    output && ['Costs', isFree ? 'Nothing: the built-in service runs on this computer' : `${seconds} of voice`],
+    output && ['Costs', isFree ? 'Nothing: the embedded service runs on this computer' : `At most ${seconds} of voice`],
     output && ['Sent', `At most ${bytes(sendBytes)}`],
     ...losses.map(({ what, reason }) => ['Lost', `${what}: ${reason}`]),
     ...notes.map((note) => ['Note', note]),
@@ -168,7 +168,7 @@ function showPlan({ isFree, output, paidSec, sendBytes, losses = [], notes = [],
   byId('refusal').replaceChildren(...(refusal ? [finding(refusal, 'warn')] : []))
   byId('start').disabled = refusal !== null || runs > 0
   byId('preview').disabled = runs > 0
-  setText(byId('start'), isFree || !output ? 'Start' : `Start and pay for ${seconds} of voice`)
+  setText(byId('start'), isFree || !output ? 'Start' : `Start and pay for at most ${seconds} of voice`)
 }
 
 function preview() {

@@ -5,11 +5,7 @@ import { TONE_RATE } from './steady-tones.js'
 /** As for the engine, so that both find the same beds. */
 const PLAN: BlockPlan = { blockSamples: 60 * TONE_RATE, beforeSamples: 5.6 * TONE_RATE, afterSamples: 3.2 * TONE_RATE }
 
-/**
- * Measures for how many seconds music plays under a voice.
- *
- * @param chunks mono 32-bit floats at {@link TONE_RATE}
- */
+/** Measures for how many seconds music plays under a voice. @param chunks mono 32-bit floats at {@link TONE_RATE} */
 export async function bedSeconds(chunks: AsyncIterable<Uint8Array>): Promise<number> {
   let places = 0
   for await (const { channels, innerStart, innerEnd } of cutBlocks(chunks, 1, PLAN)) {

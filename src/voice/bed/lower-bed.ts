@@ -17,11 +17,7 @@ const FADE_SEC = 1
 /** Context that a block needs on both sides beside that of the engine, so that neighbours meet. */
 export const LOWER_REACH_SEC = 3.2
 
-/**
- * Lowers music under a voice. All else stays as it is.
- *
- * @returns what to add to the block, channel by channel: exactly 0 without a bed
- */
+/** Lowers music under a voice. @returns what to add to the block, channel by channel: exactly 0 without a bed */
 export async function lowerBed(block: Block, gain: FrameGain, listen: Listener): Promise<Float32Array<ArrayBuffer>[]> {
   const { channels, innerStart, innerEnd } = block
   const prepared = channels.map(unprepared)

@@ -33,11 +33,7 @@ interface Tone {
   sumHz: number
 }
 
-/**
- * The frequencies of all tones that stay steady for a quarter of a second or more, frame by frame.
- *
- * @param sound one channel at {@link TONE_RATE}
- */
+/** The tones that stay steady for a quarter of a second, frame by frame. @param sound at {@link TONE_RATE} */
 export function steadyTones(sound: Float32Array): number[][] {
   const steady: number[][] = Array.from({ length: Math.ceil(sound.length / TONE_HOP) + 1 }, () => [])
   const finish = ({ start, frames, sumHz }: Tone) => {

@@ -8,11 +8,7 @@ import type { OnnxStage } from './onnx-model.js'
 
 type Runtime = typeof import('onnxruntime-web')
 
-/**
- * onnxruntime-web with one thread: the pool's workers are the threads.
- *
- * @throws UsageError ERR_ONNX_MISSING where the optional package is not installed
- */
+/** onnxruntime-web with one thread: workers are the threads. @throws UsageError ERR_ONNX_MISSING */
 export async function loadOnnxRuntime(
   load: () => Promise<Runtime> = () => import('onnxruntime-web'),
 ): Promise<Runtime> {

@@ -28,16 +28,15 @@ export function findClipping(channel: Float32Array): Clipping | undefined {
     if (value > high) high = value
   }
   if (Math.min(-low, high) < LEAST_LEVEL) return undefined
-  const levels = { low, high }
+  const [bottom, top] = [low + STEP, high - STEP]
   let flat = 0
-  let run = 0
-  for (let i = 0; i <= channel.length; i++) {
-    const isNext = i < channel.length && isCut(channel[i] ?? 0, levels)
-    if (isNext && (run === 0 || Math.sign(channel[i] ?? 0) === Math.sign(channel[i - 1] ?? 0))) run++
-    else {
-      if (run >= LEAST_RUN && edgeOf(channel, i - run, i) > LEAST_EDGE) flat += run
-      run = isNext ? 1 : 0
-    }
+  for (let i = 0; i < channel.length; ) {
+    const from = i
+    const value = channel[i++] as number
+    if (value >= top) while ((channel[i] as number) >= top) i++
+    else if (value <= bottom) while ((channel[i] as number) <= bottom) i++
+    else continue
+    if (i - from >= LEAST_RUN && edgeOf(channel, from, i) > LEAST_EDGE) flat += i - from
   }
   const share = flat / Math.max(1, channel.length)
   return share < LEAST_SHARE || share > MOST_SHARE ? undefined : { low, high, share }

@@ -78,10 +78,7 @@ export class BlendedGain implements FrameGain {
   readonly #fadeTo: number
   readonly #bandBin: number
 
-  /**
-   * @param binHz width of a bin
-   * @param correctsFaults as above
-   */
+  /** @param binHz width of a bin @param correctsFaults as above */
   constructor(
     binHz: number,
     readonly correctsFaults = true,

@@ -21,12 +21,7 @@ export interface Harmonics {
   readonly power: number
 }
 
-/**
- * Finds the steady harmonics of the mains up to 1.2 kHz.
- *
- * @param low sound at 4 kHz
- * @param weights how much each segment counts
- */
+/** Finds the steady harmonics of the mains up to 1.2 kHz. @param low at 4 kHz @param weights of each segment */
 export function findHarmonics(low: Float32Array, nominalHz: number, weights: Float64Array): Harmonics {
   const offsetHz = offsetOf(low, nominalHz, weights)
   const frequencyHz = nominalHz + offsetHz

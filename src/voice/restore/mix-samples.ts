@@ -8,12 +8,7 @@ function valueAt(values: Float64Array, sample: number): number {
   return left + ((values[frame + 1] ?? left) - left) * (at - frame)
 }
 
-/**
- * The original with so much of a change.
- *
- * @param wet 0 … 1, frame by frame
- * @param innerStart place of the original in the change
- */
+/** The original with so much of a change. @param wet 0 … 1 by frame @param innerStart of the original in it */
 export function added(
   original: Float32Array,
   change: Float32Array,

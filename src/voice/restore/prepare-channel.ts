@@ -1,8 +1,9 @@
 import { decimate, interpolate } from '../resample-by-factor.js'
 import { findReverberation, REVERBERATION_RATE } from '../reverberation/find-reverberation.js'
-import { findClipping } from './clipping.js'
+import { type Clipping, findClipping } from './clipping.js'
 import { findHum } from './hum.js'
-import { restorePeaks } from './restore-peaks.js'
+import { predictPeaks } from './predicted-peaks.js'
+import { sparsePeaks } from './sparse-peaks.js'
 
 const FACTOR = 48_000 / REVERBERATION_RATE
 
@@ -46,4 +47,17 @@ export function prepareChannel(channel: Float32Array<ArrayBuffer>, origin: numbe
     room: wide,
     low: () => low.map((value, i) => value + (change[i] ?? 0)),
   }
+}
+
+/**
+ * Restores the peaks of a clipped channel: the mean of two methods. Prediction is better for short gaps, and sparsity for
+ * long ones, and their errors do not agree. All other samples stay.
+ *
+ * @param channel 48 kHz
+ * @returns the channel with its peaks, which may exceed full scale
+ */
+export function restorePeaks(channel: Float32Array<ArrayBuffer>, clipping: Clipping): Float32Array<ArrayBuffer> {
+  const predicted = predictPeaks(channel, clipping)
+  const sparse = sparsePeaks(channel, clipping)
+  return predicted.map((value, i) => (value + (sparse[i] ?? 0)) / 2)
 }

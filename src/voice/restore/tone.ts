@@ -17,11 +17,7 @@ const WINDOW = Float64Array.from(
   (_, i) => (1 - Math.cos((2 * Math.PI * (i + 0.5)) / SEGMENT_SAMPLES)) / SEGMENT_SAMPLES,
 )
 
-/**
- * Measures a tone in each segment.
- *
- * @param low sound at {@link LOW_RATE}
- */
+/** Measures a tone in each segment. @param low sound at {@link LOW_RATE} */
 export function measureTone(low: Float32Array, hz: number): Tone {
   const segments = Math.floor(low.length / SEGMENT_SAMPLES)
   const re = new Float64Array(segments)
@@ -54,7 +50,10 @@ export function measureTone(low: Float32Array, hz: number): Tone {
 export function turnOf({ re, im }: Tone, weights: Float64Array, lag: number) {
   let [turnRe, turnIm, sizes, sum] = [0, 0, 1e-30, 1e-30]
   for (let m = lag; m < re.length; m++) {
-    const [aRe = 0, aIm = 0, bRe = 0, bIm = 0] = [re[m], im[m], re[m - lag], im[m - lag]]
+    const aRe = re[m] as number
+    const aIm = im[m] as number
+    const bRe = re[m - lag] as number
+    const bIm = im[m - lag] as number
     const weight = (weights[m] ?? 0) * (weights[m - lag] ?? 0)
     turnRe += weight * (aRe * bRe + aIm * bIm)
     turnIm += weight * (aIm * bRe - aRe * bIm)

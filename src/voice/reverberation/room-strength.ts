@@ -8,12 +8,7 @@ import { framesOf, HOP_SAMPLES, HOP_SEC } from '../restore/spectral-change.js'
  */
 const ROOM_SETTINGS: EvidenceSettings = { cleanDb: -12, noisyDb: -9 }
 
-/**
- * How far reverberation makes a recording noisy: 0 … 1, frame by frame.
- *
- * @param sound 48 kHz
- * @param change that takes the reverberation out
- */
+/** How far reverberation makes sound noisy: 0 … 1 by frame. @param sound 48 kHz @param change that removes it */
 export function roomStrength(sound: Float32Array, change: Float32Array): Float64Array {
   const frames = framesOf(sound.length)
   const evidence: Evidence = { kept: new Float64Array(frames), removed: new Float64Array(frames) }

@@ -28,16 +28,25 @@ export const ALL_BINS: readonly number[] = Array.from({ length: BINS }, (_, bin)
 export function shortSpectra(samples: Float32Array, bins: readonly number[]): Float64Array[] {
   const frames = Math.ceil(samples.length / SPECTRUM_HOP) + OVERLAP - 1
   const rows = bins.map(() => new Float64Array(2 * frames))
+  // Silence on both sides. A look outside of an array makes garbage for each sample.
+  const lead = (OVERLAP - 1) * SPECTRUM_HOP
+  const padded = new Float32Array((frames + OVERLAP + 1) * SPECTRUM_HOP)
+  padded.set(samples, lead)
   for (let frame = 0; frame < frames; frame += 2) {
-    for (let i = 0; i < WINDOW_SAMPLES; i++) {
-      const at = (frame + 1 - OVERLAP) * SPECTRUM_HOP + i
-      packed[2 * i] = (samples[at] ?? 0) * (WINDOW[i] ?? 0)
-      packed[2 * i + 1] = (samples[at + SPECTRUM_HOP] ?? 0) * (WINDOW[i] ?? 0)
-    }
+    packPair(padded, frame * SPECTRUM_HOP)
     fft.transform(spectrum, packed)
-    for (const [i, row] of rows.entries()) splitInto(row, frame, bins[i] ?? 0)
+    for (let i = 0; i < rows.length; i++) splitInto(rows[i] as Float64Array, frame, bins[i] as number)
   }
   return rows
+}
+
+/** Puts two frames, a hop apart, under the window. */
+function packPair(samples: Float32Array, start: number): void {
+  for (let i = 0; i < WINDOW_SAMPLES; i++) {
+    const weight = WINDOW[i] as number
+    packed[2 * i] = (samples[start + i] as number) * weight
+    packed[2 * i + 1] = (samples[start + SPECTRUM_HOP + i] as number) * weight
+  }
 }
 
 /** Takes one bin of two frames out of their common spectrum: as `splitPair`, which takes all bins. */

@@ -1,5 +1,5 @@
 import { findClipping } from '../../../src/voice/restore/clipping.js'
-import { restorePeaks } from '../../../src/voice/restore/restore-peaks.js'
+import { restorePeaks } from '../../../src/voice/restore/prepare-channel.js'
 import { siSdr } from './si-sdr.js'
 
 /**

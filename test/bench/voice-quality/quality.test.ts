@@ -15,14 +15,12 @@ import { stoi } from './stoi.js'
 
 /** The other kinds and recordings are heard in the soak. */
 const KINDS = NOISE_KINDS.filter((kind) => process.env.VOXMUX_SOAK || kind === 'babble')
-const RECORDINGS = process.env.VOXMUX_SOAK ? Number.POSITIVE_INFINITY : 3
+const RECORDINGS = process.env.VOXMUX_SOAK ? Number.POSITIVE_INFINITY : 2
 
 const pool = new VoicePool()
 afterAll(() => pool.close())
 
-if (NO_SPEECH) process.stderr.write(`The voice engine's quality is not judged: ${NO_SPEECH}.\n`)
-
-describe('the voice engine', () => {
+describe(`the voice engine${NO_SPEECH ? ` (without recorded speech: ${NO_SPEECH})` : ''}`, () => {
   test.skipIf(NO_SPEECH)(
     'mends recorded speech in noise, and leaves clean speech alone',
     async () => {
@@ -58,7 +56,8 @@ describe('the voice engine', () => {
     async () => {
       const sounds = (await readSpeechPairs())
         .filter(({ sampleRate }) => sampleRate === VOICE_SAMPLE_RATE)
-        .slice(0, RECORDINGS)
+        // Half of them: no other test takes as long for a recording.
+        .slice(0, RECORDINGS / 2)
       const scores = sounds.map(({ clean }) => judgePeaks(clean, 0.25))
       expect(meanOf(scores, 'after')).toBeGreaterThan(meanOf(scores, 'before') + 6)
       for (const { before, after } of scores) expect.soft(after - before).toBeGreaterThan(5)
@@ -79,7 +78,7 @@ describe('the voice engine', () => {
     expect(findReverberation(clean, 0)).toBeUndefined()
   })
 
-  test('mends a voice at -40 and -60 dBFS as well as a loud one', async () => {
+  test('mends made speech at -40 and -60 dBFS as well as loud', async () => {
     const { clean, noisy } = noisySpeech(4 * VOICE_SAMPLE_RATE, { noiseGain: 0.1, seed: 22 })
     const power = noisy.reduce((sum, value) => sum + value * value, 0) / noisy.length
     const scores = await Promise.all(
@@ -91,14 +90,9 @@ describe('the voice engine', () => {
       }),
     )
     const [loud = 0, ...quiet] = scores
+    expect(loud).toBeGreaterThan(4)
     for (const gain of quiet) expect(Math.abs(gain - loud)).toBeLessThan(1)
   }, 120_000)
-
-  test('mends made speech as well', async () => {
-    const { clean, noisy } = noisySpeech(5 * VOICE_SAMPLE_RATE, { noiseGain: 0.1, seed: 21 })
-    const score = await judgeVoice({ name: 'made', sampleRate: VOICE_SAMPLE_RATE, clean, noisy }, pool)
-    expect(score.siSdr).toBeGreaterThan(score.noisySiSdr + 4)
-  })
 })
 
 describe('the measures', () => {

@@ -184,6 +184,27 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       expect((await next())?.key).toBe('other group')
     })
 
+    it('cancels a job that has not ended, and takes it from whoever works on it', async () => {
+      const { job } = await fixture.one.enqueue(request('k'))
+      const { lease } = await claimed(fixture.one, 'k')
+      const cancelled = { status: 'failed', error: report, holder: null, notBeforeMs: null }
+      expect(await fixture.other.cancel(job.id, report)).toMatchObject(cancelled)
+      for (const late of [
+        fixture.one.checkpoint(lease, { output: '/out' }),
+        fixture.one.complete(lease, { status: 'done' }),
+      ])
+        await expect(late).rejects.toMatchObject({ code: 'ERR_LEASE_LOST' })
+      expect(await fixture.one.claimNext()).toBeNull()
+      expect(await fixture.one.cancel(job.id, report)).toBeNull()
+      expect(await fixture.one.cancel('nothing', report)).toBeNull()
+      await fixture.one.requeue(job.id)
+      const again = await claimed(fixture.one, 'k')
+      await fixture.one.retryAt(again.lease, fixture.now() + 1000, report)
+      expect(await fixture.one.cancel(job.id, report)).toMatchObject(cancelled)
+      fixture.advance(1000)
+      expect(await fixture.one.claimNext()).toBeNull()
+    })
+
     it('forgets a job unless somebody works on it', async () => {
       const { job } = await fixture.one.enqueue(request('k'))
       const { lease } = await claimed(fixture.one, 'k')

@@ -43,7 +43,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 const RARE = [
   ...['speech of 8 bits and 8 kHz', 'clicks'],
   ...['a tone', 'a low tone of 8 kHz', 'a stereo tone of 8 bits and 11 kHz', 'tones that change sides'],
-  ...['one word in silence', 'a quarter of a second'],
+  ...['one word in silence', 'a quarter of a second', 'speech under chords'],
 ]
 const HEARD = Object.keys(KINDS).filter((kind) => process.env.VOXMUX_SOAK || !RARE.includes(kind))
 

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { findFfmpeg } from '../../../src/media/ffmpeg/binaries.js'
-import { toolVersion } from '../../../src/media/ffmpeg/tool-version.js'
+import { findFfmpeg, toolVersion } from '../../../src/media/ffmpeg/binaries.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 /** As builds of all kinds print it, with what stands between left out. */

@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
 import { ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { until } from '../../helpers/until.js'
 
 const RAW = ['-f', 's16le', '-ar', '8000', '-ac', '1']
 
@@ -85,15 +86,24 @@ describe('ffmpeg', () => {
     await expect(running).rejects.toMatchObject({ code: 'ERR_MEDIA_TIMEOUT', exitCode: 4 })
   })
 
-  it('hands on the error of the stream that feeds it', async () => {
+  it('hands on the error of the stream that feeds it, and leaves no ffmpeg that waits for more', async () => {
     const source = new Readable({ read() {} })
-    source.push(Buffer.alloc(1000))
+    source.push(Buffer.alloc(200_000))
     const running = runFfmpeg({
       inputs: [{ url: source, options: RAW }],
       outputs: [{ url: folder.file('broken.wav'), options: ['-f', 'wav'] }],
     })
-    setTimeout(() => source.destroy(new Error('the source broke')), 50)
+    await until(async () => (await bytesRead(await children())) >= 200_000)
+    source.destroy(new Error('the source broke'))
     await expect(running).rejects.toThrow('the source broke')
+    expect(await children()).toBe('')
+  })
+
+  it('hands on the error of a stream that broke before ffmpeg started', async () => {
+    const source = new Readable({ read() {} })
+    source.destroy(new Error('the source broke early'))
+    const outputs = [{ url: folder.file('early.wav'), options: ['-f', 'wav'] }]
+    await expect(runFfmpeg({ inputs: [{ url: source, options: RAW }], outputs })).rejects.toThrow('broke early')
   })
 
   it.each([
@@ -118,3 +128,14 @@ describe('ffmpeg', () => {
     expect((await ffmpegOutput('-i', folder.file('quiet.wav'), '-f', 's16le', 'pipe:1')).length).toBe(3200)
   })
 })
+
+/** Process ids of what this process has started and is still running. */
+async function children(): Promise<string> {
+  return (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')).trim()
+}
+
+/** Bytes that a process has read; 0 if there is none. */
+async function bytesRead(pid: string): Promise<number> {
+  const counts = pid && (await readFile(`/proc/${pid}/io`, 'utf8').catch(() => ''))
+  return Number(/rchar: (\d+)/.exec(counts)?.[1] ?? 0)
+}

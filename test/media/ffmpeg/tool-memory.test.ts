@@ -6,6 +6,10 @@ import { encoderPriming } from '../../../src/media/write/encode/encoder-priming.
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 
 const AAC = { codec: 'aac', encoder: 'aac', lossless: false, bitRate: 96_000, options: ['-b:{s}', '96000'] }
+const MP3 = { ...AAC, codec: 'mp3', encoder: 'libmp3lame' }
+const withRate = (encoding: typeof AAC, rate: string) => {
+  return { ...encoding, bitRate: Number(rate), options: ['-b:{s}', rate] }
+}
 
 describe.skipIf(process.platform === 'win32')('what is known of the tools (not on Windows)', () => {
   let folder: TestFolder
@@ -58,10 +62,19 @@ describe.skipIf(process.platform === 'win32')('what is known of the tools (not o
     await expect(inNewProcess()).rejects.toMatchObject({ code: 'ERR_FFMPEG_MISSING' })
   })
 
-  it('includes what was measured of an encoder', async () => {
+  it('includes what was measured of an encoder, of AAC for all bit rates together', async () => {
     await tool('5.1.9')
     await inNewProcess()
-    expect(await encoderPriming(AAC, { sampleRate: 48_000, channels: 2 })).toBe(1024)
-    expect(await readFile(folder.file('tools.json'), 'utf8')).toMatch(/"encoder.*96000.*":1024/)
+    const feed = { sampleRate: 48_000, channels: 2 }
+    const measured = async () =>
+      Object.entries(JSON.parse(await readFile(folder.file('tools.json'), 'utf8')) as object).flatMap(([key, fact]) =>
+        key.includes('encoder') ? [fact] : [],
+      )
+    expect(await encoderPriming(AAC, feed)).toBe(1024)
+    expect(await measured()).toEqual([1024])
+    for (const rate of ['8000', '128308', '9000000']) expect(await encoderPriming(withRate(AAC, rate), feed)).toBe(1024)
+    expect(await measured()).toEqual([1024])
+    for (const rate of ['96000', '128000']) await encoderPriming(withRate(MP3, rate), feed)
+    expect(await measured()).toEqual([1024, 1105, 1105])
   })
 })

@@ -129,6 +129,36 @@ describe('probe', () => {
     await expect(probe(path)).resolves.toMatchObject({ container: 'flac' })
   })
 
+  it.each(['flac', 'aac', 'ac3', 'eac3', 'mp3'])(
+    'reads .%s behind a large ID3 tag under any name',
+    async (container) => {
+      const plain = folder.file(`plain.${container}`)
+      await ffmpeg(...tone(1, 48_000, 2), '-id3v2_version', '0', plain)
+      // The size of a tag has 7 bits in a byte.
+      const tag = Buffer.concat([Buffer.from('ID3\x03\0\0\0\x60\0\0', 'latin1'), Buffer.alloc(0x60 << 14)])
+      const path = folder.file(`.${container}.part`)
+      await writeFile(path, Buffer.concat([tag, await readFile(plain)]))
+      const media = await probe(path)
+      expect(media).toMatchObject({ container, readOptions: ['-f', container] })
+      expect(media.streams.map(({ codec }) => codec)).toEqual([container])
+    },
+  )
+
+  it('says of each track whether it is encrypted', async () => {
+    const [film, sound] = [folder.file('protected.mp4'), folder.file('protected.mka')]
+    const key = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', 'ab'.repeat(16), '-encryption_kid']
+    await ffmpeg(...tone(1), ...key, 'cd'.repeat(16), film)
+    // The title takes as many bytes as the encoding that takes its place.
+    await ffmpeg(...tone(1), '-metadata:s:a:0', `title=${'t'.repeat(21)}`, '-c:a', 'aac', sound)
+    const encoding = Buffer.from('6d80956240925033810150358b47e1810547e28401020304', 'hex')
+    const bytes = await readFile(sound)
+    encoding.copy(bytes, bytes.indexOf(Buffer.from(`536e95${'74'.repeat(21)}`, 'hex')))
+    await writeFile(sound, bytes)
+    for (const path of [film, sound])
+      expect((await probe(path)).streams, path).toMatchObject([{ kind: 'audio', isEncrypted: true }])
+    expect((await probe(fixture('interview.mp4'))).streams.some((stream) => 'isEncrypted' in stream)).toBe(false)
+  })
+
   it('blames a file that ffprobe fails on in its own words, and no disk that fails', async () => {
     const wave = await readFile(fixture('speech.wav'))
     for (const channels of [0, 65_535]) {

@@ -120,14 +120,25 @@ describe.skipIf(missing.length > 0)(['programs that are not ours', ...missing].j
   )
 })
 
+/** The files that are damaged, each encoded once for all its readers. */
+const made = new Map<string, Promise<Buffer>>()
+async function make([name, options]: Row): Promise<Buffer> {
+  const path = folder.file(`intact-${name}`)
+  await ffmpeg(...(hasPicture(name) ? picture(2) : []), ...tone(2, 48_000, 2), ...options, path)
+  return readFile(path)
+}
+
 describe.each(installed)('$program', (reader) => {
   it('says something of a damaged file', async () => {
     const rows = [...COMMON.slice(1), ...RARE]
-    const [name, options] = rows.find(([file]) => reader.reads.test(extname(file))) as Row
+    const row = rows.find(([file]) => reader.reads.test(extname(file))) as Row
+    const [name] = row
     const path = folder.file(`${reader.program}-${name}`)
-    await ffmpeg(...(hasPicture(name) ? picture(2) : []), ...tone(2, 48_000, 2), ...options, path)
+    const intact = made.get(name) ?? make(row)
+    made.set(name, intact)
+    await writeFile(path, await intact)
     const known = complaints(reader, path)
-    const bytes = await readFile(path)
+    const bytes = Buffer.from(await intact)
     bytes.fill(0xa5, bytes.length >> 2, bytes.length >> 1)
     await writeFile(path, bytes.subarray(0, -(bytes.length >> 2)))
     expect(complaints(reader, path).filter((line) => !known.includes(line))).not.toEqual([])

@@ -1,23 +1,25 @@
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clockJump } from '../../../src/media/probe/clock-jump.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { measureSound } from '../../../src/service/engine/measure-sound.js'
-import { ffmpeg } from '../../helpers/media-factory.js'
+import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { soundMoved } from './sound-place.js'
-import { type ZooFolder, zooFolder } from './zoo-folder.js'
 import { film, stereo } from './zoo-parts.js'
 import { replaceVoice } from './zoo-run.js'
 
 const ROUND_SEC = 2 ** 33 / 90_000
 
 describe('a transport stream whose clock breaks', () => {
-  let folder: ZooFolder
+  let folder: TestFolder
   beforeAll(async () => {
-    folder = await zooFolder()
+    folder = await testFolder()
   })
-  afterAll(() => folder.remove())
+  afterAll(() => {
+    packets = undefined
+    return folder.remove()
+  })
 
   it.each(process.env.VOXMUX_SOAK ? ['ts', 'm2ts'] : ['ts'])(
     'is refused where parts were joined with cat (.%s)',
@@ -71,7 +73,7 @@ describe('a transport stream whose clock breaks', () => {
 
   it('is found out at some hundred places of a long file', async () => {
     const two = 7200
-    expect(await jumpIn('whole', (sec) => sec, two)).toBeUndefined()
+    if (process.env.VOXMUX_SOAK) expect(await jumpIn('even', (sec) => sec, two)).toBeUndefined()
     expect(await jumpIn('busy', (sec) => sec + 40 * Math.sin(sec / 60), two)).toBeUndefined()
     expect(await jumpIn('around', (sec) => ROUND_SEC - 3000 + sec, two)).toBeUndefined()
     expect(await jumpIn('opening', (sec) => (sec < 10 ? sec : sec - 10), two)).toEqual({ kind: 'back' })
@@ -98,10 +100,12 @@ describe('a transport stream whose clock breaks', () => {
     await ffmpeg(...sources, '-c:v', 'mpeg2video', '-c:a', 'mp2', ...isDisc, '-output_ts_offset', `${offsetSec}`, path)
   }
 
+  let packets: Buffer | undefined
+
   /** A film of nothing but its clock, longer than what is read whole, with as many bytes a second everywhere. */
   async function jumpIn(name: string, shownAtSec: (sec: number) => number, durationSec: number) {
-    const packets = Buffer.alloc(188 * 380_000, 0xff)
-    const count = packets.length / 188
+    const count = 380_000
+    packets ??= Buffer.alloc(188 * count, 0xff)
     for (let place = 0; place < count; place++) {
       const ticks = Math.round(shownAtSec((place * durationSec) / count) * 90_000) % 2 ** 33
       const at = place * 188
@@ -116,14 +120,16 @@ describe('a transport stream whose clock breaks', () => {
       return await clockJump(file, packets.length)
     } finally {
       await file.close()
+      // Before the system writes 70 MB to the disk.
+      await rm(path)
     }
   }
 })
 
 describe('a clock that jumps ahead farther than silence may fill', () => {
-  let folder: ZooFolder
+  let folder: TestFolder
   beforeAll(async () => {
-    folder = await zooFolder()
+    folder = await testFolder()
   })
   afterAll(() => folder.remove())
 

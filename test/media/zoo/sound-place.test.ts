@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg } from '../../helpers/media-factory.js'
+import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { soundMoved } from './sound-place.js'
-import { type ZooFolder, zooFolder } from './zoo-folder.js'
 import { film, onlySound, stereo } from './zoo-parts.js'
 import { replaceVoice } from './zoo-run.js'
 
@@ -54,9 +53,9 @@ function filmOf(container: string, video: string) {
 const LOSSLESS = /^(pcm_|flac|alac|wavpack|tta|s302m)/
 
 describe('sound lies against picture as it did, heard with plain ffmpeg', () => {
-  let folder: ZooFolder
+  let folder: TestFolder
   beforeAll(async () => {
-    folder = await zooFolder()
+    folder = await testFolder()
   })
   afterAll(() => folder.remove())
 

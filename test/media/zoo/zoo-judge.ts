@@ -2,27 +2,28 @@ import { readFile } from 'node:fs/promises'
 import { ffmpegOutput, ffprobeJson } from '../../helpers/media-factory.js'
 import type { Feature } from './zoo-rows.js'
 
-/** What plain ffprobe and streamhash say of a feature; equal before and after where it was kept. */
+/** What plain ffprobe says of a feature; equal before and after where it was kept. */
 export async function factOf(feature: Feature, path: string): Promise<unknown> {
-  const { streams, format, chapters } = await tables(path)
+  const { streams, format, chapters, packets: all } = await tables(path)
   const films = streams.filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic !== 1)
   const covers = streams.filter((stream) => stream.disposition.attached_pic === 1)
   const newSound = streams.find((stream) => stream.codec_type === 'audio')
+  const ofKind = (kind: string) => streams.filter(({ codec_type }) => codec_type === kind)
   const each = <T>(read: (stream: Stream) => T) => films.map(read)
   switch (feature) {
     case 'picture':
-      return Promise.all(films.map((stream) => packets(path, stream.index)))
+      return Promise.all(films.map((stream) => packets(path, [stream])))
     case 'picture times':
-      return Promise.all(films.map((stream) => times(path, stream.index)))
+      return films.map((stream) => times(all, stream))
     case 'other sound':
-      return packets(path, 'a:1')
+      return packets(path, ofKind('audio').slice(1, 2))
     case 'subtitles':
       return [
-        await packets(path, 's'),
+        await packets(path, ofKind('subtitle')),
         streams.map(({ codec_type, codec_name }) => codec_type === 'subtitle' && codec_name),
       ]
     case 'cover':
-      return Promise.all(covers.map((stream) => packets(path, stream.index)))
+      return Promise.all(covers.map((stream) => packets(path, [stream])))
     case 'attachments':
       return streams.flatMap((stream) =>
         stream.codec_type === 'attachment'
@@ -32,7 +33,9 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
     case 'timecode':
       return streams.flatMap(({ tags }) => tags?.timecode ?? []).concat(format.tags?.timecode ?? [])
     case 'telemetry':
-      return [await packets(path, 'd:0'), await times(path, 'd:0')]
+      return ofKind('data')
+        .slice(0, 1)
+        .map((stream) => [hashes(all, stream), times(all, stream)])
     case 'order':
       return tracks(streams).map(({ codec_name }) => codec_name)
     case 'chapters':
@@ -103,13 +106,20 @@ interface Tables {
   readonly streams: readonly Stream[]
   readonly format: { readonly tags?: Readonly<Record<string, string>> }
   readonly chapters: readonly { readonly start_time: string; readonly tags?: Readonly<Record<string, string>> }[]
+  readonly packets: readonly Packet[]
+}
+
+interface Packet {
+  readonly stream_index: number
+  readonly pts_time?: string
+  readonly data_hash?: string
 }
 
 const read = new Map<string, Promise<Tables>>()
 
 /** Each file is looked at once. */
 function tables(path: string): Promise<Tables> {
-  const show = ['-show_streams', '-show_format', '-show_chapters', '-show_data_hash', 'md5']
+  const show = ['-show_streams', '-show_format', '-show_chapters', '-show_packets', '-show_data_hash', 'md5']
   const known = read.get(path) ?? (ffprobeJson(path, ...show) as Promise<unknown> as Promise<Tables>)
   read.set(path, known)
   return known
@@ -121,26 +131,23 @@ function tracks(streams: readonly Stream[]): readonly Stream[] {
   return streams.filter((stream) => kinds.includes(stream.codec_type) && stream.disposition.attached_pic !== 1)
 }
 
-async function packets(path: string, selector: number | string): Promise<string> {
-  const hash = ['-c', 'copy', '-f', 'streamhash', '-hash', 'md5', 'pipe:1']
+async function packets(path: string, streams: readonly Stream[]): Promise<unknown> {
   // Transport streams and program streams wrap the same pictures anew; what is decoded must be the same.
-  const isWrapped = selector !== 's' && /\.(ts|m2ts|mpg)$/.test(path)
-  const how = isWrapped ? ['-f', 'streamhash', '-hash', 'md5', 'pipe:1'] : hash
-  return String(await ffmpegOutput('-i', path, '-map', `0:${selector}`, ...how))
+  const isWrapped = streams.some(({ codec_type }) => codec_type !== 'subtitle') && /\.(ts|m2ts|mpg)$/.test(path)
+  const { packets: all } = await tables(path)
+  if (!isWrapped) return streams.map((stream) => hashes(all, stream))
+  const maps = streams.flatMap(({ index }) => ['-map', `0:${index}`])
+  return String(await ffmpegOutput('-i', path, ...maps, '-f', 'streamhash', '-hash', 'md5', 'pipe:1'))
+}
+
+/** Of each packet of a stream. */
+function hashes(all: readonly Packet[], { index }: Stream): readonly (string | undefined)[] {
+  return all.filter((packet) => packet.stream_index === index).map(({ data_hash }) => data_hash)
 }
 
 /** In ms from the first: a tick of the coarsest container of the zoo. */
-async function times(path: string, selector: number | string): Promise<readonly number[]> {
-  const { packets } = (await ffprobeJson(
-    path,
-    '-show_entries',
-    'packet=pts_time',
-    '-select_streams',
-    `${selector}`,
-  )) as {
-    packets: { pts_time?: string }[]
-  }
-  const known = packets.map(({ pts_time }) => Number(pts_time))
+function times(all: readonly Packet[], { index }: Stream): readonly number[] {
+  const known = all.filter((packet) => packet.stream_index === index).map(({ pts_time }) => Number(pts_time))
   return known.map((sec) => Math.round((sec - (known[0] ?? 0)) * 1000))
 }
 

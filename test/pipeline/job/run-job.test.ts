@@ -14,7 +14,7 @@ import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
-it('an answer that is the voice as it was sent: the same file, a receipt that says so, and nothing else', async () => {
+it('an answer that is the voice as it was sent: the same file, a receipt that says so, and the same job again is skipped', async () => {
   const input = await bench.take('timecode.mov')
   const events: JobEvent[] = []
   const outcome = await runJob(requestFor(input), bench.pipeline.context, { onEvent: (event) => events.push(event) })
@@ -57,6 +57,22 @@ it('an answer that is the voice as it was sent: the same file, a receipt that sa
     expect(percents.at(-1)).toBe(100)
     expect(percents).toEqual([...percents].sort((a, b) => a - b))
   }
+
+  // Again: without a word to the service, also by its receipt alone when the ledger was lost.
+  const requests = bench.server.requests.length
+  const again = await runJob(requestFor(input), bench.pipeline.context)
+  expect(again.event).toMatchObject({ status: 'skipped', output, error: null })
+  const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
+  expect((await runJob(requestFor(input), fresh.context)).event.status).toBe('skipped')
+  await fresh.close()
+  expect(bench.server.requests.length).toBe(requests)
+
+  // Nothing is paid if its output was lost.
+  await rm(output)
+  const made = await runJob(requestFor(input), bench.pipeline.context)
+  expect(made.event.status).toBe('done')
+  expect(made.receipt?.voices[0]).toMatchObject({ cached: true, paidSec: 0 })
+  expect(bench.server.calls.startProcess).toBe(1)
 })
 
 describe('an answer that comes back otherwise', () => {
@@ -196,37 +212,12 @@ function amrFrames(count: number): Buffer {
 }
 
 describe('the same job again', () => {
-  it('is skipped, also by its receipt alone when the ledger was lost, and pays nothing when its output was lost', async () => {
-    const input = await bench.take('timecode.mov')
-    const output = bench.folder.file('timecode.regen.mov')
-    await runJob(requestFor(input), bench.pipeline.context)
-    const requests = bench.server.requests.length
-    const again = await runJob(requestFor(input), bench.pipeline.context)
-    expect(again.event).toMatchObject({ status: 'skipped', output, error: null })
-    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
-    expect((await runJob(requestFor(input), fresh.context)).event.status).toBe('skipped')
-    await fresh.close()
-    // Without a word to the service.
-    expect(bench.server.requests.length).toBe(requests)
-
-    await rm(output)
-    const made = await runJob(requestFor(input), bench.pipeline.context)
-    expect(made.event.status).toBe('done')
-    expect(made.receipt?.voices[0]).toMatchObject({ cached: true, paidSec: 0 })
-    expect(bench.server.calls.startProcess).toBe(1)
-  })
-
-  it('never replaces a file that is not its own', async () => {
+  it('never replaces a file that is not its own, but with --force', async () => {
     const input = await bench.take('timecode.mov')
     await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
-    const outcome = await runJob(requestFor(input), bench.pipeline.context)
-    expect(outcome.error).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', exitCode: 2 })
+    const refused = await runJob(requestFor(input), bench.pipeline.context)
+    expect(refused.error).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', exitCode: 2 })
     expect(bench.server.calls.registerFile).toBe(0)
-  })
-
-  it('replaces its output with --force', async () => {
-    const input = await bench.take('timecode.mov')
-    await copyFile(fixture('text.mp4'), bench.folder.file('timecode.regen.mov'))
     const outcome = await runJob(requestFor(input, { force: true }), bench.pipeline.context)
     expect(outcome.event.status).toBe('done')
     expect((await decodedPcm(bench.folder.file('timecode.regen.mov'))).equals(await decodedPcm(input))).toBe(true)

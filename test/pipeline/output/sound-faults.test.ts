@@ -33,7 +33,7 @@ async function run(context: Parameters<typeof runJob>[1], options: RequestOption
   return { voice: outcome.receipt?.voices[0], words: summary([outcome]), report }
 }
 
-it('receipt, summary and report state the hum and the clipping that the built-in engine removes', async () => {
+it('receipt, summary and report state the hum and the clipping that the embedded engine removes', async () => {
   const folders = { config: null, data: bench.folder.path, cache: bench.folder.path }
   const flags = { stateDir: bench.folder.file('state') }
   const config = await resolveConfig({ cwd: bench.folder.path, env: {}, flags, folders: folders as never })

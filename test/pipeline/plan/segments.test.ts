@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { MediaInfo } from '../../../src/media/media-info.js'
-import { previewRanges } from '../../../src/pipeline/plan/preview.js'
+import { previewRanges } from '../../../src/pipeline/plan/plan-tracks.js'
 import { mergeRanges, parseSegment, planSegments, withHandles } from '../../../src/pipeline/plan/segments.js'
 import fc from '../../helpers/properties.js'
 

@@ -31,6 +31,12 @@ async function queue(name: string, more: Partial<QueuedFile> = {}): Promise<Job>
   return (await queueJob(order, bench.pipeline.context)).job
 }
 
+/** A job that copies its input: it has the life of every job, and no voice. */
+async function queueCopy(more: Partial<QueuedFile> = {}): Promise<Job> {
+  const input = await bench.take('speech.wav')
+  return queue('', { input, settings: requestFor(input, { recipe: { mix: 0 } }).settings, ...more })
+}
+
 const jobOf = ({ id }: Job) => bench.pipeline.context.jobs.get(id)
 const ended = (job: Job, status: Job['status']) =>
   until(async () => {
@@ -38,11 +44,20 @@ const ended = (job: Job, status: Job['status']) =>
     return now?.status === status && now
   })
 
+const witness = (calls: string[]): JobHooks => ({
+  name: 'witness',
+  beforePlan: ({ id, data }) => void calls.push(`before ${id} ${JSON.stringify(data)}`),
+  afterPlan: ({ plan }) => void calls.push(`plan ${plan.tracks.length}`),
+  afterPublish: ({ status, receipt }) => void calls.push(`${status} ${receipt?.voices.length}`),
+  onFailure: ({ status, error }) => void calls.push(`${status} ${error.code}`),
+})
+
 describe('a worker', () => {
-  it('does what is queued, as runJob does it, and tells each event with the job’s id', async () => {
+  it('does what is queued, as runJob does it, calls its hooks, and tells each event with the job’s id', async () => {
     const events: JobEvent[] = []
-    const job = await queue('timecode.mov', { outputStem: 'timecode' })
-    work({ onEvent: (event) => events.push(event) })
+    const calls: string[] = []
+    const job = await queue('timecode.mov', { outputStem: 'timecode', data: { reel: 1 } })
+    work({ onEvent: (event) => events.push(event), hooks: [witness(calls)] })
     const done = await ended(job, 'done')
     const output = bench.folder.file('out/timecode.mov')
     expect(done).toMatchObject({ output, receipt: `${output}.voxmux.json`, attempts: 1 })
@@ -50,17 +65,8 @@ describe('a worker', () => {
     await until(() => events.some(({ event }) => event === 'file'))
     expect(new Set(events.map(({ id }) => id))).toEqual(new Set([job.id]))
     expect(events.at(-1)).toMatchObject({ event: 'file', status: 'done', output })
+    expect(calls).toEqual([`before ${job.id} {"reel":1}`, 'plan 1', 'done 1'])
     expect(bench.server.charges).toBe(1)
-  })
-
-  it('skips an input that is an output of voxmux itself', async () => {
-    const first = await queue('speech.wav')
-    work()
-    const { output } = await ended(first, 'done')
-    const again = await queue('', { input: output as string, output: `${bench.folder.file('again')}/` })
-    await ended(again, 'skipped')
-    expect(bench.server.charges).toBe(1)
-    expect(await readdir(bench.folder.path)).not.toContain('again')
   })
 
   it('shows what it has in hand, and gives it back when it stops', async () => {
@@ -73,18 +79,6 @@ describe('a worker', () => {
     expect(worker.running).toEqual([])
     expect(await jobOf(job)).toMatchObject({ status: 'queued', holder: null, error: null })
     expect(await readdir(bench.folder.file('state/work'))).toEqual([])
-  })
-
-  it('ends a job whose output was published by a killed attempt and whose input is gone since', async () => {
-    const job = await queue('speech.wav')
-    const worker = work()
-    const receipt = receiptPath(String((await ended(job, 'done')).output))
-    await worker.stop()
-    for (const path of [receipt, job.input]) await rm(path)
-    await bench.pipeline.context.jobs.requeue(job.id)
-    work()
-    await ended(job, 'done')
-    expect(await readReceipt(receipt)).toMatchObject({ job: job.id })
   })
 
   it('pays once for the same content, and does it twice', async () => {
@@ -102,7 +96,7 @@ describe('a worker', () => {
 
   it('lets one bad file hold up nothing', async () => {
     const bad = await queue('text.mp4')
-    const good = await queue('speech.wav')
+    const good = await queueCopy()
     work({ concurrency: 1 })
     await ended(good, 'done')
     expect(await ended(bad, 'rejected')).toMatchObject({ error: { errorCode: -2 } })
@@ -157,28 +151,13 @@ describe('a worker', () => {
 })
 
 describe('the hooks of a job', () => {
-  const quiet = (calls: string[]): JobHooks => ({
-    name: 'witness',
-    beforePlan: ({ id, data }) => void calls.push(`before ${id} ${JSON.stringify(data)}`),
-    afterPlan: ({ plan }) => void calls.push(`plan ${plan.tracks.length}`),
-    afterPublish: ({ status, receipt }) => void calls.push(`${status} ${receipt?.voices.length}`),
-    onFailure: ({ status, error }) => void calls.push(`${status} ${error.code}`),
-  })
-
-  it('are called in their order, with what is known', async () => {
-    const calls: string[] = []
-    const job = await queue('speech.wav', { data: { reel: 1 } })
-    work({ hooks: [quiet(calls)] })
-    await ended(job, 'done')
-    expect(calls).toEqual([`before ${job.id} {"reel":1}`, 'plan 1', 'done 1'])
-  })
-
   it('are called by runJob too, those of the context first', async () => {
     const calls: string[] = []
     const context = { ...bench.pipeline.context, hooks: [{ name: 'a', afterPlan: () => void calls.push('a') }] }
-    const outcome = await runJob(requestFor(await bench.take('speech.wav')), context, { hooks: [quiet(calls)] })
+    const copy = requestFor(await bench.take('speech.wav'), { recipe: { mix: 0 } })
+    const outcome = await runJob(copy, context, { hooks: [witness(calls)] })
     expect(outcome.event.status).toBe('done')
-    expect(calls.slice(1)).toEqual(['a', 'plan 1', 'done 1'])
+    expect(calls.slice(1)).toEqual(['a', 'plan 1', 'done 0'])
   })
 
   it.each([
@@ -187,7 +166,7 @@ describe('the hooks of a job', () => {
   ])('veto by %s: refused with the name, before anything is sent', async (_what, afterPlan, said) => {
     const calls: string[] = []
     const job = await queue('speech.wav')
-    work({ hooks: [{ name: 'rights', afterPlan }, quiet(calls)] })
+    work({ hooks: [{ name: 'rights', afterPlan }, witness(calls)] })
     const { error } = await ended(job, 'rejected')
     expect(error).toMatchObject({
       code: 'ERR_VETOED',
@@ -204,7 +183,7 @@ describe('the hooks of a job', () => {
       if (asked === 1) throw new TransientError('ERR_SERVICE_BUSY', 'The rights desk sleeps.')
       return undefined
     }
-    const job = await queue('speech.wav')
+    const job = await queueCopy()
     work({ retryDelay: () => 1, hooks: [{ name: 'rights', beforePlan }] })
     expect(await ended(job, 'done')).toMatchObject({ attempts: 2 })
   })
@@ -217,7 +196,7 @@ describe('the hooks of a job', () => {
       throw new Error('mail server is away')
     }
     const logger = { ...bench.pipeline.context.logger, warn: (_: object, text: string) => void warnings.push(text) }
-    const job = await queue('speech.wav')
+    const job = await queueCopy()
     work({ hooks: [{ name: 'mail', afterPublish }], logger })
     await ended(job, 'done')
     expect(tries).toBe(3)
@@ -246,7 +225,7 @@ describe('the hooks of a job', () => {
     expect(statuses).toEqual(['working'])
     await first.stop()
     const calls: string[] = []
-    work({ hooks: [quiet(calls)] })
+    work({ hooks: [witness(calls)] })
     await ended(job, 'done')
     expect(calls.at(-1)).toBe('skipped 1')
     expect(bench.server.charges).toBe(1)
@@ -256,45 +235,52 @@ describe('the hooks of a job', () => {
     const calls: string[] = []
     bench.server.behaviour.states = [{ status: 'Failed', errorCode: -3, progress: 10 }]
     const job = await queue('speech.wav')
-    work({ hooks: [quiet(calls)] })
+    work({ hooks: [witness(calls)] })
     await ended(job, 'failed')
     expect(calls.at(-1)).toMatch(/^failed ERR_/)
   })
 })
 
-describe('a lost ledger', () => {
-  it('is rebuilt from the receipts beside the outputs: nothing is paid for or made again', async () => {
-    const job = await queue('speech.wav')
-    work()
-    await ended(job, 'done')
-    const calls = bench.server.calls.registerFile
-    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
-    onTestFinished(() => fresh.close())
-    const { settings } = requestFor(job.input)
-    const again = await queueJob(
-      { input: job.input, output: `${bench.folder.file('out')}/`, settings, group: 'in' },
-      fresh.context,
-    )
-    expect(again.created).toBe(true)
-    work({}, fresh.context)
-    await until(async () => (await fresh.context.jobs.get(again.job.id))?.status === 'skipped')
-    expect(bench.server.calls.registerFile).toBe(calls)
-  })
-
-  it('costs nothing either where an output is lost with it: the cache still has the voice', async () => {
+describe('a job that was done', () => {
+  it('is not paid for again: its output as an input, a lost ledger, a lost receipt, a lost output', async () => {
     const job = await queue('speech.wav')
     const worker = work()
+    const output = String((await ended(job, 'done')).output)
+    const receipt = receiptPath(output)
+
+    const own = await queue('', { input: output, output: `${bench.folder.file('again')}/` })
+    worker.wake()
+    await ended(own, 'skipped')
+    expect(await readdir(bench.folder.path)).not.toContain('again')
+
+    // The ledger is rebuilt from the receipt beside the output.
+    const calls = bench.server.calls.registerFile
+    const order = { input: job.input, output: `${bench.folder.file('out')}/`, settings: requestFor(job.input).settings }
+    const withLedger = async (name: string, cache = bench.pipeline.context.cache) => {
+      const { context, close } = await openTestPipeline(bench.server, bench.folder.file(name))
+      onTestFinished(close)
+      const again = await queueJob({ ...order, group: 'in' }, context)
+      expect(again.created).toBe(true)
+      work({}, { ...context, cache })
+      return until(async () => {
+        const { status } = (await context.jobs.get(again.job.id)) ?? {}
+        return status !== 'queued' && status !== 'working' && status
+      })
+    }
+    expect(await withLedger('second-state')).toBe('skipped')
+    expect(bench.server.calls.registerFile).toBe(calls)
+
+    // A killed attempt published the output, and the input is gone since.
+    for (const path of [receipt, job.input]) await rm(path)
+    await bench.pipeline.context.jobs.requeue(job.id)
+    worker.wake()
     await ended(job, 'done')
-    await worker.stop()
-    const { context } = bench.pipeline
-    const fresh = await openTestPipeline(bench.server, bench.folder.file('other-state'))
-    onTestFinished(() => fresh.close())
+    expect(await readReceipt(receipt)).toMatchObject({ job: job.id })
+
+    // The cache still has the voice.
     await rm(bench.folder.file('out'), { recursive: true })
-    const { settings } = requestFor(job.input)
-    const order = { input: job.input, output: `${bench.folder.file('out')}/`, settings, group: 'in' }
-    const again = await queueJob(order, fresh.context)
-    work({}, { ...fresh.context, cache: context.cache })
-    await until(async () => (await fresh.context.jobs.get(again.job.id))?.status === 'done')
+    await bench.take('speech.wav')
+    expect(await withLedger('third-state')).toBe('done')
     expect(bench.server.charges).toBe(1)
   })
 })

@@ -81,12 +81,12 @@ describe('an HLS package', () => {
   )
 
   it.each(process.env.VOXMUX_SOAK ? (['fmp4', 'mpegts'] as const) : (['mpegts'] as const))(
-    'with one sound at two bit rates (%s) pays for it once',
+    'with one sound at two bit rates (%s) regenerates it once',
     async (type) => {
       const before = await makeTwoRatePackage(bench.folder.file('in'), type)
-      bench.answerWith('-af', 'volume=0.5')
+      const { given, regenerate } = halving()
       const result = await regenerateHls(before, bench.folder.file('out'), { regenerate })
-      expect(bench.server.charges).toBe(1)
+      expect(given).toHaveLength(1)
       expect(result.renditions.map(({ path, isShared }) => [path, isShared])).toEqual([
         ['high/stream.m3u8', false],
         ['low/stream.m3u8', true],

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { secondOfSpeech } from '../../helpers/sound/second-of-speech.js'
 import { CLI_PATH } from '../../helpers/voxmux-cli.js'
-import { secondOfSpeech, stepBench } from './step-bench.js'
+import { stepBench } from './step-bench.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../../plugins/script-step/examples', import.meta.url))
 const bench = stepBench()
@@ -38,7 +39,7 @@ async function run(program: string, ...args: readonly string[]) {
 async function raw(...indices: readonly number[]): Promise<void> {
   await mkdir(bench.folder.file('raw'), { recursive: true })
   for (const index of indices) {
-    await writeFile(bench.folder.file(`raw/take-${index}.wav`), await secondOfSpeech(index))
+    await writeFile(bench.folder.file(`raw/take-${index}.wav`), secondOfSpeech(index))
   }
 }
 
@@ -58,7 +59,8 @@ async function runnerStep(script: string) {
   )
 }
 
-describe('the examples of the script step', () => {
+// Each example starts the command several times.
+describe('the examples of the script step', { timeout: 240_000 }, () => {
   it.skipIf(missing('bash') !== undefined)('step.sh says what became of a file, by its status', async () => {
     await raw(1)
     const script = join(EXAMPLES, 'step.sh')
@@ -109,7 +111,7 @@ describe('the examples of the script step', () => {
     async () => {
       const workflow = await readFile(join(EXAMPLES, 'github-actions.yml'), 'utf8')
       await mkdir(bench.folder.file('recordings'))
-      await writeFile(bench.folder.file('recordings/take.wav'), await secondOfSpeech(1))
+      await writeFile(bench.folder.file('recordings/take.wav'), secondOfSpeech(1))
       const install = /- run: npm install --global voxmux && (.+)/.exec(workflow)?.[1] ?? ''
       expect(await runnerStep(install)).not.toHaveProperty('code')
       const step = /- name: regenerate\n.*?run: \|\n(.*?)(?=\n {6}- )/s.exec(workflow)?.[1] ?? ''

@@ -1,9 +1,11 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach } from 'vitest'
 import type { StepOptions } from 'voxmux/step'
 import { FaultServer } from '../../helpers/fault-server.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { secondOfSpeech } from '../../helpers/sound/second-of-speech.js'
+import { knowTools, learnTools } from '../../helpers/tool-facts/known-tools.js'
 
 /** A fault server and a folder, new for each test, and the options by which steps find both. */
 export interface StepBench {
@@ -11,8 +13,8 @@ export interface StepBench {
   readonly folder: TestFolder
   readonly options: StepOptions & { readonly cwd: string; readonly env: Record<string, string> }
   take(name: string, as?: string): Promise<string>
-  /** A WAV of a second whose voice no other has. */
-  voice(index: number): Promise<string>
+  /** A WAV of a second of speech, another for every index. */
+  voice(index: number, as?: string): Promise<string>
 }
 
 /** Sets a bench up around each test of the file that calls it. */
@@ -22,9 +24,11 @@ export function stepBench(): StepBench {
   beforeEach(async () => {
     server = await FaultServer.start()
     folder = await testFolder()
+    knowTools(folder.file('state'))
   })
   afterEach(async () => {
     await server.close()
+    learnTools(folder.file('state'))
     await folder.remove()
   })
   return {
@@ -41,20 +45,9 @@ export function stepBench(): StepBench {
       await copyFile(fixture(name), folder.file(as))
       return folder.file(as)
     },
-    async voice(index) {
-      const path = folder.file(`voice-${index}.wav`)
-      await writeFile(path, await secondOfSpeech(index))
-      return path
+    async voice(index, as = `voice-${index}.wav`) {
+      await writeFile(folder.file(as), secondOfSpeech(index))
+      return folder.file(as)
     },
   }
-}
-
-/** The first second of the speech, with a sample of its own. */
-export async function secondOfSpeech(index: number): Promise<Buffer> {
-  const dataBytes = 96_000
-  const bytes = (await readFile(fixture('speech.wav'))).subarray(0, 44 + dataBytes)
-  bytes.writeUInt32LE(36 + dataBytes, 4)
-  bytes.writeUInt32LE(dataBytes, 40)
-  bytes.writeInt16LE(index + 1, bytes.length - 200)
-  return bytes
 }

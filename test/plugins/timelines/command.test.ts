@@ -31,11 +31,11 @@ describe('voxmux timeline', () => {
     await writeCut('cut.otio', 'speech.wav', 'gone.wav')
     const people = await voxmux('cut.otio', '--dry-run')
     expect(people.stdout).toContain('used        0:01.000 of 0:03.000 shot: 1 clip of 1 file')
-    expect(people.stdout).toContain('to pay for  0:03.000, handles included, or less if a voice')
+    expect(people.stdout).toContain('to pay for  at most 0:03.000, handles included; less if a voice')
     const free = { cwd: bench.folder.path, env: { VOXMUX_STATE_DIR: bench.folder.file('cli-state') } }
-    const builtIn = await runCliInProcess(['timeline', 'cut.otio', '--dry-run'], free)
-    expect(builtIn.stdout).toMatch(
-      /voice {7}0:03\.000, handles included\n {2}to pay for {2}nothing: the built-in service/,
+    const embedded = await runCliInProcess(['timeline', 'cut.otio', '--dry-run'], free)
+    expect(embedded.stdout).toMatch(
+      /voice {7}at most 0:03\.000, handles included\n {2}to pay for {2}nothing: the embedded service/,
     )
     expect(people.stdout).toContain('gone.wav is not found: its clips keep the old link.')
     const mistyped = await voxmux('cut.otio', '--dry-run', '--exclude', '*musik*')

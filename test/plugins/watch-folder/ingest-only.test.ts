@@ -1,6 +1,6 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { fixture } from '../../helpers/job-bench.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
 import { startCli } from '../../helpers/voxmux-cli.js'
 import { watchBench } from './watch-bench.js'
@@ -14,7 +14,7 @@ describe('voxmux watch --ingest-only, and a worker beside it', () => {
     writeFileSync(config, JSON.stringify({ watch: { folders: [{ path: bench.file('one'), source: 'move' }] } }))
     const daemon = bench.watchConfigured(config, '--ingest-only')
     await daemon.until(/"event":"watching"/)
-    copyFileSync(fixture('timecode.mov'), bench.file('one/good.mov'))
+    writeFileSync(bench.file('one/good.wav'), tinyWave(1))
     writeFileSync(bench.file('one/bad.wav'), 'no sound')
     await daemon.until(/"msg":"queued"[\s\S]*"msg":"queued"/)
     expect(bench.server.calls.registerFile).toBe(0)
@@ -24,13 +24,13 @@ describe('voxmux watch --ingest-only, and a worker beside it', () => {
     })
     try {
       await until(
-        () => existsSync(bench.file('one/failed/bad.wav.json')) && existsSync(bench.file('one/done/good.mov')),
+        () => existsSync(bench.file('one/failed/bad.wav.json')) && existsSync(bench.file('one/done/good.wav')),
       )
     } finally {
       worker.child.kill('SIGTERM')
       await worker.ended
     }
-    expect(bench.names('one/out')).toEqual(['good.mov', 'good.mov.voxmux.json'])
+    expect(bench.names('one/out')).toEqual(['good.wav', 'good.wav.voxmux.json'])
     expect(bench.server.charges).toBe(1)
   })
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../../src/contract/index.js'
@@ -29,6 +29,8 @@ let trace: SystemCallTrace
 beforeEach(async () => {
   server = await FaultServer.start()
   workshop = openWorkshop()
+  // The command makes it, in an order that is asserted.
+  rmSync(workshop.env.VOXMUX_STATE_DIR ?? '', { recursive: true, force: true })
   trace = traceSystemCalls()
 })
 afterEach(async () => {

@@ -12,20 +12,7 @@ describe('voxmux watch, while its configuration changes', () => {
     return path
   }
 
-  it('watches a folder more once a configuration is saved in the place of the old one', async () => {
-    const config = configure(['one'])
-    const daemon = bench.watchConfigured(config)
-    await daemon.until(/"event":"watching"/)
-    renameSync(configure(['one', 'two'], 'new.json'), config)
-    await daemon.until(/Reloaded the configuration/)
-    // The one that was there goes on undisturbed.
-    expect(daemon.said().match(/"msg":"watching"/g)).toHaveLength(2)
-    writeFileSync(bench.file('two/bad.wav'), 'no sound')
-    await daemon.until(/"rejected"/)
-    expect(bench.report('nothing')).toBeUndefined()
-  })
-
-  it('reads it again at a hang-up, and keeps what it has where it is wrong', async () => {
+  it('reads it again at a hang-up and whenever it is saved, keeps what it has if it is wrong, and watches a folder more', async () => {
     const config = configure(['one'])
     const daemon = bench.watchConfigured(config)
     await daemon.until(/"event":"watching"/)
@@ -37,7 +24,17 @@ describe('voxmux watch, while its configuration changes', () => {
     const folders = [{ path: bench.file('one') }]
     writeFileSync(config, JSON.stringify({ concurrency: 3, watch: { folders, dashboard: { port: 0 } } }))
     await daemon.until(/Restart voxmux to apply the changes to: concurrency, watch\.dashboard/)
-    writeFileSync(bench.file('one/bad.wav'), 'no sound')
-    await daemon.until(/"rejected"/)
+
+    // As editors save: a new file in the place of the old one.
+    renameSync(configure(['one', 'two'], 'new.json'), config)
+    await daemon.until(/"folder":"[^"]*\/two"[^\n]*"msg":"watching"/)
+    // The one that was there goes on undisturbed.
+    expect(daemon.said().match(/"msg":"watching"/g)).toHaveLength(2)
+    for (const folder of ['one', 'two']) {
+      writeFileSync(bench.file(`${folder}/bad.wav`), 'no sound')
+      await daemon.until(
+        new RegExp(`"status":"rejected".*/${folder}/bad\\.wav|/${folder}/bad\\.wav.*"status":"rejected"`),
+      )
+    }
   })
 })

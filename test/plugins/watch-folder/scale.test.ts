@@ -9,7 +9,7 @@ import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { startWatch } from '../../helpers/watch-cli.js'
 
 const SOAK = Boolean(process.env.VOXMUX_SOAK)
-const FILES = SOAK ? 20_000 : 300
+const FILES = SOAK ? 20_000 : 60
 /** So many are worked off to their end: the rest would only take hours of ffmpeg. */
 const PUBLISHED = SOAK ? 200 : 3
 const IN_WORK = 4

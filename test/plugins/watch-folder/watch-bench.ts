@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach } from 'vitest'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
 import { FaultServer } from '../../helpers/fault-server.js'
+import { fixture } from '../../helpers/job-bench.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
+import { until } from '../../helpers/until.js'
 import { type RunningCli, startCli } from '../../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 
-/** A watched folder `in`, a fault server, and daemons between them, new for each test. */
+/** A watched folder `in`, a fault server, and daemons between them. */
 export interface WatchBench {
   readonly server: FaultServer
   readonly workshop: Workshop
@@ -32,18 +36,22 @@ function impatience(flags: readonly string[]): readonly string[] {
   return IMPATIENT.filter((_, index) => !flags.includes(IMPATIENT[index - (index % 2)] ?? ''))
 }
 
-/** Sets a bench up around each test of the file that calls it; daemons that still run are killed. */
-export function watchBench(): WatchBench {
+/**
+ * Sets a bench up around each test of the file or `describe` that calls it, or one around all of them, for tests that
+ * share a daemon. Daemons that still run at its end are killed.
+ */
+export function watchBench(around: 'each' | 'all' = 'each'): WatchBench {
+  const [before, after] = around === 'each' ? [beforeEach, afterEach] : [beforeAll, afterAll]
   let server: FaultServer
   let workshop: Workshop
   let running: RunningCli[]
-  beforeEach(async () => {
+  before(async () => {
     server = await FaultServer.start()
     workshop = openWorkshop()
     running = []
     mkdirSync(workshop.path('in'))
   })
-  afterEach(async () => {
+  after(async () => {
     for (const { child } of running) child.kill('SIGKILL')
     await Promise.all(running.map(({ ended }) => ended))
     workshop.remove()
@@ -73,6 +81,32 @@ export function watchBench(): WatchBench {
     report(source) {
       const path = file(`failed/${source}.json`)
       return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>) : undefined
+    },
+  }
+}
+
+/** What tests do with a bench and see of it. */
+export function handlesOf(bench: WatchBench) {
+  const isPublished = (name: string) => existsSync(bench.file(`out/${name}.voxmux.json`))
+  const place = (name: string) => {
+    mkdirSync(dirname(bench.file(name)), { recursive: true })
+    return bench.file(name)
+  }
+  return {
+    isPublished,
+    published: (name: string) => until(() => isPublished(name)),
+    starts: () => bench.server.calls.startProcess,
+    receiptOf: (name: string) =>
+      receiptSchema.parse(JSON.parse(readFileSync(bench.file(`out/${name}.voxmux.json`), 'utf8'))),
+    drop(fixtureName: string, as: string): string {
+      copyFileSync(fixture(fixtureName), place(as))
+      return bench.file(as)
+    },
+    /** Drops half a second of sound, another for every number, as a whole. */
+    dropSound(number: number, as: string): string {
+      writeFileSync(bench.workshop.path('sound.wav'), tinyWave(number))
+      renameSync(bench.workshop.path('sound.wav'), place(as))
+      return bench.file(as)
     },
   }
 }

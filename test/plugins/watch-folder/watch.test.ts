@@ -14,29 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
-import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { fixture } from '../../helpers/job-bench.js'
-import { ffmpeg } from '../../helpers/media-factory.js'
+import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
-import { eventsOf } from '../../helpers/voxmux-cli.js'
-import { filesBelow, sha256Of, watchBench } from './watch-bench.js'
-
-const bench = watchBench()
-
-const starts = () => bench.server.calls.startProcess
-const isPublished = (name: string) => existsSync(bench.file(`out/${name}.voxmux.json`))
-const published = (name: string) => until(() => isPublished(name))
-const receiptOf = (name: string) =>
-  receiptSchema.parse(JSON.parse(readFileSync(bench.file(`out/${name}.voxmux.json`), 'utf8')))
-
-function drop(fixtureName: string, as: string): string {
-  mkdirSync(dirname(bench.file(as)), { recursive: true })
-  copyFileSync(fixture(fixtureName), bench.file(as))
-  return bench.file(as)
-}
+import { eventsOf, type RunningCli } from '../../helpers/voxmux-cli.js'
+import { filesBelow, handlesOf, sha256Of, watchBench } from './watch-bench.js'
 
 /** Longer than the settle time, so that what is taken too early is taken. */
 const longerThanSettling = () => sleep(1200)
@@ -44,11 +28,103 @@ const longerThanSettling = () => sleep(1200)
 /** Starts of the daemon and jobs, on a machine that has other tests to run. */
 const LONG_MS = 240_000
 
+describe('voxmux watch, while it runs', { timeout: LONG_MS }, () => {
+  const bench = watchBench('all')
+  const { drop, dropSound, isPublished, published, receiptOf, starts } = handlesOf(bench)
+  let daemon: RunningCli
+  beforeAll(async () => {
+    daemon = bench.watch()
+    await daemon.until(/"event":"watching"/)
+  })
+
+  it('waits for a file that grows, and for one whose size is reserved and that is filled slowly', async () => {
+    const before = starts()
+    const bytes = readFileSync(fixture('timecode.mov'))
+    const growing = await open(bench.file('growing.mov'), 'w')
+    const reserved = bench.file('reserved.mov')
+    execFileSync('fallocate', ['-l', String(bytes.length), reserved])
+    const filled = await open(reserved, 'r+')
+    for (let part = 0; part < 4; part++) {
+      const [from, to] = [part, part + 1].map((end) => Math.floor((bytes.length * end) / 4)) as [number, number]
+      await growing.write(bytes, from, to - from, from)
+      await filled.write(bytes, from, to - from, from)
+      // Each stands still for longer than it takes to settle.
+      await longerThanSettling()
+      expect(starts()).toBe(before)
+    }
+    // Whole, but still open for writing.
+    await growing.close()
+    await filled.close()
+    await published('growing.mov')
+    await published('reserved.mov')
+    for (const name of ['growing.mov', 'reserved.mov'])
+      expect(receiptOf(name).input.sha256).toBe(sha256Of(fixture('timecode.mov')))
+    expect(starts()).toBe(before + 1)
+  })
+
+  it('makes an output of its own of a renamed film when another film gets its old name', async () => {
+    const before = starts()
+    const source = dropSound(2, 'export.wav')
+    await published('export.wav')
+    renameSync(source, bench.file('scene 1.wav'))
+    dropSound(3, 'export.wav')
+    await published('scene 1.wav')
+    await until(() => receiptOf('export.wav').input.sha256 === sha256Of(source))
+    expect(receiptOf('scene 1.wav').input.sha256).toBe(sha256Of(bench.file('scene 1.wav')))
+    expect(starts()).toBe(before + 2)
+  })
+
+  it('follows a file that is renamed while its job waits', async () => {
+    const [before, asked] = [starts(), bench.server.calls.registerFile]
+    bench.server.fail('registerFile', { kind: 'status', status: 503 }, 12)
+    dropSound(4, 'first name.wav')
+    await until(() => bench.server.calls.registerFile > asked)
+    renameSync(bench.file('first name.wav'), bench.file('second name.wav'))
+    bench.server.heal()
+    await until(() => isPublished('second name.wav') || isPublished('first name.wav'))
+    await longerThanSettling()
+    expect(bench.names('out').filter((name) => / name\.wav$/.test(name))).toHaveLength(1)
+    expect(starts()).toBe(before + 1)
+    expect(bench.names('failed')).toEqual([])
+  })
+
+  it('reports a bad file, holds up nothing, and takes the report back when it is mended', async () => {
+    const before = starts()
+    drop('truncated.mp4', 'bad.mp4')
+    dropSound(1, 'good.wav')
+    await published('good.wav')
+    await until(() => bench.report('bad.mp4'))
+    expect(bench.report('bad.mp4')).toMatchObject({
+      ...{ source: bench.file('bad.mp4'), status: 'rejected', code: 'ERR_UNREADABLE', errorCode: -2 },
+      remedies: [expect.any(String), expect.any(String), expect.stringContaining('voxmux jobs retry')],
+    })
+    drop('phone.mp4', 'bad.mp4')
+    await published('bad.mp4')
+    await until(() => bench.report('bad.mp4') === undefined)
+    expect(starts()).toBe(before + 2)
+  })
+
+  it('goes offline with its root, forgets nothing, and goes on when it is back', async () => {
+    const before = starts()
+    renameSync(bench.workshop.path('in'), bench.workshop.path('away'))
+    await daemon.until(/is not there\. Its files wait/)
+    writeFileSync(bench.workshop.path('away/b.wav'), tinyWave(5))
+    renameSync(bench.workshop.path('away'), bench.workshop.path('in'))
+    await daemon.until(/in is watched again/)
+    await published('b.wav')
+    expect(starts()).toBe(before + 1)
+    expect(bench.names('failed')).toEqual([])
+  })
+})
+
 describe('voxmux watch', { timeout: LONG_MS }, () => {
+  const bench = watchBench()
+  const { drop, dropSound, isPublished, published, receiptOf, starts } = handlesOf(bench)
+
   it('publishes what is dropped under its name and folder, tells it, and ends with SIGTERM', async () => {
     const daemon = bench.watch()
     await daemon.until(/"event":"watching"/)
-    const source = drop('speech.wav', 'day 1/-take 🎬.wav')
+    const source = dropSound(1, 'day 1/-take 🎬.wav')
     const before = sha256Of(source)
     await published('day 1/-take 🎬.wav')
     await daemon.until(/"event":"file"/)
@@ -71,31 +147,6 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     )
   })
 
-  it('waits for a file that grows, and for one whose size is reserved and that is filled slowly', async () => {
-    bench.watch()
-    const bytes = readFileSync(fixture('timecode.mov'))
-    const growing = await open(bench.file('growing.mov'), 'w')
-    const reserved = bench.file('reserved.mov')
-    execFileSync('fallocate', ['-l', String(bytes.length), reserved])
-    const filled = await open(reserved, 'r+')
-    for (let part = 0; part < 4; part++) {
-      const [from, to] = [part, part + 1].map((end) => Math.floor((bytes.length * end) / 4)) as [number, number]
-      await growing.write(bytes, from, to - from, from)
-      await filled.write(bytes, from, to - from, from)
-      // Each stands still for longer than it takes to settle.
-      await longerThanSettling()
-      expect(starts()).toBe(0)
-    }
-    // Whole, but still open for writing.
-    await growing.close()
-    await filled.close()
-    await published('growing.mov')
-    await published('reserved.mov')
-    for (const name of ['growing.mov', 'reserved.mov'])
-      expect(receiptOf(name).input.sha256).toBe(sha256Of(fixture('timecode.mov')))
-    expect(starts()).toBe(1)
-  })
-
   it('judges a file anew whose last byte came while it was judged', async () => {
     const whole = bench.workshop.path('whole.mov')
     copyFileSync(fixture('timecode.mov'), whole)
@@ -116,7 +167,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
 
   it('makes a new job of a newer version, and none of a touch, a rename or a restart', async () => {
     const first = bench.watch()
-    const source = drop('speech.wav', 'a.wav')
+    const source = dropSound(1, 'a.wav')
     await published('a.wav')
     utimesSync(source, new Date(), new Date())
     renameSync(source, bench.file('b.wav'))
@@ -130,54 +181,10 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(bench.names('out')).toEqual(['a.wav', 'a.wav.voxmux.json'])
     expect(starts()).toBe(1)
     renameSync(bench.file('b.wav'), source)
-    await ffmpeg('-i', fixture('speech.wav'), '-af', 'volume=0.5', bench.workshop.path('newer.wav'))
-    renameSync(bench.workshop.path('newer.wav'), source)
+    dropSound(2, 'a.wav')
     await until(() => isPublished('a.wav') && receiptOf('a.wav').input.sha256 === sha256Of(source))
     expect(starts()).toBe(2)
     expect(bench.names('out')).toEqual(['a.wav', 'a.wav.voxmux.json'])
-  })
-
-  it('makes an output of its own of a renamed film when another film gets its old name', async () => {
-    bench.watch()
-    const source = drop('speech.wav', 'export.wav')
-    await published('export.wav')
-    renameSync(source, bench.file('scene 1.wav'))
-    await ffmpeg('-i', fixture('speech.wav'), '-af', 'volume=0.5', bench.workshop.path('next.wav'))
-    renameSync(bench.workshop.path('next.wav'), source)
-    await published('scene 1.wav')
-    await until(() => receiptOf('export.wav').input.sha256 === sha256Of(source))
-    expect(receiptOf('scene 1.wav').input.sha256).toBe(sha256Of(bench.file('scene 1.wav')))
-    expect(starts()).toBe(2)
-  })
-
-  it('follows a file that is renamed while its job waits', async () => {
-    bench.server.fail('registerFile', { kind: 'status', status: 503 }, 12)
-    const daemon = bench.watch()
-    drop('speech.wav', 'first name.wav')
-    await daemon.until(/"job begins"/)
-    renameSync(bench.file('first name.wav'), bench.file('second name.wav'))
-    bench.server.heal()
-    await until(() => isPublished('second name.wav') || isPublished('first name.wav'))
-    await longerThanSettling()
-    expect(bench.names('out').filter((name) => name.endsWith('.wav'))).toHaveLength(1)
-    expect(starts()).toBe(1)
-    expect(bench.names('failed')).toEqual([])
-  })
-
-  it('reports a bad file, holds up nothing, and takes the report back when it is mended', async () => {
-    bench.watch()
-    drop('truncated.mp4', 'bad.mp4')
-    drop('speech.wav', 'good.wav')
-    await published('good.wav')
-    await until(() => bench.report('bad.mp4'))
-    expect(bench.report('bad.mp4')).toMatchObject({
-      ...{ source: bench.file('bad.mp4'), status: 'rejected', code: 'ERR_UNREADABLE', errorCode: -2 },
-      remedies: [expect.any(String), expect.any(String), expect.stringContaining('voxmux jobs retry')],
-    })
-    drop('phone.mp4', 'bad.mp4')
-    await published('bad.mp4')
-    await until(() => bench.report('bad.mp4') === undefined)
-    expect(starts()).toBe(2)
   })
 
   // In short it is unmounted, in unmounted.test.ts.
@@ -198,27 +205,13 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     },
   )
 
-  it('goes offline with its root, forgets nothing, and goes on when it is back', async () => {
-    const daemon = bench.watch()
-    drop('speech.wav', 'a.wav')
-    await published('a.wav')
-    renameSync(bench.workshop.path('in'), bench.workshop.path('away'))
-    await daemon.until(/is not there\. Its files wait/)
-    copyFileSync(fixture('timecode.mov'), bench.workshop.path('away/b.mov'))
-    renameSync(bench.workshop.path('away'), bench.workshop.path('in'))
-    await daemon.until(/in is watched again/)
-    await published('b.mov')
-    expect(starts()).toBe(2)
-    expect(bench.names('failed')).toEqual([])
-  })
-
   it('never has two daemons take one file, and survives kill -9', async () => {
     const daemons = [bench.watch(), bench.watch()]
     await Promise.all(daemons.map((daemon) => daemon.until(/"event":"watching"/)))
-    const names = ['a.wav', 'b.mov', 'c.mp4']
-    drop('speech.wav', 'a.wav')
+    const names = ['a.wav', 'b.mov', 'c.wav']
+    dropSound(1, 'a.wav')
     drop('timecode.mov', 'b.mov')
-    drop('phone.mp4', 'c.mp4')
+    dropSound(2, 'c.wav')
     await until(() => starts() > 0)
     daemons[0]?.child.kill('SIGKILL')
     await daemons[0]?.ended
@@ -231,9 +224,9 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
   })
 
   it('with --once works off what is there and ends with the gravest exit code', async () => {
-    drop('speech.wav', 'a.wav')
+    dropSound(1, 'a.wav')
     drop('truncated.mp4', 'bad.mp4')
-    drop('speech.wav', 'half.wav.part')
+    dropSound(2, 'half.wav.part')
     const result = await bench.watch('--once').ended
     expect(result.exitCode, result.stderr).toBe(5)
     expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', done: 1, rejected: 1, failed: 0 })
@@ -247,7 +240,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
 
   it('writes nothing behind a symlink that leads out of a folder for outputs, and lets a named one be a link', async () => {
     for (const name of ['elsewhere', 'real']) mkdirSync(bench.workshop.path(name))
-    drop('speech.wav', 'day/a.wav')
+    dropSound(1, 'day/a.wav')
     symlinkSync('../elsewhere', bench.file('out'))
     const refused = await bench.watch('--once').ended
     expect(refused.exitCode, refused.stderr).toBe(2)
@@ -262,10 +255,10 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(readFileSync(bench.workshop.path('failed/day/a.wav.json'), 'utf8')).toContain('leads out of')
     expect([filesBelow(bench.workshop.path('elsewhere')), bench.server.charges]).toEqual([[], 0])
 
-    drop('timecode.mov', 'b.mov')
+    dropSound(2, 'b.wav')
     const done = await bench.watch('--once', '--out', 'out', '--failed', 'failed').ended
     expect(done.exitCode, done.stderr).toBe(0)
-    expect(filesBelow(bench.workshop.path('real'))).toEqual(['b.mov', 'b.mov.voxmux.json'])
+    expect(filesBelow(bench.workshop.path('real'))).toEqual(['b.wav', 'b.wav.voxmux.json'])
   })
 
   it('waits for a folder that never was there, says if it looks mistyped, and refuses a file', async () => {
@@ -283,8 +276,8 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     const url = /"url":"(http[^"]+)"/.exec(daemon.said())?.[1]
     expect((await fetch(`${url}readyz`)).status).toBe(503)
     mkdirSync(bench.workshop.path('in'))
-    drop('speech.wav', 'a.wav')
-    await until(() => isPublished('a.wav'))
+    dropSound(1, 'a.wav')
+    await published('a.wav')
     expect((await fetch(`${url}readyz`)).status).toBe(200)
     daemon.child.kill('SIGINT')
     expect((await daemon.ended).exitCode).toBe(130)

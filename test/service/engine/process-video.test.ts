@@ -12,7 +12,7 @@ import { noisySpeech } from '../../helpers/sound/made-speech.js'
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-video-'))
 const pool = new VoicePool({ workers: 2 })
 const at = (name: string) => join(folder, name)
-const { noisy } = noisySpeech(4 * 48_000, { noiseGain: 0.1, seed: 8 })
+const { noisy } = noisySpeech(3 * 48_000, { noiseGain: 0.1, seed: 8 })
 
 afterAll(async () => {
   await pool.close()
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 function makeFilm(name: string, ...args: string[]): string {
   makeWav(at('sound.wav'), noisy)
-  const picture = ['-f', 'lavfi', '-i', 'testsrc=d=4:s=64x64:r=25']
+  const picture = ['-f', 'lavfi', '-i', 'testsrc=d=3:s=64x64:r=25']
   const common = ['-c:v', 'mpeg4', '-g', '25', '-metadata', 'title=Interview']
   execFileSync('ffmpeg', ['-v', 'error', '-y', ...picture, '-i', at('sound.wav'), ...common, ...args, at(name)])
   return at(name)
@@ -91,14 +91,14 @@ test.each(process.env.VOXMUX_SOAK ? [...middles, ...otherMiddles] : middles)(
   async (name, rate, args, startSec) => {
     const input = makeFilm(name, '-r', rate, ...args)
     const output = at(`middle-${name}`)
-    await processFile({ input, output, startSec, endSec: 3, pool })
+    await processFile({ input, output, startSec, endSec: 2.5, pool })
     const [picture] = (await probe(output)).streams.filter(({ kind }) => kind === 'video')
     expect(picture?.codec).toBe((await probe(input)).streams[0]?.codec)
     // It begins with that picture: no more than its length before the place that was asked for.
     const lengthSec = (rate === '24' ? 1 / 24 : rate === '25' ? 1 / 25 : 1001 / 30000) + 0.03
     const soundSec = decoded(output, { rate: 48_000, channels: 1 }).length / 48_000
-    expect(soundSec).toBeGreaterThan(3 - startSec - 0.03)
-    expect(soundSec).toBeLessThan(3 - startSec + lengthSec)
+    expect(soundSec).toBeGreaterThan(2.5 - startSec - 0.03)
+    expect(soundSec).toBeLessThan(2.5 - startSec + lengthSec)
   },
 )
 

@@ -20,10 +20,7 @@ interface Checksum {
   value: number
 }
 
-/**
- * Collects an output in two blocks: it fills one while it writes the other. Methods return undefined if they did not
- * have to wait.
- */
+/** Collects an output in two blocks, one filled while the other is written. Undefined: no wait was needed. */
 export class OutputBlocks {
   readonly #file: FileHandle
   readonly #options: OutputBlocksOptions
@@ -81,7 +78,6 @@ export class OutputBlocks {
     await this.#sum(new Uint8Array())
   }
 
-  /** Writes the block. */
   async flush(): Promise<void> {
     await this.#turn()
     await this.#writing

@@ -11,22 +11,14 @@ export class SourceWindow {
   #start = 0
   #length = 0
 
-  /**
-   * @param input name of the job's input, for errors
-   * @param sizeBytes of the file: many small side files need little memory
-   */
+  /** @param input of the job, for errors @param sizeBytes of the file: many small side files need little memory */
   constructor(file: FileHandle, input: string, sizeBytes: number) {
     this.#file = file
     this.#input = input
     this.#window = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, sizeBytes))
   }
 
-  /**
-   * Fills `into` with the bytes from an offset on.
-   *
-   * @returns undefined if they were in memory
-   * @throws {JobFailedError} ERR_INPUT_CHANGED if there are fewer
-   */
+  /** Fills `into` from an offset on; undefined: from memory. @throws {JobFailedError} ERR_INPUT_CHANGED */
   read(into: Buffer, at: number): Promise<void> | undefined {
     if (this.#take(into, at)) return undefined
     return into.length > this.#window.length / 4 ? this.#readFully(into, at) : this.#refill(into, at)

@@ -5,11 +5,7 @@ export const AAC_FRAME_SAMPLES = 1024
 
 const HEADER_BYTES = 7
 
-/**
- * Splits an ADTS stream into frames with their headers; drops an incomplete last frame.
- *
- * @throws {JobFailedError} ERR_ENCODER_OUTPUT if the stream is not ADTS
- */
+/** Splits ADTS into whole frames with headers. @throws {JobFailedError} ERR_ENCODER_OUTPUT if it is not ADTS */
 export async function* adtsFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of source) {

@@ -28,16 +28,11 @@ export class EncoderLane {
     return this.#frames.length
   }
 
-  /** Takes up to `count` frames. */
   take(count: number): Buffer[] {
     return this.#frames.splice(0, count)
   }
 
-  /**
-   * Feeds samples and waits while the queue is full.
-   *
-   * @throws the error of the encoder
-   */
+  /** Feeds samples and waits while the queue is full. @throws the error of the encoder */
   async write(bytes: Buffer): Promise<void> {
     await this.#input.push(bytes)
     if (!this.#isEnded) return
@@ -45,7 +40,6 @@ export class EncoderLane {
     throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The AAC encoder ended before it had all samples.')
   }
 
-  /** Marks the end of the samples. */
   end(): void {
     this.#input.end()
   }

@@ -7,43 +7,36 @@ import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
 import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
 import { toolFact } from '../../ffmpeg/tool-memory.js'
+import { defaultChannelLayout, type PcmFormat } from '../../pcm/pcm.js'
+import { layoutFilters } from '../../pcm/raw-input.js'
 import type { AudioEncoding } from './audio-encoding.js'
 
 /** Format of an encoder's input. */
 export interface EncoderFeed {
   readonly sampleRate: number
   readonly channels: number
+  /** Null or left out for the usual one. libopus refuses some. */
+  readonly channelLayout?: string | null
 }
+
+type WholeFeed = Pick<PcmFormat, 'sampleRate' | 'channels' | 'channelLayout'>
 
 const measured = new Map<string, Promise<unknown>>()
 
-/**
- * Samples that a lossy encoder adds before its input (AAC 1024, MP3 1105, AC-3 256, …). Measured with the installed
- * ffmpeg, once per process and setting.
- */
-export function encoderPriming(
-  encoding: AudioEncoding,
-  { sampleRate, channels }: EncoderFeed,
-  signal?: AbortSignal,
-): Promise<number> {
-  if (encoding.lossless) return Promise.resolve(0)
-  const feed = { sampleRate, channels }
-  return primingOf(encoding, feed, signal)
+/** Samples that a lossy encoder adds before its input (AAC 1024, MP3 1105, …). Measured once per setting. */
+export function encoderPriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+  return encoding.lossless ? Promise.resolve(0) : primingOf(encoding, wholeFeed(feed), signal)
 }
 
-/**
- * Encodes 0.3 s of silence in the same format, so that an encoder refuses it before anything is paid.
- *
- * @throws {UsageError} ERR_ENCODER_REFUSES
- */
-export async function proveEncoder(
-  encoding: AudioEncoding,
-  { sampleRate, channels }: EncoderFeed,
-  signal?: AbortSignal,
-): Promise<void> {
-  const feed = { sampleRate, channels }
+function wholeFeed({ sampleRate, channels, channelLayout }: EncoderFeed): WholeFeed {
+  return { sampleRate, channels, channelLayout: channelLayout ?? defaultChannelLayout(channels) }
+}
+
+/** Encodes 0.3 s of silence before anything is paid. @throws {UsageError} ERR_ENCODER_REFUSES */
+export async function proveEncoder(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<void> {
+  const { sampleRate, channels } = feed
   try {
-    await primingOf(encoding, feed, signal)
+    await primingOf(encoding, wholeFeed(feed), signal)
   } catch (cause) {
     if (signal?.aborted) throw cause
     const rate = encoding.bitRate === null ? '' : ` and ${Math.round(encoding.bitRate / 1000)} kbit/s`
@@ -70,15 +63,25 @@ export type MatroskaLeadIn = Readonly<z.infer<typeof matroskaLeadInSchema>>
 /** Measures {@link MatroskaLeadIn} with the installed tools, once per process and setting. */
 export function matroskaLeadIn(
   encoding: AudioEncoding,
-  { sampleRate, channels }: EncoderFeed,
+  asked: EncoderFeed,
   signal?: AbortSignal,
 ): Promise<MatroskaLeadIn> {
-  const feed = { sampleRate, channels }
-  return once(['matroska', encoding, feed], matroskaLeadInSchema, () => measureLeadIn(encoding, feed, signal))
+  const feed = wholeFeed(asked)
+  return once(['matroska', settingOf(encoding), feed], matroskaLeadInSchema, () =>
+    measureLeadIn(encoding, feed, signal),
+  )
 }
 
-function primingOf(encoding: AudioEncoding, feed: EncoderFeed, signal: AbortSignal | undefined): Promise<number> {
-  return once(['encoder', encoding, feed], z.number(), () => measurePriming(encoding, feed, signal))
+function primingOf(encoding: AudioEncoding, feed: WholeFeed, signal: AbortSignal | undefined): Promise<number> {
+  return once(['encoder', settingOf(encoding), feed], z.number(), () => measurePriming(encoding, feed, signal))
+}
+
+/**
+ * The part of an encoding on which the measurement depends. The AAC encoder takes every bit rate from 20 bit/s on, and
+ * its lead-in is one frame. Bit rates are those of packets, so almost every file has its own.
+ */
+function settingOf(encoding: AudioEncoding): unknown {
+  return encoding.encoder === 'aac' ? 'aac' : encoding
 }
 
 /** Measures once per process and setting, and once per installed tool if the process keeps such facts. */
@@ -94,20 +97,28 @@ async function once<T>(key: readonly unknown[], schema: z.ZodType<T>, measure: (
   return running
 }
 
-function silence({ sampleRate, channels }: EncoderFeed) {
+function silence({ sampleRate, channels }: WholeFeed) {
   return {
     url: '/dev/zero',
     options: ['-f', 's16le', '-ar', String(sampleRate), '-ac', String(channels), '-t', '0.3'],
   }
 }
 
-function encode(encoding: AudioEncoding): readonly string[] {
-  return ['-c:a', encoding.encoder, ...encoding.options.map((option) => option.replace('{s}', 'a')), '-strict', '-2']
+function encode(encoding: AudioEncoding, feed: WholeFeed): readonly string[] {
+  const filters = layoutFilters(feed)
+  return [
+    ...(filters.length > 0 ? ['-filter:a', filters.join(',')] : []),
+    '-c:a',
+    encoding.encoder,
+    ...encoding.options.map((option) => option.replace('{s}', 'a')),
+    '-strict',
+    '-2',
+  ]
 }
 
-async function measurePriming(encoding: AudioEncoding, feed: EncoderFeed, signal?: AbortSignal): Promise<number> {
+async function measurePriming(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<number> {
   const { stdout, done } = streamFfmpeg(
-    { inputs: [silence(feed)], outputs: [{ url: 'pipe:1', options: [...encode(encoding), '-f', 'framecrc'] }] },
+    { inputs: [silence(feed)], outputs: [{ url: 'pipe:1', options: [...encode(encoding, feed), '-f', 'framecrc'] }] },
     { signal },
   )
   let text = ''
@@ -125,11 +136,7 @@ const startSchema = z.object({
   streams: z.array(z.object({ start_time: z.coerce.number() })).length(1),
 })
 
-async function measureLeadIn(
-  encoding: AudioEncoding,
-  feed: EncoderFeed,
-  signal?: AbortSignal,
-): Promise<MatroskaLeadIn> {
+async function measureLeadIn(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<MatroskaLeadIn> {
   const priming = await encoderPriming(encoding, feed, signal)
   const folder = await mkdtemp(join(tmpdir(), 'voxmux-lead-in-'))
   try {
@@ -137,7 +144,7 @@ async function measureLeadIn(
     await runFfmpeg(
       {
         inputs: [silence(feed)],
-        outputs: [{ url: path, options: [...encode(encoding), '-output_ts_offset', '1', '-f', 'matroska'] }],
+        outputs: [{ url: path, options: [...encode(encoding, feed), '-output_ts_offset', '1', '-f', 'matroska'] }],
       },
       { signal },
     )

@@ -9,13 +9,14 @@ import { adtsLength, type FrameRange, layerThreeLength, mpegFrames } from './mpe
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 
-/** A file of frames of one codec, with tags before and after them. */
 interface ElementaryFile {
   readonly codec: string
   readonly before: readonly CensusEntry[]
   /** Bytes before the frames; tags without stale facts. */
   readonly beforeBytes: readonly BytePiece[]
   readonly frames: FrameRange
+  /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
+  readonly followsTags: boolean
   readonly behind: readonly CensusEntry[]
 }
 
@@ -23,10 +24,7 @@ interface ElementaryFile {
 const KINDS: Readonly<
   Record<string, { readonly codec: string; readonly donor: Pick<DonorFormat, 'muxer' | 'options'> }>
 > = {
-  mp3: {
-    codec: 'mp3',
-    donor: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0', '-write_xing', '1'] },
-  },
+  mp3: { codec: 'mp3', donor: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0'] } },
   aac: { codec: 'aac', donor: { muxer: 'adts', options: [] } },
   ac3: { codec: 'ac3', donor: { muxer: 'ac3', options: [] } },
   eac3: { codec: 'eac3', donor: { muxer: 'eac3', options: [] } },
@@ -72,7 +70,7 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
       ...(rest > 0 ? [kept('bytes behind the frames', frames.end, rest)] : []),
       ...tail.map(({ path, start, length }) => kept(path, start, length)),
     ]
-    return { codec: kind.codec, before, beforeBytes, frames, behind }
+    return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind }
   } finally {
     await file.close()
   }
@@ -88,7 +86,7 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
   }
 }
 
-function survey({ codec, before, frames, behind }: ElementaryFile, { media, tracks }: Wanted): Survey {
+function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   const kind = KINDS[media.container]
   if (!track || tracks.length > 1 || !kind) return { kind: 'declines', reason: 'it has several audio tracks' }
@@ -97,16 +95,17 @@ function survey({ codec, before, frames, behind }: ElementaryFile, { media, trac
   }
   const sound = rewritten('frames', frames.start, frames.end - frames.start, `the audio is re-encoded as ${codec}`)
   const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
+  const isSignalled = codec === 'mp3' && followsTags
   return {
     kind: 'takes',
     census: [...before, sound, ...behind],
     donors: [
       {
         ...kind.donor,
+        options: codec === 'mp3' ? [...kind.donor.options, '-write_xing', isSignalled ? '1' : '0'] : kind.donor.options,
         skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
         sampleCount: null,
-        // Only the header of an MP3 says how much of the encoder's lead-in to skip.
-        leadIn: media.container === 'mp3' ? 'signalled' : 'trimmed',
+        leadIn: isSignalled ? 'signalled' : 'trimmed',
       },
     ],
   }

@@ -50,11 +50,7 @@ export function keepId3(tag: Buffer, start: number): KeptId3 {
   return { entries: entries.filter(({ length }) => length > 0), pieces }
 }
 
-/**
- * The frames of a tag besides a manifest of Content Credentials; null if the tag cannot be parsed.
- *
- * @param tag all of its bytes
- */
+/** The frames of a tag besides a manifest of Content Credentials; null if it cannot be parsed. @param tag whole */
 export function id3Frames(tag: Buffer): readonly { readonly id: string; readonly body: Buffer }[] | null {
   const version = tag[3] ?? 0
   if ((version !== 3 && version !== 4) || ((tag[5] ?? 0) & NOT_PLAIN) !== 0) return null

@@ -21,10 +21,7 @@ export function statesInfo(frame: Buffer): boolean {
   return nameAt(frame) !== undefined
 }
 
-/**
- * The frame for other packets of the same number: size, places for seeking, and its checksum. The checksum of the sound
- * is cleared, because nothing reads it.
- */
+/** The frame for other packets: size, places for seeking, its checksum. The checksum of the sound is cleared. */
 export function splicedInfo(frame: Buffer, { count, offsetOf }: PacketPlaces): Buffer {
   const made = Buffer.from(frame)
   const name = nameAt(made) ?? 0

@@ -12,9 +12,7 @@ const KBIT_V1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 32
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000, 0]
 
-/**
- * Finds the start and end of the frames of MPEG layer III or ADTS among any other bytes. Undefined if there are none.
- */
+/** Finds the start and end of the frames of MPEG layer III or ADTS among other bytes; undefined without any. */
 export async function mpegFrames(
   file: FileHandle,
   range: FrameRange,

@@ -45,11 +45,7 @@ export async function oggPageAt(file: FileHandle, start: number): Promise<OggPag
   }
 }
 
-/**
- * A page with a new number. The checksum covers header and body.
- *
- * @param body holds what the lacing of the page counts
- */
+/** A page with a new number and checksum. @param body holds what the lacing of the page counts */
 export function oggPage(
   { flags, granule, lacing }: Pick<OggPage, 'flags' | 'granule' | 'lacing'>,
   serial: number,

@@ -3,6 +3,7 @@ import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { kept, rewritten } from '../census.js'
+import { oggPageOptions } from '../ogg-page-options.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { oggPage, oggPageAt, packetsOf, pagesOfPackets } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
@@ -107,7 +108,14 @@ function survey({ codec, idEnd, soundStart }: OggFile, { media, tracks }: Wanted
       codec === 'vorbis' ? rewritten('comment and set-up', idEnd, comments, why) : kept('comment', idEnd, comments),
       rewritten('sound', soundStart, media.sizeBytes - soundStart, `the audio is re-encoded as ${codec}`),
     ],
-    donors: [{ muxer: codec === 'opus' ? 'opus' : 'ogg', options: [], skipSamples: 0, sampleCount: null }],
+    donors: [
+      {
+        muxer: codec === 'opus' ? 'opus' : 'ogg',
+        options: codec === 'vorbis' ? oggPageOptions(media) : [],
+        skipSamples: 0,
+        sampleCount: null,
+      },
+    ],
   }
 }
 

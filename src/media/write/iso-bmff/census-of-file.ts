@@ -25,11 +25,7 @@ const NEW_BOXES: Readonly<Record<string, string>> = {
 /** Boxes that state places in the file. */
 const PLACES: ReadonlySet<string> = new Set(['stco', 'co64', 'saio', 'iloc', 'tfra', 'sidx', 'tfhd', 'trun'])
 
-/**
- * Lists the fate of every box of a file.
- *
- * @param voices places of the replaced tracks in the movie
- */
+/** Lists the fate of every box of a file. @param voices places of the replaced tracks in the movie */
 export function takeCensus(file: IsoFile, voices: readonly number[]): Census {
   return new BoxCensus(file, voices).entries()
 }

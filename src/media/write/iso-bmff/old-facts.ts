@@ -25,11 +25,7 @@ const STALE_ITEMS: readonly (readonly [RegExp, string])[] = [
   [/^Encoding Params$/, 'states how the old sound was encoded'],
 ]
 
-/**
- * Finds the boxes with facts about the replaced audio.
- *
- * @param voices places of the tracks in the movie
- */
+/** Finds the boxes with facts about the replaced audio. @param voices places of the tracks in the movie */
 export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[]): readonly OldFact[] {
   const credentials = structure.boxes.filter(isCredential).map((box) => {
     return { box, fate: 'lost', reason: SIGNS_OLD_BYTES } as const

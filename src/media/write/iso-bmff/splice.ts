@@ -1,3 +1,4 @@
+import { firstAtLeast } from '../first-at-least.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { isStaleGroup } from './lay-out/track-facts.js'
 import { childAt, childrenOf } from './read/box.js'
@@ -50,15 +51,4 @@ function statesTimes({ structure, movie }: IsoFile, old: OldTrack): boolean {
     Math.abs(delaySec) < MOST_DELAY_SEC &&
     old.runs.every(({ fragment }) => childAt(fragment?.box, 'tfdt') !== undefined)
   )
-}
-
-function firstAtLeast(count: number, tickOf: (packet: number) => number, wanted: number): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (tickOf(middle) < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }

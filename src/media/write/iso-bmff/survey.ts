@@ -27,11 +27,7 @@ export function trackOf({ movie }: IsoFile, { index, audioIndex }: AudioStreamIn
   return place < 0 ? undefined : place
 }
 
-/**
- * Returns the reason why new packets cannot replace the old ones of some tracks; undefined if they can.
- *
- * @param voices places of the tracks in the movie
- */
+/** The reason why new packets cannot replace the old ones; undefined if they can. @param voices of the movie */
 export function unfitReason(file: IsoFile, voices: readonly number[]): string | undefined {
   return (
     voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ??

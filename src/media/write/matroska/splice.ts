@@ -1,11 +1,15 @@
 import type { SpliceableTrack } from '../splice/old-packets.js'
-import { isCued } from './cued-sound.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
-import type { MatroskaFile } from './read/matroska-file.js'
+import { childrenOf, uintIn } from './read/element.js'
+import { ID } from './read/ids.js'
+import { elementIn, type MatroskaFile } from './read/matroska-file.js'
 import type { Voice } from './voice.js'
 
 const LACED = 0x06
+
+/** Most seconds of sound that may lie before the place of its time; less than what is read before a segment. */
+const MOST_AHEAD_SEC = 1
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
 export function spliceableTrack(
@@ -47,4 +51,29 @@ export function spliceableTrack(
       }
     },
   }
+}
+
+/** True if a reader from any place of `Cues` finds all sound a second later. Every place must be a cluster. */
+export function isCued({ parts, clusters, segment, tickNs }: MatroskaFile, blocks: BlockList): boolean {
+  const starts = new Set(clusters.map(({ start }) => start - segment.dataStart))
+  const cues = parts
+    .map(elementIn)
+    .filter((element) => element?.id === ID.Cues)
+    .flatMap((element) => childrenOf(element ?? undefined, ID.CuePoint))
+    .flatMap((point) =>
+      childrenOf(point, ID.CueTrackPositions).map((place) => ({
+        tick: uintIn(point, ID.CueTime) ?? 0,
+        position: uintIn(place, ID.CueClusterPosition) ?? -1,
+      })),
+    )
+    .sort((one, other) => one.position - other.position)
+  let block = 0
+  let lastTick = Number.NEGATIVE_INFINITY
+  const isSound = cues.every(({ tick, position }) => {
+    for (; block < blocks.count && blocks.start(block) < segment.dataStart + position; block++) {
+      lastTick = Math.max(lastTick, blocks.tick(block))
+    }
+    return starts.has(position) && ((lastTick - tick) * tickNs) / 1e9 <= MOST_AHEAD_SEC
+  })
+  return cues.length > 0 && isSound
 }

@@ -30,10 +30,7 @@ const LONGEST_HEAD_BYTES = 25
 /** Time limit for reading a file, per byte; two minutes are added. */
 const MS_PER_BYTE = 1 / 20_000
 
-/**
- * Finds the samples of a PCM track by the packets that ffprobe reads. Checks the bytes at each place against the
- * packet's CRC-32.
- */
+/** Finds the samples of a PCM track by the packets of ffprobe, whose CRC-32 the bytes must match. */
 export async function samplePlaces(
   file: FileHandle,
   media: MediaInfo,

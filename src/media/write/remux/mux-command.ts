@@ -6,6 +6,7 @@ import type { PcmFormat } from '../../pcm/pcm.js'
 import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
 import { levelFilters } from '../encode/encoder-level.js'
+import { oggPageOptions } from '../ogg-page-options.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
@@ -87,6 +88,7 @@ export function muxCommand(
           ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
           ...mp4FamilyOptions(plan, fastStart),
           ...profile.options,
+          ...pageOptions(plan),
           ...clockOptions(plan),
           ...broadcastWaveOptions(plan),
           ...transportIdentity(plan),
@@ -125,6 +127,11 @@ export function clockMoveSec({ media, container }: MuxPlan): number {
 function clockOptions(plan: MuxPlan): readonly string[] {
   const moveSec = clockMoveSec(plan)
   return moveSec === 0 ? [] : ['-output_ts_offset', moveSec.toFixed(6)]
+}
+
+function pageOptions(plan: MuxPlan): readonly string[] {
+  const isVorbis = plan.profile.muxer === 'ogg' && newStreams(plan).some(({ encoding }) => encoding.codec === 'vorbis')
+  return isVorbis ? oggPageOptions(plan.media) : []
 }
 
 /** Writes the bext chunk of sound in another container from its tags. From a WAV the chunk itself is copied. */

@@ -12,6 +12,9 @@ export interface StreamTimes {
 /** By index of the stream in the input. */
 export type PacketTimesByIndex = ReadonlyMap<number, StreamTimes>
 
+/** A size lies above a checksum of 32 bits. */
+const SIZE_UNIT = 2 ** 32
+
 /** ffmpeg's "no timestamp". */
 const NO_PTS = '-9223372036854775808'
 
@@ -60,7 +63,7 @@ export class PacketTimes {
     const stream = this.#byPlace.get(Number(of))
     if (!stream || pts === undefined) return
     stream.pts.push(pts === NO_PTS ? null : Number(pts))
-    stream.contents.push(Number(size) * 2 ** 32 + Number.parseInt(sum ?? '', 16))
+    stream.contents.push(Number(size) * SIZE_UNIT + Number.parseInt(sum ?? '', 16))
   }
 
   /** By index of the stream in the *input*, whichever side was read. */
@@ -74,17 +77,25 @@ export class PacketTimes {
   }
 }
 
-/** True if all packets keep their times, up to a common shift and one tick of the output's time base. */
+/**
+ * True if all packets keep their times, up to a common shift and one tick of the output's time base. Muxers leave out
+ * packets without bytes.
+ */
 export function sameTimes(before: StreamTimes, after: StreamTimes): boolean {
-  if (before.pts.length !== after.pts.length) return false
+  const [old, made] = [filledTimes(before), filledTimes(after)]
+  if (old.length !== made.length) return false
   let shiftSec: number | undefined
-  return before.pts.every((was, place) => {
-    const is = after.pts[place]
+  return old.every((was, place) => {
+    const is = made[place]
     if (was === null || is === null || is === undefined) return true
     const movedSec = is * after.tickSec - was * before.tickSec
     shiftSec ??= movedSec
     return Math.abs(movedSec - shiftSec) <= after.tickSec * 1.01 + 1e-9
   })
+}
+
+function filledTimes({ pts, contents }: StreamTimes): readonly (number | null)[] {
+  return pts.filter((_, place) => (contents[place] ?? 0) >= SIZE_UNIT)
 }
 
 function timedStreams(plan: MuxPlan): readonly PlannedStream[] {

@@ -6,10 +6,7 @@ import { keepsDisposition } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
 import { hasTrackMark } from './track-mark.js'
 
-/**
- * ffmpeg's name of `FlagHearingImpaired` in Matroska and of `audio_type` 2 in transport streams. Not `clean_effects`:
- * that is all sound but the dialogue.
- */
+/** ffmpeg's name of `FlagHearingImpaired` and of `audio_type` 2. `clean_effects` is all but the dialogue. */
 export const CLEAR_DIALOGUE = 'hearing_impaired'
 
 export interface MuxOptions extends AudioChoices {
@@ -76,11 +73,7 @@ export function isNewStream(stream: PlannedStream): stream is NewStream {
 /** A stream of the output. */
 export type WrittenStream = Exclude<PlannedStream, { readonly fate: 'dropped' }>
 
-/**
- * Decides the fate of every stream, in output order. Dropped streams keep their place in the input.
- *
- * @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED
- */
+/** Decides the fate of every stream, in output order. @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED */
 export function planStreams(
   media: MediaInfo,
   container: string,

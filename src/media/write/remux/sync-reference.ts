@@ -1,3 +1,4 @@
+import { channelWeight } from '../../pcm/channel-weight.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { fullScaleOf, valuesOf } from '../../pcm/pcm-samples.js'
 
@@ -8,7 +9,10 @@ export interface SyncSample {
   readonly at: SyncPlaceName
   /** On the file's clock. */
   readonly atSample: number
-  /** Mono; empty if all of that third is silence. */
+  /**
+   * Mono: the block between {@link syncReach} samples of the sound before and after it, zeros beyond the ends. Empty if
+   * all of that third is silence.
+   */
   readonly values: Float64Array
 }
 
@@ -21,6 +25,14 @@ export interface SyncPlace {
   readonly offsetSamples: number | null
 }
 
+/** Search range on each side of the expected place. */
+const SEARCH_SEC = 0.1
+
+/** The same in samples. */
+export function syncReach(sampleRate: number): number {
+  return Math.round(SEARCH_SEC * sampleRate)
+}
+
 /** In order of time. */
 export const SYNC_PLACES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
 /** One second is distinctive enough. A short file has blocks of half a third, so that each third holds a whole one. */
@@ -29,25 +41,29 @@ const SHORTEST_BLOCK_SEC = 0.05
 /** Every 16th sample is enough to find the loudest second. */
 const STRIDE = 16
 
-/** Keeps the loudest block of each third of a voice; uses memory for six seconds of mono. */
+/** Keeps the loudest block of each third of a voice; uses memory for seven seconds of mono. */
 export class SyncReference {
   readonly #format: PcmFormat
+  readonly #reach: number
   readonly #blockSamples: number
   readonly #thirdSamples: number
   readonly #best = new Map<SyncPlaceName, { energy: number; sample: SyncSample }>()
-  /** Reused for all blocks, because a new buffer for each second would burden the garbage collector. */
-  readonly #block: Buffer
-  #blockBytes = 0
+  /** A block and its surroundings. Reused, because a new buffer for each second would burden the garbage collector. */
+  readonly #window: Buffer
+  /** Filled bytes of the window. It begins with silence before the first block. */
+  #filled: number
   #blockStart = 0
   sampleCount = 0
 
   constructor(format: PcmFormat, expectedSamples: number) {
     this.#format = format
+    this.#reach = syncReach(format.sampleRate)
     this.#thirdSamples = Math.max(1, Math.ceil(expectedSamples / SYNC_PLACES.length))
     const longest = expectedSamples > 0 ? Math.floor(this.#thirdSamples / 2) : Number.POSITIVE_INFINITY
     const shortest = Math.round(SHORTEST_BLOCK_SEC * format.sampleRate)
     this.#blockSamples = Math.min(Math.round(BLOCK_SEC * format.sampleRate), Math.max(shortest, longest))
-    this.#block = Buffer.alloc(this.#blockSamples * frameBytes(format))
+    this.#window = Buffer.alloc((this.#blockSamples + 2 * this.#reach) * frameBytes(format))
+    this.#filled = this.#reach * frameBytes(format)
   }
 
   /** Always three: start, middle and end. Read them after {@link end}. */
@@ -62,36 +78,46 @@ export class SyncReference {
     })
   }
 
-  /** Judges the rest as a block if it is long enough to be found again. */
+  /** Judges the rest as blocks if it is long enough to be found again. */
   end(): void {
-    if (this.#blockBytes >= (this.#blockSamples * frameBytes(this.#format)) / 2) this.#judge()
+    this.#window.fill(0, this.#filled)
+    for (;;) {
+      const rest = this.sampleCount - this.#blockStart
+      if (rest < this.#blockSamples / 2) return
+      this.#judge(Math.min(rest, this.#blockSamples))
+      this.#window.fill(0, this.#window.length - this.#blockSamples * frameBytes(this.#format))
+    }
   }
 
   /** Takes a chunk of whole frames. */
   push(chunk: Buffer): void {
     const frame = frameBytes(this.#format)
     for (let at = 0; at < chunk.length; ) {
-      const taken = chunk.copy(this.#block, this.#blockBytes, at)
-      this.#blockBytes += taken
+      const taken = chunk.copy(this.#window, this.#filled, at)
+      this.#filled += taken
       this.sampleCount += taken / frame
       at += taken
-      if (this.#blockBytes === this.#block.length) this.#judge()
+      if (this.#filled === this.#window.length) this.#judge(this.#blockSamples)
     }
   }
 
-  #judge(): void {
-    const bytes = this.#block.subarray(0, this.#blockBytes)
+  /** Judges the block in the window, then moves the window to the next. */
+  #judge(samples: number): void {
+    const frame = frameBytes(this.#format)
     const atSample = this.#blockStart
-    this.#blockBytes = 0
-    this.#blockStart += this.#blockSamples
     const at = SYNC_PLACES[
       Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))
     ] as SyncPlaceName
-    const energy = energyOf(bytes, this.#format, STRIDE)
-    if (energy <= (this.#best.get(at)?.energy ?? 0)) return
-    const values = monoOf(bytes, this.#format)
-    // Broken floats (NaN, infinities) cannot be correlated.
-    if (values.every(Number.isFinite)) this.#best.set(at, { energy, sample: { at, atSample, values } })
+    const end = this.#reach + samples
+    const energy = energyOf(this.#window.subarray(this.#reach * frame, end * frame), this.#format, STRIDE)
+    if (energy > (this.#best.get(at)?.energy ?? 0)) {
+      const values = monoOf(this.#window.subarray(0, (end + this.#reach) * frame), this.#format)
+      // Broken floats (NaN, infinities) cannot be correlated.
+      if (values.every(Number.isFinite)) this.#best.set(at, { energy, sample: { at, atSample, values } })
+    }
+    this.#window.copyWithin(0, this.#blockSamples * frame)
+    this.#filled -= this.#blockSamples * frame
+    this.#blockStart += this.#blockSamples
   }
 }
 
@@ -106,15 +132,16 @@ function energyOf(bytes: Buffer, { channels, sample }: PcmFormat, stride: number
   return energy / (values.length / step) > 1e-10 ? energy : 0
 }
 
-/** Sums all channels, as the sync check does. */
+/** Sums all channels by their weights, as the sync check does. */
 function monoOf(bytes: Buffer, { channels, sample }: PcmFormat): Float64Array {
   const values = valuesOf(bytes, sample)
   const scale = fullScaleOf(sample)
   const mono = new Float64Array(Math.floor(values.length / channels))
   for (let place = 0; place < mono.length; place++) {
     let sum = 0
-    for (let channel = 0; channel < channels; channel++) sum += (values[place * channels + channel] as number) / scale
-    mono[place] = sum
+    for (let channel = 0; channel < channels; channel++)
+      sum += channelWeight(channel) * (values[place * channels + channel] as number)
+    mono[place] = sum / scale
   }
   return mono
 }

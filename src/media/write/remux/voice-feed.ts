@@ -14,7 +14,6 @@ export class VoiceFeed {
     this.#reference = new SyncReference(voice.format, voice.sampleCount ?? expectedSamples)
   }
 
-  /** Number of samples that were fed. */
   get sampleCount(): number {
     return this.#reference.sampleCount
   }
@@ -66,11 +65,15 @@ interface HeardSection {
 }
 
 async function* heard(stream: PcmStream, reference: SyncReference): AsyncGenerator<Buffer> {
-  for await (const chunk of stream.chunks()) {
-    reference.push(chunk)
-    yield chunk
+  try {
+    for await (const chunk of stream.chunks()) {
+      reference.push(chunk)
+      yield chunk
+    }
+  } finally {
+    // A reader that has all it needs stops before the end.
+    reference.end()
   }
-  reference.end()
 }
 
 /** The first, the middle and the last block of all sections that are not silent. */

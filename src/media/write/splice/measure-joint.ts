@@ -1,3 +1,5 @@
+import { channelWeight } from '../../pcm/channel-weight.js'
+
 /** Sound as interleaved samples; full scale is 1. */
 export type Sound = Float32Array | Float64Array
 
@@ -104,14 +106,15 @@ export function probeOf(
   return { atSample, values, mostError }
 }
 
-/** Sums the channels of sounds that follow each other. */
+/** Sums the channels of sounds that follow each other, by their weights. */
 export function monoOf(sounds: readonly Sound[], channels: number): Float64Array {
   const mono = new Float64Array(sounds.reduce((sum, { length }) => sum + length, 0) / channels)
   let at = 0
   for (const sound of sounds) {
     for (let place = 0; place + channels <= sound.length; place += channels) {
       let sum = 0
-      for (let channel = 0; channel < channels; channel++) sum += sound[place + channel] as number
+      for (let channel = 0; channel < channels; channel++)
+        sum += channelWeight(channel) * (sound[place + channel] as number)
       mono[at++] = sum
     }
   }

@@ -39,11 +39,7 @@ export class SplicedPackets implements PacketPlaces {
     return this.#old.count
   }
 
-  /**
-   * Bytes of a range of the virtual side file, which begins and ends with packets.
-   *
-   * @param donor place of the side file with the new packets
-   */
+  /** Bytes of a range of the virtual side file, in whole packets. @param donor place of the new packets */
   *pieces(start: number, length: number, donor: number): Generator<BytePiece> {
     for (let packet = this.#packetAt(start); packet < this.count && this.offsetOf(packet) < start + length; packet++) {
       const made = this.#newPacket(packet)

@@ -1,5 +1,36 @@
+import type { FileErrorCode, OutputType } from '../../../contract/index.js'
 import type { SqlValue } from '../../../ledger/index.js'
-import { type FileChange, RETRYABLE_CODES } from '../files.js'
+
+/** A client's options to start a file. */
+export interface FileStartOptions {
+  readonly webhook: boolean
+  readonly webhookSecret: string | null
+  readonly outputType: OutputType | null
+}
+
+/** Changes of a file. Each moves it forward, or changes nothing if its state does not allow that. */
+export type FileChange =
+  /** Starts a file that was never started, or that failed through no fault of its own. */
+  | { readonly kind: 'start'; readonly options: FileStartOptions }
+  /** From pending into progress. */
+  | { readonly kind: 'begin'; readonly claim: number }
+  /** Sets the progress. It never falls, however often a file is retried. */
+  | { readonly kind: 'progress'; readonly claim: number; readonly percent: number }
+  | { readonly kind: 'succeed'; readonly claim: number; readonly outputExtension: string }
+  /** Ends the file and refunds its credits. */
+  | { readonly kind: 'fail'; readonly claim: number; readonly errorCode: FileErrorCode }
+  /** Only queues events. */
+  | { readonly kind: 'tell'; readonly claim: number }
+  /** Records that the input of an ended file is deleted. The file cannot be started again. */
+  | { readonly kind: 'input-deleted' }
+  /** Records that the output is deleted too. */
+  | { readonly kind: 'output-deleted' }
+
+/**
+ * Failures after which the same file may be started again: a fault of the service (-1), a timeout (-12), or missing
+ * credits (-10). The user may have topped up the credits since.
+ */
+const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -10, -12]
 
 /** A guarded update of one file: the assignments and the condition. */
 export interface FileUpdate {

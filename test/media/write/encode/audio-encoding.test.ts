@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { VoxmuxError } from '../../../../src/core/errors.js'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { type ContainerProfile, containerProfile } from '../../../../src/media/write/container-profile.js'
@@ -48,6 +49,10 @@ describe('the encoding of a replaced track', () => {
 
   it('refuses what the encoder would refuse after the voice was paid for', async () => {
     const encoding = { codec: 'ac3', encoder: 'ac3', lossless: false, bitRate: 640_000, options: ['-b:{s}', '640000'] }
+    const opus = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
+    const three = { sampleRate: 48_000, channels: 3 }
+    await proveEncoder(opus, { ...three, channelLayout: '3.0' })
+    await expect(proveEncoder(opus, { ...three, channelLayout: '2.1' })).rejects.toThrow('3 channels')
     await expect(proveEncoder(encoding, { sampleRate: 48_000, channels: 9 })).rejects.toMatchObject({
       code: 'ERR_ENCODER_REFUSES',
       exitCode: 2,
@@ -70,6 +75,10 @@ describe('a clock that overlaps itself', () => {
     const refused = planOutput(await probe(path), { replaced: [0] })
     await expect(refused).rejects.toMatchObject({ code: 'ERR_CLOCK_OVERLAPS', exitCode: 5 })
     await expect(refused).rejects.toThrow(/goes back at \d\.\d\d s: [12]\.\d\d s of its sound/)
+    const { remedies } = (await refused.catch((error: unknown) => error)) as VoxmuxError
+    const [, options = ''] = /`ffmpeg -i in (.*) out.mkv`/.exec(remedies[0] ?? '') ?? []
+    await ffmpeg('-i', path, ...options.split(' '), folder.file('one-clock.mkv'))
+    await planOutput(await probe(folder.file('one-clock.mkv')), { replaced: [0] })
     const plan = await planOutput(await probe(folder.file('plain.mkv')), { replaced: [0] })
     const [stream] = plan.streams
     expect(stream?.fate === 'replaced' ? stream.encoding.bitRate : null).toBeGreaterThan(28_000)

@@ -31,8 +31,18 @@ describe('encoding in turns', () => {
     const speech = fileURLToPath(new URL('../../../../fixtures/interview.mp4', import.meta.url))
     const mono = ['-map', '0:a', '-ac', '1', '-c:a', 'pcm_s16le', '-t', String(LONG_SEC)]
     await ffmpeg('-stream_loop', '-1', '-i', speech, ...mono, folder.file('long.wav'))
+    const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
+    const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
+    await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, folder.file('long.mp4'))
   })
   afterAll(() => folder.remove())
+
+  /** The film with its voice twice, once late; or some of its streams. */
+  async function copied(name: string, ...streams: readonly string[]): Promise<string> {
+    const maps = (streams.length > 0 ? streams : ['0']).flatMap((stream) => ['-map', stream])
+    await ffmpeg('-i', folder.file('long.mp4'), ...maps, '-c', 'copy', folder.file(name))
+    return folder.file(name)
+  }
 
   const pcm = () => ffmpegOutput('-i', folder.file('long.wav'), '-f', 's16le', 'pipe:1')
 
@@ -71,10 +81,7 @@ describe('encoding in turns', () => {
         ] as const)
       : []),
   ])('lays long voices to the sample in .%s', async (container, tolerance) => {
-    const path = folder.file(`film.${container}`)
-    const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
-    const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
-    await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, path)
+    const path = await copied(`film.${container}`)
     const media = await probe(path)
     const plan = planMux(media, { replaced: [0, 1] })
     const voices = new Map(
@@ -95,10 +102,7 @@ describe('encoding in turns', () => {
   it.each(process.env.VOXMUX_SOAK ? ['mp4', 'mov'] : ['mp4'])(
     'lays long voices to the sample in .%s without a remux',
     async (container) => {
-      const path = folder.file(`own.${container}`)
-      const late = ['-itsoffset', '0.5', '-i', folder.file('long.wav')]
-      const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
-      await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, path)
+      const path = await copied(`own.${container}`)
       const media = await probe(path)
       const plan = await planOutput(media, { replaced: [0, 1] })
       expect(plan.writing).toMatchObject({ kind: 'bytes', writer: 'iso-bmff' })
@@ -125,8 +129,7 @@ describe('encoding in turns', () => {
   )
 
   it('says of its last frame how long it is, as one encoder does', async () => {
-    const path = folder.file('length.mp4')
-    await ffmpeg(...picture(LONG_SEC), '-i', folder.file('long.wav'), '-c:v', 'mpeg4', '-c:a', 'aac', path)
+    const path = await copied('length.mp4', '0:v', '0:a:0')
     const media = await probe(path)
     const plan = planMux(media, { replaced: [0] })
     const original = pcmFromBuffer(FORMAT, await pcm())

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { isCued } from '../../../../src/media/write/matroska/cued-sound.js'
 import { BlockList } from '../../../../src/media/write/matroska/read/block-list.js'
 import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
+import { isCued } from '../../../../src/media/write/matroska/splice.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 
 let folder: TestFolder

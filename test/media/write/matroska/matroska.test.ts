@@ -17,18 +17,22 @@ afterAll(() => folder.remove())
 const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=48000:d=3']
 const film = ['-c:v', 'libx264', '-g', '12', '-bf', '2', '-preset', 'ultrafast']
 
+const AAC = ['-c:a', 'aac']
+const CUES_AT_START = ['-reserve_index_space', '4096']
+
 describe('Matroska', () => {
   type Form = readonly [string, name: string, isFilm: boolean, offset: readonly string[], options: readonly string[]]
   /** A form of each structure. */
   const forms: readonly Form[] = [
-    ['sound that starts late', 'late.mkv', true, ['-itsoffset', '0.5'], ['-c:a', 'aac']],
+    ['late sound and cues at the start', 'both.mkv', true, ['-itsoffset', '0.5'], [...AAC, ...CUES_AT_START]],
     ['Opus', 'opus.webm', true, [], ['-c:v', 'libvpx', '-c:a', 'libopus']],
     ['FLAC', 'flac.mka', false, [], ['-c:a', 'flac']],
     ['no sizes', 'live.mkv', true, [], ['-c:a', 'aac', '-live', '1']],
-    ['cues at the start', 'cues.mkv', true, [], ['-c:a', 'aac', '-reserve_index_space', '4096']],
   ]
   const further: readonly Form[] = [
-    ['AAC', 'aac.mkv', true, [], ['-c:a', 'aac']],
+    ['AAC', 'aac.mkv', true, [], AAC],
+    ['sound that starts late', 'late.mkv', true, ['-itsoffset', '0.5'], AAC],
+    ['cues at the start', 'cues.mkv', true, [], [...AAC, ...CUES_AT_START]],
     ['Opus alone', 'opus.mka', false, [], ['-c:a', 'libopus']],
     ['Vorbis', 'vorbis.webm', true, [], ['-c:v', 'libvpx', '-c:a', 'libvorbis']],
     ['MP3', 'mp3.mkv', true, [], ['-c:a', 'libmp3lame']],

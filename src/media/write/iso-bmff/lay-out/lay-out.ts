@@ -12,11 +12,7 @@ import { type NewTrack, newTrack } from './new-track.js'
 import { fillOffsets, offsetTables } from './offset-tables.js'
 import type { OffsetTable, Replacements, Sheet } from './sheet.js'
 
-/**
- * Lays out a file in which donors supply the packets of some tracks.
- *
- * @param voices places of the tracks in the movie, by donor
- */
+/** Lays out a file in which donors supply the packets of some tracks. @param voices tracks of the movie, by donor */
 export function layOutFile(file: IsoFile, voices: readonly number[], donors: readonly DonorTrack[]): BytePlan {
   const tracks = voices.map((voice, place) => {
     const old = file.oldTracks.get(voice)

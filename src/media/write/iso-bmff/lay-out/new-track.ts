@@ -30,13 +30,17 @@ export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: numbe
   // Only fragments state decoding times. Elsewhere the first packet has tick 0.
   const origin = inFragments ? shownTick - priming : 0
   const shiftTicks = origin + priming - shownTick
-  const tickOf = (packet: number) => origin + scale(donor.packets.tickOf(packet))
   const startTicks = old.runs.map(
     ({ startTick }) =>
       Math.round(((startTick - old.shownTick) * donor.timeScale) / old.track.timeScale) + donor.primingTicks,
   )
   // A player cannot skip a lead-in at the start of fragments. Packets that would begin before the old ones are left out.
   const first = inFragments ? donor.packets.firstFrom(startTicks[0] ?? 0) : 0
+  const tickFrom = (packet: number) => origin + scale(donor.packets.tickOf(packet))
+  // ffmpeg begins at the first packet of fragments, even before the edit list. One that is not heard begins as early.
+  const isHidden = inFragments && tickFrom(first + 1) <= shownTick
+  const startTick = Math.min(tickFrom(first), isHidden ? (old.runs[0]?.startTick ?? 0) : Number.POSITIVE_INFINITY)
+  const tickOf = (packet: number) => (packet === first ? startTick : tickFrom(packet))
   return {
     ...{ old, donor, timeScale, tickOf, shiftTicks },
     deals: dealPackets(donor.packets, startTicks, first),

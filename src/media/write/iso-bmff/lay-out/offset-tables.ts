@@ -7,12 +7,7 @@ import type { NewTrack } from './new-track.js'
 import { randomAccess, segmentIndex } from './segment-index.js'
 import type { OffsetTable, Replacements, Sheet } from './sheet.js'
 
-/**
- * Makes new bytes for every box with offsets into the file, except those of replaced tracks and of
- * fragments.
- *
- * @param wide 32-bit tables that need 64 bits
- */
+/** New bytes for boxes with offsets, except of replaced tracks and fragments. @param wide tables of 64 bits */
 export function offsetTables(
   { movie, structure }: IsoFile,
   tracks: readonly NewTrack[],

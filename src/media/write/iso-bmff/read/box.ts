@@ -61,11 +61,7 @@ export function makeFullBox(type: string, version: number, flags: number, fields
   return makeBox(type, Buffer.concat([head, fields]))
 }
 
-/**
- * Header of a box whose length changed, in the form of the old header.
- *
- * @param bodyBytes length of the new content
- */
+/** Header of a box whose length changed, in the form of the old header. @param bodyBytes length of the new content */
 export function resizedHeader(box: Pick<Box, 'type' | 'headerBytes' | 'isOpenEnded'>, bodyBytes: number): Buffer {
   const isLong = box.headerBytes === 16 || (!box.isOpenEnded && bodyBytes + 8 > 0xffff_ffff)
   const header = Buffer.alloc(isLong ? 16 : 8)

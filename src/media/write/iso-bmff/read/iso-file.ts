@@ -15,12 +15,7 @@ export interface IsoFile {
   readonly oldTracks: ReadonlyMap<number, OldTrack>
 }
 
-/**
- * Reads the movie, its fragments and the places of all packets.
- *
- * @param startSec time at which ffmpeg presents the file's first sample
- * @throws MalformedBox
- */
+/** Reads the movie, fragments and places of packets. @param startSec of the first sample @throws MalformedBox */
 export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile {
   const movies = structure.boxes.filter(({ type }) => type === 'moov')
   const [moov] = movies as [Box | undefined]

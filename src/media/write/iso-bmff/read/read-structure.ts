@@ -17,11 +17,7 @@ const MAX_BOX_BYTES = 256 * 1024 ** 2
 /** Enough of an unread box for its header and the extended type of a `uuid`. */
 const HEAD_BYTES = 32
 
-/**
- * Reads the boxes of a file with positional reads.
- *
- * @throws MalformedBox if the boxes do not fill the file, or if an index is larger than voxmux holds in memory
- */
+/** Reads the boxes of a file. @throws MalformedBox if they do not fill it, or an index is too large */
 export async function readStructure(file: FileHandle, sizeBytes: number): Promise<BoxStructure> {
   const boxes: Box[] = []
   let at = 0

@@ -36,11 +36,7 @@ export function chunksOf(track: Track): Generator<SampleChunk> {
   return trackChunks(track.stbl, isCounted ? fixedFrames(track.entries[0]) : null)
 }
 
-/**
- * Reads the runs of a track out of the index and the fragments.
- *
- * @param gapless what is presented if the track has no edit list
- */
+/** Reads the runs of a track from index and fragments. @param gapless what is presented without an edit list */
 export function readOldTrack(
   track: Track,
   fragments: readonly TrackFragment[],

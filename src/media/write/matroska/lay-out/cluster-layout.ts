@@ -43,10 +43,7 @@ export class ClusterLayout {
   readonly #blockDelta: number
   readonly #numbers: NewNumber[] = []
 
-  /**
-   * @param place of the cluster in the file
-   * @param states numbers that are true of the input, so that they must be true of the output
-   */
+  /** @param place of the cluster in the file @param states numbers that are true of input and output */
   constructor(
     old: Cluster,
     place: number,
@@ -62,7 +59,6 @@ export class ClusterLayout {
     if (previousSize && states.previousSize) this.#numbers.push(newNumber(ID.PrevSize, previousSize))
   }
 
-  /** Bytes of the whole cluster. */
   get length(): number {
     return this.#headBytes() + this.old.end - this.old.dataStart + this.#delta()
   }
@@ -75,7 +71,6 @@ export class ClusterLayout {
     number.bytes = uintBytes(value, number.bytes).length
   }
 
-  /** Place of an old block that stays. */
   placeOfOld(relative: number, ordinal: number): BlockPlace {
     const before = this.#edits().filter(({ end }) => end <= this.old.dataStart + relative)
     const taken = this.#packetEdits().filter((edit) => edit.ordinal > 0 && edit.ordinal < ordinal).length
@@ -83,7 +78,6 @@ export class ClusterLayout {
     return { relative: relative + delta(before), ordinal: ordinal - taken + put }
   }
 
-  /** Place of a new block. */
   placeOfNew(track: NewTrack, packet: number): BlockPlace {
     const edits = this.#edits()
     const at = edits.findIndex((edit) => edit.track === track && packet >= edit.from && packet < edit.to)

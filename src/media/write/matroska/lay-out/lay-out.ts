@@ -12,11 +12,7 @@ import { type Places, PlaceWriter } from './places.js'
 import { Rewrite } from './rewrite.js'
 import { replaceStaleTags, staleTags } from './statistics.js'
 
-/**
- * Lays out a file in which donors supply the packets of some tracks.
- *
- * @param voices by donor
- */
+/** Lays out a file in which donors supply the packets of some tracks. @param voices by donor */
 export function layOutMatroska(
   file: MatroskaFile,
   voices: readonly Voice[],

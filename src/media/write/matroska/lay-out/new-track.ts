@@ -1,4 +1,5 @@
 import type { BytePiece } from '../../byte-plan.js'
+import { firstAtLeast } from '../../first-at-least.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { makeElement, makeHead, makeVint, vintWidthOf } from '../read/ebml.js'
 import { ID } from '../read/ids.js'
@@ -72,17 +73,6 @@ function deal({ count, tick }: Slots, packets: number, firstFrom: (tick: number)
     firsts[slot] = firstFrom(earliest)
   }
   return firsts
-}
-
-function firstAtLeast(count: number, numberAt: (place: number) => number, wanted: number): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (numberAt(middle) < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function blockMaker(

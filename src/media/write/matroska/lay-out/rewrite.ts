@@ -23,7 +23,6 @@ export class Rewrite {
     if (bytes.length > 0) this.#added.set(parent, Buffer.concat([this.#added.get(parent) ?? Buffer.alloc(0), bytes]))
   }
 
-  /** Bytes of an element in the output. */
   lengthOf(element: Element): number {
     const made = this.#replaced.get(element)
     if (made) return made.length

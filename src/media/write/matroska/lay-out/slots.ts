@@ -1,3 +1,4 @@
+import { firstAtLeast } from '../../first-at-least.js'
 import type { BlockList } from '../read/block-list.js'
 import type { MatroskaFile } from '../read/matroska-file.js'
 
@@ -35,16 +36,7 @@ export function slotsOf({ clusters, tickNs }: MatroskaFile, blocks: BlockList): 
     end: (slot) => gapAt(slot)?.firstBlockStart ?? blocks.end(blockAt(slot)),
     tick: (slot) => gapAt(slot)?.tick ?? blocks.tick(blockAt(slot)),
     ordinal: (slot) => (gapAt(slot) ? 0 : blocks.ordinal(blockAt(slot))),
-    firstIn: (wanted) => {
-      let low = 0
-      let high = count
-      while (low < high) {
-        const middle = (low + high) >>> 1
-        if (cluster(middle) < wanted) low = middle + 1
-        else high = middle
-      }
-      return low
-    },
+    firstIn: (wanted) => firstAtLeast(count, cluster, wanted),
   }
 }
 

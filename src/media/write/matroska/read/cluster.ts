@@ -50,13 +50,7 @@ export class ClusterReader {
     this.#scanner = scanner
   }
 
-  /**
-   * Reads a cluster with all heads in it.
-   *
-   * @param limit end of the segment
-   * @returns its end
-   * @throws MalformedElement
-   */
+  /** Reads a cluster with all heads in it. @param limit end of the segment @returns its end @throws MalformedElement */
   async read(start: number, head: Head, limit: number): Promise<number> {
     const dataStart = start + head.headBytes
     const statedEnd = head.length === null ? limit : dataStart + head.length

@@ -29,11 +29,7 @@ const USUAL_SAMPLES = [960, 1024, 1152, 1536, 2048, 576, 480, 240, 120, 1920, 28
 /** Times in the side file are rounded to ms: two of them differ from the truth by less than this. */
 const ROUNDING_SEC = 0.001_01
 
-/**
- * Reads a side file that ffmpeg wrote.
- *
- * @throws {JobFailedError} ERR_ENCODER_OUTPUT if it has another structure
- */
+/** Reads a side file that ffmpeg wrote. @throws {JobFailedError} ERR_ENCODER_OUTPUT if it has another structure */
 export async function readMatroskaDonor(
   path: string,
   { encoding, input, channels }: WantedTrack,
@@ -55,10 +51,12 @@ export async function readMatroskaDonor(
   const wholeSec = exactSec(last) + (packetSamples ?? 0) / rate
   // The last packet may be shorter than the others.
   const endSec = statedSec > exactSec(last) && (packetSamples === null || statedSec < wholeSec) ? statedSec : wholeSec
+  const channelLayout = channels === input.channels ? input.channelLayout : null
+  const feed = { sampleRate: input.sampleRate, channels, channelLayout }
   return {
     ...{ entry, packets, packetSamples, bytes, encoder: encoding.encoder },
     startSec: (packet) => (packet > last ? endSec : exactSec(packet)),
-    primingSamples: await encoderPriming(encoding, { sampleRate: input.sampleRate, channels }, signal),
+    primingSamples: await encoderPriming(encoding, feed, signal),
   }
 }
 

@@ -18,12 +18,7 @@ export interface Element {
 /** A structure that breaks the standard, described for the plan. */
 export class MalformedElement extends Error {}
 
-/**
- * Parses elements that were read into memory.
- *
- * @param start offset of `bytes` in the file
- * @throws MalformedElement if an element does not fit into its parent
- */
+/** Parses elements in memory. @param start of `bytes` in the file @throws MalformedElement */
 export function parseElements(bytes: Buffer, start: number): readonly Element[] {
   const elements: Element[] = []
   for (let at = 0; at < bytes.length; ) {

@@ -43,11 +43,7 @@ const MAX_ELEMENT_BYTES = 64 * 1024 ** 2
 const MAX_REST_BYTES = 1024 ** 2
 const DEFAULT_TICK_NS = 1_000_000
 
-/**
- * Reads the structure of a file with positional reads.
- *
- * @throws MalformedElement if it breaks the standard, or has a form that voxmux does not write
- */
+/** Reads the structure of a file. @throws MalformedElement if voxmux could not write its form */
 export async function readMatroska(path: string, sizeBytes: number): Promise<MatroskaFile> {
   const file = await open(path, 'r')
   try {

@@ -1,0 +1,29 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
+import { afterId3 } from './id3-length.js'
+
+/** ffmpeg detects a format from as many bytes. */
+const DETECTION_BYTES = 1024 * 1024
+/** The first version of an AC-3 stream that is E-AC-3 (ATSC A/52, annex E). */
+const FIRST_EAC3 = 11
+
+/**
+ * The options with which ffmpeg reads a file whose ID3 tags fill most of the bytes that it detects a format from. It
+ * would go by the name: a FLAC with a large cover is an MP3 to it under the name of a part.
+ */
+export async function formatBehindTags(file: FileHandle, sizeBytes: number): Promise<readonly string[]> {
+  const start = await afterId3(file, sizeBytes)
+  if (start <= Math.min(sizeBytes, DETECTION_BYTES) / 2) return []
+  const format = formatOf(await readAt(file, start, 6))
+  return format === null ? [] : ['-f', format]
+}
+
+function formatOf(head: Buffer): string | null {
+  if (head.length < 6) return null
+  if (head.toString('latin1', 0, 4) === 'fLaC') return 'flac'
+  const sync = head.readUInt16BE(0)
+  if (sync === 0x0b77) return (head[5] ?? 0) >> 3 < FIRST_EAC3 ? 'ac3' : 'eac3'
+  if (sync >>> 4 !== 0xfff) return sync >>> 5 === 0x7ff ? 'mp3' : null
+  // ADTS has no layer.
+  return (sync & 6) === 0 ? 'aac' : 'mp3'
+}

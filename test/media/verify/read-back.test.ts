@@ -1,0 +1,52 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { verifyMux } from '../../../src/media/verify/verify-mux.js'
+import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { writtenFile } from '../../helpers/written-file.js'
+
+describe('the place of new sound', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it('is found if both channels have the same sound with opposite phase', async () => {
+    const path = folder.file('opposite.opus')
+    const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=1:a=0.3:seed=7:r=48000,lowpass=3000']
+    await ffmpeg(...noise, '-af', 'pan=stereo|c0=c0|c1=-1*c0', '-c:a', 'libopus', '-b:a', '96k', path)
+    const { verified } = await writtenFile(path)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  })
+
+  it('is that of a tone, which fits at every period, though the noise of the encoder differs', async () => {
+    const { plan, result, part } = await toneChanged('noisy.wav', (sound) => {
+      // As much noise as a lossy encoder makes of an onset, and none after it.
+      for (let at = 0; at < 3600; at++) sound[at] = (sound[at] as number) + (((at * 7919) % 1009) - 504)
+    })
+    const { sync } = await verifyMux(plan, result, part, { level: 'full' })
+    expect(sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  })
+
+  it('is not that of a tone that begins a period late', async () => {
+    const { plan, result, part } = await toneChanged('late.wav', (sound) => {
+      sound.copyWithin(100, 0).fill(0, 0, 100)
+    })
+    await expect(verifyMux(plan, result, part, { level: 'full' })).rejects.toThrow(
+      'the timing of audio track 0 (100 samples off at its start)',
+    )
+  })
+
+  /** A part file of half a second of tone, loudest at its start, with a period of 100 samples. */
+  async function toneChanged(name: string, change: (sound: Int16Array) => void) {
+    const path = folder.file(name)
+    await ffmpeg('-f', 'lavfi', '-i', 'sine=f=441:r=44100:d=0.5', '-af', 'volume=1-t/10:eval=frame', path)
+    const written = await writtenFile(path)
+    const bytes = await readFile(written.part)
+    const start = bytes.indexOf('data') + 8
+    const sound = new Int16Array(new Uint8Array(bytes.subarray(start)).buffer)
+    change(sound)
+    await writeFile(written.part, Buffer.concat([bytes.subarray(0, start), Buffer.from(sound.buffer)]))
+    return written
+  }
+})

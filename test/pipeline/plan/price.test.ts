@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cutVoice, probe } from '../../../src/media/index.js'
+import { cutRequests, planMedia } from '../../../src/pipeline/plan/plan-job.js'
+import { withPrice } from '../../../src/pipeline/plan/price.js'
+import type { Segment } from '../../../src/pipeline/plan/segments.js'
+import { judgeInput } from '../../../src/service/work/judge-input.js'
+import { fixture } from '../../helpers/job-bench.js'
+import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
+
+/** A last packet may be counted that a decoder cuts off, and some milliseconds of rounding. */
+const MOST_OVER_SEC = 0.05
+
+const WHOLE: readonly Segment[] = []
+const INSIDE = [{ startSec: 0.5, endSec: 1.2 }]
+const TWO = [
+  { startSec: 0.2, endSec: 0.3 },
+  { startSec: 2.5, endSec: null },
+]
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+  await ffmpeg(
+    ...['-i', fixture('speech.wav')],
+    ...['-ar', '44100', folder.file('made-cd.wav')],
+    ...['-c:a', 'aac', folder.file('made-bare.aac')],
+    ...['-c:a', 'libmp3lame', '-q:a', '5', '-write_xing', '0', folder.file('made-vbr.mp3')],
+    ...['-c:a', 'aac', '-af', 'apad=whole_dur=14', folder.file('made-broadcast.ts')],
+    ...['-c:a', 'wmav2', folder.file('made-old.wma')],
+  )
+})
+afterAll(() => folder.remove())
+
+it.each<[string, readonly Segment[]]>([
+  ['speech.m4a', WHOLE],
+  ['speech.mp3', WHOLE],
+  ['late-audio.mp4', WHOLE],
+  ['phone.mp4', INSIDE],
+  ['nonzero-start.m2ts', TWO],
+  ['made-cd.wav', WHOLE],
+  ['made-bare.aac', WHOLE],
+  ['made-vbr.mp3', WHOLE],
+  ['made-broadcast.ts', WHOLE],
+  ['made-old.wma', WHOLE],
+])('the plan of %s costs what the service charges, or a packet more: %j', async (path, segments) => {
+  const media = await probe(path.startsWith('made-') ? folder.file(path) : fixture(path))
+  const request = requestFor(media.path, { output: `${folder.path}/`, segments, recipe: { track: 0 } })
+  const plan = await withPrice(await planMedia(media, request, {}), undefined)
+  const voices = await cutVoice(media, cutRequests(plan, folder.path))
+  const chargedMs = await Promise.all(voices.map(({ path: voice }) => charge(voice)))
+  const chargedSec = chargedMs.reduce((sum, ms) => sum + ms, 0) / 1000
+  expect(plan.paidSec).toBeGreaterThanOrEqual(chargedSec)
+  expect(plan.paidSec).toBeLessThan(chargedSec + MOST_OVER_SEC)
+})
+
+/** Milliseconds that the service charges for a voice. */
+async function charge(voice: string): Promise<number> {
+  const { signal } = new AbortController()
+  const file = { startSec: null, endSec: null, outputType: 'flac' } as const
+  return (await judgeInput(voice, file, { limits: {}, creditsSec: null, signal })).soundMs
+}
