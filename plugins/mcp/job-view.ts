@@ -7,12 +7,25 @@ import type { Task } from './sdk-package.js'
 const POLL_MS = 1000
 
 /** A job as the tools show it. */
-export function jobView({ id, status, input, output, receipt, error, attempts, updatedMs }: Job, { worker }: Desk) {
-  const running = worker.running.find(({ job }) => job.id === id)
+export function jobView(job: Job, { worker }: Desk) {
+  const { id, input, output, receipt, error, attempts, updatedMs } = job
+  const running = worker.running.find((each) => each.job.id === id)
+  const status = isCancelled(job) ? 'cancelled' : job.status
   return {
-    ...{ job: id, status, isEnded: isEnded(status), stage: running?.stage ?? null, percent: running?.percent ?? null },
+    ...{
+      job: id,
+      status,
+      isEnded: isEnded(job.status),
+      stage: running?.stage ?? null,
+      percent: running?.percent ?? null,
+    },
     ...{ input, output, receipt, error, attempts, updated: new Date(updatedMs).toISOString() },
   }
+}
+
+/** True for a job whose task a client cancelled. */
+export function isCancelled({ status, error }: Job): boolean {
+  return status === 'failed' && error?.code === 'ERR_JOB_CANCELLED'
 }
 
 /** Progress of a whole job, 0 to 100. It never falls. */
@@ -26,7 +39,7 @@ export function taskOf(job: Job, desk: Desk): Task {
   const message = job.error?.message ?? (stage === null ? job.status : `${stage} ${Math.round(percent ?? 0)} %`)
   return {
     taskId: job.id,
-    status: taskStatus(job.status),
+    status: isCancelled(job) ? 'cancelled' : taskStatus(job.status),
     statusMessage: message,
     ttl: null,
     createdAt: new Date(job.createdMs).toISOString(),

@@ -1,6 +1,5 @@
-import { UsageError } from '../../src/core/errors.js'
 import { type Desk, requireOwnJob } from './desk.js'
-import { jobView, taskOf } from './job-view.js'
+import { isCancelled, jobView, taskOf } from './job-view.js'
 import type { TaskStore } from './sdk-package.js'
 import { toolResult } from './tool-result.js'
 
@@ -18,21 +17,16 @@ export function ledgerTasks(desk: Desk): TaskStore {
     },
     storeTaskResult: () => Promise.reject(new Error('The ledger stores the results.')),
     getTaskResult: async (id) => toolResult(jobView(await requireOwnJob(desk, id), desk)),
-    updateTaskStatus: () => Promise.reject(cannotCancel()),
+    // Every other status is that of the job.
+    updateTaskStatus: async (id, status) => {
+      if (status !== 'cancelled') return
+      await desk.worker.cancel(id)
+      if (!isCancelled(await requireOwnJob(desk, id))) throw new Error('The job ended before it was cancelled.')
+    },
     listTasks: async (before) => {
       const found = await jobs.list({ group: desk.group, limit: PAGE, ...(before !== undefined && { before }) })
       const last = found.length === PAGE ? found.at(-1) : undefined
       return { tasks: found.map((job) => taskOf(job, desk)), ...(last && { nextCursor: last.id }) }
     },
   }
-}
-
-function cannotCancel(): UsageError {
-  return new UsageError(
-    'ERR_TASK_CANCEL',
-    'A job cannot be cancelled through this server: its voice may be paid for.',
-    {
-      remedies: ['Stop the server, and delete the job with `voxmux jobs forget`.'],
-    },
-  )
 }

@@ -7,6 +7,7 @@ import { isWebAddress } from '../../src/pipeline/plan/expand-inputs.js'
 import { type JobSettings, settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { namesFolder, receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { type JobPlan, planJob } from '../../src/pipeline/plan/plan-job.js'
+import { withPrice } from '../../src/pipeline/plan/price.js'
 import { flagsOfRequest, type JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import type { QueuedFile } from '../../src/pipeline/queue/queued-file.js'
 import { narrowPlan } from '../../src/pipeline/voice/narrow-plan.js'
@@ -38,7 +39,8 @@ export async function prepareJob(
   const settings = await settingsOf(job, configOf, roots)
   const request = { provisionalId: sortableId(), input, output, cwd: '/', group, settings, remote: false }
   const limits = { ...context.limits, requireVoice: settings.recipe.voice.requireVoice }
-  const plan = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+  const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
+  const plan = await withPrice(narrow, signal)
   for (const path of [plan.output, receiptPath(plan.output)]) await roots.require(path)
   const refusal = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
   if (refusal) throw refusal

@@ -23,7 +23,7 @@ export interface ToolRequest {
 /** A task as the protocol shows it. */
 export interface Task {
   readonly taskId: string
-  readonly status: 'working' | 'completed' | 'failed'
+  readonly status: 'working' | 'completed' | 'failed' | 'cancelled'
   readonly statusMessage?: string
   /** Null: the result stays available. */
   readonly ttl: null
@@ -40,7 +40,7 @@ export interface TaskStore {
   getTask(id: string): Promise<Task | null>
   storeTaskResult(): Promise<never>
   getTaskResult(id: string): Promise<object>
-  updateTaskStatus(): Promise<never>
+  updateTaskStatus(id: string, status: string): Promise<void>
   listTasks(cursor?: string): Promise<{ readonly tasks: readonly Task[]; readonly nextCursor?: string }>
 }
 

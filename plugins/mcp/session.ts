@@ -26,7 +26,7 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
   const server = new sdk.Server(
     { name: 'voxmux', version: voxmuxVersion() },
     {
-      capabilities: { tools: {}, tasks: { list: {}, requests: { tools: { call: {} } } } },
+      capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
       instructions: INSTRUCTIONS,
       taskStore: ledgerTasks(desk),
     },

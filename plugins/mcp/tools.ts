@@ -115,7 +115,9 @@ async function hasJob(ticket: string, { context, group }: Desk): Promise<boolean
 function questionOf({ plan, file }: PreparedJob, { context }: Desk): string {
   const { output, paidSec, mux } = plan
   const seconds = paidSec === null ? 'an unknown length' : formatTime(paidSec)
-  const cost = context.isEmbedded ? 'It costs nothing.' : `${context.serviceAddress} charges ${seconds} of voice.`
+  const cost = context.isEmbedded
+    ? 'It costs nothing.'
+    : `${context.serviceAddress} charges at most ${seconds} of voice.`
   const lost = mux.losses.map(({ what, reason }) => `Lost: ${what} (${reason}).`)
   const replaced = file.settings.force ? ['An existing output is replaced.'] : []
   return [`Regenerate the voice of ${file.input} into ${output}?`, cost, ...replaced, ...lost].join(' ')

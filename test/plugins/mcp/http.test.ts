@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningCli, runCli, startCli } from '../../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 import { callerOf, clientSdk, describeWithMcp, endOfJob, newClient } from './mcp-bench.js'
+import { addToken, conformance, inspect, MCP_TOOLS } from './official-tools.js'
 
 describeWithMcp('voxmux mcp --http', () => {
   let shop: Workshop
@@ -54,6 +55,21 @@ describeWithMcp('voxmux mcp --http', () => {
     const noFolder = await runCli(['mcp', '--root', 'nowhere'], { cwd: shop.dir, env: shop.env })
     expect(noFolder).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('is not a folder') })
   })
+
+  it.skipIf(!MCP_TOOLS)(
+    'passes the conformance suite, and answers the inspector',
+    async () => {
+      const open = await addToken(url, token)
+      // A run of no scenario would pass too.
+      expect(await conformance(open, shop.dir)).toMatch(/ 7 passed, 26 failed/)
+      const { tools } = await inspect(open, 'tools/list')
+      expect(tools).toHaveLength(6)
+      const input = shop.take('speech.wav', 'inspected.wav')
+      const checked = await inspect(open, 'tools/call', '--tool-name', 'check', '--tool-arg', `input=${input}`)
+      expect(checked).toMatchObject({ isError: false, structuredContent: { input, status: 'done' } })
+    },
+    180_000,
+  )
 
   it('serves two clients, each in its own roots and in those of the server', async () => {
     const sdk = await clientSdk()

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ServiceProcess } from '../../helpers/service-process.js'
 import { until } from '../../helpers/until.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
-import { type Agent, describeWithMcp, endOfJob, startAgent } from './mcp-bench.js'
+import { type HeldService, heldService } from './held-service.js'
+import { type KillableAgent, startKillableAgent } from './killable-agent.js'
+import { describeWithMcp, endOfJob } from './mcp-bench.js'
 
-/** Servers that are killed: a few here, and 200 in the soak. */
+/** Kills: a few here, and 200 in the soak. Each second one hits the client instead of its server. */
 const KILLS = Array.from({ length: process.env.VOXMUX_SOAK ? 200 : 2 }, (_, number) => number)
 
 /** Seconds of the fixture. */
@@ -16,73 +18,112 @@ const CREDITS_SEC = 10 * VOICE_SEC * KILLS.length
 /** Two starts of the server and a job: a loaded machine needs room. */
 const TIMEOUT_MS = 180_000
 
-interface Seen {
-  readonly stage: string | null
-  readonly isEnded: boolean
-}
+type Seen = { readonly stage: string | null; readonly isEnded: boolean }
 
-/** When the server is killed: at once, while the service has the voice, or in the first stage. */
+/** When the kill comes: at once, while the service has the voice, or in the first stage. */
 const MOMENTS: readonly ((seen: Seen) => boolean)[] = [
   () => true,
-  ({ stage, isEnded }) => stage === 'process' || isEnded,
+  ({ stage }) => stage === 'process',
   ({ stage, isEnded }) => stage !== null || isEnded,
 ]
 
-describeWithMcp('a server that is killed', () => {
+describeWithMcp('jobs that cost', () => {
   let shop: Workshop
-  let service: ServiceProcess
-  let agent: Agent
+  let service: HeldService
+  let agent: KillableAgent
   const questions: string[] = []
+  /** Voices that must be paid for, and plans about which the person must be asked. */
+  let voices = 0
+  let plans = 0
 
   /** Declines the very first question. */
   const person = (question: string) => (questions.push(question) === 1 ? ('decline' as const) : ('accept' as const))
   const start = () =>
-    startAgent({ cwd: shop.dir, env: { ...shop.env, ...service.env }, args: ['--root', shop.dir], person })
+    startKillableAgent({ cwd: shop.dir, env: { ...shop.env, ...service.env }, args: ['--root', shop.dir], person })
+  const call = async (name: string, args: object) => (await agent.tool(name, args)).structuredContent
+  const planOf = async (input: string) => {
+    plans += 1
+    return call('plan', { input })
+  }
+  const spentSec = async () => CREDITS_SEC - ((await service.credits()) ?? Number.NaN)
 
   beforeAll(async () => {
     shop = openWorkshop()
-    service = await ServiceProcess.start(shop.dir)
-    await service.setCredits(CREDITS_SEC)
+    service = await heldService(join(shop.dir, '../service'), CREDITS_SEC)
     agent = await start()
   })
   afterAll(async () => {
-    await agent.client.close()
-    await service.kill()
+    await agent.close()
+    await service.close()
     shop.remove()
   })
 
-  it('asks the person before it spends anything', async () => {
+  it('ask the person before they spend anything', async () => {
     const input = shop.take('speech.wav')
-    const { plan, cost } = (await agent.call('plan', { input })).structuredContent
+    const { plan, cost } = await planOf(input)
     expect(cost).toMatchObject({ isFree: false, paidSec: VOICE_SEC })
-    const declined = (await agent.call('run', { input, plan })).structuredContent
-    expect(declined.error.code).toBe('ERR_PLAN_DECLINED')
-    expect(questions).toEqual([expect.stringContaining(`charges 0:0${VOICE_SEC}.000 of voice`)])
+    expect((await call('run', { input, plan })).error.code).toBe('ERR_PLAN_DECLINED')
+    expect(questions).toEqual([expect.stringContaining(`charges at most 0:0${VOICE_SEC}.000 of voice`)])
   })
 
   it.each(KILLS)(
-    'has its job again after kill %i',
+    'are there again after kill %i',
     async (number) => {
       const input = takeVoice(shop, number)
-      const { plan } = (await agent.call('plan', { input })).structuredContent
-      const { job } = (await agent.call('run', { input, plan })).structuredContent
-      const isReached = MOMENTS[number % MOMENTS.length] as (typeof MOMENTS)[number]
-      await until(async () => isReached((await agent.call('status', { job })).structuredContent))
-      agent.kill()
-      await agent.client.close()
+      const moment = number % MOMENTS.length
+      if (moment === 1) service.hold()
+      const { plan } = await planOf(input)
+      const { job } = await call('run', { input, plan })
+      voices += 1
+      await until(async () => MOMENTS[moment]?.(await call('status', { job })) === true)
+      agent.kill(number % 2 === 0 ? 'server' : 'client')
+      await agent.close()
+      service.release()
       agent = await start()
       // The client repeats the call whose response it may have lost.
-      expect((await agent.call('run', { input, plan })).structuredContent.job).toBe(job)
-      const ended = await endOfJob(agent.call, job)
+      expect((await call('run', { input, plan })).job).toBe(job)
+      const ended = await endOfJob(agent.tool, job)
       expect(ended).toMatchObject({ status: 'done', error: null })
-      expect((await agent.call('receipt', { output: ended.output })).structuredContent.isUnchanged).toBe(true)
+      expect((await call('receipt', { output: ended.output })).isUnchanged).toBe(true)
     },
     TIMEOUT_MS,
   )
 
-  it('has paid for each voice once, and asked once for each plan', async () => {
-    expect(await service.credits()).toBe(CREDITS_SEC - KILLS.length * VOICE_SEC)
-    expect(questions).toHaveLength(1 + KILLS.length)
+  it(
+    'end when their task is cancelled, also after a kill, and a new plan continues them',
+    async () => {
+      const input = takeVoice(shop, KILLS.length)
+      const before = shop.inventory()
+      service.hold()
+      const { plan } = await planOf(input)
+      const { task } = await agent.runTask({ input, plan })
+      voices += 1
+      await until(async () => (await call('status', { job: task.taskId })).stage === 'process')
+      const cancelled = { taskId: task.taskId, status: 'cancelled' }
+      expect(await agent.cancelTask(task.taskId)).toMatchObject(cancelled)
+      await expect(agent.cancelTask(task.taskId)).rejects.toThrow('terminal status: cancelled')
+      // The service finishes what it was paid for.
+      service.release()
+      agent.kill('server')
+      await agent.close()
+      agent = await start()
+      expect(await agent.getTask(task.taskId)).toMatchObject(cancelled)
+      expect((await agent.getTaskResult(task.taskId)).structuredContent).toMatchObject({
+        ...{ job: task.taskId, status: 'cancelled', isEnded: true },
+        error: { code: 'ERR_JOB_CANCELLED', remedies: [expect.any(String)] },
+      })
+      // A call that was repeated does not continue it.
+      expect(await call('run', { input, plan })).toMatchObject({ job: task.taskId, status: 'cancelled' })
+      expect(shop.inventory()).toEqual(before)
+      const again = await call('run', { input, plan: (await planOf(input)).plan })
+      expect(await endOfJob(agent.tool, again.job)).toMatchObject({ job: task.taskId, status: 'done', error: null })
+    },
+    TIMEOUT_MS,
+  )
+
+  it('have paid for each voice once, and asked once for each plan', async () => {
+    expect(await spentSec()).toBe(voices * VOICE_SEC)
+    expect(questions).toHaveLength(plans)
   })
 })
 

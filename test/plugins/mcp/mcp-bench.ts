@@ -43,13 +43,9 @@ export interface McpClient {
   }
 }
 
-interface Transport {
-  readonly pid: number | null
-}
-
 export interface ClientSdk {
   readonly Client: new (info: object, options: { readonly capabilities: object }) => McpClient
-  readonly StdioClientTransport: new (server: object) => Transport
+  readonly StdioClientTransport: new (server: object) => object
   readonly StreamableHTTPClientTransport: new (url: URL, options: object) => object
   readonly ListRootsRequestSchema: unknown
   readonly ElicitRequestSchema: unknown
@@ -93,25 +89,27 @@ export interface AgentOptions {
 export interface Agent {
   readonly client: McpClient
   readonly call: (name: string, args?: object) => Promise<ToolAnswer>
-  /** kill -9 of the server. */
-  readonly kill: () => void
+}
+
+/** The command as the SDK's client starts it. */
+export function serverOf({ args = [], cwd, env }: AgentOptions): object {
+  const passed = Object.entries(process.env).filter(([name]) => /^VOXMUX_FF(MPEG|PROBE)$/.test(name))
+  return {
+    command: process.execPath,
+    args: [CLI_PATH, 'mcp', ...args],
+    cwd,
+    env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...env },
+    stderr: 'ignore',
+  }
 }
 
 /** Starts the command as the SDK's client does, over stdio, and connects. Close the client at the end. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const sdk = await clientSdk()
   const client = newClient(sdk, options)
-  const passed = Object.entries(process.env).filter(([name]) => /^VOXMUX_FF(MPEG|PROBE)$/.test(name))
-  const transport = new sdk.StdioClientTransport({
-    command: process.execPath,
-    args: [CLI_PATH, 'mcp', ...(options.args ?? [])],
-    cwd: options.cwd,
-    env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...options.env },
-    stderr: 'ignore',
-  })
+  const transport = new sdk.StdioClientTransport(serverOf(options))
   await client.connect(transport)
-  const { pid } = transport
-  return { client, call: callerOf(client), kill: () => pid !== null && process.kill(pid, 'SIGKILL') }
+  return { client, call: callerOf(client) }
 }
 
 /** A client of the SDK with what the options say it can do. */
@@ -133,7 +131,10 @@ export const callerOf =
     client.callTool({ name, arguments: args })
 
 /** Waits until a job has ended, and returns its last view. */
-export async function endOfJob(call: Agent['call'], job: string): Promise<ToolAnswer['structuredContent']> {
+export async function endOfJob(
+  call: (name: string, args: object) => Promise<ToolAnswer>,
+  job: string,
+): Promise<ToolAnswer['structuredContent']> {
   for (;;) {
     const { structuredContent } = await call('status', { job, waitSec: 20 })
     if (structuredContent.isEnded !== false) return structuredContent

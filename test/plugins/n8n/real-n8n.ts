@@ -1,9 +1,12 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
 import type { FaultyService } from '../../helpers/system/faulty-service.js'
+import { freePort } from '../../helpers/system/free-port.js'
 import { peakMemory } from '../../helpers/system/peak-memory.js'
 
 /** The folder of the package `n8n`, which is too large (2 GB) for CI; VOXMUX_N8N_NODE is the Node that it needs. */
@@ -18,6 +21,12 @@ export interface VoxmuxNode {
   readonly maxTries?: number
   readonly waitBetweenTries?: number
   readonly onError?: 'continueRegularOutput'
+}
+
+/** The credential of a service, as n8n imports it. */
+export function credentialOf({ options }: FaultyService) {
+  const data = { ...options, model: 'regen_v1', blockTypeHeader: 'x-ms-blob-type' }
+  return { id: 'credential000001', name: 'Voxmux', type: 'voxmuxApi', data }
 }
 
 /** An n8n of its own, with the published files of our package where n8n installs community nodes. */
@@ -41,15 +50,13 @@ export class RealN8n {
     }
   }
 
-  static async install(folder: string, { options }: FaultyService): Promise<RealN8n> {
+  static async install(folder: string, service: FaultyService): Promise<RealN8n> {
     const installed = join(folder, '.n8n/nodes/node_modules/n8n-nodes-voxmux')
     await mkdir(installed, { recursive: true })
     for (const name of ['package.json', 'dist'])
       await cp(join(PACKAGE, name), join(installed, name), { recursive: true })
     const n8n = new RealN8n(folder)
-    const data = { ...options, model: 'regen_v1', blockTypeHeader: 'x-ms-blob-type' }
-    const credential = { id: 'credential000001', name: 'Voxmux', type: 'voxmuxApi', data }
-    await n8n.#import('credentials', [credential])
+    await n8n.#import('credentials', [credentialOf(service)])
     return n8n
   }
 
@@ -79,6 +86,36 @@ export class RealN8n {
     return this.#cli('execute', `--id=${id}`)
   }
 
+  /** Starts the server of this n8n on loopback, with an owner. @returns posts to its REST interface as that owner */
+  async serve(): Promise<(path: string, body: object) => Promise<Readonly<Record<string, unknown>>>> {
+    const [port, brokerPort] = [await freePort(), await freePort()]
+    const { child, said } = this.#start(['start'], {
+      ...{ N8N_PORT: String(port), N8N_RUNNERS_BROKER_PORT: String(brokerPort) },
+      ...{ N8N_LISTEN_ADDRESS: '127.0.0.1', N8N_SECURE_COOKIE: 'false' },
+    })
+    onTestFinished(async () => {
+      child.kill()
+      if (child.exitCode === null) await once(child, 'exit')
+    })
+    let cookie = ''
+    const post = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json', cookie }
+      const answer = await fetch(`http://127.0.0.1:${port}/rest/${path}`, {
+        ...{ method: 'POST', headers, body: JSON.stringify(body) },
+      })
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+      cookie ||= answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+      return ((await answer.json()) as { readonly data: Readonly<Record<string, unknown>> }).data
+    }
+    const owner = { email: 'owner@example.com', firstName: 'An', lastName: 'Owner', password: 'Long-enough-1' }
+    // Until n8n is ready, it refuses connections, or answers with 404 or 503.
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`n8n ended: ${said()}`)
+      if (await post('owner/setup', owner).catch(() => null)) return post
+      await delay(500)
+    }
+  }
+
   async #import(kind: 'credentials' | 'workflow', content: readonly object[]): Promise<void> {
     const path = join(this.#folder, `${kind}.json`)
     await writeFile(path, JSON.stringify(content))
@@ -86,9 +123,20 @@ export class RealN8n {
   }
 
   async #cli(...args: readonly string[]): Promise<{ readonly peakBytes: number; readonly said: string }> {
-    const node = process.env.VOXMUX_N8N_NODE ?? process.execPath
-    const child = spawn(node, [join(N8N ?? '', 'bin/n8n'), ...args], {
-      env: this.#env,
+    const { child, said } = this.#start(args)
+    let peakBytes = 0
+    const timer = setInterval(async () => {
+      peakBytes = Math.max(peakBytes, await peakMemory(child))
+    }, 100)
+    const [code] = await once(child, 'close')
+    clearInterval(timer)
+    if (code !== 0) throw new Error(`n8n ${args.join(' ')} ended with ${code}: ${said()}`)
+    return { peakBytes, said: said() }
+  }
+
+  #start(args: readonly string[], env: NodeJS.ProcessEnv = {}): { readonly child: ChildProcess; said(): string } {
+    const child = spawn(process.env.VOXMUX_N8N_NODE ?? process.execPath, [join(N8N ?? '', 'bin/n8n'), ...args], {
+      env: { ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
@@ -96,13 +144,6 @@ export class RealN8n {
       channel.on('data', (text) => {
         said += text
       })
-    let peakBytes = 0
-    const timer = setInterval(async () => {
-      peakBytes = Math.max(peakBytes, await peakMemory(child))
-    }, 100)
-    const [code] = await once(child, 'close')
-    clearInterval(timer)
-    if (code !== 0) throw new Error(`n8n ${args.join(' ')} ended with ${code}: ${said}`)
-    return { peakBytes, said }
+    return { child, said: () => said }
   }
 }
