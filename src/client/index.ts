@@ -10,6 +10,7 @@ export { downloadAddress } from './transfer/download-address.js'
 export type { Downloaded } from './transfer/download-file.js'
 
 export type { TransferProgress } from './transfer/upload-file.js'
+export { loadTransport } from './transport.js'
 export { VoxmuxClient } from './voxmux-client.js'
 export {
   createWebhookReceiver,

@@ -69,11 +69,16 @@ export interface Transport extends TextTransport {
 /** Loaded with the first request: it takes a fifth of a command's start, and many commands send nothing. */
 let library!: typeof import('got')
 
+/** Loads what requests need. */
+export async function loadTransport(): Promise<void> {
+  library = await import('got')
+}
+
 /** Creates the only HTTP client. got's own retries are off, because they cannot restart our bodies. */
 export function createTransport(timeouts: TimeoutOptions): Transport {
   const connect = { lookup: timeouts.connectMs, connect: timeouts.connectMs, secureConnect: timeouts.connectMs }
   const open = async () => {
-    library = await import('got')
+    await loadTransport()
     return library.got.extend({
       retry: { limit: 0 },
       throwHttpErrors: false,
@@ -83,7 +88,10 @@ export function createTransport(timeouts: TimeoutOptions): Transport {
   }
   let opened: ReturnType<typeof open> | undefined
   const openOnce = () => {
-    opened ??= open()
+    opened ??= open().catch((error) => {
+      opened = undefined
+      throw error
+    })
     return opened
   }
 

@@ -1,3 +1,4 @@
+export { loadEngine } from './engine/load-engine.js'
 export type { NewApiKey } from './identity/api-keys.js'
 export { openPortal, type Portal } from './portal/portal.js'
 export { type ServeFile, serveFileSchema } from './serve-file.js'

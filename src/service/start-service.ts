@@ -5,6 +5,7 @@ import { silentLogger } from '../core/logger.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits } from '../precheck/index.js'
 import type { EngineSpec } from '../voice/engine-spec.js'
 import { buildApp } from './app.js'
+import { loadEngine } from './engine/load-engine.js'
 import { listenAt, listenServer, storagePortTaken } from './http/listen.js'
 import { AccessTokens } from './identity/access-tokens.js'
 import { ApiKeys } from './identity/api-keys.js'
@@ -107,7 +108,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
           onFault,
           logger,
           engine: () => {
-            engines.made ??= engine()
+            engines.made ??= engine().catch((error) => {
+              engines.made = undefined
+              throw error
+            })
             return engines.made
           },
         }),
@@ -144,6 +148,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     closers.push(keepSweeping({ store: workStore, storage, life: workLife, queue, settings, logger }))
     sender.start()
     if (!options.serveOnly) {
+      if (!options.engine) await loadEngine()
       await queue.recover()
       queue.start()
     }
@@ -170,13 +175,9 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Loads the embedded engine when the first file needs it, so that a node that only serves never pays for it. */
 function defaultEngine(limits: Limits, engine: EngineSpec): () => Promise<FileEngine> {
   return async () => {
-    const [{ processFile }, { VoicePool }] = await Promise.all([
-      import('./engine/process-file.js'),
-      import('../voice/index.js'),
-    ])
+    const { processFile, VoicePool } = await loadEngine()
     const pool = new VoicePool({ engine })
     return { processFile: (request) => processFile({ ...request, pool, limits }), close: () => pool.close() }
   }

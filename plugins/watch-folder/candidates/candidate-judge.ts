@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
-import { toVoxmuxError } from '../../../src/core/errors.js'
+import { toVoxmuxError, type VoxmuxError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
@@ -56,7 +56,7 @@ export class CandidateJudge {
   }
 
   async #judge(candidate: Candidate): Promise<void> {
-    const { judging, logger, signal, onTaken, onFree } = this.#options
+    const { judging, signal, onTaken, onFree } = this.#options
     candidate.isBeingJudged = true
     this.#judged++
     try {
@@ -65,8 +65,7 @@ export class CandidateJudge {
       if (taken) onTaken(candidate, taken)
     } catch (thrown) {
       candidate.judgeAtMs = performance.now() + AGAIN_MS
-      if (!signal.aborted)
-        logger.debug({ path: candidate.path, cause: toVoxmuxError(thrown).message }, 'judged again later')
+      if (!signal.aborted) this.#warn(candidate, toVoxmuxError(thrown))
     } finally {
       candidate.isBeingJudged = false
       this.#judged--
@@ -98,6 +97,14 @@ export class CandidateJudge {
     if (taken.outcome !== 'later' && wholeness.readable) this.unreadable.delete(path)
     else if (taken.outcome !== 'later') this.unreadable.add(path)
     return taken
+  }
+
+  /** Says once that a file cannot be judged now. */
+  #warn(candidate: Candidate, { code, message }: VoxmuxError): void {
+    if (candidate.why === code) return
+    candidate.why = code
+    const input = join(this.#options.folder.path, candidate.path)
+    this.#options.logger.warn({ input, code }, `${input} cannot be examined yet: ${message}`)
   }
 
   #wait(candidate: Candidate, judged: Settling, { why, writer }: Wholeness & { state: 'waits' }): undefined {

@@ -4,6 +4,7 @@ import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { voxmuxVersion } from '../../core/version.js'
 import type { Job } from '../../ledger/index.js'
 import { lowerToolPriority } from '../../media/index.js'
+import { loadAhead } from '../../runtime/load-ahead.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
@@ -65,6 +66,7 @@ export const command = defineCommand({
       if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
     })
     try {
+      await loadAhead(runtime.context)
       const { jobs } = runtime.context
       side = await openOperatorSide({
         ...{ daemon, metrics, jobs, logger, env: context.env, stateDir: config.stateDir, version: voxmuxVersion() },

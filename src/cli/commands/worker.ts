@@ -6,6 +6,7 @@ import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool } from '../../pipeline/queue/spool.js'
+import { loadAhead } from '../../runtime/load-ahead.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
@@ -45,6 +46,7 @@ export const command = defineCommand({
     })
     let folderHooks: OpenFolderHooks | undefined
     try {
+      await loadAhead(runtime.context)
       const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
       folderHooks = await openFolderHooks(config, cwd, logger)
       const worker = openJobWorker(runtime.context, {

@@ -148,8 +148,18 @@ class LazyService {
   }
 
   opened(): Promise<OpenedService> {
-    this.#opened ??= this.#target.kind === 'embedded' ? this.#openEmbedded() : this.#openRemote(this.#target)
+    this.#opened ??= this.#open()
     return this.#opened
+  }
+
+  /** A fault of the moment, such as too many open files, must not fail every later job. */
+  async #open(): Promise<OpenedService> {
+    try {
+      return await (this.#target.kind === 'embedded' ? this.#openEmbedded() : this.#openRemote(this.#target))
+    } catch (error) {
+      this.#opened = undefined
+      throw error
+    }
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { UsageError } from '../../../core/errors.js'
+import { TransientError, UsageError } from '../../../core/errors.js'
 import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
 import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
@@ -38,7 +38,8 @@ export async function proveEncoder(encoding: AudioEncoding, feed: EncoderFeed, s
   try {
     await primingOf(encoding, wholeFeed(feed), signal)
   } catch (cause) {
-    if (signal?.aborted) throw cause
+    // A fault of the moment says nothing about the encoder.
+    if (signal?.aborted || cause instanceof TransientError) throw cause
     const rate = encoding.bitRate === null ? '' : ` and ${Math.round(encoding.bitRate / 1000)} kbit/s`
     throw new UsageError(
       'ERR_ENCODER_REFUSES',
