@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Names, at the end of a run, the tests that passed only at their second go: each is a fault of the test or of voxmux. */
+/** Names, at the end of a run, the tests that passed only when they were asked again: each is a fault of the test or of voxmux. */
 export default class SecondGoes implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const names = modules.flatMap((module) =>
@@ -8,7 +8,7 @@ export default class SecondGoes implements Reporter {
         .filter((test) => test.diagnostic()?.flaky)
         .map((test) => `  ${module.relativeModuleId} > ${test.fullName}: ${firstFault(test.result().errors)}\n`),
     )
-    if (names.length > 0) process.stdout.write(`\nPassed only at the second go:\n${names.join('')}`)
+    if (names.length > 0) process.stdout.write(`\nPassed only when asked again:\n${names.join('')}`)
   }
 }
 

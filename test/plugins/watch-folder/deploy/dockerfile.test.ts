@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 const text = readFileSync(
   fileURLToPath(new URL('../../../../plugins/watch-folder/deploy/Dockerfile', import.meta.url)),
@@ -17,14 +17,16 @@ interface Instruction {
 }
 
 describe.skipIf(!existsSync(TOOLS))('the Dockerfile', () => {
-  const { validate } = createRequire(`${TOOLS}/`)('dockerfile-utils')
-  const { DockerfileParser } = createRequire(`${TOOLS}/`)('dockerfile-ast')
-  const instructions = DockerfileParser.parse(text).getInstructions() as readonly Instruction[]
+  const tool = (name: string) => createRequire(`${TOOLS}/`)(name)
+  let instructions: readonly Instruction[]
+  beforeAll(() => {
+    instructions = tool('dockerfile-ast').DockerfileParser.parse(text).getInstructions()
+  })
   const of = (keyword: string) =>
     instructions.filter((one) => one.getKeyword() === keyword).map((one) => one.getArgumentsContent() ?? '')
 
   it('has no fault that the linter finds', () => {
-    expect(validate(text)).toEqual([])
+    expect(tool('dockerfile-utils').validate(text)).toEqual([])
   })
 
   it('starts from a base with a version, which a build can pin by its digest', () => {
