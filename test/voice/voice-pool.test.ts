@@ -54,8 +54,8 @@ describe('a pool of voice workers', () => {
     const running = pool.regenerate(longBlock(), { signal: controller.signal })
     const waiting = pool.regenerate(block(), { signal: controller.signal })
     controller.abort()
-    await expect(running).rejects.toMatchObject({ exitCode: 130 })
-    await expect(waiting).rejects.toMatchObject({ exitCode: 130 })
+    const ended = [running, waiting].map((block) => expect(block).rejects.toMatchObject({ exitCode: 130 }))
+    await Promise.all(ended)
     expect((await pool.regenerate(block())).channels[0]).toHaveLength(noisy.length)
   })
 

@@ -189,11 +189,11 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
       const { lease } = await claimed(fixture.one, 'k')
       const cancelled = { status: 'failed', error: report, holder: null, notBeforeMs: null }
       expect(await fixture.other.cancel(job.id, report)).toMatchObject(cancelled)
-      for (const late of [
-        fixture.one.checkpoint(lease, { output: '/out' }),
-        fixture.one.complete(lease, { status: 'done' }),
-      ])
-        await expect(late).rejects.toMatchObject({ code: 'ERR_LEASE_LOST' })
+      const late = [
+        () => fixture.one.checkpoint(lease, { output: '/out' }),
+        () => fixture.one.complete(lease, { status: 'done' }),
+      ]
+      for (const change of late) await expect(change()).rejects.toMatchObject({ code: 'ERR_LEASE_LOST' })
       expect(await fixture.one.claimNext()).toBeNull()
       expect(await fixture.one.cancel(job.id, report)).toBeNull()
       expect(await fixture.one.cancel('nothing', report)).toBeNull()
