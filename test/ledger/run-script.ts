@@ -22,21 +22,25 @@ export function startScript(
     child.kill('SIGKILL')
   })
   const lines: string[] = []
-  const waiting: ((line: string) => void)[] = []
+  const waiting: { readonly resolve: (line: string) => void; readonly reject: (error: Error) => void }[] = []
   let rest = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''
     for (const part of parts) {
       const next = waiting.shift()
-      if (next) next(part)
+      if (next) next.resolve(part)
       else lines.push(part)
     }
   })
-  /** The next line of its output, which is JSON. */
+  child.on('close', (code, signal) => {
+    for (const { reject } of waiting)
+      reject(new Error(`The script ended (${code ?? signal}) before it printed a line.`))
+  })
+  /** The next line of its output, which is JSON. Rejects if the script ends before. */
   const line = async () => {
     const ready = lines.shift()
-    return JSON.parse(ready ?? (await new Promise<string>((resolve) => waiting.push(resolve))))
+    return JSON.parse(ready ?? (await new Promise<string>((resolve, reject) => waiting.push({ resolve, reject }))))
   }
   return { child, line }
 }
