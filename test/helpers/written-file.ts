@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { unreadable } from '../../src/media/ffmpeg/ffmpeg-failure.js'
+import { audioStreams } from '../../src/media/index.js'
 import { decodePcm } from '../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../src/media/pcm/pcm.js'
 import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
@@ -27,6 +28,9 @@ function halved(voice: PcmStream): PcmStream {
 export async function writtenFile(path: string, options: Partial<PlanOutputOptions> = {}) {
   const media = await probe(path)
   const replaced = options.replaced ?? [0]
+  // A job refuses it with -7 before it plans.
+  const unknown = replaced.find((index) => audioStreams(media)[index]?.codec === null)
+  if (unknown !== undefined) throw unreadable(`audio track ${unknown} of ${path} has no known decoder`, { input: path })
   const plan = await planOutput(media, { ...options, replaced })
   const part = `${path}.part`
   await rm(part, { force: true })
