@@ -1,7 +1,7 @@
 import type { MediaInfo } from '../media-info.js'
+import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
-import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import type { WrittenStream } from '../write/remux/plan-streams.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
@@ -82,14 +82,9 @@ function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[]
 function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   if (plan.media.container !== plan.container) return []
   if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
-  const lower = (tags: Readonly<Record<string, string>>) =>
-    new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
-  const made = lower(output.tags)
   const stale = staleTags(plan)
-  const lost = [...lower(plan.media.tags)].filter(
-    ([name, value]) => !WRAPPING_TAGS.has(name) && !stale.has(name) && made.get(name) !== value,
-  )
-  return lost.length === 0 ? [] : [`the tags ${lost.map(([name]) => name).join(', ')}`]
+  const lost = changedTags(plan.media.tags, output.tags).filter((name) => !stale.has(name))
+  return lost.length === 0 ? [] : [`the tags ${lost.join(', ')}`]
 }
 
 /** Headers can be wrong: the output may be as long as its input claims, or as long as its audio is. */

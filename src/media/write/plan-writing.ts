@@ -14,6 +14,7 @@ import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
+import { tagLosses } from './remux/changed-tags.js'
 import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
@@ -83,7 +84,7 @@ async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOp
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
   if (remux.container !== media.container || options.keepOriginal || options.addTrack) {
-    return remuxPlan(remux, [])
+    return remuxPlan(remux, [], options.signal)
   }
   const encodings = new Map<number, AudioEncoding>()
   const wanted: Wanted = {
@@ -104,14 +105,15 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
     }
     declined.push(answer)
   }
-  return remuxPlan(remux, declined)
+  return remuxPlan(remux, declined, options.signal)
 }
 
 /** A plan for ffmpeg's remux, with the structures that it loses. */
-async function remuxPlan(plan: MuxPlan, declined: readonly Declined[]): Promise<MuxPlan> {
+async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: AbortSignal): Promise<MuxPlan> {
   requireRemuxable(plan)
   const census = await remuxCensus(plan)
-  const losses = [...plan.losses, ...censusLosses(census ?? []), ...(await signedTagLosses(plan.media))]
+  const tags = [...(await tagLosses(plan, signal)), ...(await signedTagLosses(plan.media))]
+  const losses = [...plan.losses, ...censusLosses(census ?? []), ...tags]
   return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 

@@ -98,15 +98,17 @@ async function once<T>(key: readonly unknown[], schema: z.ZodType<T>, measure: (
   return running
 }
 
-function silence({ sampleRate, channels }: WholeFeed) {
+/** 0.3 s of silence as an input of ffmpeg. */
+export function silence({ sampleRate, channels }: EncoderFeed) {
   return {
     url: '/dev/zero',
     options: ['-f', 's16le', '-ar', String(sampleRate), '-ac', String(channels), '-t', '0.3'],
   }
 }
 
-function encode(encoding: AudioEncoding, feed: WholeFeed): readonly string[] {
-  const filters = layoutFilters(feed)
+/** Options of an output of one track, in the encoding. */
+export function encoderOptions(encoding: AudioEncoding, feed: EncoderFeed): readonly string[] {
+  const filters = layoutFilters(wholeFeed(feed))
   return [
     ...(filters.length > 0 ? ['-filter:a', filters.join(',')] : []),
     '-c:a',
@@ -119,7 +121,10 @@ function encode(encoding: AudioEncoding, feed: WholeFeed): readonly string[] {
 
 async function measurePriming(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<number> {
   const { stdout, done } = streamFfmpeg(
-    { inputs: [silence(feed)], outputs: [{ url: 'pipe:1', options: [...encode(encoding, feed), '-f', 'framecrc'] }] },
+    {
+      inputs: [silence(feed)],
+      outputs: [{ url: 'pipe:1', options: [...encoderOptions(encoding, feed), '-f', 'framecrc'] }],
+    },
     { signal },
   )
   let text = ''
@@ -145,7 +150,9 @@ async function measureLeadIn(encoding: AudioEncoding, feed: WholeFeed, signal?: 
     await runFfmpeg(
       {
         inputs: [silence(feed)],
-        outputs: [{ url: path, options: [...encode(encoding, feed), '-output_ts_offset', '1', '-f', 'matroska'] }],
+        outputs: [
+          { url: path, options: [...encoderOptions(encoding, feed), '-output_ts_offset', '1', '-f', 'matroska'] },
+        ],
       },
       { signal },
     )

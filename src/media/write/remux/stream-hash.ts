@@ -94,6 +94,8 @@ const START_CODED = new Set(['ts', 'm2ts', 'mpg'])
  * one form, without the units that only serve the wrapping. AAC loses its ADTS headers.
  */
 function normalisingFilter(codec: string | null, { from, to }: HashedContainers): string | undefined {
+  // The QuickTime muxer fills the time between two subtitles with empty packets, also if there is none.
+  if (codec === 'mov_text') return 'noise=drop=lt(size\\,3)'
   const wrapped = START_CODED.has(from) || START_CODED.has(to)
   if (!wrapped) return undefined
   if (codec === 'h264') return 'h264_mp4toannexb,filter_units=remove_types=7-9'

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
+import { probe } from '../../probe/probe.js'
+import { encoderOptions, silence } from '../encode/encoder-priming.js'
+import { newStreams } from './mux-command.js'
+import { type MuxLoss, WRAPPING_TAGS } from './mux-losses.js'
+import type { MuxPlan } from './mux-plan.js'
+import { mp4FamilyOptions } from './mux-tags.js'
+
+type Tags = Readonly<Record<string, string>>
+
+/** Names of the tags, in small letters, that are missing in the output or have another value there. */
+export function changedTags(before: Tags, after: Tags): readonly string[] {
+  const lower = (tags: Tags) => new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
+  const made = lower(after)
+  return [...lower(before)]
+    .filter(([name, value]) => !WRAPPING_TAGS.has(name) && made.get(name) !== value)
+    .map(([name]) => name)
+}
+
+/**
+ * The tags that ffmpeg does not write as they were, found before anything is paid: it copies the tags of the file to
+ * 0.3 s of silence. A place such as `+035.880/`, for example, becomes `+35.879990/` beside free tags.
+ */
+export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined): Promise<readonly MuxLoss[]> {
+  const { media, container, profile } = plan
+  const [voice] = newStreams(plan)
+  const isKnown = plan.losses.some(({ what }) => what.startsWith('tags'))
+  if (!voice || isKnown || media.container !== container || changedTags(media.tags, {}).length === 0) return []
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-tags-'))
+  try {
+    const path = join(folder, `silence.${container}`)
+    const options = [
+      ...['-map', '1:a', '-map_metadata', '0', '-map_chapters', '-1', ...encoderOptions(voice.encoding, voice.input)],
+      ...[...mp4FamilyOptions(plan, false), ...profile.options, '-fflags', '+bitexact', '-f', profile.muxer],
+    ]
+    const inputs = [{ url: fileUrl(media.path), options: safeInputOptions(media) }, silence(voice.input)]
+    await runFfmpeg({ inputs, outputs: [{ url: fileUrl(path), options }] }, { signal, input: media.path })
+    const names = changedTags(media.tags, (await probe(path, { signal })).tags)
+    if (names.length === 0) return []
+    const reason = `ffmpeg does not write them into .${container} as they are`
+    return [{ what: `tags (${names.join(', ')})`, stream: null, reason }]
+  } catch (error) {
+    if (signal?.aborted) throw error
+    // What this encoder and container refuse is said by the steps that follow.
+    return []
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,60 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { writtenFile } from '../../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+it('plans the tags that ffmpeg writes otherwise as lost, beside those that it keeps', async () => {
+  const path = folder.file('place.mov')
+  const tags = { location: '+40.7388-074.0002+035.880/', model: 'Phone', title: 'A day' }
+  const named = Object.entries(tags).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
+  await ffmpeg(...picture(1.5), ...tone(1.5, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'aac', ...named, path)
+  const { plan } = await writtenFile(path, { keepOriginal: true })
+  const losses = plan.losses.map(({ what }) => what).filter((what) => what.startsWith('tags'))
+  expect(losses).toEqual(['tags (location)'])
+})
+
+it('copies subtitles between which the muxer puts more empty packets than there were', async () => {
+  const path = folder.file('subtitles.mp4')
+  await writeFile(
+    folder.file('words.srt'),
+    '1\n00:00:00,500 --> 00:00:01,000\none\n\n2\n00:00:01,024 --> 00:00:01,400\ntwo\n',
+  )
+  await ffmpeg(
+    ...[
+      ...picture(1.5),
+      ...tone(1.5, 48_000, 2),
+      '-i',
+      folder.file('words.srt'),
+      '-map',
+      '0',
+      '-map',
+      '1',
+      '-map',
+      '2',
+    ],
+    ...['-c:v', 'mpeg4', '-c:a', 'aac', '-c:s', 'mov_text', path],
+  )
+  await writeFile(path, inMilliseconds(await readFile(path)))
+  const { verified } = await writtenFile(path, { keepOriginal: true })
+  const hashes = verified.streams.flatMap(({ packetHash }) => (packetHash ? [packetHash] : []))
+  expect(hashes).toHaveLength(3)
+  for (const { input, output } of hashes) expect(output).toBe(input)
+})
+
+/** Counts the last track, whose ticks are millionths of a second, in milliseconds, as other writers of subtitles do. */
+function inMilliseconds(bytes: Buffer): Buffer {
+  const header = bytes.lastIndexOf('mdhd') + 16
+  expect(bytes.readUInt32BE(header)).toBe(1_000_000)
+  const divide = (at: number) => bytes.writeUInt32BE(bytes.readUInt32BE(at) / 1000, at)
+  divide(header)
+  divide(header + 4)
+  const times = bytes.lastIndexOf('stts') + 8
+  for (let entry = 0; entry < bytes.readUInt32BE(times); entry++) divide(times + 8 * (entry + 1))
+  return bytes
+}
