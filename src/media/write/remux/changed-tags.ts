@@ -22,8 +22,8 @@ export function changedTags(before: Tags, after: Tags): readonly string[] {
 }
 
 /**
- * The tags that ffmpeg does not write as they were, found before anything is paid: it copies the tags of the file to
- * 0.3 s of silence. A place such as `+035.880/`, for example, becomes `+35.879990/` beside free tags.
+ * The tags that ffmpeg does not write as they were, found before anything is paid. ffmpeg copies them to 0.3 s of
+ * silence. A place such as `+035.880/`, for example, becomes `+35.879990/` beside free tags.
  */
 export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined): Promise<readonly MuxLoss[]> {
   const { media, container, profile } = plan
@@ -45,7 +45,7 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
     return [{ what: `tags (${names.join(', ')})`, stream: null, reason }]
   } catch (error) {
     if (signal?.aborted) throw error
-    // What this encoder and container refuse is said by the steps that follow.
+    // The steps that follow say what this encoder and container refuse.
     return []
   } finally {
     await rm(folder, { recursive: true, force: true })
