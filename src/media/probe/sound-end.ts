@@ -2,7 +2,7 @@ import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { isLossless } from './media-info-of.js'
 
-/** Containers whose stated length is that of their last sample, if the codec is lossless. */
+/** Containers whose stated length is that of their last sample, if they hold one lossless track alone. */
 const EXACT: ReadonlySet<string> = new Set([
   'wav',
   'w64',
@@ -22,6 +22,10 @@ const BARE: ReadonlySet<string> = new Set(['aac', 'loas', 'mp3', 'mp2', 'ac3', '
 const TAIL_SEC = 10
 /** Times of Matroska and FLV are rounded to 1 ms, and the clock of a cut follows jitter up to 1.2 ms. */
 const ROUNDING_SEC = 0.003
+/** Times of GXF are rounded to fields of pictures. This is two of them at 50 Hz. */
+const GXF_ROUNDING_SEC = 0.04
+/** No packet is longer. ffprobe states a day for the last one of Vorbis if all of it lies in one page. */
+const LONGEST_PACKET_SEC = 60
 /** A walk may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000
 
@@ -39,38 +43,51 @@ export async function soundEndSec(
   signal: AbortSignal | undefined,
 ): Promise<number | null> {
   const { container, durationSec } = media
-  if (durationSec !== null && EXACT.has(container) && isLossless(stream.codec)) return durationSec
-  const ends = new LastPackets(stream)
-  if (durationSec !== null && durationSec > TAIL_SEC && !BARE.has(container)) {
-    await readPackets(media, stream, ['-read_intervals', `${media.startSec + durationSec - TAIL_SEC}%`], ends, signal)
-  }
+  const isAlone = media.streams.every((own) => own === stream || (own.kind === 'video' && own.isCover))
+  if (durationSec !== null && isAlone && EXACT.has(container) && isLossless(stream.codec)) return durationSec
+  // A seek fails in some files, which are read from the start.
+  const tail =
+    durationSec !== null && durationSec > TAIL_SEC && !BARE.has(container)
+      ? await lastPackets(media, stream, durationSec - TAIL_SEC, signal).catch(() => null)
+      : null
   // Some tracks end long before their picture.
-  if (ends.endSec === null) await readPackets(media, stream, [], ends, signal)
-  return ends.endSec === null ? durationSec : ends.endSec - media.startSec + ROUNDING_SEC
+  const ends = tail?.isCertain ? tail : await lastPackets(media, stream, null, signal)
+  const { endSec } = ends
+  if (endSec === null) return durationSec
+  const end = endSec - media.startSec + (container === 'gxf' ? GXF_ROUNDING_SEC : ROUNDING_SEC)
+  return ends.isCertain ? end : Math.max(end, durationSec ?? 0)
 }
 
-async function readPackets(
-  { path, readOptions = [], sizeBytes }: MediaInfo,
-  { audioIndex }: AudioStreamInfo,
-  interval: readonly string[],
-  ends: LastPackets,
+/** Reads the packets of a track from a time of the file's clock on; null for all. */
+async function lastPackets(
+  { path, readOptions = [], startSec, sizeBytes }: MediaInfo,
+  stream: AudioStreamInfo,
+  fromSec: number | null,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const show = ['-select_streams', `a:${audioIndex}`, '-show_entries', 'packet=pts_time,duration_time']
+): Promise<LastPackets> {
+  const ends = new LastPackets(stream)
+  const interval = fromSec === null ? [] : ['-read_intervals', `${startSec + fromSec}%`]
+  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time']
   await ffprobeLines(
     path,
     [...readOptions, ...interval, ...show, '-print_format', 'compact=print_section=0'],
     (line) => ends.take(line),
     { signal, timeoutMs: 120_000 + sizeBytes * MS_PER_BYTE },
   )
+  return ends
 }
 
-/** The latest end of packets, each as long as the longest: a last one that states less is decoded completely. */
+/**
+ * The latest end of packets, each as long as the longest: a last one that states less is decoded completely. Packets that
+ * state no length last until the next one.
+ */
 class LastPackets {
   /** Decoders of Windows Media return what they held back after the last packet. */
   readonly #held: number
   #startSec: number | null = null
+  #beforeSec: number | null = null
   #longestSec = 0
+  #count = 0
 
   constructor({ codec }: AudioStreamInfo) {
     this.#held = codec?.startsWith('wma') ? 1 : 0
@@ -79,11 +96,21 @@ class LastPackets {
   take(line: string): void {
     const [, pts, duration] = /^pts_time=([\d.-]+)\|duration_time=([\d.]+|N\/A)/.exec(line) ?? []
     if (pts === undefined) return
-    this.#startSec = Math.max(this.#startSec ?? Number(pts), Number(pts))
-    this.#longestSec = Math.max(this.#longestSec, Number(duration) || 0)
+    const startSec = Number(pts)
+    const statedSec = Number(duration) <= LONGEST_PACKET_SEC ? Number(duration) : 0
+    const lengthSec = statedSec || startSec - (this.#beforeSec ?? startSec)
+    this.#longestSec = Math.max(this.#longestSec, lengthSec)
+    this.#startSec = Math.max(this.#startSec ?? startSec, startSec)
+    this.#beforeSec = startSec
+    this.#count++
   }
 
   get endSec(): number | null {
     return this.#startSec === null ? null : this.#startSec + (1 + this.#held) * this.#longestSec
+  }
+
+  /** True if a packet before the last one tells how long a packet is. */
+  get isCertain(): boolean {
+    return this.#count > 1 && this.#longestSec > 0
   }
 }

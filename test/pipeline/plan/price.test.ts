@@ -28,11 +28,29 @@ beforeAll(async () => {
     ...['-c:a', 'libmp3lame', '-q:a', '5', '-write_xing', '0', folder.file('made-vbr.mp3')],
     ...['-c:a', 'aac', '-af', 'apad=whole_dur=14', folder.file('made-broadcast.ts')],
     ...['-c:a', 'wmav2', folder.file('made-old.wma')],
+    ...['-af', 'apad=whole_dur=14', '-c:a', 'ac3', '-f', 'vob', folder.file('made-disc.mpg')],
+    ...['-af', 'apad=whole_dur=14.337', '-c:a', 'wavpack', folder.file('made-blocks.mkv')],
+    ...['-c:a', 'wavpack', '-t', '0.4', folder.file('made-block.mkv')],
+    ...['-c:a', 'libvorbis', '-t', '0.3', folder.file('made-page.ogg')],
+    ...['-ar', '48000', '-ac', '2', '-c:a', 's302m', '-strict', '-2', folder.file('made-studio.ts')],
+  )
+  await ffmpeg(
+    ...['-i', fixture('speech.wav'), '-f', 'lavfi', '-i', 'color=s=64x64:r=25:d=20'],
+    ...['-map', '1:v', '-map', '0:a', '-af', 'atrim=0:2.3', '-c:a', 'aac', folder.file('made-title.mp4')],
+    ...['-map', '1:v', '-map', '0:a', '-af', 'atrim=0:2.3', '-c:a', 'pcm_s16le', folder.file('made-title.mov')],
+  )
+  await ffmpeg(
+    ...['-i', fixture('speech.wav'), '-f', 'lavfi', '-i', 'color=s=720x576:r=25:d=14.337'],
+    ...['-map', '1:v', '-map', '0:a', '-af', 'apad=whole_dur=14.337', '-c:v', 'mpeg2video'],
+    ...['-ar', '48000', '-ac', '1', '-c:a', 'pcm_s16le', folder.file('made-server.gxf')],
   )
 })
 afterAll(() => folder.remove())
 
-it.each<[string, readonly Segment[]]>([
+/** Seconds of a packet that states no length. */
+const LONG_PACKET_SEC = 1
+
+it.each<[string, readonly Segment[], number?]>([
   ['speech.m4a', WHOLE],
   ['speech.mp3', WHOLE],
   ['late-audio.mp4', WHOLE],
@@ -43,16 +61,27 @@ it.each<[string, readonly Segment[]]>([
   ['made-vbr.mp3', WHOLE],
   ['made-broadcast.ts', WHOLE],
   ['made-old.wma', WHOLE],
-])('the plan of %s costs what the service charges, or a packet more: %j', async (path, segments) => {
-  const media = await probe(path.startsWith('made-') ? folder.file(path) : fixture(path))
-  const request = requestFor(media.path, { output: `${folder.path}/`, segments, recipe: { track: 0 } })
-  const plan = await withPrice(await planMedia(media, request, {}), undefined)
-  const voices = await cutVoice(media, cutRequests(plan, folder.path))
-  const chargedMs = await Promise.all(voices.map(({ path: voice }) => charge(voice)))
-  const chargedSec = chargedMs.reduce((sum, ms) => sum + ms, 0) / 1000
-  expect(plan.paidSec).toBeGreaterThanOrEqual(chargedSec)
-  expect(plan.paidSec).toBeLessThan(chargedSec + MOST_OVER_SEC)
-})
+  ['made-disc.mpg', WHOLE],
+  ['made-blocks.mkv', WHOLE, LONG_PACKET_SEC],
+  ['made-block.mkv', WHOLE],
+  ['made-page.ogg', WHOLE],
+  ['made-studio.ts', WHOLE, 0.1],
+  ['made-title.mp4', WHOLE],
+  ['made-title.mov', WHOLE],
+  ['made-server.gxf', WHOLE],
+])(
+  'the plan of %s costs what the service charges, or a packet more: %j',
+  async (path, segments, overSec = MOST_OVER_SEC) => {
+    const media = await probe(path.startsWith('made-') ? folder.file(path) : fixture(path))
+    const request = requestFor(media.path, { output: `${folder.path}/`, segments, recipe: { track: 0 } })
+    const plan = await withPrice(await planMedia(media, request, {}), undefined)
+    const voices = await cutVoice(media, cutRequests(plan, folder.path))
+    const chargedMs = await Promise.all(voices.map(({ path: voice }) => charge(voice)))
+    const chargedSec = chargedMs.reduce((sum, ms) => sum + ms, 0) / 1000
+    expect(plan.paidSec).toBeGreaterThanOrEqual(chargedSec)
+    expect(plan.paidSec).toBeLessThan(chargedSec + overSec)
+  },
+)
 
 /** Milliseconds that the service charges for a voice. */
 async function charge(voice: string): Promise<number> {
