@@ -7,11 +7,9 @@ import { isWebAddress } from '../../src/pipeline/plan/expand-inputs.js'
 import { type JobSettings, settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { namesFolder, receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { type JobPlan, planJob } from '../../src/pipeline/plan/plan-job.js'
-import { withPrice } from '../../src/pipeline/plan/price.js'
 import { flagsOfRequest, type JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import type { QueuedFile } from '../../src/pipeline/queue/queued-file.js'
-import { narrowPlan } from '../../src/pipeline/voice/narrow-plan.js'
-import { refusalError } from '../../src/precheck/index.js'
+import { planRefusal, pricedPlan } from '../../src/pipeline/voice/narrow-plan.js'
 import type { Desk } from './desk.js'
 import type { Roots } from './roots.js'
 
@@ -39,10 +37,9 @@ export async function prepareJob(
   const settings = await settingsOf(job, configOf, roots)
   const request = { provisionalId: sortableId(), input, output, cwd: '/', group, settings, remote: false }
   const limits = { ...context.limits, requireVoice: settings.recipe.voice.requireVoice }
-  const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
-  const plan = await withPrice(narrow, signal)
+  const plan = await pricedPlan(await planJob(request, limits, { signal }), request, limits, signal)
   for (const path of [plan.output, receiptPath(plan.output)]) await roots.require(path)
-  const refusal = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
+  const refusal = planRefusal(plan)
   if (refusal) throw refusal
   await requireFreePlace(plan, request, signal)
   const identity = await quickIdentity(input)

@@ -4,7 +4,6 @@ import { audioStreams } from '../media/index.js'
 import { checkFile } from '../pipeline/job/check-file.js'
 import { requireFreePlace } from '../pipeline/output/require-free-place.js'
 import { type PlanRequest, planJob } from '../pipeline/plan/plan-job.js'
-import { withPrice } from '../pipeline/plan/price.js'
 import { leastGapSec, noisyRanges } from '../pipeline/plan/ranges-to-send.js'
 import {
   flagsOfRequest,
@@ -12,8 +11,8 @@ import {
   planRequestOfJob,
   readJobRequests,
 } from '../pipeline/queue/job-request.js'
-import { narrowPlan } from '../pipeline/voice/narrow-plan.js'
-import { describeTracks, refusalError, subjectTrack } from '../precheck/index.js'
+import { planRefusal, pricedPlan } from '../pipeline/voice/narrow-plan.js'
+import { describeTracks, subjectTrack } from '../precheck/index.js'
 
 /** Resolves the configuration with the settings of a job on top. */
 export type ConfigOf = (flags: Flags) => Promise<Config>
@@ -56,12 +55,11 @@ export async function planView(value: unknown, configOf: ConfigOf, cwd: string, 
   const { limits } = config
   const isFree = config.service.kind === 'embedded'
   try {
-    const narrow = await narrowPlan(await planJob(request, limits, { signal }), request, limits, signal)
-    const plan = await withPrice(narrow, signal)
+    const plan = await pricedPlan(await planJob(request, limits, { signal }), request, limits, signal)
     const { output, paidSec, sendBytes, notes, copyReason } = plan
     let refusal: ErrorReport | null = null
     try {
-      const refused = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
+      const refused = planRefusal(plan)
       if (refused) throw refused
       await requireFreePlace(plan, request, signal)
     } catch (thrown) {

@@ -31,3 +31,19 @@ it('check and a dry run find music under a voice', async () => {
   expect(lines.join()).toMatch(/Music plays under the voice for 0:0[23]/)
   await folder.remove()
 })
+
+it('a dry run refuses an encrypted track by name, before it listens for music', async () => {
+  const folder = await testFolder()
+  const path = folder.file('protected.mp4')
+  const key = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', 'ab'.repeat(16), '-encryption_kid']
+  await ffmpeg('-i', fixture('speech.wav'), '-c:a', 'aac', ...key, 'cd'.repeat(16), path)
+  const { signal } = new AbortController()
+  const notes: string[] = []
+  const output = { event: () => {}, print: () => {}, note: (line: string) => notes.push(line), result: () => {} }
+  for (const request of [requestFor(path), requestFor(path, { recipe: { onlyNoisy: true } })]) {
+    notes.length = 0
+    expect(await showPlans([request], {}, { cwd: '/', output, signal } as never)).toBe(5)
+    expect(notes.join()).toContain('is encrypted')
+  }
+  await folder.remove()
+})

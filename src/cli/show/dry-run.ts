@@ -29,10 +29,9 @@ import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { planFacts } from '../../pipeline/plan/plan-facts.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
-import { withPrice } from '../../pipeline/plan/price.js'
 import type { Segment } from '../../pipeline/plan/segments.js'
-import { narrowPlan } from '../../pipeline/voice/narrow-plan.js'
-import { type Limits, refusalError } from '../../precheck/index.js'
+import { planRefusal, pricedPlan } from '../../pipeline/voice/narrow-plan.js'
+import type { Limits } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
 import { describeError } from '../output/output.js'
@@ -84,12 +83,12 @@ export async function showPlans(
         files.push({ ...done, receipt: place.value.receipt })
         continue
       }
-      const narrow = await withPrice(await narrowPlan(planned, request, limits, signal), signal)
-      const plan = await withBedNote(narrow, request.settings.recipe.bed, isFree, signal)
+      const priced = await pricedPlan(planned, request, limits, signal)
+      const plan = await withBedNote(priced, request.settings.recipe.bed, isFree, signal)
       const ffmpeg = await commands(plan, request.settings.recipe)
       output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
       output.print(planText(plan, ffmpeg, { verbose, isFree, segments: request.settings.segments }))
-      const refusal = refusalError(plan.media.path, plan.verdicts.asSent) ?? plan.strictRefusal
+      const refusal = planRefusal(plan)
       if (refusal) throw refusal
       if (place.status === 'rejected') throw place.reason
       files.push({ ...file, status: 'skipped', error: null })
@@ -109,7 +108,7 @@ export async function showPlans(
 /** Adds a note if music plays under a voice that is sent, or if `--bed lower` has none to lower. */
 async function withBedNote(plan: JobPlan, bed: Recipe['bed'], isFree: boolean, signal: AbortSignal): Promise<JobPlan> {
   const track = plan.tracks.find(({ pieces }) => pieces.length > 0)
-  if (!track) return plan
+  if (!track || planRefusal(plan)) return plan
   const { trackBedSec } = await import('../../pipeline/voice/map-track.js')
   const sec = await trackBedSec(plan.media, track.stream, signal)
   const note = sec === null ? null : bedLine(sec, bed, isFree)

@@ -1,5 +1,6 @@
-import type { Limits } from '../../precheck/index.js'
+import { type Limits, refusalError } from '../../precheck/index.js'
 import { type JobPlan, type PlanRequest, planMedia } from '../plan/plan-job.js'
+import { withPrice } from '../plan/price.js'
 import { needsMaps } from '../plan/ranges-to-send.js'
 
 /**
@@ -20,4 +21,24 @@ export async function narrowPlan(
   const maps = new Map()
   for (const { stream } of plan.tracks) maps.set(stream.audioIndex, await mapTrack(plan.media, stream, signal))
   return planMedia(plan.media, request, limits, { signal, maps })
+}
+
+/** Why a plan is refused before anything is sent; undefined if it is not. */
+export function planRefusal({ media, verdicts, strictRefusal }: JobPlan) {
+  return refusalError(media.path, verdicts.asSent) ?? strictRefusal
+}
+
+/**
+ * A plan as it is shown: narrowed, and with its price. A refused one stays as it is, because a job refuses it before it
+ * listens, and its sound may not be readable.
+ *
+ * @throws what {@link narrowPlan} and {@link withPrice} throw
+ */
+export async function pricedPlan(
+  plan: JobPlan,
+  request: PlanRequest,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<JobPlan> {
+  return planRefusal(plan) ? plan : withPrice(await narrowPlan(plan, request, limits, signal), signal)
 }
