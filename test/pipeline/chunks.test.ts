@@ -154,8 +154,25 @@ describe('the plan of parts', () => {
 
   it('is one part where it is short enough', () => {
     const lengths = { mostSec: 60, reachSec: 5, searchSec: 15 }
-    expect(chunkForecast(59, lengths)).toEqual({ count: 1, longestSec: 59, sentSec: 59 })
-    expect(chunkForecast(600, null)).toEqual({ count: 1, longestSec: 600, sentSec: 600 })
-    expect(chunkForecast(600, lengths)).toMatchObject({ longestSec: 60, sentSec: 770 })
+    expect(chunkForecast(59, lengths)).toEqual({ count: 1, mostCount: 1, longestSec: 59, sentSec: 59 })
+    expect(chunkForecast(600, null)).toEqual({ count: 1, mostCount: 1, longestSec: 600, sentSec: 600 })
+    expect(chunkForecast(600, lengths)).toMatchObject({ count: 18, longestSec: 60 })
+  })
+
+  it('never costs more than its forecast, wherever the pauses are', () => {
+    const rate = 1000
+    const voice = { sampleRate: rate, sampleCount: 0 }
+    for (const mostSec of [3, 10.3, 60, 119.1, 411.4])
+      for (let times = 1.05; times < 8; times += 0.21) {
+        const lengths = { mostSec, reachSec: Math.min(5, 0.1 * mostSec), searchSec: Math.min(30, 0.25 * mostSec) }
+        const sampleCount = Math.round(times * mostSec * rate)
+        const { mostCount, sentSec } = chunkForecast(sampleCount / rate, lengths)
+        // It only gets louder, so every pause is as early as it may be, and overlaps are as long as they may be.
+        const powers = Array.from({ length: Math.ceil(sampleCount / 10) }, (_, hop) => 1e-9 * 1.001 ** hop)
+        const { ranges } = planChunks({ hopSamples: 10, powers }, { ...voice, sampleCount }, lengths)
+        const sent = ranges.reduce((sum, { startSample, endSample }) => sum + endSample - startSample, 0) / rate
+        expect(ranges.length, `${mostSec} s, ${times} times`).toBeLessThanOrEqual(mostCount)
+        expect(sent, `${mostSec} s, ${times} times`).toBeLessThanOrEqual(sentSec + 1e-6)
+      }
   })
 })

@@ -46,6 +46,8 @@ export function chunkLengths(
 /** A forecast of the parts of a voice, from its length alone. */
 export interface ChunkForecast {
   readonly count: number
+  /** More parts than {@link count}, if all pauses are early. */
+  readonly mostCount: number
   /** Longest part. */
   readonly longestSec: number
   /** Most seconds of all parts together. Overlaps are paid for twice. */
@@ -54,9 +56,14 @@ export interface ChunkForecast {
 
 /** Forecasts the number of parts of a voice of `lengthSec` seconds. */
 export function chunkForecast(lengthSec: number, lengths: ChunkLengths | null): ChunkForecast {
-  if (lengths === null || lengthSec <= lengths.mostSec) return { count: 1, longestSec: lengthSec, sentSec: lengthSec }
+  if (lengths === null || lengthSec <= lengths.mostSec)
+    return { count: 1, mostCount: 1, longestSec: lengthSec, sentSec: lengthSec }
   const count = partCount(lengthSec, lengths)
-  return { count, longestSec: lengths.mostSec, sentSec: lengthSec + (count - 1) * 2 * lengths.reachSec }
+  // A join lies at most half a window before or behind its aim, and only what is too long for one part is cut.
+  const [aimSec, halfSec] = [lengthSec / count, lengths.searchSec / 2]
+  const mostCount = 1 + Math.ceil((lengthSec - aimSec - halfSec) / (aimSec - halfSec))
+  const sentSec = lengthSec + (mostCount - 1) * 2 * lengths.reachSec
+  return { count, mostCount, longestSec: lengths.mostSec, sentSec }
 }
 
 /** The smallest number of parts that keeps each one short enough, wherever the joins fall in their windows. */

@@ -46,6 +46,8 @@ function known(media: MediaInfo, durationSec: number | null | undefined, { cut }
 }
 
 function sentSec({ chunks }: PiecePlan, sec: number | null): number | null {
+  if (sec === null) return null
+  const forecast = chunkForecast(sec, chunks)
   // The tolerance, a microsecond, is below the length of any sample.
-  return sec === null ? null : Math.ceil(chunkForecast(sec, chunks).sentSec * 1000 - 0.001) / 1000
+  return (Math.ceil(forecast.sentSec * 1000 - 0.001) + forecast.mostCount - 1) / 1000
 }
