@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { UsageError } from '../../core/errors.js'
 
 /** A process argument cannot contain this character. */
@@ -49,5 +50,21 @@ export function refuseEmpty(name: string, value: unknown, isOperand: boolean): v
   if (!(Array.isArray(value) ? value : [value]).includes('')) return
   throw new UsageError('ERR_USAGE', isOperand ? 'An argument is empty.' : `--${name} is empty.`, {
     remedies: ['Check that the variable it comes from is set.'],
+  })
+}
+
+/**
+ * Rejects a file whose name begins with a hyphen, which a shell's `*` brings in. Its letters would be read as flags, and
+ * the fault would name one of them, or a missing file. For arguments that yargs has rejected.
+ *
+ * @throws UsageError `ERR_USAGE`
+ */
+export function refuseDashedFile(argv: readonly string[]): void {
+  const end = argv.indexOf('--')
+  const words = end === -1 ? argv : argv.slice(0, end)
+  const name = words.find((word) => word.startsWith('-') && word !== '-' && existsSync(word))
+  if (name === undefined) return
+  throw new UsageError('ERR_USAGE', `The file ${name} begins with a hyphen, so its name is read as a flag.`, {
+    remedies: [`Write ./ before the name: ./${name}`],
   })
 }

@@ -3,7 +3,7 @@ import { nearest } from '../../config/nearest.js'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import type { Command, CommandEntry } from '../command.js'
 import { DEFAULT_COMMAND } from '../command-table.js'
-import { hideOperands, refuseEmpty } from './operands.js'
+import { hideOperands, refuseDashedFile, refuseEmpty } from './operands.js'
 
 interface Called {
   readonly name: string
@@ -51,6 +51,7 @@ export async function parseArguments(
     .strict()
     .fail((message: string | null, error: Error | undefined) => {
       if (error instanceof VoxmuxError) throw error
+      refuseDashedFile(argv)
       throw new UsageError(
         'ERR_USAGE',
         sentence(restored(message ?? error?.message ?? ''), argv, parser, { name: entry.name, command }),

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { commandInProcess } from '../helpers/command-in-process.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+let shop: Workshop
+beforeAll(() => {
+  shop = openWorkshop()
+})
+afterAll(() => shop.remove())
+
+const voxmux = (...args: readonly string[]) => commandInProcess(args, { cwd: shop.dir, env: shop.env })
+
+it('says how to name a file that begins with a hyphen', async () => {
+  for (const name of ['-dash.wav', '--double.wav']) {
+    shop.take('speech.wav', name)
+    for (const words of [[name], ['check', 'other.wav', name]]) {
+      const { code, stderr } = await voxmux(...words)
+      expect([code, stderr]).toEqual([
+        2,
+        `voxmux: The file ${name} begins with a hyphen, so its name is read as a flag.\n  → Write ./ before the name: ./${name}\n`,
+      ])
+    }
+    expect((await voxmux('check', `./${name}`)).code).toBe(0)
+    expect((await voxmux('check', '--', name)).code).toBe(0)
+  }
+  expect((await voxmux('run', '-x.wav')).stderr).toContain('voxmux: Which file?')
+})
