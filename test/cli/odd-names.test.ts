@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { commandInProcess } from '../helpers/command-in-process.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -24,4 +25,15 @@ it('says how to name a file that begins with a hyphen', async () => {
     expect((await voxmux('check', '--', name)).code).toBe(0)
   }
   expect((await voxmux('run', '-x.wav')).stderr).toContain('voxmux: Which file?')
+})
+
+it('tells a link without a target from a name that does not exist', async () => {
+  symlinkSync('moved-away.wav', shop.path('broken.wav'))
+  symlinkSync('loop.wav', shop.path('loop.wav'))
+  const { code, stderr } = await voxmux('run', 'broken.wav', 'loop.wav', 'absent.wav', '--progress', 'none')
+  expect(code).toBe(2)
+  expect(stderr).toContain('broken.wav failed: it is a link to moved-away.wav, which does not exist.')
+  expect(stderr).toContain('loop.wav failed: it is a link that leads back to itself.')
+  expect(stderr).toContain('→ Correct the link, or name the file itself.')
+  expect(stderr).toContain('absent.wav failed: it does not exist.')
 })

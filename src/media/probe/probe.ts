@@ -1,4 +1,4 @@
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../core/errors.js'
 import { readAt } from '../../core/read-at.js'
@@ -110,12 +110,29 @@ async function sizeOfFile(path: string): Promise<number> {
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw cause
     const undecodable = await undecodableName(path)
     if (undecodable) throw notUtf8(path, undecodable)
-    throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
-      input: path,
-      cause,
-      remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
-    })
+    throw (await brokenLink(path, cause)) ?? missing(path, cause)
   }
+}
+
+function missing(path: string, cause: unknown): UsageError {
+  return new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
+    input: path,
+    cause,
+    remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
+  })
+}
+
+/** The fault of a link without a file behind it. Its name is there, so `does not exist` would puzzle. */
+async function brokenLink(path: string, cause: unknown): Promise<UsageError | undefined> {
+  const target = await readlink(path).catch(() => undefined)
+  if (target === undefined) return undefined
+  const isLoop = (cause as NodeJS.ErrnoException).code === 'ELOOP'
+  const why = isLoop ? 'a link that leads back to itself' : `a link to ${target}, which does not exist`
+  return new UsageError('ERR_INPUT_MISSING', `${path} is ${why}.`, {
+    input: path,
+    cause,
+    remedies: ['Correct the link, or name the file itself. A target on a share is missing until the share is mounted.'],
+  })
 }
 
 function notUtf8(path: string, { folder, name }: { readonly folder: string; readonly name: Buffer }): UsageError {
