@@ -91,6 +91,7 @@ it('names each port that is in use, and what changes it', async () => {
 
 it('shows a full disk as a fault, and little space with the next step', () => {
   expect(examineSpace('/state', 5e6)).toMatchObject({ status: 'fault', exitCode: 4 })
+  expect(examineSpace('/state', 5e6).detail).toBe('The disk is almost full: 5 MB free.')
   expect(examineSpace('/state', 1e9)).toMatchObject({ status: 'note', exitCode: 0 })
   expect(examineSpace('/state', 5e9)).toMatchObject({ status: 'ok', remedies: [] })
   for (const free of [5e6, 1e9])

@@ -119,6 +119,6 @@ export function examineSpace(stateDir: string, freeBytes: number): Finding {
   const [check, detail] = ['free space', `${describeBytes(freeBytes)} free`]
   const remedies = [`Free some space on the disk of ${stateDir}, or name a folder on another one in VOXMUX_STATE_DIR.`]
   if (freeBytes < FULL_BYTES)
-    return fault(check, new TransientError('ERR_DISK_FULL', `The disk is full: ${detail}.`, { remedies }))
+    return fault(check, new TransientError('ERR_DISK_FULL', `The disk is almost full: ${detail}.`, { remedies }))
   return freeBytes < LITTLE_SPACE_BYTES ? remark(check, `only ${detail}`, remedies) : fine(check, detail)
 }

@@ -11,7 +11,7 @@ export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>)
   for (const { folder, needed } of byDisk.values()) {
     const { bavail, bsize } = await statfs(folder)
     const free = bavail * bsize
-    if (free < needed) throw noSpace(folder, undefined, `${megabytes(needed)} needed, ${megabytes(free)} free`)
+    if (free < needed) throw noSpace(folder, undefined, spaceNeeded(needed, free))
   }
 }
 
@@ -24,6 +24,7 @@ export function noSpace(folder: string, cause: unknown, detail?: string): Transi
   })
 }
 
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6)} MB`
+/** Rounds so that the words never say that there is enough: the need up, the free bytes down. */
+export function spaceNeeded(neededBytes: number, freeBytes: number): string {
+  return `${Math.ceil(neededBytes / 1e6)} MB needed, ${Math.floor(freeBytes / 1e6)} MB free`
 }
