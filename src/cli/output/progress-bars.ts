@@ -81,7 +81,7 @@ export class ProgressBars {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const bars = [...this.#bars.values()]
-    const rows = bars.slice(0, Math.max(1, (this.#stream.rows ?? 24) - 3)).map((bar) => this.#row(bar))
+    const rows = bars.slice(0, Math.max(1, (this.#stream.rows || 24) - 3)).map((bar) => this.#row(bar))
     if (bars.length > 0 && this.#total > 1) rows.push(this.#countRow())
     const clear = this.#paintedRows > 0 ? `\u001b[${this.#paintedRows}A\u001b[0J` : ''
     this.#stream.write(clear + text + rows.map((row) => `${row}\n`).join(''))
@@ -122,7 +122,8 @@ export class ProgressBars {
   }
 
   #columns(): number {
-    return (this.#stream.columns ?? 80) - 1
+    // A terminal that does not know its size states 0.
+    return (this.#stream.columns || 80) - 1
   }
 }
 

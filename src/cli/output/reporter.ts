@@ -89,10 +89,11 @@ export function createReporter(
 type LineOf = (event: FileEvent) => string | null
 
 function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf, total: number): People {
-  const isTerminal = output.stderr.isTTY === true
+  // A dumb terminal cannot move its cursor, so bars would fill it.
+  const hasCursor = output.stderr.isTTY === true && process.env.TERM !== 'dumb'
   // In a terminal with --json, bars and events would overwrite each other.
   if (style === 'none' || (style === 'auto' && output.json)) return quiet(output, lineOf)
-  return style === 'auto' && isTerminal ? bars(output, lineOf, total) : plain(output, lineOf)
+  return style === 'auto' && hasCursor ? bars(output, lineOf, total) : plain(output, lineOf)
 }
 
 /** Prints only how each file ended. With `--json` it prints nothing, because the events report it. */

@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream'
+import type { WriteStream } from 'node:tty'
+import { stripVTControlCharacters } from 'node:util'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createOutput } from '../../src/cli/output/output.js'
+import { ProgressBars } from '../../src/cli/output/progress-bars.js'
+import { createReporter } from '../../src/cli/output/reporter.js'
+
+const terminal = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns, rows: columns })
+
+it('prints lines instead of bars in a terminal that cannot move its cursor', () => {
+  for (const [term, isMoved] of [
+    ['dumb', false],
+    ['xterm', true],
+  ] as const) {
+    vi.stubEnv('TERM', term)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const stderr = terminal(80)
+    const output = createOutput({
+      json: false,
+      stdout: stderr as unknown as WriteStream,
+      stderr: stderr as unknown as WriteStream,
+    })
+    const reporter = createReporter(output, 'auto')
+    for (const stage of ['probe', 'cut'] as const) {
+      reporter.report({ event: 'progress', id: 'j', input: '/a.wav', stage, percent: 0 })
+      vi.advanceTimersByTime(500)
+    }
+    reporter.stop()
+    expect(String(stderr.read()).includes('\u001b[')).toBe(isMoved)
+  }
+})
+
+it('shows the bars of a terminal that does not know its size', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const stream = terminal(0)
+  const bars = new ProgressBars(stream as unknown as WriteStream, 1)
+  bars.update('a', { name: 'a.wav', percent: 25, label: 'regenerating' })
+  vi.advanceTimersByTime(100)
+  bars.stop()
+  expect(stripVTControlCharacters(String(stream.read()))).toMatch(/a\.wav +.*25 %/)
+})
