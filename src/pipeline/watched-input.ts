@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { JobFailedError, VoxmuxError } from '../core/errors.js'
 import { fileSha256 } from './file-identity.js'
-import { missingInput } from './output/storage-faults.js'
+import { missingInput, vanishedInput } from './output/storage-faults.js'
 
 /** Faults of an input that was moved, removed or replaced. */
 export const INPUT_GONE_CODES: ReadonlySet<string> = new Set([
@@ -31,9 +31,9 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
  * length) is read again and compared.
  */
 export async function watchInput(path: string): Promise<WatchedInput> {
-  const first = await identityOf(path)
+  const first = await identityOf(path, missingInput)
   const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
-    const now = await identityOf(path)
+    const now = await identityOf(path, vanishedInput)
     if (now.file === first.file) return
     if (now.sizeBytes === first.sizeBytes && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
     throw new JobFailedError(
@@ -57,10 +57,13 @@ export async function watchInput(path: string): Promise<WatchedInput> {
   }
 }
 
-async function identityOf(path: string): Promise<{ readonly file: string; readonly sizeBytes: bigint }> {
+async function identityOf(
+  path: string,
+  whenMissing: typeof missingInput,
+): Promise<{ readonly file: string; readonly sizeBytes: bigint }> {
   const { size, mtimeNs, dev, ino, ctimeNs } = await stat(path, { bigint: true }).catch(
     async (cause: NodeJS.ErrnoException) => {
-      throw cause.code === 'ENOENT' ? await missingInput(path, cause) : cause
+      throw cause.code === 'ENOENT' ? await whenMissing(path, cause) : cause
     },
   )
   return { sizeBytes: size, file: [size, mtimeNs, dev, ino, ctimeNs].join() }

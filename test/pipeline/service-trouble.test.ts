@@ -64,10 +64,10 @@ describe('a service in trouble', () => {
 
 describe('a place that changes while the service works', () => {
   it.each([
-    ['another file takes the input’s name', 'mv', 'ERR_INPUT_CHANGED', 1],
-    ['the input is removed', 'rm', 'ERR_INPUT_MISSING', 2],
-    ['the output folder is removed', 'rmdir', 'ERR_STORAGE_AWAY', 4],
-  ] as const)('%s', async (_, what, code, exitCode) => {
+    ['another file takes the input’s name', 'mv', 'ERR_INPUT_CHANGED', 1, 'changed while voxmux'],
+    ['the input is removed', 'rm', 'ERR_INPUT_MISSING', 2, 'was moved or deleted before voxmux had finished'],
+    ['the output folder is removed', 'rmdir', 'ERR_STORAGE_AWAY', 4, 'out'],
+  ] as const)('%s', async (_, what, code, exitCode, words) => {
     const input = await bench.take('speech.wav')
     const other = await bench.take('silence.wav')
     const folder = bench.folder.file('out')
@@ -81,7 +81,7 @@ describe('a place that changes while the service works', () => {
         else rmSync(what === 'rm' ? input : folder, { recursive: true })
       },
     })
-    expect(outcome.error).toMatchObject({ code, exitCode })
+    expect(outcome.error).toMatchObject({ code, exitCode, message: expect.stringContaining(words) })
     expect(await readdir(folder).catch(() => [])).toEqual([])
     expect(bench.server.charges).toBe(1)
   })

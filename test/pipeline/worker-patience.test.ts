@@ -210,7 +210,9 @@ describe('a place that is not there for the moment', () => {
     const job = await queue(input)
     await rename(input, `${input}.gone`)
     work()
-    expect(await ended(job, 'failed')).toMatchObject({ error: { code: 'ERR_INPUT_MISSING' } })
+    expect(await ended(job, 'failed')).toMatchObject({
+      error: { code: 'ERR_INPUT_MISSING', message: expect.stringContaining('was moved or deleted') },
+    })
   })
 })
 

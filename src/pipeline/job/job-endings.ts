@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { storageAway, TransientError, type VoxmuxError } from '../../core/errors.js'
 import { endFor, type Job, type JobEnd, type RetryDelay } from '../../ledger/index.js'
-import { missingInput, outputFault } from '../output/storage-faults.js'
+import { outputFault, vanishedInput } from '../output/storage-faults.js'
 import { isWebAddress } from '../plan/expand-inputs.js'
 import { concernsAccount } from './job-outcome.js'
 
@@ -26,7 +26,7 @@ export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job):
     () => true,
     () => false,
   )
-  if (!isThere) return missingInput(input, error)
+  if (!isThere) return vanishedInput(input, error)
   // The share came back between the fault and this check.
   return error.code === 'ERR_INPUT_MISSING' ? storageAway(dirname(input), { cause: error, input }) : error
 }

@@ -8,16 +8,29 @@ import { requireWritableFolder } from './part-file.js'
  * back. Otherwise the file was deleted or renamed.
  */
 export async function missingInput(input: string, cause?: unknown): Promise<VoxmuxError> {
-  const hasFolder = await stat(dirname(input)).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-  if (!hasFolder) return storageAway(dirname(input), { cause, input })
+  if (!(await hasFolder(input))) return storageAway(dirname(input), { cause, input })
   return new UsageError('ERR_INPUT_MISSING', `${input} does not exist.`, {
     cause,
     input,
     remedies: ['Check the spelling of the path.'],
   })
+}
+
+/** The same for an input that was there when its job began, so that nothing is wrong with its path. */
+export async function vanishedInput(input: string, cause?: unknown): Promise<VoxmuxError> {
+  if (!(await hasFolder(input))) return storageAway(dirname(input), { cause, input })
+  return new UsageError('ERR_INPUT_MISSING', `${input} was moved or deleted before voxmux had finished with it.`, {
+    cause,
+    input,
+    remedies: ['Put the file back, then run again. You do not pay again for anything already paid.'],
+  })
+}
+
+function hasFolder(input: string): Promise<boolean> {
+  return stat(dirname(input)).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 }
 
 /**
