@@ -16,6 +16,7 @@ if (argv.length === 1 && (first === '--version' || first === '-v' || first === '
 } else {
   const { boundMemory } = await import('./bounded-memory.js')
   boundMemory()
-  const { runCommandLine } = await import('./run-command-line.js')
-  await runCommandLine(argv)
+  const { reportUnloadable } = await import('./unloadable.js')
+  const loaded = await import('./run-command-line.js').catch((thrown) => reportUnloadable(argv, thrown))
+  await loaded?.runCommandLine(argv)
 }
