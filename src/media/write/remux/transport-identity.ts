@@ -1,4 +1,4 @@
-import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import type { MuxPlan } from './mux-plan.js'
 
 /** Range of packet ids that the mpegts muxer accepts. */
 const LEAST_PID = 16
@@ -15,17 +15,18 @@ export function transportIdentity({ media, profile, streams }: MuxPlan): readonl
   if (profile.muxer !== 'mpegts' || !program || others.length > 0) return []
   const { id, pmtPid, name, provider } = program
   const most = Math.max(LEAST_PID, ...streams.map(({ input }) => input.id ?? 0))
-  const added = streams.filter(({ fate }) => fate === 'added')
-  const pidOf = (stream: PlannedStream) =>
-    stream.fate === 'added' ? most + 1 + added.indexOf(stream) : (stream.input.id ?? 0)
+  const taken = new Set<number>()
   const isTablePid = pmtPid !== null && pmtPid >= LEAST_PID && pmtPid <= MOST_TABLE_PID
   return [
     ...(id !== null && id > 0 ? ['-mpegts_service_id', String(id)] : []),
     ...(isTablePid ? ['-mpegts_pmt_start_pid', String(pmtPid)] : []),
-    ...streams.flatMap((stream) => {
-      const { outputIndex } = stream
-      const pid = pidOf(stream)
-      return outputIndex === null || pid < LEAST_PID || pid > MOST_PID ? [] : ['-streamid', `${outputIndex}:${pid}`]
+    ...streams.flatMap(({ outputIndex, input }) => {
+      const own = input.id ?? 0
+      if (outputIndex === null || own < LEAST_PID) return []
+      // A track beside its new voice is a stream of its own.
+      const pid = taken.has(own) ? most + 1 + taken.size : own
+      taken.add(pid)
+      return pid > MOST_PID ? [] : ['-streamid', `${outputIndex}:${pid}`]
     }),
     // A space, because ffmpeg replaces an empty name by its own.
     ...['-metadata', `service_name=${name ?? ' '}`, '-metadata', `service_provider=${provider ?? ' '}`],

@@ -39,6 +39,19 @@ describe('the identity of a file that ffmpeg writes anew', () => {
     expect(after.streams.map(({ id }) => id)).toEqual([1234, 2345])
   })
 
+  it('gives the original that is kept beside its voice an id of its own', async () => {
+    const media = await probe(folder.file('named.ts'))
+    const part = folder.file('kept.ts')
+    await mux(
+      planMux(media, { replaced: [0], keepOriginal: true }),
+      new Map([[0, decodePcm(media, { audioIndex: 0 })]]),
+      part,
+    )
+    const ids = (await probe(part)).streams.map(({ id }) => id)
+    expect(ids.slice(0, 2)).toEqual([1234, 2345])
+    expect(new Set(ids).size).toBe(3)
+  })
+
   it('writes the subtitles of Blu-ray into .m2ts, where they come from', async () => {
     const media = await probe(folder.file('named.ts'))
     const subtitle = { ...media.streams[0], index: 2, kind: 'subtitle', codec: 'hdmv_pgs_subtitle', language: null }
