@@ -2,6 +2,7 @@ import type { MediaInfo } from '../media-info.js'
 import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
+import { CHAPTER_TOLERANCE_SEC, LATE_CHAPTER } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import type { WrittenStream } from '../write/remux/plan-streams.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
@@ -67,13 +68,15 @@ export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null 
 function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   const before = plan.media.chapters
   if (!plan.profile.chapters || before.length === 0) return []
+  const isFirstMoved = plan.losses.some(({ what }) => what === LATE_CHAPTER)
   const same =
     output.chapters.length === before.length &&
     before.every((chapter, place) => {
       const made = output.chapters[place]
       return (
         made?.title === chapter.title &&
-        Math.abs(made.startSec - chapter.startSec - (anchorShiftSec(plan, output) ?? 0)) < 0.01
+        ((place === 0 && isFirstMoved) ||
+          Math.abs(made.startSec - chapter.startSec - (anchorShiftSec(plan, output) ?? 0)) < CHAPTER_TOLERANCE_SEC)
       )
     })
   return same ? [] : ['the chapters']
@@ -87,13 +90,13 @@ function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   return lost.length === 0 ? [] : [`the tags ${lost.join(', ')}`]
 }
 
-/** Headers can be wrong: the output may be as long as its input claims, or as long as its audio is. */
+/** Headers can be wrong: the output may be as long as its input claims, as its audio is, or as its chapters are. */
 function durationDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonly number[]): readonly string[] {
   const [before, after] = [plan.media.durationSec, output.durationSec]
   // ffprobe only guesses the duration of a raw stream, from its bit rate.
   if (before === null || after === null || ['aac', 'mp2', 'ac3', 'eac3'].includes(plan.container)) return []
-  const isRight =
-    after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC &&
-    after <= Math.max(before, ...voiceSec) + DURATION_TOLERANCE_SEC
+  const most = Math.max(before, ...voiceSec) + DURATION_TOLERANCE_SEC
+  const hasLaterChapters = plan.profile.chapters && plan.media.chapters.some(({ startSec }) => startSec > most)
+  const isRight = after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || hasLaterChapters)
   return isRight ? [] : [`the duration (${after} s instead of ${before} s)`]
 }

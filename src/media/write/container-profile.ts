@@ -40,18 +40,56 @@ const FILM: ContainerProfile = {
 }
 const SOUND: ContainerProfile = { ...FILM, soundOnly: true, videoCodecs: [] }
 
-const MP4_AUDIO = ['aac', 'mp3', 'mp2', 'ac3', 'eac3', 'opus', 'flac', 'alac', 'dts', 'vorbis', 'truehd', 'mp4als']
+/** Without MPEG layer 2: ffmpeg reads it as layer 3, and its end lies elsewhere. */
+const MP4_AUDIO = ['aac', 'mp3', 'ac3', 'eac3', 'opus', 'flac', 'alac', 'dts', 'vorbis', 'truehd', 'mp4als']
+const MP4_VIDEO = [
+  ...['h264', 'hevc', 'vvc', 'av1', 'vp9', 'mpeg4', 'mpeg2video', 'mpeg1video', 'mjpeg', 'png', 'jpeg2000', 'vc1'],
+  'dirac',
+]
+/** The QuickTime muxer has a tag of these, and none of AV1 and VP9. */
+const MOV_VIDEO = [
+  ...['h264', 'hevc', 'mpeg4', 'mpeg2video', 'mpeg1video', 'mjpeg', 'png', 'jpeg2000', 'vc1', 'dirac', 'prores'],
+  ...['dnxhd', 'dvvideo', 'rawvideo', 'v210', 'v308', 'v408', 'v410', 'qtrle', 'svq1', 'svq3', 'cinepak', 'ffv1'],
+  ...['huffyuv', 'utvideo', 'magicyuv', 'cfhd', 'hap', 'h261', 'h263', 'theora', 'flv1', 'msmpeg4v3', 'wmv2', 'gif'],
+]
+/** In AVI, H.264 has no times, and HEVC is not found again. */
+const AVI_VIDEO = [
+  ...['mpeg4', 'msmpeg4v1', 'msmpeg4v2', 'msmpeg4v3', 'mpeg1video', 'mpeg2video', 'mjpeg', 'dvvideo', 'rawvideo'],
+  ...[
+    'ffv1',
+    'huffyuv',
+    'utvideo',
+    'magicyuv',
+    'cinepak',
+    'h263',
+    'flv1',
+    'wmv1',
+    'wmv2',
+    'theora',
+    'vp8',
+    'vp9',
+    'av1',
+  ],
+]
 const MP4_SUBTITLES = ['mov_text', 'dvd_subtitle']
 const MP4: ContainerProfile = {
   ...FILM,
   muxer: 'mp4',
   extension: 'mp4',
   audioCodecs: MP4_AUDIO,
+  videoCodecs: MP4_VIDEO,
   subtitleCodecs: MP4_SUBTITLES,
   data: 'mp4',
   covers: 'stream',
   chapters: true,
   priming: 'signalled',
+}
+const PHONE: ContainerProfile = {
+  ...MP4,
+  audioCodecs: ['aac'],
+  videoCodecs: ['h264', 'h263', 'mpeg4'],
+  subtitleCodecs: ['mov_text'],
+  covers: 'none',
 }
 const MKV: ContainerProfile = {
   ...FILM,
@@ -80,6 +118,8 @@ const TS: ContainerProfile = {
   // The muxer's default delays (0.7 s, 1.4 s) would move everything.
   options: ['-muxpreload', '0', '-muxdelay', '0'],
   audioCodecs: ['aac', 'mp2', 'mp3', 'ac3', 'eac3', 'opus', 'dts', 'truehd', 's302m', 'aac_latm'],
+  // MPEG-4 part 2 has its headers beside the packets, where a transport stream has no place.
+  videoCodecs: ['mpeg1video', 'mpeg2video', 'h264', 'hevc', 'vvc', 'vc1', 'dirac', 'jpeg2000', 'cavs'],
   subtitleCodecs: ['dvb_subtitle', 'dvb_teletext'],
   data: 'transport',
 }
@@ -88,6 +128,7 @@ const ASF: ContainerProfile = {
   muxer: 'asf',
   extension: 'wmv',
   audioCodecs: ['wmav2', 'wmav1', 'mp3', 'mp2', 'aac', 'ac3', 'pcm_s16le'],
+  videoCodecs: ['wmv1', 'wmv2', 'wmv3', 'vc1', 'msmpeg4v2', 'msmpeg4v3', 'mpeg4', 'h264', 'mpeg2video', 'mjpeg'],
   chapters: true,
 }
 const OGG: ContainerProfile = {
@@ -104,11 +145,25 @@ const OGG: ContainerProfile = {
 const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   mp4: MP4,
   // The ipod muxer is the mp4 one with Apple's brands.
-  m4v: { ...MP4, muxer: 'ipod', extension: 'm4v', audioCodecs: ['aac', 'ac3', 'alac', 'mp3'] },
-  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3', 'mp3'] },
-  mov: { ...MP4, muxer: 'mov', extension: 'mov', audioCodecs: [...MP4_AUDIO, 'pcm_*', 'wmav2'], data: 'quicktime' },
-  '3gp': { ...MP4, muxer: '3gp', extension: '3gp', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
-  '3g2': { ...MP4, muxer: '3g2', extension: '3g2', audioCodecs: ['aac'], subtitleCodecs: ['mov_text'], covers: 'none' },
+  m4v: {
+    ...MP4,
+    muxer: 'ipod',
+    extension: 'm4v',
+    audioCodecs: ['aac', 'ac3', 'alac'],
+    videoCodecs: ['h264', 'mpeg4'],
+  },
+  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3'] },
+  mov: {
+    ...MP4,
+    muxer: 'mov',
+    extension: 'mov',
+    audioCodecs: ['aac', 'mp3', 'mp2', 'ac3', 'eac3', 'alac', 'dts', 'pcm_*'],
+    videoCodecs: MOV_VIDEO,
+    data: 'quicktime',
+    covers: 'none',
+  },
+  '3gp': { ...PHONE, muxer: '3gp', extension: '3gp' },
+  '3g2': { ...PHONE, muxer: '3g2', extension: '3g2' },
   mkv: MKV,
   mka: { ...MKV, extension: 'mka', videoCodecs: [] },
   webm: {
@@ -121,7 +176,13 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     attachments: false,
     covers: 'none',
   },
-  mxf: { ...FILM, muxer: 'mxf', extension: 'mxf', audioCodecs: ['pcm_s24le', 'pcm_s16le'] },
+  mxf: {
+    ...FILM,
+    muxer: 'mxf',
+    extension: 'mxf',
+    audioCodecs: ['pcm_s24le', 'pcm_s16le'],
+    videoCodecs: ['mpeg2video', 'prores', 'dnxhd', 'dvvideo', 'jpeg2000'],
+  },
   ts: TS,
   m2ts: {
     ...TS,
@@ -136,12 +197,14 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     extension: 'mpg',
     options: TS.options,
     audioCodecs: ['mp2', 'mp3', 'ac3', 'dts'],
+    videoCodecs: ['mpeg1video', 'mpeg2video'],
     subtitleCodecs: ['dvd_subtitle'],
   },
   avi: {
     ...FILM,
     muxer: 'avi',
     extension: 'avi',
+    videoCodecs: AVI_VIDEO,
     audioCodecs: [
       'mp3',
       'mp2',
@@ -163,6 +226,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     muxer: 'flv',
     extension: 'flv',
     audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
+    videoCodecs: ['h264', 'mpeg4', 'flv1', 'flashsv', 'flashsv2', 'vp6f', 'vp6a'],
   },
   wmv: ASF,
   wma: { ...ASF, extension: 'wma', soundOnly: true },

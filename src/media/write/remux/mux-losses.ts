@@ -34,12 +34,19 @@ export const WRAPPING_TAGS = new Set([
   ],
 ])
 
+const QUICKTIME_CHAPTERS: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod'])
+/** Clocks of chapters are as coarse as milliseconds. */
+export const CHAPTER_TOLERANCE_SEC = 0.01
+/** The loss of a first chapter that begins later than the file. */
+export const LATE_CHAPTER = 'start of the first chapter'
+
 /** Lists the losses of facts that belong to the whole file. */
 export function fileLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {
   return [
     ...(media.chapters.length > 0 && !carriesChapters(media, container, profile)
       ? [{ what: `${media.chapters.length} chapters`, stream: null, reason: `.${container} has no chapters` }]
       : []),
+    ...firstChapterLosses(media, container, profile),
     ...tagLosses(media, container, profile),
     ...rotationLosses(media, container),
     ...programLosses(media, container, profile),
@@ -49,6 +56,14 @@ export function fileLosses(media: MediaInfo, container: string, profile: Contain
 /** WAV to WAV keeps its cue points: voxmux copies them, because ffmpeg writes none. */
 function carriesChapters(media: MediaInfo, container: string, profile: ContainerProfile): boolean {
   return profile.chapters || (container === 'wav' && media.container === 'wav')
+}
+
+/** A text track of QuickTime has no gaps. */
+function firstChapterLosses({ chapters }: MediaInfo, container: string, { muxer }: ContainerProfile) {
+  if (!QUICKTIME_CHAPTERS.has(muxer) || (chapters[0]?.startSec ?? 0) < CHAPTER_TOLERANCE_SEC) return []
+  return [
+    { what: LATE_CHAPTER, stream: null, reason: `ffmpeg begins the first chapter of .${container} with the file` },
+  ]
 }
 
 /** ffmpeg writes all streams into one program. */

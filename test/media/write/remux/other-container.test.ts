@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { writtenFile } from '../../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+  await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg1video', '-c:a', 'mp2', folder.file('film.mpg'))
+})
+afterAll(() => folder.remove())
+
+it.each([
+  ['theora', 'mp4'],
+  ['vp9', 'mov'],
+  ['hevc', 'm4v'],
+  ['vp9', 'ts'],
+  ['mpeg4', 'ts'],
+  ['h264', 'mxf'],
+  ['mpeg2video', 'flv'],
+  ['vp9', '3gp'],
+  ['hevc', 'avi'],
+  ['prores', 'wmv'],
+])('refuses to write %s into .%s, before anything is paid', async (codec, container) => {
+  const media = await probe(folder.file('film.mpg'))
+  const [film, ...others] = media.streams
+  const shown = { ...media, streams: [{ ...film, codec }, ...others] } as typeof media
+  expect(() => planMux(shown, { replaced: [0], container })).toThrow(
+    expect.objectContaining({ code: 'ERR_PICTURE_LOST', message: expect.stringContaining(codec) }),
+  )
+})
+
+it('makes AAC of MPEG layer 2 for .mp4, where ffmpeg takes it for layer 3', async () => {
+  const { plan, verified } = await writtenFile(folder.file('film.mpg'), { container: 'mp4' })
+  expect(plan.streams.map((stream) => ('encoding' in stream ? stream.encoding.codec : stream.fate))).toEqual([
+    'copied',
+    'aac',
+  ])
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(2)
+})
+
+it('plans that .mp4 begins its first chapter with the file, and lets chapters end it', async () => {
+  const chapters = [500, 5000].map((start, place) => {
+    return `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${start}\nEND=${start + 4000}\ntitle=${place}\n`
+  })
+  await writeFile(folder.file('chapters.txt'), `;FFMETADATA1\n${chapters.join('')}`)
+  const path = folder.file('chapters.mkv')
+  await ffmpeg(...tone(2), '-i', folder.file('chapters.txt'), '-map', '0', '-map_chapters', '1', '-c:a', 'flac', path)
+  const { plan } = await writtenFile(path, { container: 'mp4' })
+  expect(plan.losses.map(({ what }) => what)).toContain('start of the first chapter')
+})
