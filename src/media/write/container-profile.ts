@@ -118,7 +118,7 @@ const TS: ContainerProfile = {
   // The muxer's default delays (0.7 s, 1.4 s) would move everything.
   options: ['-muxpreload', '0', '-muxdelay', '0'],
   audioCodecs: ['aac', 'mp2', 'mp3', 'ac3', 'eac3', 'opus', 'dts', 'truehd', 's302m', 'aac_latm'],
-  // MPEG-4 part 2 has its headers beside the packets, where a transport stream has no place.
+  // A transport stream has no place for the headers of MPEG-4 part 2, which lie beside its packets.
   videoCodecs: ['mpeg1video', 'mpeg2video', 'h264', 'hevc', 'vvc', 'vc1', 'dirac', 'jpeg2000', 'cavs'],
   subtitleCodecs: ['dvb_subtitle', 'dvb_teletext'],
   data: 'transport',
