@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 
@@ -54,15 +55,26 @@ const ofMode = (mode: string) => ({
   retry: process.env.CI && mode !== 'soak' ? 2 : 0,
 })
 
-/** Lets Node.js itself import the package that npm does not install here: Vite's own error would name no missing module. */
-const optionalPackage = {
-  name: 'optional-package',
+const OPTIONAL_PACKAGE = '@contentauth/c2pa-node'
+
+/** Lets Node.js itself fail to import the package if it is not installed: Vite's own error names no missing module. */
+const missingPackage = {
+  name: 'missing-package',
   enforce: 'pre' as const,
-  resolveId: (id: string) => (id === '@contentauth/c2pa-node' ? { id, external: true } : null),
+  resolveId: (id: string) => (id === OPTIONAL_PACKAGE && isMissing(id) ? { id, external: true } : null),
+}
+
+function isMissing(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name)
+    return false
+  } catch {
+    return true
+  }
 }
 
 export default defineConfig(({ mode }) => ({
-  plugins: [optionalPackage],
+  plugins: [missingPackage],
   resolve: {
     alias: [
       { find: /^voxmux$/, replacement: source('src/index.ts') },
