@@ -116,8 +116,11 @@ function namelessOptions({ profile }: MuxPlan): readonly string[] {
   return ZEROED_IF_NAMELESS.has(profile.muxer) ? [] : ['-fflags', '+bitexact']
 }
 
-/** MPEG streams begin at any clock time. In another container, that would delay the first picture. */
-const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg'])
+/**
+ * MPEG streams begin at any clock time, which would delay the first picture in another container. An MP3 begins after the
+ * lead-in of its encoder, which MP4 would take for another one.
+ */
+const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg', 'mp3'])
 
 /** Seconds by which the output's timestamps are later than the input's. */
 export function clockMoveSec({ media, container }: MuxPlan): number {

@@ -41,6 +41,14 @@ it('makes AAC of MPEG layer 2 for .mp4, where ffmpeg takes it for layer 3', asyn
   for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(2)
 })
 
+it.each(['m4a', 'mov', 'mkv'])('writes an MP3 into .%s, whose sound begins at zero', async (container) => {
+  const path = folder.file('sound.mp3')
+  await ffmpeg(...tone(2), '-c:a', 'libmp3lame', path)
+  const { verified, part } = await writtenFile(path, { container })
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(offsetSamples).toBe(0)
+  expect((await probe(part)).startSec).toBeLessThan(0.001)
+})
+
 it('plans that .mp4 begins its first chapter with the file, and lets chapters end it', async () => {
   const chapters = [500, 5000].map((start, place) => {
     return `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${start}\nEND=${start + 4000}\ntitle=${place}\n`
