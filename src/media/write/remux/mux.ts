@@ -164,13 +164,15 @@ function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
 
 /** Computes the skip and the delay with which a player plays the voice at its place. */
 async function voiceTiming(
-  { media, profile }: MuxPlan,
+  plan: MuxPlan,
   { encoding, input }: NewStream,
   voice: PcmStream,
   signal: AbortSignal | undefined,
 ): Promise<Pick<MuxInput, 'skipSamples' | 'delaySamples'>> {
+  const { media, profile } = plan
   const { format } = voice
-  const late = Math.max(0, Math.round(((input.startSec ?? media.startSec) - media.startSec) * format.sampleRate))
+  const lateSec = startsAnywhere(plan) ? (input.startSec ?? media.startSec) - media.startSec : 0
+  const late = Math.max(0, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
   // To the muxer, an encoded voice is a stream without a lead-in.
   if (profile.priming === 'measured' && !isCarriedEncoded(profile, encoding, voice)) {
@@ -184,6 +186,11 @@ async function voiceTiming(
   }
   // The encoder's lead-in replaces the first few ms. A negative timestamp would make ffmpeg move everything else.
   return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
+}
+
+/** False for a file of sound made of a film: it has no start time, so the silence before late sound is written. */
+function startsAnywhere({ media, container, profile }: MuxPlan): boolean {
+  return media.container === container || !(profile.soundOnly || profile.muxer === 'ogg')
 }
 
 /** Opus in Matroska always counts at 48 kHz, and every common encoder has the same lead-in. */

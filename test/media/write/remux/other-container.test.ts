@@ -49,6 +49,15 @@ it.each(['m4a', 'mov', 'mkv'])('writes an MP3 into .%s, whose sound begins at ze
   expect((await probe(part)).startSec).toBeLessThan(0.001)
 })
 
+it.each(['wav', 'mp3', 'ogg', 'wma'])('writes the silence before late sound of a film into .%s', async (container) => {
+  const path = folder.file('late.mov')
+  const sound = ['-itsoffset', '0.5', ...tone(1, 48_000, 2)]
+  await ffmpeg(...picture(2), ...sound, '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', path)
+  const { part, verified } = await writtenFile(path, { container })
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
+  expect((await probe(part)).durationSec).toBeCloseTo(1.5, 1)
+})
+
 it('plans that .mp4 begins its first chapter with the file, and lets chapters end it', async () => {
   const chapters = [500, 5000].map((start, place) => {
     return `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${start}\nEND=${start + 4000}\ntitle=${place}\n`
