@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TransientError } from '../../../core/errors.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { probe } from '../../probe/probe.js'
 import { encoderOptions, silence } from '../encode/encoder-priming.js'
-import { newStreams } from './mux-command.js'
+import { namelessOptions, newStreams } from './mux-command.js'
 import { type MuxLoss, WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan } from './mux-plan.js'
 import { mp4FamilyOptions } from './mux-tags.js'
@@ -35,7 +36,7 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
     const path = join(folder, `silence.${container}`)
     const options = [
       ...['-map', '1:a', '-map_metadata', '0', '-map_chapters', '-1', ...encoderOptions(voice.encoding, voice.input)],
-      ...[...mp4FamilyOptions(plan, false), ...profile.options, '-fflags', '+bitexact', '-f', profile.muxer],
+      ...[...mp4FamilyOptions(plan, false), ...profile.options, ...namelessOptions(plan), '-f', profile.muxer],
     ]
     const inputs = [{ url: fileUrl(media.path), options: safeInputOptions(media) }, silence(voice.input)]
     await runFfmpeg({ inputs, outputs: [{ url: fileUrl(path), options }] }, { signal, input: media.path })
@@ -44,7 +45,7 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
     const reason = `ffmpeg does not write them into .${container} as they are`
     return [{ what: `tags (${names.join(', ')})`, stream: null, reason }]
   } catch (error) {
-    if (signal?.aborted) throw error
+    if (signal?.aborted || error instanceof TransientError) throw error
     // The steps that follow say what this encoder and container refuse.
     return []
   } finally {

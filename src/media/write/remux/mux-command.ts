@@ -112,7 +112,7 @@ export function muxCommand(
 const ZEROED_IF_NAMELESS: ReadonlySet<string> = new Set(['mxf', 'asf'])
 
 /** Keeps ffmpeg's name out of the tags of the output. */
-function namelessOptions({ profile }: MuxPlan): readonly string[] {
+export function namelessOptions({ profile }: MuxPlan): readonly string[] {
   return ZEROED_IF_NAMELESS.has(profile.muxer) ? [] : ['-fflags', '+bitexact']
 }
 

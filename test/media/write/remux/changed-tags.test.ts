@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { findFfmpeg, forgetBinaries } from '../../../../src/media/index.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
@@ -17,6 +18,21 @@ it('plans the tags that ffmpeg writes otherwise as lost, beside those that it ke
   const { plan } = await writtenFile(path, { keepOriginal: true })
   const losses = plan.losses.map(({ what }) => what).filter((what) => what.startsWith('tags'))
   expect(losses).toEqual(['tags (location)'])
+})
+
+it('does not take a full disk for tags that are kept', async () => {
+  const path = folder.file('model.mov')
+  await ffmpeg(...picture(1), ...tone(1, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'aac', '-metadata', 'model=Phone', path)
+  const { path: real } = await findFfmpeg()
+  const full = `case "$*" in *voxmux-tags-*) echo 'av_interleaved_write_frame(): No space left on device' >&2; exit 1;; esac`
+  await writeFile(folder.file('ffmpeg'), `#!/bin/sh\n${full}\nexec '${real}' "$@"\n`, { mode: 0o755 })
+  vi.stubEnv('VOXMUX_FFMPEG', folder.file('ffmpeg'))
+  forgetBinaries()
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    forgetBinaries()
+  })
+  await expect(writtenFile(path, { keepOriginal: true })).rejects.toMatchObject({ code: 'ERR_DISK_FULL' })
 })
 
 it('copies subtitles between which the muxer puts more empty packets than there were', async () => {
