@@ -15,6 +15,7 @@ import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags } from './format-behind-tags.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
+import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
@@ -79,6 +80,8 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
+    const apart = startsApart(path, media)
+    if (apart) throw apart
     return container === 'ogg' ? await onSound(media) : media
   } finally {
     await file.close()

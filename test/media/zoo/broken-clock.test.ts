@@ -170,6 +170,27 @@ describe('a clock that jumps ahead farther than silence may fill', () => {
   }
 })
 
+describe('a film whose pictures have the clock of their encoder', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it.each(['wmv', 'mkv'])('is refused with the places of both (.%s)', async (container) => {
+    const whole = folder.file(`whole.${container}`)
+    await ffmpeg(...film, ...stereo, '-c:v', 'mpeg4', '-c:a', 'ac3', whole)
+    const apart = folder.file(`apart.${container}`)
+    await ffmpeg('-itsoffset', '100000', '-i', whole, '-i', whole, '-map', '0:v', '-map', '1:a', '-c', 'copy', apart)
+    await expect(probe(apart)).rejects.toMatchObject({
+      ...{ code: 'ERR_CLOCK_JUMPS', errorCode: -2, exitCode: 5 },
+      message: `Picture 0 of ${apart} begins 100000 s after audio track 0.`,
+      remedies: [expect.stringContaining('-itsoffset -100000')],
+    })
+    expect((await probe(whole)).streams).toHaveLength(2)
+  })
+})
+
 function packetWithClock(bytes: Buffer, from: number): number {
   for (let at = from - (from % 188); at < bytes.length; at += 188) {
     const hasField = ((bytes[at + 3] ?? 0) & 0x20) !== 0 && (bytes[at + 4] ?? 0) >= 7
