@@ -66,10 +66,8 @@ class SideFiles {
     return path
   }
 
-  readonly donor = (): { readonly path: string; readonly donor: number } => {
-    const path = this.scratch()
-    return { path, donor: this.donors.push(path) - 1 }
-  }
+  /** Place of a side file that has packets. Call it once the file exists. */
+  readonly donor = (path: string): number => this.donors.push(path) - 1
 }
 
 async function writeBytes(
@@ -132,7 +130,7 @@ async function makeDonor(
   const track = ranges && isPlanned ? await writing.splice(place) : null
   if (ranges && track && typeof track !== 'string') {
     const { encoding, input } = stream
-    const { path: donorPath, donor } = side.donor()
+    const donorPath = side.scratch()
     const job = { media: plan.media, input, encoding, voice: feed.stream, changed: ranges, signal }
     const done = await spliceTrack({ ...job, track, donorPath, scratch: side.scratch })
     if (done.kind === 'spliced') {
@@ -140,16 +138,17 @@ async function makeDonor(
       const { kind, swaps, probes } = done
       const replaced = swaps.map((swap) => ({ from: swap.from, to: swap.from + swap.packets.length - 1 }))
       const fate = { kind, count: packets.count, replaced, probes, sections: feed.sections }
+      const donor = side.donor(donorPath)
       return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(feed, planned, fate), runs: done.runs }
     }
     splice = done
   }
-  const { path, donor } = side.donor()
+  const path = side.scratch()
   // A splice that did not hold has read the voice already.
   const again = track ? feedOf(plan, stream, voices).feed : feed
   const trimmed = await withoutLeadIn(planned, stream, voice, signal)
   const runs = await encodeDonor(again, stream.encoding, trimmed, path, signal)
-  return { source: { kind: 'file', path, donor }, voice: muxed(again, trimmed, splice), runs }
+  return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(again, trimmed, splice), runs }
 }
 
 /** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */

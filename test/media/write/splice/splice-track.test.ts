@@ -243,6 +243,23 @@ describe('a lossy track that changes in a part', () => {
     expect(plan.notes).toContainEqual(expect.stringMatching(why))
     await verify()
   })
+
+  it.each<readonly [string, string, readonly string[], Parts, RegExp]>([
+    [
+      'its packets last longer than those of the encoder',
+      'long.mka',
+      [...OPUS, '-frame_duration', '60'],
+      [[2, 3]],
+      /gap near/,
+    ],
+    ['the part reaches over a short track', 'short.m4a', [...AAC, '-t', '0.2'], [[0, 0.2]], /cover the track/],
+  ])('is encoded from start to end if %s', async (_name, name, options, parts, why) => {
+    const path = folder.file(name)
+    await ffmpeg(...sound(), ...options, path)
+    const { splice, verify } = await splicedFile(path, parts)
+    expect(splice).toMatchObject({ kind: 'whole', reason: expect.stringMatching(why) })
+    await verify()
+  })
 })
 
 function crc16(bytes: Buffer): number {
