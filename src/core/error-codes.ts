@@ -60,6 +60,7 @@ export const ERROR_CODES = {
   ERR_DATABASE_NOT_WRITABLE: ['UsageError', 'The database cannot be opened for writing.', 'Check the owner and the permissions.'],
   ERR_DATA_MISSING: ['UsageError', 'The folder of a service does not exist.', 'Check --data, or start a service there.'],
   ERR_DATA_NOT_NAMED: ['UsageError', 'The nodes of a shared store have no shared folder.', 'Name it with --data.'],
+  ERR_DECODER_FAILS: ['TransientError', 'This computer can decode neither the regenerated audio nor the voice that was sent.', 'Check ffmpeg with `voxmux doctor`, and the limits on memory and processes, then run again: you do not pay twice.'],
   ERR_DELIVERY_UNKNOWN: ['UsageError', 'The log of the portal has no webhook with this id.', 'List the deliveries with `voxmux portal webhook log`.'],
   ERR_DISK_FULL: ['TransientError', 'A disk has no space left.', 'Free space, then run again. Voices that are paid for are kept.'],
   ERR_DOWNLOAD_DAMAGED: ['TransientError', 'Every download of the regenerated audio arrived with other bytes, and none is usable.', 'Check the network or its proxy, then run again: the next download costs nothing.'],

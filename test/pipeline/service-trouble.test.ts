@@ -1,12 +1,18 @@
 import { renameSync, rmSync } from 'node:fs'
-import { mkdir, readdir } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
+import { findFfmpeg, forgetBinaries } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  forgetBinaries()
+})
 
 describe('a service in trouble', () => {
   it('is come through, whatever it does on the way, and paid once', async () => {
@@ -32,6 +38,26 @@ describe('a service in trouble', () => {
     const outcome = await runJob(requestFor(input), bench.pipeline.context)
     expect(outcome.error).toMatchObject({ code, exitCode })
     expect(await readdir(bench.folder.path)).not.toContain('speech.regen.wav')
+  })
+
+  it('is not blamed, nor paid again, for an ffmpeg that decodes nothing', async () => {
+    const input = await bench.take('speech.wav')
+    const { path } = await findFfmpeg()
+    const [script, cause] = [bench.folder.file('ffmpeg'), 'pthread_create failed: Resource temporarily unavailable']
+    const fails = `case "$*" in *.flac.pcm) echo '${cause}' >&2; exit 1;; esac`
+    await writeFile(script, `#!/bin/sh\n${fails}\nexec '${path}' "$@"\n`, { mode: 0o755 })
+    vi.stubEnv('VOXMUX_FFMPEG', script)
+    forgetBinaries()
+    const outcome = await runJob(requestFor(input), bench.pipeline.context)
+    expect(outcome.error).toMatchObject({ code: 'ERR_DECODER_FAILS', exitCode: 4 })
+    expect(String(outcome.error?.cause)).toContain(cause)
+    vi.unstubAllEnvs()
+    forgetBinaries()
+    expect((await runJob(requestFor(input), bench.pipeline.context)).event).toMatchObject({
+      status: 'done',
+      error: null,
+    })
+    expect(bench.server.charges).toBe(1)
   })
 
   it('ends a file that the service refuses with its code', async () => {

@@ -1,7 +1,8 @@
 import { rm, stat } from 'node:fs/promises'
 import type { CallOptions, TransferProgress } from '../../client/index.js'
-import { TransientError, VerificationError, VoxmuxError } from '../../core/errors.js'
+import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
+import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { stillRunning, waitForVoice } from './wait-for-voice.js'
@@ -246,12 +247,12 @@ export class VoiceSteps<Judged> {
       throw error
     }
     if (voice.attempts.some(({ status, errorCode }) => status === 'failed' && errorCode === USELESS_ANSWER)) {
-      const fileIds = voice.attempts.map(({ fileId }) => fileId).join(', ')
-      const message = `${error.message} The service returned unusable audio twice (file ids ${fileIds}), so voxmux gave up.`
-      const { cause, input } = error
-      const remedies = [...error.remedies, 'Report the file ids to the operator of the service.']
-      throw new VerificationError(error.code, message, { cause, input, remedies })
+      throw unusableTwice(
+        error,
+        voice.attempts.map(({ fileId }) => fileId),
+      )
     }
+    await requireDecoder(this.#request, error, signal)
     this.#note('The service returned the same unusable audio twice. voxmux requests it again, which is paid for again.')
     await this.#discard()
     this.#retries.forgetDownloads()
@@ -277,12 +278,6 @@ export class VoiceSteps<Judged> {
 function isEndOfFile(error: unknown): error is VoxmuxError & { readonly errorCode: number } {
   if (!(error instanceof VoxmuxError) || error.errorCode === undefined) return false
   return error.code === 'ERR_FILE_FAILED' || error.code === 'ERR_NOT_FOUND'
-}
-
-function damagedDownloads(cause: VerificationError): TransientError {
-  const message = `Every download of the regenerated audio arrived with other bytes, and none is usable. ${cause.message}`
-  const remedies = ['Check the network or its proxy. Then run again: the next download costs nothing.']
-  return new TransientError('ERR_DOWNLOAD_DAMAGED', message, { cause, input: cause.input, remedies })
 }
 
 /** The file id of a voice that is registered. */

@@ -194,6 +194,17 @@ describe('useless audio', () => {
     bench.server.behaviour.regenerate = (path) => path
   })
 
+  it('is not paid for again if this computer cannot decode the voice that it sent either', async () => {
+    const { request, sent } = await voice()
+    const { context } = bench.pipeline
+    const judge = () => Promise.reject(new VerificationError('ERR_ANSWER_UNREADABLE', 'No thread could be started.'))
+    await expect(regenerateVoice({ ...request, judge }, context)).rejects.toMatchObject({
+      ...{ code: 'ERR_DECODER_FAILS', exitCode: 4, remedies: [expect.stringContaining('do not pay twice')] },
+    })
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(bench.server.charges).toBe(1)
+  })
+
   it('of other bytes each time is the fault of the connection, and nothing more is paid', async () => {
     const { request, sent } = await voice()
     const { server, pipeline } = bench
