@@ -1,7 +1,8 @@
-import { type Biquad, channelWeights, kWeighting } from './loudness-filter.js'
-import { frameBytes, type PcmFormat, sampleBytes } from './pcm.js'
+import { channelWeights } from './loudness-filter.js'
+import { frameBytes, type PcmFormat } from './pcm.js'
 import { readSamples } from './pcm-samples.js'
 import { PEAK_REACH, peakAround } from './true-peak-limiter.js'
+import { WeightedEnergy } from './weighted-energy.js'
 
 /** Loudness by EBU R128. */
 export interface Loudness {
@@ -28,10 +29,10 @@ const MOMENTARY_HOPS = 4
 const SHORT_TERM_HOPS = 30
 
 /**
- * Scratch space for one chunk, shared by all meters. New arrays would cost more than the measurement, and an ended
- * meter that waits with its result must hold none. Used within one call, never across two.
+ * Scratch space for one hop and the samples before it, shared by all meters. New arrays would cost more than the
+ * measurement, and an ended meter that waits with its result must hold none. Used within one call, never across two.
  */
-const room = { values: new Float64Array(0), joined: new Float64Array(0) }
+let room = new Float64Array(0)
 
 /**
  * Measures PCM while it streams. One pass of two small filters costs a fraction of ffmpeg's ebur128 with peaks, and
@@ -39,37 +40,37 @@ const room = { values: new Float64Array(0), joined: new Float64Array(0) }
  */
 export class LoudnessMeter {
   readonly #format: PcmFormat
-  readonly #weights: readonly number[]
-  readonly #filters: readonly [Biquad, Biquad]
-  readonly #state: Float64Array
+  readonly #energy: WeightedEnergy
   readonly #hopFrames: number
   readonly #hops: number[] = []
   #hopSum = 0
   #hopFill = 0
-  #tail: Float64Array
+  readonly #tail: Float64Array
   #peak = 0
 
   constructor(format: PcmFormat) {
+    const { sampleRate, channels, channelLayout } = format
     this.#format = format
-    this.#weights = channelWeights(format.channels, format.channelLayout)
-    this.#filters = kWeighting(format.sampleRate)
-    this.#state = new Float64Array(4 * format.channels)
-    this.#hopFrames = Math.round(format.sampleRate / 10)
-    this.#tail = new Float64Array(2 * PEAK_REACH * format.channels)
+    this.#energy = new WeightedEnergy(sampleRate, channelWeights(channels, channelLayout))
+    this.#hopFrames = Math.round(sampleRate / 10)
+    this.#tail = new Float64Array(2 * PEAK_REACH * channels)
   }
 
   /** Takes the next samples, in whole frames of the meter's format. */
   push(bytes: Buffer): void {
-    const count = bytes.length / sampleBytes(this.#format.sample)
-    if (room.values.length < count) room.values = new Float64Array(count)
-    const values = readSamples(bytes, this.#format.sample, room.values)
-    this.#takePeak(values)
-    const frames = bytes.length / frameBytes(this.#format)
+    const { sample } = this.#format
+    const frame = frameBytes(this.#format)
+    const frames = bytes.length / frame
     for (let from = 0; from < frames; ) {
+      // Hop by hop, because so many samples stay in the processor's cache from one loop to the next.
       const to = Math.min(frames, from + this.#hopFrames - this.#hopFill)
-      for (const [channel, weight] of this.#weights.entries()) {
-        if (weight > 0) this.#hopSum += weight * this.#filteredEnergy(values, from, to, channel)
-      }
+      const known = this.#tail.length
+      const joined = roomFor(known + (to - from) * this.#format.channels)
+      joined.set(this.#tail)
+      readSamples(bytes.subarray(from * frame, to * frame), sample, joined.subarray(known))
+      this.#takePeak(joined)
+      this.#tail.set(joined.subarray(joined.length - known))
+      this.#hopSum += this.#energy.of(joined, known, joined.length)
       this.#hopFill += to - from
       from = to
       if (this.#hopFill === this.#hopFrames) {
@@ -81,10 +82,10 @@ export class LoudnessMeter {
   }
 
   result(): Loudness {
-    const tail = this.#tail
     // The last samples wait for their successors; until then silence stands for these.
-    this.#takePeak(new Float64Array(tail.length))
-    this.#tail = tail
+    const joined = roomFor(2 * this.#tail.length)
+    joined.fill(0).set(this.#tail)
+    this.#takePeak(joined)
     return {
       integratedLufs: integrated(movingMeans(this.#hops, MOMENTARY_HOPS)),
       truePeakDbtp: this.#peak > 0 ? 20 * Math.log10(this.#peak) : null,
@@ -100,59 +101,33 @@ export class LoudnessMeter {
     }
   }
 
-  #filteredEnergy(values: Float64Array, from: number, to: number, channel: number): number {
+  /** True peak of new samples behind the last ones before, so that no position between the two is missed. */
+  #takePeak(joined: Float64Array): void {
     const { channels } = this.#format
-    const [one, two] = this.#filters
-    const [b0, b1, b2] = one.b
-    const [a1, a2] = one.a
-    const [c1, c2] = two.a
-    const at = 4 * channel
-    // Transposed form: two numbers of state per filter, kept in locals through the loop.
-    const state = this.#state
-    let s1 = state[at] as number
-    let s2 = state[at + 1] as number
-    let t1 = state[at + 2] as number
-    let t2 = state[at + 3] as number
-    let sum = 0
-    for (let index = from * channels + channel, end = to * channels; index < end; index += channels) {
-      const x = values[index] as number
-      const y = b0 * x + s1
-      s1 = b1 * x - a1 * y + s2
-      s2 = b2 * x - a2 * y
-      const z = y + t1
-      t1 = -2 * y - c1 * z + t2
-      t2 = y - c2 * z
-      sum += z * z
-    }
-    state[at] = s1
-    state[at + 1] = s2
-    state[at + 2] = t1
-    state[at + 3] = t2
-    return sum
-  }
-
-  /** True peak, including the end of the previous chunk, so that no position between two chunks is missed. */
-  #takePeak(values: Float64Array): void {
-    const { channels } = this.#format
-    const count = this.#tail.length + values.length
-    if (room.joined.length < count) room.joined = new Float64Array(count)
-    const joined = room.joined.subarray(0, count)
-    joined.set(this.#tail)
-    joined.set(values, this.#tail.length)
     const first = PEAK_REACH * channels
-    const last = count - first
-    // A position counts only if a neighbouring sample is loud, which skips most of a file cheaply.
+    const last = joined.length - first
     let peak = this.#peak
     for (let at = first; at < last + channels; at++) {
-      if (Math.abs(joined[at] as number) * 2 < peak) continue
+      // A position counts only if a neighbouring sample is loud, which skips most of a file cheaply.
+      if (isBelow(joined[at] as number, peak / 2)) continue
       const frame = Math.floor(at / channels)
       const channel = at % channels
-      if (at >= first + channels) peak = Math.max(peak, peakAround(joined, frame - 1, channels, channel, peak))
+      // Behind a loud sample, the positions before this one have been examined.
+      if (at >= first + channels && isBelow(joined[at - channels] as number, peak / 2))
+        peak = Math.max(peak, peakAround(joined, frame - 1, channels, channel, peak))
       if (at < last) peak = Math.max(peak, peakAround(joined, frame, channels, channel, peak))
     }
     this.#peak = peak
-    this.#tail = joined.slice(count - this.#tail.length)
   }
+}
+
+function isBelow(value: number, limit: number): boolean {
+  return value < limit && -value < limit
+}
+
+function roomFor(length: number): Float64Array {
+  if (room.length < length) room = new Float64Array(length)
+  return room.subarray(0, length)
 }
 
 function lufs(power: number): number {
