@@ -15,6 +15,7 @@ import { loudnessFields, measureBext } from '../pcm-in-place/bext-loudness.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { PacketSpan } from '../splice/splice-ranges.js'
 import { extractAttached } from './attached-files.js'
+import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { hasIndexFirst } from './index-first.js'
 import { writeQuickTimeLanguages } from './languages.js'
@@ -119,6 +120,7 @@ export async function mux(
     })
     if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
     await writeTrackMarks(plan, partPath)
+    await keepAviClocks(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav')
       await copyWaveChunks(plan.media.path, partPath, await bextFields(plan, partPath, fed[0]?.voice, options.signal))
     await syncFile(partPath)

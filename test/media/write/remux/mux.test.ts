@@ -66,6 +66,20 @@ describe('mux and verify', () => {
     },
   )
 
+  it.each(['aac', 'adpcm_ima_wav', 'libvorbis'])(
+    'keeps the clock of %s that it copies from .avi into .avi',
+    async (codec) => {
+      const path = folder.file(`clock-${codec}.avi`)
+      await ffmpeg(...picture(3), ...tone(3, 44_100, 2), '-c:v', 'mpeg4', '-c:a', codec, path)
+      const { part } = await remux(path, { addTrack: true })
+      const times = async (file: string) => {
+        const { packets } = await ffprobeJson(file, '-select_streams', 'a:0', '-show_entries', 'packet=pts_time')
+        return (packets as { pts_time: string }[]).map(({ pts_time }) => pts_time)
+      }
+      expect(await times(part)).toEqual(await times(path))
+    },
+  )
+
   it.each(process.env.VOXMUX_SOAK ? ['mkv', 'mp4', 'mov'] : ['mkv', 'mov'])(
     'lets what a transport stream began at any time of day begin at zero in .%s',
     async (container) => {

@@ -1,0 +1,67 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import type { StreamInfo } from '../../media-info.js'
+
+/** In the header of a stream: from its scale to its length, and the size of its samples. */
+const CLOCK = { scale: 20, length: 32, end: 36, sampleSize: 44 }
+/** Headers lie at the start of the file, with room for the index of each stream. */
+const MOST_HEADER_BYTES = 4 * 1024 * 1024
+/** Sound of which ffmpeg copies each chunk as one packet. It divides the chunks of other codecs into frames. */
+const WHOLE_CHUNKS = /^(pcm_|adpcm_|wma|vorbis$)/
+/** `WAVE_FORMAT_RAW_AAC1`: a chunk is a packet. Those with other tags hold ADTS or LATM, in frames of their own. */
+const RAW_AAC = '[255][0][0][0]'
+
+/** The facts of a plan that the clocks need. */
+interface AviOutput {
+  readonly media: { readonly path: string; readonly container: string }
+  readonly container: string
+  readonly streams: readonly { readonly fate: string; readonly input: StreamInfo }[]
+}
+
+/** True if a track of an AVI has a clock that its chunks do not tell, and that {@link keepAviClocks} keeps. */
+function hasOwnClock({ kind, codec, codecTag }: StreamInfo): boolean {
+  return kind === 'audio' && (WHOLE_CHUNKS.test(codec ?? '') || (codec === 'aac' && codecTag === RAW_AAC))
+}
+
+/**
+ * Gives the copied sound of an AVI the clock of its original. ffmpeg states another rate for sound that it did not encode
+ * itself, as of AAC, ADPCM and Vorbis.
+ */
+export async function keepAviClocks({ media, container, streams }: AviOutput, partPath: string): Promise<void> {
+  if (container !== 'avi' || media.container !== 'avi') return
+  const written = streams.filter(({ fate }) => fate !== 'dropped')
+  if (!written.some(({ fate, input }) => fate === 'copied' && hasOwnClock(input))) return
+  const source = await open(media.path, 'r')
+  try {
+    const target = await open(partPath, 'r+')
+    try {
+      const [old, made] = [await streamHeaders(source), await streamHeaders(target)]
+      for (const [place, { fate, input }] of written.entries()) {
+        const [from, to] = [old[input.index], made[place]]
+        if (fate !== 'copied' || !hasOwnClock(input) || !from || !to) continue
+        await target.write(from.bytes, CLOCK.scale, CLOCK.end - CLOCK.scale, to.at + CLOCK.scale)
+        await target.write(from.bytes, CLOCK.sampleSize, 4, to.at + CLOCK.sampleSize)
+      }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+/** The `strh` chunks of an AVI, in the order of its streams. */
+async function streamHeaders(file: FileHandle): Promise<readonly { readonly at: number; readonly bytes: Buffer }[]> {
+  const list = await readAt(file, 0, MOST_HEADER_BYTES)
+  const headers: { at: number; bytes: Buffer }[] = []
+  for (let at = 12; at + 8 <= list.length; ) {
+    const [id, size] = [list.toString('latin1', at, at + 4), list.readUInt32LE(at + 4)]
+    const name = id === 'LIST' ? list.toString('latin1', at + 8, at + 12) : ''
+    if (name === 'movi') break
+    const body = at + 8
+    if (id === 'strh' && size > CLOCK.sampleSize) headers.push({ at: body, bytes: list.subarray(body, body + size) })
+    // The lists of all streams, and of each one, are entered.
+    at = name === 'hdrl' || name === 'strl' ? at + 12 : body + size + (size % 2)
+  }
+  return headers
+}
