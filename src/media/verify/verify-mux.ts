@@ -1,11 +1,12 @@
 import { VerificationError, type VoxmuxError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
-import type { MediaInfo } from '../media-info.js'
+import { type MediaInfo, pictureOf } from '../media-info.js'
 import { probe } from '../probe/probe.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import { newStreams, writtenStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { type PacketTimesByIndex, sameTimes } from '../write/remux/packet-times.js'
+import { isBoundToPictures } from '../write/remux/picture-length.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
 import type { SyncPlace } from '../write/remux/sync-reference.js'
 import { matchStreams } from './match-streams.js'
@@ -69,7 +70,7 @@ export async function verifyMux(
   const differences = [
     ...hashDifferences(plan, result.packetHashes, back.packetHashes),
     ...timeDifferences(plan, result.packetTimes, back.packetTimes),
-    ...back.tracks.flatMap((track) => soundDifferences(plan, result, track)),
+    ...back.tracks.flatMap((track) => soundDifferences(plan, result, track, output)),
     ...spliceDifferences(plan, result, back.packetTimes),
   ]
   if (differences.length > 0) throw failed(plan, differences)
@@ -108,7 +109,12 @@ function timeDifferences(plan: MuxPlan, before: PacketTimesByIndex, after: Packe
   })
 }
 
-function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack): readonly string[] {
+function soundDifferences(
+  plan: MuxPlan,
+  result: MuxResult,
+  track: TrackReadBack,
+  output: MediaInfo,
+): readonly string[] {
   const voice = result.voices.find(({ audioIndex }) => audioIndex === track.audioIndex)
   const stream = newStreams(plan).find(({ input }) => input.audioIndex === track.audioIndex)
   if (!voice || !stream) return []
@@ -116,11 +122,14 @@ function soundDifferences(plan: MuxPlan, result: MuxResult, track: TrackReadBack
   // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
   const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
   // Every packet of a spliced track keeps its time. Damaged ones of the input may end its sound early, as before.
-  const lengths = voice.splice?.kind !== 'spliced' && Math.abs(track.sampleCount - voice.sampleCount) > tolerance
+  const isBound = plan.writing.kind === 'remux' && isBoundToPictures(plan.profile, plan.media)
+  const pictureSec = isBound ? pictureOf(output)?.durationSec : undefined
+  const wanted = pictureSec == null ? voice.sampleCount : Math.round(pictureSec * rate)
+  const lengths = voice.splice?.kind !== 'spliced' && Math.abs(track.sampleCount - wanted) > tolerance
   const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
   const name = `audio track ${track.audioIndex}`
   return [
-    ...(lengths ? [`the length of ${name} (${track.sampleCount} instead of ${voice.sampleCount} samples)`] : []),
+    ...(lengths ? [`the length of ${name} (${track.sampleCount} instead of ${wanted} samples)`] : []),
     ...late.map(({ at, offsetSamples }) => `the timing of ${name} (${offsetSamples} samples off at its ${at})`),
     ...track.unlike.map((sample) => `the audio of ${name} at ${formatTime(sample / rate)}, in a changed part`),
     ...track.lost.map((at) => `the audio of ${name} at its ${at}`),

@@ -5,6 +5,7 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
+import { cutSoundLosses, isBoundToPictures } from './picture-length.js'
 import {
   CLEAR_DIALOGUE,
   isNewStream,
@@ -65,6 +66,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   const streams = planStreams(media, container, profile, options)
   requirePicture(media, container, streams)
   const old = streams.flatMap(({ fate, input }) => (fate === 'dropped' || fate === 'added' ? [] : [input]))
+  const voices = streams.filter(isNewStream).map(({ input }) => input)
   const losses: MuxLoss[] = [
     ...streams.flatMap((stream) =>
       stream.fate === 'dropped' && stream.isLoss
@@ -77,6 +79,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
         : [],
     ),
     ...streamLosses(old, container),
+    ...(isBoundToPictures(profile, media) ? cutSoundLosses(voices, media, container) : []),
     ...fileLosses(media, container, profile),
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }

@@ -22,6 +22,7 @@ import { writeQuickTimeLanguages } from './languages.js'
 import { type MuxInput, type MuxSetting, muxCommand, newStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
+import { boundVoice, isBoundToPictures } from './picture-length.js'
 import type { NewStream } from './plan-streams.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
 import type { SyncSample } from './sync-reference.js'
@@ -147,12 +148,14 @@ export async function mux(
 
 /** Wraps the voice of a track to count it and to keep samples for the sync check. */
 export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<number, PcmStream>) {
-  const voice = voices.get(stream.input.audioIndex)
-  if (!voice) {
+  const given = voices.get(stream.input.audioIndex)
+  if (!given) {
     throw new UsageError('ERR_VOICE_MISSING', `No new voice was given for audio track ${stream.input.audioIndex}.`, {
       input: plan.media.path,
     })
   }
+  const isBound = plan.writing.kind === 'remux' && isBoundToPictures(plan.profile, plan.media)
+  const voice = isBound ? boundVoice(given, plan.media) : given
   const { durationSec, startSec } = plan.media
   // Matroska counts its duration from zero, even if the first packet is later.
   const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
@@ -190,8 +193,9 @@ async function voiceTiming(
   return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
 }
 
-/** False for a file of sound made of a film: it has no start time, so the silence before late sound is written. */
+/** False if the output has no start time: a file of sound made of a film, or MXF. The silence before late sound is written. */
 function startsAnywhere({ media, container, profile }: MuxPlan): boolean {
+  if (isBoundToPictures(profile, media)) return false
   return media.container === container || !(profile.soundOnly || profile.muxer === 'ogg')
 }
 

@@ -1,5 +1,6 @@
 import type { MediaInfo, OtherStreamInfo, StreamInfo, VideoStreamInfo } from '../../media-info.js'
 import { type ContainerProfile, carriesAudio } from '../container-profile.js'
+import { fitsPictures, isBoundToPictures } from './picture-length.js'
 
 /** Way of a stream that is not replaced into the target. */
 export type StreamPassage =
@@ -22,6 +23,8 @@ export function streamPassage(
     case 'video':
       return videoPassage(stream, media, container, profile)
     case 'audio':
+      if (isBoundToPictures(profile, media) && !fitsPictures(stream, media))
+        return drop(`sound in .${container} begins and ends with the pictures`)
       // A codec from the same kind of container fits, even if the table lacks it.
       return media.container === container || (stream.codec !== null && carriesAudio(profile, stream.codec))
         ? COPY

@@ -80,6 +80,19 @@ describe('mux and verify', () => {
     },
   )
 
+  it.each([
+    ['shorter than', 2.51, []],
+    ['longer than', 3.51, ['the last 0.510 s of audio stream 1']],
+  ])('gives an .mxf sound as long as its pictures if it was %s them', async (_name, soundSec, lost) => {
+    const path = folder.file(`bound-${soundSec}.mov`)
+    const streams = ['-map', '0:v', '-map', '1:a', '-map', '1:a']
+    await ffmpeg(...picture(3), ...tone(soundSec), ...streams, '-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', path)
+    const { part, plan } = await remux(path, { container: 'mxf' })
+    const cut = plan.losses.filter(({ reason }) => reason.includes('pictures')).map(({ what }) => what)
+    expect(cut).toEqual(['audio stream 2 (pcm_s16le)', ...lost])
+    expect((await probe(part)).streams.map(({ durationSec }) => durationSec)).toEqual([3, 3])
+  })
+
   it.each(process.env.VOXMUX_SOAK ? ['mkv', 'mp4', 'mov'] : ['mkv', 'mov'])(
     'lets what a transport stream began at any time of day begin at zero in .%s',
     async (container) => {
