@@ -3,7 +3,6 @@
  * ({@link MediaInfo.startSec}) at the track's own sample rate; ranges are half open: `[startSample, endSample)`.
  */
 
-import type { Loudness } from './pcm/loudness-meter.js'
 import type { PcmFile } from './pcm/pcm-file.js'
 
 export interface SampleRange {
@@ -54,8 +53,6 @@ export interface VoiceCut {
   readonly voiceHash: string
   /** Its samples, beside its file. */
   readonly pcm: PcmFile
-  /** Measured while it was cut; null where several voices were cut at once. */
-  readonly loudness: Loudness | null
 }
 
 /** Sound of a cut, from any source, to measure against regenerated audio. */

@@ -140,7 +140,7 @@ async function cutOf({ name, noisy }: Pair, folder: string): Promise<VoiceCut> {
   return {
     request: { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: path },
     ...{ path, format: 'flac', sampleRate: stream.sampleRate, channels: 1, channelLayout: 'mono' },
-    ...{ range, sampleCount, sizeBytes: media.sizeBytes, voiceHash: '', loudness: null, pcm },
+    ...{ range, sampleCount, sizeBytes: media.sizeBytes, voiceHash: '', pcm },
   }
 }
 

@@ -57,21 +57,17 @@ export function cutReadings(cuts: readonly PlannedCut[]): readonly (readonly Pla
 }
 
 /**
- * One command that reads the input once and writes every cut, as a voice file and as raw samples. A single cut also goes
- * to stdout, so that it is measured without a second pass. The cuts are those of one of {@link cutReadings}.
+ * One command that reads the input once and writes every cut, as a voice file and as raw samples. The cuts are those of
+ * one of {@link cutReadings}.
  */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
-  const isHeard = cuts.length === 1
-  const splits = cuts.map((_, place) =>
-    isHeard ? '[cut0]asplit=3[voice0][raw0][heard]' : `[cut${place}]asplit=2[voice${place}][raw${place}]`,
-  )
+  const splits = cuts.map((_, place) => `[cut${place}]asplit=2[voice${place}][raw${place}]`)
   return {
     inputs: [clockedInput(media, cuts[0] && clockOf(media, cuts[0]))],
     filterComplex: [graphOf(media, cuts), ...splits].join(';'),
     outputs: cuts.flatMap((cut, place) => [
       { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },
-      rawOutput(cut, `[raw${place}]`, fileUrl(cut.pcmPath)),
-      ...(isHeard ? [rawOutput(cut, '[heard]', 'pipe:1')] : []),
+      rawOutput(cut, `[raw${place}]`),
     ]),
   }
 }
@@ -80,9 +76,12 @@ function clockOf({ startSec }: MediaInfo, { stream, request }: PlannedCut): File
   return { startSec, sampleRate: stream.sampleRate, fromSample: request.readFromSample }
 }
 
-function rawOutput(cut: PlannedCut, label: string, url: string): FfmpegOutput {
+function rawOutput(cut: PlannedCut, label: string): FfmpegOutput {
   const { sample } = decodedFormat(cut)
-  return { url, options: ['-map', label, '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)] }
+  return {
+    url: fileUrl(cut.pcmPath),
+    options: ['-map', label, '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)],
+  }
 }
 
 /** The format of a cut's samples on the way into its file. */

@@ -5,20 +5,10 @@ import { pipeline } from 'node:stream/promises'
 import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
-import {
-  type FfmpegCommand,
-  type FfmpegRunOptions,
-  runFfmpeg,
-  type SideReading,
-  streamFfmpeg,
-} from '../ffmpeg/ffmpeg.js'
+import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockedInput } from '../pcm/file-clock.js'
-import { measureLoudness } from '../pcm/loudness.js'
-import type { Loudness } from '../pcm/loudness-meter.js'
-import { frameBytes } from '../pcm/pcm.js'
-import { wholeFrames } from '../pcm/pcm-streams.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { cutCommand, cutReadings, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
@@ -48,11 +38,11 @@ export async function cutVoice(
   const { controller, release } = linkedAbort(options.signal)
   const { signal } = controller
   try {
-    const [loudness] = await Promise.all([
+    await Promise.all([
       writeCuts(media, cuts, { ...options, signal }),
       readsWhole(cuts) ? undefined : readBeside(media, { ...options, signal }),
     ])
-    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, loudness, signal)))
+    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, signal)))
   } catch (error) {
     controller.abort(error)
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
@@ -71,16 +61,16 @@ async function isOfFile(error: unknown, { path }: MediaInfo, signal: AbortSignal
   return `${error.cause}`.includes(`${path}: Input/output error`) && isReadable(path, signal)
 }
 
-/** Writes the cuts, one reading after another. The loudness is that of a single cut, measured on the way. */
-async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<Loudness | null> {
-  let loudness: Loudness | null = null
+/** Writes the cuts, one reading after another. */
+async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<void> {
   for (const own of cutReadings(cuts)) {
-    const run = readingOf(media, own, readsWhole(own) ? options : { ...options, beside: null })
-    const [only] = own
-    if (only && own.length === 1) loudness = await writeAndHear(only, run)
-    else await runFfmpeg(run.command, run.options)
+    const { command, options: reading } = readingOf(
+      media,
+      own,
+      readsWhole(own) ? options : { ...options, beside: null },
+    )
+    await runFfmpeg(command, reading)
   }
-  return cuts.length === 1 ? loudness : null
 }
 
 /** True if one of the readings begins at the start of the file, so that other outputs can share it. */
@@ -114,25 +104,7 @@ function readingOf(media: MediaInfo, cuts: readonly PlannedCut[], { beside, ...o
   }
 }
 
-/** Writes a cut and measures it on the way. Decoding leaves one core idle; the encoder of the mux later leaves none. */
-async function writeAndHear(cut: PlannedCut, { command, options }: Reading): Promise<Loudness> {
-  const { stdout, done } = streamFfmpeg(command, options)
-  const format = decodedFormat(cut)
-  const loudness = await measureLoudness({
-    format,
-    sampleCount: null,
-    chunks: () => wholeFrames(stdout, frameBytes(format)),
-  })
-  await done
-  return loudness
-}
-
-async function finishedCut(
-  media: MediaInfo,
-  cut: PlannedCut,
-  loudness: Loudness | null,
-  signal: AbortSignal | undefined,
-): Promise<VoiceCut> {
+async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSignal | undefined): Promise<VoiceCut> {
   const file = await open(cut.path, 'r')
   try {
     const { size } = await file.stat()
@@ -158,7 +130,6 @@ async function finishedCut(
       pcm: { path: cut.pcmPath, format: decodedFormat(cut), sampleCount },
       sizeBytes: size,
       voiceHash: await sha256Of(cut.path, signal),
-      loudness,
     }
   } finally {
     await file.close()

@@ -1,8 +1,9 @@
-import { PassThrough, type Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import fluent from 'fluent-ffmpeg'
 import type { VoxmuxError } from '../../core/errors.js'
 import { findFfmpeg } from './binaries.js'
 import { type ChildEnd, type RunningChild, startChild } from './child-process.js'
+import { feedStdin } from './feed-stdin.js'
 import { ffmpegFailure } from './ffmpeg-failure.js'
 
 const EMPTY_RING: TextRing = { get: () => '' }
@@ -12,8 +13,8 @@ const PROGRESS_LINE =
   /^(frame|fps|stream_\d+_\d+_\w+|bitrate|total_size|out_time_us|out_time_ms|out_time|dup_frames|drop_frames|speed|progress)=\s*(\S*)\s*$/
 
 export interface FfmpegInput {
-  /** `file:<path>` (see `fileUrl`), a filter source with `-f lavfi`, or a stream for stdin (one at most). */
-  readonly url: string | Readable
+  /** `file:<path>` (see `fileUrl`), a filter source with `-f lavfi`, or the source of stdin (one at most). */
+  readonly url: string | AsyncIterable<Buffer>
   /** Options before `-i`, passed unchanged. */
   readonly options: readonly string[]
 }
@@ -134,26 +135,26 @@ async function execute(
 ): Promise<FfmpegResult> {
   const source = command.inputs.map(({ url }) => url).find((url) => typeof url !== 'string')
   // An error before ffmpeg starts would end the process, because nothing listens for it yet.
-  source?.on('error', () => {})
+  if (source instanceof Readable) source.on('error', () => {})
   try {
     const binary = await findFfmpeg()
-    if (source?.errored) throw source.errored
-    return await runFluent(buildFluent(command), binary.path, options, onStarted)
+    return await runFluent(buildFluent(command), binary.path, { ...options, source }, onStarted)
   } finally {
-    source?.destroy()
+    if (source instanceof Readable) source.destroy()
   }
 }
 
 function runFluent(
   command: fluent.FfmpegCommand,
   path: string,
-  options: FfmpegRunOptions,
+  { source, ...options }: FfmpegRunOptions & { readonly source: AsyncIterable<Buffer> | undefined },
   onStarted: (child: RunningChild) => void,
 ): Promise<FfmpegResult> {
   return new Promise((resolve, reject) => {
     let result: FfmpegResult | undefined
-    let child: RunningChild | undefined
+    let fault: { readonly of: unknown } | undefined
     internals(command)._spawnFfmpeg = (args, _options, started, ended) => {
+      let child: RunningChild
       try {
         child = startChild({
           path,
@@ -171,6 +172,13 @@ function runFluent(
       }
       started(child.process)
       onStarted(child)
+      const { stdin } = child.process
+      if (source && stdin) {
+        feedStdin(stdin, source).catch((thrown: unknown) => {
+          fault = { of: thrown }
+          endUnfed(child)
+        })
+      }
       child.ended.then(
         (end) => {
           result = { args, stderrTail: end.stderrTail, stderrLines: end.stderrTail.split('\n') }
@@ -179,21 +187,17 @@ function runFluent(
         (error: Error) => ended(error, EMPTY_RING, EMPTY_RING),
       )
     }
-    command.once('end', () => result && resolve(result))
-    command.once('error', (error: Error & { inputStreamError?: Error }) => {
-      const { inputStreamError: fault } = error
-      if (fault && child) endUnfed(child).then(() => reject(fault))
-      else reject(fault ?? error)
-    })
+    command.once('end', () => (fault ? reject(fault.of) : result && resolve(result)))
+    // ffmpeg only reports that its input ended early; the fault of the source is the cause.
+    command.once('error', (error: Error) => reject(fault ? fault.of : error))
     command.run()
   })
 }
 
 /** Ends a child whose input broke off: its reading resumes after SIGTERM, so it would wait for more without an end. */
-async function endUnfed({ process, ended, stop }: RunningChild): Promise<void> {
+function endUnfed({ process, stop }: RunningChild): void {
   process.stdin?.destroy()
   stop()
-  await ended.catch(() => {})
 }
 
 function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
@@ -213,7 +217,7 @@ function takeLine(line: string, options: FfmpegRunOptions): boolean {
 function buildFluent({ globalOptions = [], inputs, filterComplex, outputs }: FfmpegCommand): fluent.FfmpegCommand {
   const command = fluent()
   for (const input of inputs) {
-    command.input(input.url)
+    command.input(typeof input.url === 'string' ? input.url : 'pipe:0')
     if (input.options.length > 0) command.inputOptions(...input.options)
   }
   internals(command)._checkCapabilities = (done) => done(null)

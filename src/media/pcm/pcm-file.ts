@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
-import { frameBytes, type PcmFormat, type PcmStream, type SampleType } from './pcm.js'
+import { frameBytes, type PcmFormat, type PcmStream, type SampleType, sampleBytes } from './pcm.js'
 import { readSamples, writeSamples } from './pcm-samples.js'
 
 /** A file that holds raw PCM and nothing else. */
@@ -16,10 +16,10 @@ export interface ReadPcmFileOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Bytes of one read: few calls, and little garbage that waits for the collector. */
+/** Bytes of one read: few calls, and no more than a processor's cache holds. */
 const READ_BYTES = 1 << 18
 
-/** The samples of a file. Each reading opens it again. */
+/** The samples of a file. Each reading opens it again, and all of its chunks share one buffer. */
 export function readPcmFile(file: PcmFile, { sample, signal }: ReadPcmFileOptions = {}): PcmStream {
   const own = file.format.sample
   const wanted = sample ?? own
@@ -27,23 +27,49 @@ export function readPcmFile(file: PcmFile, { sample, signal }: ReadPcmFileOption
     format: { ...file.format, sample: wanted },
     sampleCount: file.sampleCount,
     async *chunks() {
-      for await (const chunk of chunksOf(file, signal)) {
-        yield wanted === own ? chunk : writeSamples(readSamples(chunk, own), wanted)
-      }
+      const chunks = chunksOf(file, signal)
+      yield* wanted === own ? chunks : converted(chunks, own, wanted)
     },
   }
 }
 
 async function* chunksOf({ path, format, sampleCount }: PcmFile, signal: AbortSignal | undefined) {
   const frame = frameBytes(format)
-  const most = Math.floor(READ_BYTES / frame) * frame
+  const end = sampleCount * frame
+  const room = Buffer.allocUnsafeSlow(Math.min(Math.floor(READ_BYTES / frame) * frame, end))
   const file = await open(path, 'r')
   try {
-    for (let at = 0, end = sampleCount * frame; at < end; ) {
+    for (let at = 0; at < end; at += room.length) {
       throwIfAborted(signal)
-      const bytes = await readFully(file, Buffer.allocUnsafeSlow(Math.min(most, end - at)), at)
-      yield bytes
-      at += bytes.length
+      yield await readFully(file, room.subarray(0, end - at), at)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function* converted(chunks: AsyncIterable<Buffer>, own: SampleType, wanted: SampleType) {
+  let values: Float64Array = new Float64Array(0)
+  let bytes = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    const read = readSamples(chunk, own, values)
+    const length = read.length * sampleBytes(wanted)
+    if (bytes.length < length) [values, bytes] = [read, Buffer.allocUnsafeSlow(length)]
+    yield writeSamples(read, wanted, bytes.subarray(0, length))
+  }
+}
+
+/** Writes chunks into a new file that only this user can read, each before the next one is requested. */
+export async function writeChunks(
+  chunks: AsyncIterable<Buffer>,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of chunks) {
+      throwIfAborted(signal)
+      await file.appendFile(chunk)
     }
   } finally {
     await file.close()

@@ -4,8 +4,10 @@ import { frameBytes, type PcmStream } from './pcm.js'
 export class PcmReader {
   readonly #frame: number
   readonly #source: AsyncIterator<Buffer>
-  #held: Buffer[] = []
-  #heldBytes = 0
+  /** The part of the current chunk that was not read yet. */
+  #left: Buffer = Buffer.alloc(0)
+  /** Holds an amount that no chunk has whole. Reused. */
+  #room: Buffer = Buffer.alloc(0)
   #ended = false
 
   constructor(stream: PcmStream) {
@@ -13,52 +15,48 @@ export class PcmReader {
     this.#source = stream.chunks()[Symbol.asyncIterator]()
   }
 
-  /** The next `frames` samples; fewer only at the end of the stream, none after it. */
+  /** The next `frames` samples, valid until the next call; fewer only at the end of the stream, none after it. */
   async read(frames: number): Promise<Buffer> {
     const wanted = frames * this.#frame
-    while (this.#heldBytes < wanted && !this.#ended) {
-      const next = await this.#source.next()
-      if (next.done) this.#ended = true
-      else {
-        this.#held.push(next.value)
-        this.#heldBytes += next.value.length
-      }
+    await this.#next()
+    if (this.#left.length >= wanted || this.#ended) return this.#take(wanted)
+    if (this.#room.length < wanted) this.#room = Buffer.allocUnsafeSlow(wanted)
+    let filled = 0
+    while (filled < wanted && this.#left.length > 0) {
+      filled += this.#take(wanted - filled).copy(this.#room, filled)
+      if (filled < wanted) await this.#next()
     }
-    return this.#take(Math.min(wanted, this.#heldBytes))
+    return this.#room.subarray(0, filled)
   }
 
-  /** Skips the next `frames` samples without holding them. */
+  /** Skips the next `frames` samples. */
   async skip(frames: number): Promise<void> {
-    for (let left = frames; left > 0; ) {
-      const skipped = (await this.read(Math.min(left, 65_536))).length / this.#frame
-      if (skipped === 0) return
-      left -= skipped
+    for (let left = frames * this.#frame; left > 0; left -= this.#take(left).length) {
+      await this.#next()
+      if (this.#left.length === 0) return
     }
   }
 
   /** Ends the source. */
   async close(): Promise<void> {
     this.#ended = true
-    this.#held = []
-    this.#heldBytes = 0
+    this.#left = Buffer.alloc(0)
     await this.#source.return?.()
   }
 
+  /** Takes up to so many bytes of the current chunk. */
   #take(bytes: number): Buffer {
-    const parts: Buffer[] = []
-    let left = bytes
-    while (left > 0) {
-      const head = this.#held.shift() as Buffer
-      if (head.length > left) {
-        parts.push(head.subarray(0, left))
-        this.#held.unshift(head.subarray(left))
-        left = 0
-      } else {
-        parts.push(head)
-        left -= head.length
-      }
+    const taken = this.#left.subarray(0, bytes)
+    this.#left = this.#left.subarray(taken.length)
+    return taken
+  }
+
+  /** Gets another chunk if nothing is left of the current one. */
+  async #next(): Promise<void> {
+    while (this.#left.length === 0 && !this.#ended) {
+      const next = await this.#source.next()
+      if (next.done) this.#ended = true
+      else this.#left = next.value
     }
-    this.#heldBytes -= bytes
-    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
   }
 }

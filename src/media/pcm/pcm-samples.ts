@@ -15,12 +15,15 @@ export function readSamples(bytes: Buffer, sample: SampleType, out?: Float64Arra
 }
 
 /**
- * The inverse of {@link readSamples}. Rounds integers half to even and clips at full scale. It adds no dither: the
+ * The inverse of {@link readSamples}, into new bytes or given ones of their length. Rounds integers half to even and clips at full scale. It adds no dither: the
  * values were integers of this width, changed by a few dB at most. Their own noise dithers them, and an unchanged value
  * must return unchanged.
  */
-export function writeSamples(values: Float64Array, sample: SampleType): Buffer {
-  const bytes = Buffer.alloc(values.length * sampleBytes(sample))
+export function writeSamples(
+  values: Float64Array,
+  sample: SampleType,
+  bytes: Buffer = Buffer.alloc(values.length * sampleBytes(sample)),
+): Buffer {
   const target = valuesOf(bytes, sample)
   const scale = fullScaleOf(sample)
   if (scale === 1) target.set(values)

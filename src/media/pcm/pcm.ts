@@ -18,8 +18,9 @@ export interface PcmStream {
   /** Number of samples in all {@link chunks}; null if it is unknown before the end. */
   readonly sampleCount: number | null
   /**
-   * The samples from the first one, in chunks of whole frames. Nothing is read ahead beyond a pipe's buffer. Each call
-   * reads again from the start. Leaving the loop early ends the source.
+   * The samples from the first one, in chunks of whole frames. A chunk is valid until the next one is requested: copy
+   * what is kept. Nothing is read ahead beyond a pipe's buffer. Each call reads again from the start. Leaving the loop
+   * early ends the source.
    */
   chunks(): AsyncIterable<Buffer>
   /** The parts that differ from a decoded track, with sound around them, if these can be read without the rest. */

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmFormat, type PcmStream, rawFormatName } from './pcm.js'
 import { wholeFrames } from './pcm-streams.js'
@@ -24,14 +23,13 @@ async function* resampledChunks(
   format: PcmFormat,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
-  const failures: unknown[] = []
   const raw = ['-f', rawFormatName(stream.format.sample)]
   const layout = ['-ac', String(format.channels)]
   const { stdout } = streamFfmpeg(
     {
       inputs: [
         {
-          url: Readable.from(noting(stream.chunks(), failures), { objectMode: false }),
+          url: stream.chunks(),
           options: [...raw, '-ar', String(stream.format.sampleRate), ...layout],
         },
       ],
@@ -41,19 +39,5 @@ async function* resampledChunks(
     },
     { signal },
   )
-  try {
-    yield* wholeFrames(stdout, frameBytes(format))
-  } catch (error) {
-    // ffmpeg only reports that its input ended early; this is the cause.
-    throw failures[0] ?? error
-  }
-}
-
-async function* noting(chunks: AsyncIterable<Buffer>, failures: unknown[]): AsyncGenerator<Buffer> {
-  try {
-    yield* chunks
-  } catch (error) {
-    failures.push(error)
-    throw error
-  }
+  yield* wholeFrames(stdout, frameBytes(format))
 }

@@ -1,8 +1,7 @@
-import { createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { type FfmpegCommand, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmStream, pcmCodecName } from '../pcm/pcm.js'
+import { writeChunks } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { layoutFilters, rawInputOptions } from '../pcm/raw-input.js'
 import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
@@ -12,7 +11,7 @@ import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './
 import { levelFilters } from './encode/encoder-level.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
-import { VoiceFeed } from './remux/voice-feed.js'
+import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
 /** Command that encodes raw audio into a side file. */
@@ -105,13 +104,12 @@ export async function encodeDonor(
   const { skipSamples, sampleCount } = donor
   if (isInTurns(encoding, donor, stream)) return encodeFrames(stream, encoding, donor, path, signal)
   const voice = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
-  const source = VoiceFeed.readableOf(voice)
   if (encoding.codec === pcmCodecName(stream.format.sample) && isRaw(donor, encoding)) {
     // The samples already have the format of the file.
-    await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal })
+    await writeChunks(voice.chunks(), path, signal)
     return []
   }
-  const { args } = await runFfmpeg(donorCommand(source, stream, encoding, donor, path), { signal })
+  const { args } = await runFfmpeg(donorCommand(voice.chunks(), stream, encoding, donor, path), { signal })
   return [args]
 }
 

@@ -68,9 +68,6 @@ export async function assembleTrack(
   const levelled = meteredPcm(
     await toTarget(spliced, options.recipe.loudness, isLossy(mux, track) ? options.reserveDb : 0),
   )
-  // Runs beside the encoder, which limits the mux. A fault shows in the receipt.
-  const sent = pieces[0]?.sentLoudness()
-  sent?.catch(() => {})
   return {
     audioIndex: track.stream.audioIndex,
     stream: { ...levelled.stream, sections },
@@ -80,7 +77,7 @@ export async function assembleTrack(
       const { before: partBefore, after: partAfter } = meters
       if (after === null && partAfter.loudness !== null)
         return { before: partBefore.loudness ?? UNKNOWN, after: partAfter.loudness, of: 'parts' }
-      return { before: original.loudness() ?? (await sent) ?? UNKNOWN, after: after ?? UNKNOWN }
+      return { before: original.loudness() ?? (await pieces[0]?.sentLoudness) ?? UNKNOWN, after: after ?? UNKNOWN }
     },
   }
 }

@@ -21,8 +21,8 @@ export interface ObtainedPiece {
   readonly chunks: readonly ObtainedChunk[]
   /** Joins between the chunks, in samples of the track. */
   readonly joins: readonly number[]
-  /** Measures the sent voice if it is the whole track; otherwise null. */
-  readonly sentLoudness: () => Promise<Loudness | null>
+  /** That of the sent voice if it is the whole track; otherwise null. */
+  readonly sentLoudness: Promise<Loudness | null>
 }
 
 /** A piece that was not sent, with the reason. */
@@ -82,7 +82,9 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
       sent.map(async ({ plan, range, cuts, joins, loudness }): Promise<ObtainedPiece> => {
         const isOneOfSeveral = cuts.length > 1 || plan.whenSilent === 'leave'
         const onVoiceless = isOneOfSeveral ? (error: VoxmuxError) => void voiceless.push(error) : null
-        const sentLoudness = () => wholeTrackLoudness(plan, cuts[0], loudness, options.signal)
+        // While the service works: the encoder of the mux leaves no time later. A fault shows in the receipt.
+        const sentLoudness = wholeTrackLoudness(plan, cuts[0], loudness, own.signal)
+        sentLoudness.catch(() => {})
         const chunks = await Promise.all(
           cuts.map((cut) =>
             queue.add(() =>
@@ -160,5 +162,5 @@ async function wholeTrackLoudness(
   signal: AbortSignal,
 ): Promise<Loudness | null> {
   if (cut === undefined || channels.kind === 'one' || startSample !== 0 || endSample !== null) return null
-  return known ?? cut.loudness ?? measureLoudness(readPcmFile(cut.pcm, { signal }))
+  return known ?? measureLoudness(readPcmFile(cut.pcm, { signal }))
 }

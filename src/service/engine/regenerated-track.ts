@@ -62,7 +62,7 @@ function readOnce(stream: PcmStream): { readonly source: PcmStream; readonly flo
       sampleCount: stream.sampleCount,
       async *chunks() {
         for await (const chunk of stream.chunks()) {
-          kept.push(chunk)
+          kept.push(Buffer.from(chunk))
           yield writeSamples(readSamples(chunk, format.sample), 'f32')
         }
       },

@@ -1,7 +1,7 @@
 import { frameBytes, type PcmFormat, type PcmStream } from '../../../src/media/pcm/pcm.js'
 import { CHUNK_FRAMES } from '../../../src/media/pcm/pcm-streams.js'
 
-/** A stream of samples that are already in memory. */
+/** A stream of samples that are already in memory. As with a file, the next chunk overwrites the last one. */
 export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CHUNK_FRAMES): PcmStream {
   const frame = frameBytes(format)
   const sampleCount = Math.floor(bytes.length / frame)
@@ -9,8 +9,10 @@ export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CH
     format,
     sampleCount,
     async *chunks() {
+      const room = Buffer.alloc(Math.min(chunkFrames, sampleCount) * frame)
       for (let at = 0; at < sampleCount; at += chunkFrames) {
-        yield bytes.subarray(at * frame, Math.min(at + chunkFrames, sampleCount) * frame)
+        const length = bytes.copy(room, 0, at * frame, Math.min(at + chunkFrames, sampleCount) * frame)
+        yield room.subarray(0, length)
       }
     },
   }
@@ -19,6 +21,6 @@ export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CH
 /** Collects a stream in memory. */
 export async function collectPcm(stream: PcmStream): Promise<Buffer> {
   const parts: Buffer[] = []
-  for await (const chunk of stream.chunks()) parts.push(chunk)
+  for await (const chunk of stream.chunks()) parts.push(Buffer.from(chunk))
   return Buffer.concat(parts)
 }

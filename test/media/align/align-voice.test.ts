@@ -35,7 +35,7 @@ describe('alignVoice', () => {
     return {
       request: { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: path },
       ...{ path, format: 'flac', sampleRate: RATE, channels, channelLayout: channels === 1 ? 'mono' : 'stereo' },
-      ...{ range, sampleCount, pcm, sizeBytes: 1, voiceHash: '', loudness: null },
+      ...{ range, sampleCount, pcm, sizeBytes: 1, voiceHash: '' },
     }
   }
 

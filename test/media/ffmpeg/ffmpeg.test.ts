@@ -99,6 +99,20 @@ describe('ffmpeg', () => {
     expect(await children()).toBe('')
   })
 
+  it('asks for no bytes before it has written the last ones', async () => {
+    const room = Buffer.alloc(300_000)
+    const source = async function* () {
+      for (let value = 1; value <= 20; value++) yield room.fill(value)
+    }
+    const path = folder.file('one buffer.raw')
+    await runFfmpeg({
+      inputs: [{ url: source(), options: RAW }],
+      outputs: [{ url: path, options: ['-c', 'copy', '-f', 's16le'] }],
+    })
+    const wanted = Buffer.concat(Array.from({ length: 20 }, (_, place) => Buffer.alloc(300_000, place + 1)))
+    expect((await readFile(path)).equals(wanted)).toBe(true)
+  })
+
   it('hands on the error of a stream that broke before ffmpeg started', async () => {
     const source = new Readable({ read() {} })
     source.destroy(new Error('the source broke early'))

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PcmFile, readPcmFile, readPcmParts } from '../../../src/media/pcm/pcm-file.js'
+import { type PcmFile, readPcmFile, readPcmParts, writeChunks } from '../../../src/media/pcm/pcm-file.js'
+import { PcmReader } from '../../../src/media/pcm/pcm-reader.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 
@@ -29,6 +30,25 @@ it('gives every sample of a file, in its own type or in another and back', async
   await writeFile(floats, await collectPcm(readPcmFile(file, { sample: 'f32' })))
   const back = readPcmFile({ ...file, path: floats, format: { ...file.format, sample: 'f32' } }, { sample: 's16' })
   expect((await collectPcm(back)).equals(bytes)).toBe(true)
+})
+
+it('gives amounts that end anywhere, and takes up the rest after samples that were skipped', async () => {
+  const bytes = await readFile(file.path)
+  const reader = new PcmReader(readPcmFile(file))
+  const parts: Buffer[] = []
+  for (const amount of [1, 65_535, 3, 2000]) parts.push(Buffer.from(await reader.read(amount)))
+  await reader.skip(1500)
+  for (const amount of [70_000, 1]) parts.push(Buffer.from(await reader.read(amount)))
+  expect(parts.map((part) => part.length / 4)).toEqual([1, 65_535, 3, 2000, SAMPLES - 69_039, 0])
+  const wanted = Buffer.concat([bytes.subarray(0, 4 * 67_539), bytes.subarray(4 * 69_039)])
+  expect(Buffer.concat(parts).equals(wanted)).toBe(true)
+})
+
+it('writes what it reads, and no file twice', async () => {
+  const copy = folder.file('copy')
+  await writeChunks(readPcmFile(file).chunks(), copy, undefined)
+  expect((await readFile(copy)).equals(await readFile(file.path))).toBe(true)
+  await expect(writeChunks(readPcmFile(file).chunks(), copy, undefined)).rejects.toThrow('EEXIST')
 })
 
 it('gives parts of exactly their length, with silence outside of the file', async () => {

@@ -1,24 +1,23 @@
-import { Readable } from 'node:stream'
 import { JobFailedError } from '../../../core/errors.js'
 import { streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { AAC_FRAME_SAMPLES, adtsFrames } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
 import { TURN_FRAMES, turnsCommand } from './encoder-turns.js'
+import { SampleRing } from './sample-ring.js'
 
 /** An AAC encoder in its own process. Keeps the encoded frames until they are taken. */
 export class EncoderLane {
   /** Resolves when the encoder has ended; rejects with its error. */
   readonly ended: Promise<void>
-  readonly #input: ByteQueue
+  readonly #input: SampleRing
   readonly #frames: Buffer[] = []
   #isEnded = false
 
   constructor(format: PcmFormat, encoding: AudioEncoding, signal: AbortSignal) {
-    // The queue holds one turn: this encoder works on it while the other one is fed.
-    this.#input = new ByteQueue(TURN_FRAMES * AAC_FRAME_SAMPLES * frameBytes(format))
-    const source = Readable.from(this.#input, { objectMode: false, highWaterMark: 1 << 16 })
-    const { stdout } = streamFfmpeg(turnsCommand(source, format, encoding), { signal })
+    // It holds one turn: this encoder works on it while the other one is fed.
+    this.#input = new SampleRing(TURN_FRAMES * AAC_FRAME_SAMPLES * frameBytes(format))
+    const { stdout } = streamFfmpeg(turnsCommand(this.#input, format, encoding), { signal })
     this.ended = this.#collect(stdout)
     this.ended.catch(() => {})
   }
@@ -32,7 +31,7 @@ export class EncoderLane {
     return this.#frames.splice(0, count)
   }
 
-  /** Feeds samples and waits while the queue is full. @throws the error of the encoder */
+  /** Feeds samples and waits for room. @throws the error of the encoder */
   async write(bytes: Buffer): Promise<void> {
     await this.#input.push(bytes)
     if (!this.#isEnded) return
@@ -52,52 +51,5 @@ export class EncoderLane {
       // Wakes a writer that waits for a process that has ended.
       this.#input.end()
     }
-  }
-}
-
-/** Queue of bytes: the writer waits while it is full, the reader while it is empty. */
-class ByteQueue implements AsyncIterable<Buffer> {
-  readonly #limit: number
-  readonly #held: Buffer[] = []
-  #bytes = 0
-  #isOver = false
-  /** One slot is enough, because writer and reader never wait at the same time. */
-  #wake = () => {}
-
-  /** @param limit bytes at which the writer waits */
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  /** Adds bytes and waits for room. Does not wait after {@link end}. */
-  async push(bytes: Buffer): Promise<void> {
-    this.#held.push(bytes)
-    this.#bytes += bytes.length
-    this.#wake()
-    while (this.#bytes >= this.#limit && !this.#isOver) await this.#change()
-  }
-
-  /** Marks the end. The reader still gets the queued bytes. */
-  end(): void {
-    this.#isOver = true
-    this.#wake()
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    for (;;) {
-      const next = this.#held.shift()
-      if (next) {
-        this.#bytes -= next.length
-        this.#wake()
-        yield next
-      } else if (this.#isOver) return
-      else await this.#change()
-    }
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
   }
 }

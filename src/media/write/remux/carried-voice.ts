@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { type FfmpegCommand, ffmpegArguments } from '../../ffmpeg/ffmpeg.js'
 import { type PcmStream, pcmFormatFor, type SampleType } from '../../pcm/pcm.js'
 import { slicePcm } from '../../pcm/pcm-streams.js'
@@ -15,7 +14,7 @@ import type { VoiceFeed } from './voice-feed.js'
 
 /** A new voice as an input of the mux. */
 export interface CarriedVoice extends Pick<MuxInput, 'encoded'> {
-  readonly bytes: Readable
+  readonly bytes: AsyncIterable<Buffer>
   /** Exact arguments of the extra ffmpeg processes that encode it. */
   readonly runs: readonly (readonly string[])[]
 }
@@ -34,7 +33,7 @@ export async function carryVoice(
   const { stream } = feed
   const { format, sampleCount } = stream
   if (sampleCount === null || !isCarriedEncoded(profile, encoding, stream)) {
-    return { encoded: null, bytes: feed.toReadable(), runs: [] }
+    return { encoded: null, bytes: stream.chunks(), runs: [] }
   }
   const left = sampleCount - skipSamples
   const args = ffmpegArguments(turnsCommand('pipe:0', format, encoding))

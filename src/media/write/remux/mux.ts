@@ -1,13 +1,12 @@
-import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../../../core/errors.js'
 import { syncFile } from '../../../core/sync-folder.js'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { safeInputOptions } from '../../ffmpeg/input-safety.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
+import { writeChunks } from '../../pcm/pcm-file.js'
 import { copyWaveChunks } from '../../probe/wave-chunks.js'
 import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
@@ -98,7 +97,7 @@ export async function mux(
       const spill = join(folder, `${basename(partPath)}.voice${place}`)
       if (place > 0) {
         spilled.push(spill)
-        await pipeline(bytes, createWriteStream(spill, { flags: 'wx', mode: 0o600 }), { signal: options.signal })
+        await writeChunks(bytes, spill, options.signal)
       }
       inputs.push({ stream, format: voice.format, source: place > 0 ? spill : bytes, encoded, ...timing })
     }

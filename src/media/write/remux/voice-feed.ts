@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { PcmStream } from '../../pcm/pcm.js'
 import type { SampleRange } from '../../voice-cut.js'
 import { SYNC_PLACES, SyncReference, type SyncSample } from './sync-reference.js'
@@ -41,15 +40,6 @@ export class VoiceFeed {
         stream: { ...stream, chunks: () => this.#readSection(startSample, stream) },
       })),
     }
-  }
-
-  toReadable(): Readable {
-    return VoiceFeed.readableOf(this.stream)
-  }
-
-  /** Turns a stream of samples into a Node stream for a child's stdin or a file. */
-  static readableOf(stream: PcmStream): Readable {
-    return Readable.from(stream.chunks(), { objectMode: false, highWaterMark: 1 << 18 })
   }
 
   #readSection(startSample: number, stream: PcmStream): AsyncGenerator<Buffer> {

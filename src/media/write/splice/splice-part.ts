@@ -6,7 +6,6 @@ import { SourceWindow } from '../copy/source-window.js'
 import { donorCommand } from '../encode-donor.js'
 import type { BlockList } from '../matroska/read/block-list.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
-import { VoiceFeed } from '../remux/voice-feed.js'
 import type { DonorFormat } from '../writer.js'
 import { carryReservoir } from './bit-reservoir.js'
 import { jointHolds, monoOf, placeOf, probeOf, type Sound, type SoundProbe } from './measure-joint.js'
@@ -115,7 +114,7 @@ async function encodePart(part: PartJob, zeroSample: number, path: string): Prom
   const sound = windowSound(window, voice.format, from, (last - first + 1) * samples)
   const [old] = await oldPackets(part, span.from, span.from + 1)
   const like = { ...encoding, options: [...encoding.options, ...settingsLike(input, old)] }
-  const { args } = await runFfmpeg(donorCommand(VoiceFeed.readableOf(sound), sound, like, PART_FORMAT, path), {
+  const { args } = await runFfmpeg(donorCommand(sound.chunks(), sound, like, PART_FORMAT, path), {
     signal,
   })
   return args
