@@ -24,8 +24,8 @@ function hasOwnClock({ kind, codec, codecTag }: StreamInfo): boolean {
 }
 
 /**
- * Gives the copied sound of an AVI the clock of its original. ffmpeg states another rate for AAC, ADPCM and
- * Vorbis that it did not encode itself.
+ * Gives the copied sound of an AVI the clock of its original. ffmpeg states another rate for AAC, ADPCM
+ * and Vorbis of other encoders.
  */
 export async function keepAviClocks({ media, container, streams }: AviOutput, partPath: string): Promise<void> {
   if (container !== 'avi' || media.container !== 'avi') return
