@@ -6,6 +6,7 @@ import {
   channelFilters,
   clockedInput,
   type FileClock,
+  fileClock,
   fileClockFilters,
   rangeFilters,
   rangeFrom,
@@ -72,8 +73,8 @@ export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): Ffmpe
   }
 }
 
-function clockOf({ startSec }: MediaInfo, { stream, request }: PlannedCut): FileClock {
-  return { startSec, sampleRate: stream.sampleRate, fromSample: request.readFromSample }
+function clockOf(media: MediaInfo, { stream, request }: PlannedCut): FileClock {
+  return fileClock(media, stream, request.readFromSample)
 }
 
 function rawOutput(cut: PlannedCut, label: string): FfmpegOutput {

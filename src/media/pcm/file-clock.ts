@@ -1,6 +1,6 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import type { MediaInfo } from '../media-info.js'
+import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
 import { laterFragments } from './later-fragments.js'
 
@@ -44,11 +44,29 @@ export interface FileClock {
    * moves the sound by up to a millisecond, so all that must fit together is read from the same sample. The first
    * packets after it sound wrong, because they need those before.
    */
-  readonly fromSample?: number | undefined
+  readonly fromSample: number
+  /** Largest error of a timestamp that is not a gap. */
+  readonly jitterSec: number
 }
 
 /** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */
 const JITTER_SEC = 0.0012
+/**
+ * ffmpeg states the first short block of Vorbis in Ogg after a long one too late: by a quarter of the difference of their
+ * sizes, which is 20 ms at most in files of libvorbis. The samples follow each other without a gap.
+ */
+const OGG_VORBIS_JITTER_SEC = 0.025
+
+/** The clock of a track. */
+export function fileClock(
+  { startSec, formatName }: Pick<MediaInfo, 'startSec' | 'formatName'>,
+  { codec, sampleRate }: Pick<AudioStreamInfo, 'codec' | 'sampleRate'>,
+  fromSample = 0,
+): FileClock {
+  const jitterSec = formatName === 'ogg' && codec === 'vorbis' ? OGG_VORBIS_JITTER_SEC : JITTER_SEC
+  return { startSec, sampleRate, fromSample, jitterSec }
+}
+
 /** Lead of the filter before the file's zero. */
 const RUN_UP_SEC = 1
 
@@ -75,9 +93,9 @@ export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?
  * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
  * the first sample is wide enough to be filled exactly.
  */
-function clockFilter({ startSec, sampleRate, fromSample = 0 }: FileClock, runUp: number): string {
+function clockFilter({ startSec, sampleRate, fromSample, jitterSec }: FileClock, runUp: number): string {
   const firstPts = Math.round(startSec * sampleRate) + fromSample - runUp
-  return `aresample=async=1:min_comp=${JITTER_SEC}:min_hard_comp=${JITTER_SEC}:first_pts=${firstPts}`
+  return `aresample=async=1:min_comp=${jitterSec}:min_hard_comp=${jitterSec}:first_pts=${firstPts}`
 }
 
 /** The filters that pick channels. */

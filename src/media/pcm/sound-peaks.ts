@@ -2,7 +2,7 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { FILE_CLOCK_INPUT_OPTIONS, fileClockFilters } from './file-clock.js'
+import { FILE_CLOCK_INPUT_OPTIONS, fileClock, fileClockFilters } from './file-clock.js'
 
 export interface SoundPeaks {
   readonly durationSec: number
@@ -22,18 +22,18 @@ const SAMPLES_PER_PEAK = SAMPLE_RATE / 100
  */
 export async function soundPeaks(
   media: MediaInfo,
-  { audioIndex, sampleRate }: Pick<AudioStreamInfo, 'audioIndex' | 'sampleRate'>,
+  stream: Pick<AudioStreamInfo, 'audioIndex' | 'codec' | 'sampleRate'>,
   mostPeaks: number,
   signal?: AbortSignal,
 ): Promise<SoundPeaks> {
-  const { path, startSec } = media
-  const onClock = fileClockFilters({ startSec, sampleRate }, { kind: 'all' })
+  const { path } = media
+  const onClock = fileClockFilters(fileClock(media, stream), { kind: 'all' })
   const filters = [...onClock, `aresample=${SAMPLE_RATE}`, 'aformat=sample_fmts=s16:channel_layouts=mono']
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(
       {
         inputs: [{ url: fileUrl(path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
-        filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
+        filterComplex: `[0:a:${stream.audioIndex}]${filters.join(',')}[pcm]`,
         outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 's16le', '-c:a', 'pcm_s16le'] }],
       },
       { signal, input: path },

@@ -3,7 +3,7 @@ import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
 import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
-import { clockedInput, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
+import { clockedInput, fileClock, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
 import type { SampleRange } from '../voice-cut.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
@@ -123,7 +123,7 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
   const { sampleRate, channels } = voice.format
   const sum = Array.from({ length: channels }, (_, channel) => `${channelWeight(channel)}*c${channel}`).join('+')
   const fromSample = section?.startSample ?? 0
-  const clock = { startSec: output.startSec, sampleRate, fromSample }
+  const clock = fileClock(output, { codec: stream?.encoding.codec ?? null, sampleRate }, fromSample)
   const placed = fileClockFilters(clock, { kind: 'all' }, section ? rangeFrom(section, fromSample) : undefined)
   // Opus supports few sample rates: 44.1 kHz comes back as 48 kHz.
   const filters = [`aresample=${sampleRate}`, ...placed, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]

@@ -1,6 +1,6 @@
 import { blamingFile, FILE_CLOCK_INPUT_OPTIONS, fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
-import { fileClockFilters } from '../../media/pcm/file-clock.js'
+import { fileClock, fileClockFilters } from '../../media/pcm/file-clock.js'
 import { bedSeconds, mapVoice, TONE_RATE, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
 /** Longer files take minutes to map, and a check has to be quick. */
@@ -37,8 +37,8 @@ async function withMono<T>(
   signal: AbortSignal | undefined,
   use: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
-  const { path, startSec } = media
-  const onClock = fileClockFilters({ startSec, sampleRate: stream.sampleRate }, { kind: 'all' })
+  const { path } = media
+  const onClock = fileClockFilters(fileClock(media, stream), { kind: 'all' })
   const filters = [...onClock, `aresample=${sampleRate}`, 'aformat=sample_fmts=flt:channel_layouts=mono']
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(

@@ -53,6 +53,15 @@ describe('decodePcm', () => {
     expect(gap.every((value) => value === 0)).toBe(true)
   })
 
+  it('keeps the samples of Vorbis in Ogg together where blocks change their size', async () => {
+    const path = folder.file('attacks.ogg')
+    // A click every 0.3 s in a tone: blocks become short before each.
+    const sound = 'aevalsrc=0.1*sin(2*PI*t*300)+0.8*lt(mod(t\\,0.3)\\,0.0005):s=48000:d=4'
+    await ffmpeg('-f', 'lavfi', '-i', sound, '-c:a', 'libvorbis', path)
+    const bare = await ffmpegOutput('-i', path, '-f', 'f32le', '-')
+    expect(sha(await collectPcm(decodePcm(await probe(path), { audioIndex: 0, sample: 'f32' })))).toBe(sha(bare))
+  })
+
   it('gives exactly the range that was asked for, filled up with silence past the end', async () => {
     const media = await probe(fixture('speech.wav'))
     const whole = await collectPcm(decodePcm(media, { audioIndex: 0 }))
