@@ -4,6 +4,7 @@ import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
+import { formatTime } from '../../core/time.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
 import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
@@ -11,6 +12,7 @@ import type { MediaInfo } from '../media-info.js'
 import { clockedInput } from '../pcm/file-clock.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
+import { firstBrokenSample } from './broken-samples.js'
 import { cutCommand, cutReadings, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
@@ -90,6 +92,15 @@ function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknow
   return unreadable(what, { input: path, cause })
 }
 
+/** The refusal of sound that neither a service nor an encoder can process. */
+function notANumber({ path }: MediaInfo, { stream }: PlannedCut, sample: number) {
+  const at = formatTime(sample / stream.sampleRate)
+  return unreadable(`Audio track ${stream.audioIndex} of ${path} has a sample at ${at} that is not a number`, {
+    input: path,
+    remedies: ['Export the sound again as integers, such as PCM of 24 bits, and listen to this place.'],
+  })
+}
+
 interface Reading {
   readonly command: FfmpegCommand
   readonly options: FfmpegRunOptions
@@ -118,6 +129,9 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
         input: path,
       })
     }
+    const pcm = { path: cut.pcmPath, format: decodedFormat(cut), sampleCount }
+    const broken = await firstBrokenSample(pcm, signal)
+    if (broken !== null) throw notANumber(media, cut, startSample + broken)
     return {
       request: cut.request,
       path: cut.path,
@@ -127,7 +141,7 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
       channelLayout: cut.channelLayout,
       range: { startSample, endSample: startSample + sampleCount },
       sampleCount,
-      pcm: { path: cut.pcmPath, format: decodedFormat(cut), sampleCount },
+      pcm,
       sizeBytes: size,
       voiceHash: await sha256Of(cut.path, signal),
     }

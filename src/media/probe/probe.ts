@@ -14,6 +14,7 @@ import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags } from './format-behind-tags.js'
 import { mediaInfoOf } from './media-info-of.js'
+import { misreadSamples } from './misread-samples.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
@@ -80,8 +81,8 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
-    const apart = startsApart(path, media)
-    if (apart) throw apart
+    const refusal = startsApart(path, media) ?? misreadSamples(path, media)
+    if (refusal) throw refusal
     return container === 'ogg' ? await onSound(media) : media
   } finally {
     await file.close()

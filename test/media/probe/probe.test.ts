@@ -144,6 +144,23 @@ describe('probe', () => {
     },
   )
 
+  it('refuses 24 bits in 32, which ffmpeg takes for floating point', async () => {
+    const whole = folder.file('32-bits.wav')
+    await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'pcm_s32le', whole)
+    const file = await readFile(whole)
+    const format = file.indexOf('fmt ') + 8
+    expect(file.readUInt16LE(format)).toBe(0xfffe)
+    // Its valid bits.
+    file.writeUInt16LE(24, format + 18)
+    const path = folder.file('24-in-32.wav')
+    await writeFile(path, file)
+    await expect(probe(path)).rejects.toMatchObject({
+      ...{ code: 'ERR_UNSUPPORTED_CODEC', errorCode: -7, exitCode: 5 },
+      remedies: [expect.stringContaining('-c:a pcm_s32le -i in.wav')],
+    })
+    expect((await probe(whole)).streams[0]?.codec).toBe('pcm_s32le')
+  })
+
   it('says of each track whether it is encrypted', async () => {
     const [film, sound] = [folder.file('protected.mp4'), folder.file('protected.mka')]
     const key = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', 'ab'.repeat(16), '-encryption_kid']
