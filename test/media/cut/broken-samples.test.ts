@@ -1,0 +1,33 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cutVoice } from '../../../src/media/cut/cut.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+it.each(['f32', 'f64'] as const)('refuses a sample that is not a number, with its place (%s)', async (type) => {
+  const path = folder.file(`broken-${type}.wav`)
+  await ffmpeg(...tone(3, 48_000, 2), '-c:a', `pcm_${type}le`, path)
+  const file = await readFile(path)
+  const data = file.indexOf('data') + 8
+  if (type === 'f32') file.writeFloatLE(Number.POSITIVE_INFINITY, data + 2 * 4 * 60_000 + 4)
+  else file.writeDoubleLE(Number.NaN, data + 2 * 8 * 60_000)
+  await writeFile(path, file)
+  const media = await probe(path)
+  const cut = (name: string, endSample: number | null) => {
+    const range = { startSample: 0, endSample }
+    const all = { kind: 'all' } as const
+    return cutVoice(media, [{ audioIndex: 0, channels: all, range, targetWithoutExtension: folder.file(name) }])
+  }
+  await expect(cut(`broken-cut-${type}`, null)).rejects.toMatchObject({
+    ...{ code: 'ERR_UNREADABLE', errorCode: -2, exitCode: 5 },
+    message: `Audio track 0 of ${path} has a sample at 0:01.250 that is not a number.`,
+  })
+  // Another part of the file can be sent.
+  await cut(`whole-cut-${type}`, 60_000)
+})
