@@ -60,7 +60,7 @@ export { muxCommand, newStreams } from './write/remux/mux-command.js'
 
 export { type MuxPlan, planMux } from './write/remux/mux-plan.js'
 
-export { PART_FORMAT } from './write/splice/splice-part.js'
+export { PART_FORMAT } from './write/splice/side-packets.js'
 export { CREDENTIALS_BOX, isoBoxes } from './write/structure/iso-boxes.js'
 export { writeOutput } from './write/write-output.js'
 export { WRITER_NAMES } from './write/writer.js'

@@ -14,13 +14,13 @@ import { ffprobeJson } from './media-factory.js'
 /** Length of the fades at both ends of a changed part, as in a job. */
 const FADE = 480
 
-/** A sound at half its level in some parts, and the same samples elsewhere. */
-function halvedIn(voice: PcmStream, parts: readonly SampleRange[]): PcmStream {
+/** A sound at another level in some parts, and the same samples elsewhere. */
+function changedIn(voice: PcmStream, parts: readonly SampleRange[], level: number): PcmStream {
   const { channels } = voice.format
   const gainAt = (sample: number) => {
     const part = parts.find(({ startSample, endSample }) => sample >= startSample && sample < endSample)
     if (!part) return 1
-    return 1 - 0.5 * Math.min(1, (sample - part.startSample) / FADE, (part.endSample - sample) / FADE)
+    return 1 - (1 - level) * Math.min(1, (sample - part.startSample) / FADE, (part.endSample - sample) / FADE)
   }
   return {
     ...voice,
@@ -39,11 +39,12 @@ function halvedIn(voice: PcmStream, parts: readonly SampleRange[]): PcmStream {
   }
 }
 
-/** Plans, writes and verifies a file whose first sound changes in some parts (in seconds). */
+/** Plans, writes and verifies a file whose first sound changes in some parts (in seconds). @param level of these */
 export async function splicedFile(
   path: string,
   partsSec: readonly (readonly [number, number])[],
   damage: (writing: Writing & { kind: 'bytes' }) => Writing = (writing) => writing,
+  level = 0.5,
 ) {
   const media = await probe(path)
   const made = await planOutput(media, { replaced: [0], inParts: [0] })
@@ -55,7 +56,7 @@ export async function splicedFile(
   })
   const part = `${path}.part`
   await rm(part, { force: true })
-  const wanted = halvedIn(voice, parts)
+  const wanted = changedIn(voice, parts, level)
   const result = await writeOutput(plan, new Map([[0, wanted]]), part, { changed: new Map([[0, parts]]) })
   const verify = () => verifyMux(plan, result, part, { level: 'full' })
   const voices = new Map([[0, wanted]])

@@ -52,8 +52,8 @@ export interface FileClock {
 /** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */
 const JITTER_SEC = 0.0012
 /**
- * ffmpeg states the first short block of Vorbis in Ogg after a long one too late: by a quarter of the difference of their
- * sizes, which is 20 ms at most in files of libvorbis. The samples follow each other without a gap.
+ * ffmpeg states the first short block of Vorbis in Ogg after a long one too late. The error is a quarter of the
+ * difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other without a gap.
  */
 const OGG_VORBIS_JITTER_SEC = 0.025
 

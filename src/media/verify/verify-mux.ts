@@ -2,13 +2,14 @@ import { VerificationError, type VoxmuxError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import { type MediaInfo, pictureOf } from '../media-info.js'
 import { probe } from '../probe/probe.js'
-import type { MuxResult } from '../write/remux/mux.js'
+import type { MuxResult, VoiceSplice } from '../write/remux/mux.js'
 import { newStreams, writtenStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
-import { type PacketTimesByIndex, sameTimes } from '../write/remux/packet-times.js'
+import { type PacketTimesByIndex, type StreamTimes, sameTimes } from '../write/remux/packet-times.js'
 import { isBoundToPictures } from '../write/remux/picture-length.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
 import type { SyncPlace } from '../write/remux/sync-reference.js'
+import type { PacketSpan } from '../write/splice/splice-ranges.js'
 import { matchStreams } from './match-streams.js'
 import { readBack, type TrackReadBack } from './read-back.js'
 import { tableDifferences } from './table-differences.js'
@@ -38,6 +39,8 @@ export interface MuxVerification {
   readonly checks: readonly string[]
   readonly output: MediaInfo
 }
+
+type SplicedVoice = VoiceSplice & { readonly kind: 'spliced' }
 
 /** Largest offset between sound and picture; 1 ms is far below what a viewer can notice. */
 const MAX_OFFSET_SEC = 0.001
@@ -142,14 +145,36 @@ function spliceDifferences(plan: MuxPlan, result: MuxResult, after: PacketTimesB
     const splice = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.splice
     if (splice?.kind !== 'spliced') return []
     const [was, is] = [result.packetTimes.get(input.index), after.get(input.index)]
-    const isNew = (packet: number) => splice.replaced.some(({ from, to }) => packet >= from && packet <= to)
-    const changed = was?.contents.flatMap((sum, place) => (sum === is?.contents[place] ? [] : [place])) ?? []
-    // ffmpeg leaves out packets at the start or at the end that are not shown.
-    const leftOut = Array.from({ length: 1 + splice.count - (was?.contents.length ?? 0) }, (_, first) => first)
-    const isSame =
-      was && is && sameTimes(was, is) && leftOut.some((first) => changed.every((place) => isNew(first + place)))
+    const isSame = was && is && isSameOutside(splice, was, is)
     return isSame ? [] : [`the packets of audio track ${input.audioIndex} outside the changed parts`]
   })
+}
+
+function isSameOutside({ count, replaced }: SplicedVoice, was: StreamTimes, is: StreamTimes): boolean {
+  const more = replaced.reduce((sum, { from, to, made }) => sum + made.to - made.from - (to - from), 0)
+  if (is.contents.length - was.contents.length !== more) return false
+  // ffmpeg leaves out packets at the start or at the end that are not shown.
+  const leftOut = Array.from({ length: 1 + count - was.contents.length }, (_, first) => first)
+  return leftOut.some((first) => {
+    const old = withoutSpans(was, replaced, first)
+    const kept = withoutSpans(
+      is,
+      replaced.map(({ made }) => made),
+      first,
+    )
+    return sameTimes(old, kept) && old.contents.every((content, place) => content === kept.contents[place])
+  })
+}
+
+/** The packets of a stream outside some spans. @param first packet that was read */
+function withoutSpans(
+  { tickSec, pts, contents }: StreamTimes,
+  spans: readonly PacketSpan[],
+  first: number,
+): StreamTimes {
+  const isKept = (_: unknown, place: number) =>
+    !spans.some(({ from, to }) => first + place >= from && first + place <= to)
+  return { tickSec, pts: pts.filter(isKept), contents: contents.filter(isKept) }
 }
 
 function verifiedStreams(

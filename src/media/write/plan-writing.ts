@@ -21,6 +21,7 @@ import { censusLosses, remuxCensus } from './remux/remux-census.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
+import { withSameSetUp } from './splice/vorbis-setting.js'
 import type { Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
@@ -179,7 +180,8 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
     const splice = async (place: number) => {
       const track = wanted.tracks[place]
       const reason = track && unspliceable(track)
-      return reason ?? (await writer.splice?.(parsed, wanted, place)) ?? 'its container has no separate packets'
+      const found = reason ?? (await writer.splice?.(parsed, wanted, place)) ?? 'its container has no separate packets'
+      return typeof found === 'string' || !track ? found : withSameSetUp(found, track, signal)
     }
     return { kind: 'bytes', writer: writer.name, census, donors, splice, layOut, declined: [] }
   }

@@ -135,9 +135,9 @@ async function makeDonor(
     const done = await spliceTrack({ ...job, track, donorPath, scratch: side.scratch })
     if (done.kind === 'spliced') {
       const packets = new SplicedPackets(track.packets, done.swaps)
-      const { kind, swaps, probes } = done
-      const replaced = swaps.map((swap) => ({ from: swap.from, to: swap.from + swap.packets.length - 1 }))
-      const fate = { kind, count: packets.count, replaced, probes, sections: feed.sections }
+      const { kind, probes } = done
+      const { count } = track.packets
+      const fate = { kind, count, replaced: packets.replaced, probes, sections: feed.sections }
       const donor = side.donor(donorPath)
       return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(feed, planned, fate), runs: done.runs }
     }

@@ -68,13 +68,13 @@ export function matroskaLeadIn(
   signal?: AbortSignal,
 ): Promise<MatroskaLeadIn> {
   const feed = wholeFeed(asked)
-  return once(['matroska', settingOf(encoding), feed], matroskaLeadInSchema, () =>
+  return measuredOnce(['matroska', settingOf(encoding), feed], matroskaLeadInSchema, () =>
     measureLeadIn(encoding, feed, signal),
   )
 }
 
 function primingOf(encoding: AudioEncoding, feed: WholeFeed, signal: AbortSignal | undefined): Promise<number> {
-  return once(['encoder', settingOf(encoding), feed], z.number(), () => measurePriming(encoding, feed, signal))
+  return measuredOnce(['encoder', settingOf(encoding), feed], z.number(), () => measurePriming(encoding, feed, signal))
 }
 
 /**
@@ -86,7 +86,11 @@ function settingOf(encoding: AudioEncoding): unknown {
 }
 
 /** Measures once per process and setting, and once per installed tool if the process keeps such facts. */
-async function once<T>(key: readonly unknown[], schema: z.ZodType<T>, measure: () => Promise<T>): Promise<T> {
+export async function measuredOnce<T>(
+  key: readonly unknown[],
+  schema: z.ZodType<T>,
+  measure: () => Promise<T>,
+): Promise<T> {
   const tools = await Promise.all([findFfmpeg(), findFfprobe()])
   const name = JSON.stringify([tools, ...key])
   const known = measured.get(name)

@@ -30,7 +30,8 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
   parse,
   survey,
   readDonor,
-  splice: ({ headers, soundStart }, { media }) => spliceableOgg(media, headers, soundStart),
+  splice: async ({ codec, headers, soundStart }, { media }) =>
+    codec === 'flac' ? 'its codec is lossless' : spliceableOgg(media, codec, headers, soundStart),
   layOut,
 }
 

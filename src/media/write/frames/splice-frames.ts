@@ -46,6 +46,7 @@ export async function spliceableFrames(
   const samples = packetSamples({ codec, sampleRate })
   const at = (place: number) => starts[place] as number
   return {
+    vorbis: null,
     frameHead: codec === 'aac' ? adtsHead : null,
     isIndexed: true,
     packets: {

@@ -1,7 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
-import type { PacketPlaces, SpliceableTrack } from '../splice/old-packets.js'
+import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
+import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import { lacingOf, MOST_SEGMENTS, type OggPage, oggPageAt } from './ogg-pages.js'
 
 /** The audio of a side file, or of old and new packets. */
@@ -29,78 +31,144 @@ interface PagePackets {
   readonly to: number
 }
 
-/** Lists the packets of an Opus file, so that some of them can be replaced; or the reason why they cannot. */
+/** How the packets of a stream lie on its clock. */
+interface OggClock {
+  readonly sampleRate: number
+  /** Samples at its beginning that are not played. */
+  readonly skippedSamples: number
+  readonly vorbis: VorbisHeaders | null
+  /** Samples of each packet from the first on, by its first byte. */
+  readonly samplesOf: (heads: readonly number[]) => readonly number[]
+}
+
+/** Lists the packets of a file of Opus or Vorbis, so that some of them can be replaced; or the reason why they cannot. */
 export async function spliceableOgg(
   media: MediaInfo,
-  [id]: readonly Buffer[],
+  codec: 'opus' | 'vorbis',
+  headers: readonly Buffer[],
   soundStart: number,
 ): Promise<SpliceableTrack<OggDonor> | string> {
-  const samples = packetSamples({ codec: 'opus', sampleRate: OPUS_RATE })
+  const { sampleRate, skippedSamples, vorbis, samplesOf } = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
   const file = await open(media.path, 'r')
   try {
-    const listed = await listPackets(file, soundStart, samples)
+    const listed = await listPackets(file, soundStart)
     if (typeof listed === 'string') return listed
-    const { starts, lengths, pages, firstSample } = listed
-    const samplesBefore = (packet: number) => firstSample + packet * samples
-    const skipped = id && id.length > PRE_SKIP_AT + 1 ? id.readUInt16LE(PRE_SKIP_AT) : 0
+    const { starts, lengths, heads, pages } = listed
+    const clock = clockOf(samplesOf(heads), pages)
+    if (typeof clock === 'string') return clock
+    const samplesBefore = (packet: number) => clock[packet] as number
     return {
-      frameHead: null,
-      isIndexed: true,
+      ...{ frameHead: null, vorbis },
+      // ffmpeg may place a reading of Vorbis that starts late wrongly, by up to 20 ms.
+      isIndexed: vorbis === null,
       packets: {
         count: starts.length,
         start: (packet) => starts[packet] as number,
         length: (packet) => lengths[packet] as number,
         headBytes: 0,
-        startSec: (packet) => (samplesBefore(packet) - skipped) / OPUS_RATE - media.startSec,
+        startSec: (packet) => (samplesBefore(packet) - skippedSamples) / sampleRate - media.startSec,
       },
-      donorOf: (packets) => ({ headers: null, pages: pages.flatMap((page) => newPages(page, packets, samplesBefore)) }),
+      donorOf: (packets) => {
+        const playsAt = (packet: number) => {
+          const { packet: old, behindSamples } = packets.placeOf(packet)
+          return BigInt(samplesBefore(old) + behindSamples)
+        }
+        return {
+          headers: null,
+          pages: movedPages(pages, packets, playsAt).flatMap((page) => newPages(page, packets, playsAt)),
+        }
+      },
     }
   } finally {
     await file.close()
   }
 }
 
-/** The packets of all pages, if each lies in one page and all play one after another. */
-async function listPackets(file: FileHandle, soundStart: number, samples: number) {
+function opusClock([id]: readonly Buffer[]): OggClock {
+  const samples = packetSamples({ codec: 'opus', sampleRate: OPUS_RATE })
+  return {
+    ...{ sampleRate: OPUS_RATE, vorbis: null, samplesOf: (heads) => heads.map(() => samples) },
+    skippedSamples: id && id.length > PRE_SKIP_AT + 1 ? id.readUInt16LE(PRE_SKIP_AT) : 0,
+  }
+}
+
+const VORBIS_RATE_AT = 12
+
+function vorbisClock([id = Buffer.alloc(0), , setUp = Buffer.alloc(0)]: readonly Buffer[]): OggClock {
+  const sizes = blockSizes(id)
+  return {
+    ...{ sampleRate: id.readUInt32LE(VORBIS_RATE_AT), skippedSamples: 0, vorbis: { id, setUp } },
+    samplesOf: (heads) => samplesOfBlocks(heads.map((head) => blockSize(head, sizes))),
+  }
+}
+
+/** The packets of all pages, if each lies in one page. */
+async function listPackets(file: FileHandle, soundStart: number) {
   const starts: number[] = []
   const lengths: number[] = []
+  /** First byte of each packet. */
+  const heads: number[] = []
   const pages: PagePackets[] = []
-  let firstSample = 0
   for (let at = soundStart; ; ) {
     const page = await oggPageAt(file, at)
-    if (!page) return starts.length > 0 ? { starts, lengths, pages, firstSample } : 'it has no packets'
+    if (!page) return starts.length > 0 ? { starts, lengths, heads, pages } : 'it has no packets'
     if ((page.flags & 1) !== 0 || page.lacing.at(-1) === 255) return 'a packet lies in two pages'
     const from = starts.length
-    let start = at + page.headLength
+    const bodyAt = at + page.headLength
+    const body = await readAt(file, bodyAt, page.bodyLength)
+    let start = 0
     let length = 0
     for (const segment of page.lacing) {
       length += segment
       if (segment === 255) continue
-      starts.push(start)
+      starts.push(bodyAt + start)
       lengths.push(length)
+      heads.push(body[start] ?? 0)
       start += length
       length = 0
     }
-    const to = starts.length
-    if (pages.length === 0) firstSample = firstOf(page, to * samples)
-    // The last page may end early.
-    const isWhole = Number(page.granule) === firstSample + to * samples
-    if (!isWhole && (page.flags & ENDS) === 0) return 'the clock of its pages has a gap'
-    pages.push({ flags: page.flags, granule: page.granule, from, to })
-    at += page.headLength + page.bodyLength
+    pages.push({ flags: page.flags, granule: page.granule, from, to: starts.length })
+    at = bodyAt + page.bodyLength
   }
 }
 
-/** The sample at which the first page begins. */
-function firstOf({ flags, granule }: OggPage, pageSamples: number): number {
-  return (flags & ENDS) === 0 ? Number(granule) - pageSamples : 0
+/** Sample at which each packet begins, and the end of the last, if all play one after another. */
+function clockOf(samples: readonly number[], pages: readonly PagePackets[]): readonly number[] | string {
+  const starts = [0]
+  for (const [packet, count] of samples.entries()) starts.push((starts[packet] as number) + count)
+  const [first] = pages
+  const isAlone = !first || (first.flags & ENDS) !== 0
+  const begin = isAlone ? 0 : Number(first.granule) - (starts[first.to] as number)
+  // The last page may end early.
+  const isSteady = pages.every(
+    ({ flags, granule, to }) => (flags & ENDS) !== 0 || Number(granule) === begin + (starts[to] as number),
+  )
+  return isSteady ? starts.map((start) => begin + start) : 'the clock of its pages has a gap'
+}
+
+/** The old pages with the packets after a splice. A page that has none any more gives its end to the one before. */
+function movedPages(
+  pages: readonly PagePackets[],
+  packets: PacketPlaces,
+  playsAt: (packet: number) => bigint,
+): readonly PagePackets[] {
+  const moved: PagePackets[] = []
+  for (const { flags, granule, to: old } of pages) {
+    const before = moved.at(-1)
+    const to = packets.firstAt(old)
+    // The end of the last page may be stated early.
+    const page = { flags, granule: to === packets.count ? granule : playsAt(to), from: before?.to ?? 0, to }
+    if (page.from < to) moved.push(page)
+    else if (before) moved[moved.length - 1] = { ...page, from: before.from }
+  }
+  return moved
 }
 
 /** The pages for the packets of an old one: more than one if the new packets need more segments than a page has. */
 function newPages(
   { flags, granule, from, to }: PagePackets,
   packets: PacketPlaces,
-  samplesBefore: (packet: number) => number,
+  playsAt: (packet: number) => bigint,
 ): DonorPage[] {
   const pages: DonorPage[] = []
   for (let first = from; first < to; ) {
@@ -114,7 +182,7 @@ function newPages(
     const [start, bodyLength] = [packets.offsetOf(first), packets.offsetOf(end) - packets.offsetOf(first)]
     pages.push({
       flags: isLast ? flags : flags & ~ENDS,
-      granule: isLast ? granule : BigInt(samplesBefore(end)),
+      granule: isLast ? granule : playsAt(end),
       ...{ lacing: Buffer.from(lacing), start, bodyLength },
     })
     first = end

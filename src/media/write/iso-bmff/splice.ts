@@ -17,6 +17,7 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
   const shownSec = presentedSec(old, file.movie.timeScale) - startSec
   const rollGroups = [...childrenOf(track.stbl, 'sgpd'), ...childrenOf(track.stbl, 'sbgp')].filter(isStaleGroup)
   return {
+    vorbis: null,
     frameHead: null,
     isIndexed: !isFragmented(old) || statesTimes(file, old),
     packets: {

@@ -1,9 +1,11 @@
-import type { SpliceableTrack } from '../splice/old-packets.js'
+import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
 import { childrenOf, uintIn } from './read/element.js'
 import { ID } from './read/ids.js'
 import { elementIn, type MatroskaFile } from './read/matroska-file.js'
+import type { TrackEntry } from './read/track-entry.js'
+import { xiphPackets } from './read/xiph-packets.js'
 import type { Voice } from './voice.js'
 
 const LACED = 0x06
@@ -26,6 +28,7 @@ export function spliceableTrack(
   const shownSec = (shownTick * tickNs) / 1e9
   const secOf = (block: number) => (blocks.tick(block) * tickNs) / 1e9
   return {
+    vorbis: vorbisHeaders(track),
     frameHead: null,
     isIndexed: isCued(file, blocks),
     packets: {
@@ -35,22 +38,51 @@ export function spliceableTrack(
       headBytes: 0,
       startSec: (packet) => secOf(packet) - track.codecDelayNs / 1e9 - startSec,
     },
-    donorOf: ({ length, offsetOf }) => {
+    donorOf: (made) => {
       const packets = new BlockList()
-      for (let block = 0; block < count; block++) {
-        const [start, bytes] = [offsetOf(block), length(block)]
-        const place = { start, length: bytes, dataStart: start, dataLength: bytes, cluster: 0, ordinal: 0 }
-        packets.push({ ...place, tick: blocks.tick(block), flags: blocks.flags(block) })
+      const secAt = (packet: number) => {
+        const place = made.placeOf(packet)
+        return secOf(place.packet) + place.behindSamples / track.sampleRate
       }
-      for (const [block, padding] of blocks.discardPaddings) packets.discardPaddings.set(block, padding)
+      for (let packet = 0; packet < made.count; packet++) {
+        const { packet: old } = made.placeOf(packet)
+        const [start, length] = [made.offsetOf(packet), made.length(packet)]
+        const place = { start, length, dataStart: start, dataLength: length, cluster: 0, ordinal: 0 }
+        packets.push({ ...place, tick: Math.round((secAt(packet) * 1e9) / tickNs), flags: blocks.flags(old) })
+      }
+      for (const [packet, padding] of paddings(blocks, made, track)) packets.discardPaddings.set(packet, padding)
+      const last = made.count - 1
       return {
-        ...{ entry: track, packets, bytes: offsetOf(count), packetSamples: null, encoder: null },
+        ...{ entry: track, packets, bytes: made.offsetOf(made.count), packetSamples: null, encoder: null },
         primingSamples: isLeadInSignalled ? Math.round((track.codecDelayNs * track.sampleRate) / 1e9) : 0,
         startSec: (packet) =>
-          (packet < count ? secOf(packet) : 2 * secOf(count - 1) - secOf(Math.max(0, count - 2))) - shownSec,
+          (packet <= last ? secAt(packet) : 2 * secAt(last) - secAt(Math.max(0, last - 1))) - shownSec,
       }
     },
   }
+}
+
+function vorbisHeaders({ codecId, codecPrivate }: TrackEntry): VorbisHeaders | null {
+  const [id, , setUp] = (codecId === 'A_VORBIS' && codecPrivate && xiphPackets(codecPrivate)) || []
+  return id && setUp ? { id, setUp } : null
+}
+
+/** Time at the end of some packets that is not played. New packets at the end may last longer than the old ones. */
+function paddings(blocks: BlockList, made: PacketPlaces, { sampleRate }: TrackEntry): ReadonlyMap<number, Buffer> {
+  const moved = new Map([...blocks.discardPaddings].map(([old, padding]) => [made.firstAt(old), padding]))
+  if (made.surplusSamples === 0) return moved
+  const last = made.count - 1
+  const before = blocks.discardPaddings.get(blocks.count - 1)
+  const paddingNs = (before ? readInt(before) : 0) + Math.round((made.surplusSamples * 1e9) / sampleRate)
+  const bytes = Buffer.alloc(INT_BYTES)
+  bytes.writeIntBE(paddingNs, 0, INT_BYTES)
+  return moved.set(last, bytes)
+}
+
+const INT_BYTES = 6
+
+function readInt(bytes: Buffer): number {
+  return bytes.length === 0 || bytes.length > INT_BYTES ? 0 : bytes.readIntBE(0, bytes.length)
 }
 
 /** True if a reader from any place of `Cues` finds all sound a second later. Every place must be a cluster. */

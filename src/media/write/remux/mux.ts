@@ -12,7 +12,7 @@ import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
 import { loudnessFields, measureBext } from '../pcm-in-place/bext-loudness.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
-import type { PacketSpan } from '../splice/splice-ranges.js'
+import type { ReplacedPackets } from '../splice/spliced-packets.js'
 import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
@@ -53,8 +53,9 @@ export type VoiceSplice =
   /** All packets but those of the spans are the original's. */
   | {
       readonly kind: 'spliced'
+      /** Packets of the input. */
       readonly count: number
-      readonly replaced: readonly PacketSpan[]
+      readonly replaced: readonly ReplacedPackets[]
       readonly probes: readonly SoundProbe[]
       /** The parts of the voice that were read, if not all of it; verification reads the same. */
       readonly sections: readonly SampleRange[] | null

@@ -11,6 +11,12 @@ export interface OldPackets {
   readonly startSec: (packet: number) => number
 }
 
+/** The headers of Vorbis that a decoder needs before any packet. */
+export interface VorbisHeaders {
+  readonly id: Buffer
+  readonly setUp: Buffer
+}
+
 /** A track whose packets can be replaced one by one. */
 export interface SpliceableTrack<Donor> {
   readonly packets: OldPackets
@@ -18,8 +24,18 @@ export interface SpliceableTrack<Donor> {
   readonly isIndexed: boolean
   /** Makes the frame header of a new packet from one of the track; null if packets have none. */
   readonly frameHead: ((sample: Buffer, payloadBytes: number) => Buffer) | null
+  /** Null for another codec, and for a container whose packets of Vorbis cannot change in number. */
+  readonly vorbis: VorbisHeaders | null
+  /** Options with which the encoder makes packets that fit the old ones; left out for those of the whole track. */
+  readonly encoderOptions?: readonly string[]
   /** The form in which the writer takes packets, from packets that follow each other in a virtual side file. */
   readonly donorOf: (packets: PacketPlaces) => Donor
+}
+
+/** A time, as a packet of the input and samples behind its start. */
+export interface PacketPlace {
+  readonly packet: number
+  readonly behindSamples: number
 }
 
 /** Sizes and places of packets that follow each other. All places from 0 to `count` included have an offset. */
@@ -27,4 +43,10 @@ export interface PacketPlaces {
   readonly count: number
   readonly length: (packet: number) => number
   readonly offsetOf: (packet: number) => number
+  /** When a packet plays. */
+  readonly placeOf: (packet: number) => PacketPlace
+  /** The first packet that plays with one of the input, or behind it. */
+  readonly firstAt: (old: number) => number
+  /** Samples by which the last packet ends later than that of the input. */
+  readonly surplusSamples: number
 }

@@ -7,8 +7,9 @@ import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { valuesOf } from '../../pcm/pcm-samples.js'
 import { makeElement, makeUint, makeVint } from '../matroska/read/ebml.js'
 import { ID } from '../matroska/read/ids.js'
-import { type MatroskaFile, readMatroska } from '../matroska/read/matroska-file.js'
+import { readMatroska } from '../matroska/read/matroska-file.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
+import type { SamplesOf } from './coding.js'
 import type { Sound } from './measure-joint.js'
 
 /** The beginning of a Matroska file, up to its first packet, with one track. */
@@ -59,28 +60,23 @@ async function headOf(path: string): Promise<TrackHead> {
   }
 }
 
-/** The packets of the only track of a side file, as written by ffmpeg. */
-export function packetsOfSide({ tracks, blocks }: MatroskaFile) {
-  const [entry] = tracks
-  return { entry, packets: entry && blocks.get(entry.number) }
-}
-
 const KEYFRAME = 0x80
 /** Times of packets do not matter to a decoder, but they must rise. */
 const TICKS_A_PACKET = 100
 
 /**
- * Decodes runs of packets, each run by itself but for its first packets, which lack what comes before them.
+ * Decodes runs of packets, each run by itself but for its first packet, which lacks what comes before it.
  *
- * @param packetValues samples of a packet, times channels
- * @returns by run and packet, interleaved; null if the decoder gives another number of samples
+ * @param samplesOf samples that a decoder gives for each of all packets in order
+ * @returns by run, interleaved, from its second packet on; null if the decoder gives another number of samples
  */
 export async function decodeRuns(
   head: TrackHead,
   runs: readonly (readonly Buffer[])[],
-  packetValues: number,
+  samplesOf: SamplesOf,
+  channels: number,
   signal: AbortSignal | undefined,
-): Promise<readonly (readonly Sound[])[] | null> {
+): Promise<readonly Sound[] | null> {
   const packets = runs.flat()
   const clusters = packets.map((packet, place) => {
     const lead = Buffer.from([0, 0, KEYFRAME])
@@ -101,12 +97,13 @@ export async function decodeRuns(
   const chunks: Buffer[] = []
   for await (const chunk of stdout) chunks.push(chunk as Buffer)
   const values = valuesOf(Buffer.concat(chunks), 'f32') as Float32Array
-  if (values.length !== packets.length * packetValues) return null
+  const counts = samplesOf(packets)
+  if (values.length !== channels * counts.reduce((sum, count) => sum + count, 0)) return null
+  let packet = 0
   let at = 0
-  return runs.map((run) =>
-    run.map(() => {
-      at += packetValues
-      return values.subarray(at - packetValues, at)
-    }),
-  )
+  return runs.map((run) => {
+    const from = at + channels * (counts[packet] as number)
+    for (const end = packet + run.length; packet < end; packet++) at += channels * (counts[packet] as number)
+    return values.subarray(from, at)
+  })
 }

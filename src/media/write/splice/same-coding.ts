@@ -1,5 +1,6 @@
 import type { AudioStreamInfo } from '../../media-info.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
+import { xiphPackets } from '../matroska/read/xiph-packets.js'
 import type { WantedTrack } from '../writer.js'
 
 /** Samples of a packet, by codec. */
@@ -7,7 +8,7 @@ const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 
 /** MPEG-2 has lower rates than these, and half as many samples in a packet of layer III. */
 const LEAST_MPEG_1_RATE = 32_000
 
-/** Samples in a packet of a track that {@link unspliceable} accepts. */
+/** Samples in a packet of a track that {@link unspliceable} accepts; 0 if they differ. */
 export function packetSamples({ codec, sampleRate }: Pick<AudioStreamInfo, 'codec' | 'sampleRate'>): number {
   const samples = SAMPLES[codec ?? ''] ?? 0
   return codec === 'mp3' && sampleRate < LEAST_MPEG_1_RATE ? samples / 2 : samples
@@ -17,7 +18,8 @@ export function packetSamples({ codec, sampleRate }: Pick<AudioStreamInfo, 'code
 export function unspliceable({ input, encoding, channels }: WantedTrack): string | undefined {
   if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
   if (channels !== input.channels) return 'its channels are mixed'
-  if (packetSamples(input) === 0) return `packets of ${input.codec} cannot be joined one by one`
+  if (packetSamples(input) === 0 && input.codec !== 'vorbis')
+    return `packets of ${input.codec} cannot be joined one by one`
   if (input.codec === 'aac' && input.profile !== 'LC') return `its profile is ${input.profile ?? 'unknown'}, not LC`
   return undefined
 }
@@ -36,6 +38,8 @@ export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
       return isSameAac(one.entry.codecPrivate, other.entry.codecPrivate)
     case 'A_OPUS':
       return isSameOpus(one.entry.codecPrivate, other.entry.codecPrivate)
+    case 'A_VORBIS':
+      return isSameVorbis(one.entry.codecPrivate, other.entry.codecPrivate)
     case 'A_AC3':
       return isSameAc3(one.packet, other.packet)
     case 'A_EAC3':
@@ -61,6 +65,19 @@ function isSameOpus(one: Buffer | null, other: Buffer | null): boolean {
   return (
     one[OPUS_CHANNELS_AT] === other[OPUS_CHANNELS_AT] && one.subarray(OPUS_GAIN_AT).equals(other.subarray(OPUS_GAIN_AT))
   )
+}
+
+const VORBIS_RATES_AT = 16
+const VORBIS_BLOCKS_AT = 28
+
+/** Channels, sample rate, sizes of blocks, and the whole set-up. A header also states bit rates, which decode nothing. */
+function isSameVorbis(one: Buffer | null, other: Buffer | null): boolean {
+  const [old, made] = [one, other].map((header) => {
+    const [id, , setUp] = (header && xiphPackets(header)) ?? []
+    if (!id || !setUp) return null
+    return Buffer.concat([id.subarray(0, VORBIS_RATES_AT), id.subarray(VORBIS_BLOCKS_AT), setUp])
+  })
+  return old !== null && old !== undefined && made !== null && made !== undefined && old.equals(made)
 }
 
 /** Version, layer, sample rate, and one or two channels. Each packet states its own bit rate and kind of stereo. */

@@ -1,13 +1,15 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { OutputBlocks } from '../copy/output-blocks.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
+import { evenPackets } from './even-packets.js'
 import type { SoundProbe } from './measure-joint.js'
 import { readTrackHead } from './packet-sound.js'
-import { packetSamples } from './same-coding.js'
+import type { PacketKind, Part } from './part-job.js'
 import { NoSplice, type SpliceJob } from './splice-job.js'
-import { type Part, splicePart } from './splice-part.js'
-import { changedSpans, LEAD_PACKETS, MOST_MOVES, type PacketSpan, TAIL_PACKETS } from './splice-ranges.js'
+import { splicePart } from './splice-part.js'
+import { changedSpans, statedPacketAt } from './splice-ranges.js'
 import type { PacketSwap } from './spliced-packets.js'
+import { vorbisPackets } from './vorbis-packets.js'
 import { tapWindows } from './window-tap.js'
 
 /** New packets for some of the old ones, or the reason why the whole track must be encoded. */
@@ -21,11 +23,6 @@ export type TrackSplice =
       readonly runs: readonly (readonly string[])[]
     }
   | { readonly kind: 'whole'; readonly reason: string }
-
-/** Largest error of a time that a container rounds to ms. */
-const ROUNDING_SEC = 0.0025
-/** Packets by which a place on the clock may be wrong: some containers leave out a lead-in. */
-const REACH_PACKETS = 2
 
 /**
  * Encodes the changed parts of a track, each with a lead-in and a lead-out that are dropped, and finds joints with the
@@ -44,15 +41,16 @@ export async function spliceTrack(job: SpliceJob): Promise<TrackSplice> {
 }
 
 async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
-  const { track, changed, voice, media, input, encoding, signal, scratch, donorPath } = job
+  const { track, changed, voice, media, input, signal, scratch, donorPath } = job
   const { count } = track.packets
-  const spans = changedSpans(changed, count, (sample) => packetAt(job, sample))
+  const kind = await packetKind(job)
+  const spans = changedSpans(changed, count, (sample) => statedPacketAt(job, sample), kind.mayMeet)
   if (spans.length === 0) throw new NoSplice('no packet of the track holds the regenerated parts')
   if (spans.some(({ from, to }) => from === 0 && to === count - 1)) {
     throw new NoSplice('the regenerated parts cover the track')
   }
-  const primingSamples = await encoderPriming(encoding, voice.format, signal)
-  const parts = spans.map((span) => partOf(job, span, primingSamples))
+  const parts: Part[] = []
+  for (const span of spans) parts.push(await kind.partOf(span, file))
   const head = await readTrackHead(media, input, scratch(), signal)
   await tapWindows(
     voice,
@@ -67,7 +65,7 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
     return start
   }
   try {
-    for (const part of parts) done.push(await splicePart({ job, file, head, part, primingSamples, keep }))
+    for (const part of parts) done.push(await splicePart({ job, kind, file, head, part, keep }))
     await blocks.flush()
   } finally {
     await blocks.settle()
@@ -77,42 +75,12 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
     kind: 'spliced',
     swaps: done.map(({ swap }) => swap),
     probes: done.flatMap(({ probes }) => probes),
-    runs: done.map(({ run }) => run),
+    runs: done.flatMap(({ runs }) => runs),
   }
 }
 
-/** Sample of the clock at which a packet plays by its container. */
-function statedSample({ track, input }: SpliceJob, packet: number): number {
-  return Math.round(track.packets.startSec(packet) * input.sampleRate)
-}
-
-/** The last packet that plays by a sample; -1 before the first. */
-function packetAt(job: SpliceJob, sample: number): number {
-  let low = 0
-  let high = job.track.packets.count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (statedSample(job, middle) <= sample) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
-
-function partOf(job: SpliceJob, span: PacketSpan, primingSamples: number): Part {
-  const { track, input, scratch } = job
-  const samples = packetSamples(input)
-  const first = span.from - MOST_MOVES - LEAD_PACKETS
-  const last = span.to + MOST_MOVES + TAIL_PACKETS
-  const known = Math.max(0, first)
-  const zeroSample = statedSample(job, known) - known * samples
-  for (let packet = known; packet <= Math.min(last, track.packets.count - 1); packet++) {
-    const off = statedSample(job, packet) - zeroSample - packet * samples
-    if (Math.abs(off) > ROUNDING_SEC * input.sampleRate) {
-      throw new NoSplice('the clock of the track has a gap near a regenerated part')
-    }
-  }
-  const reachSamples = REACH_PACKETS * samples
-  const startSample = zeroSample + first * samples - reachSamples
-  const sampleCount = (last - first + 1) * samples + 2 * reachSamples + primingSamples
-  return { span, first, last, zeroSample, reachSamples, window: { path: scratch(), startSample, sampleCount } }
+async function packetKind(job: SpliceJob): Promise<PacketKind> {
+  const { vorbis } = job.track
+  if (vorbis) return vorbisPackets(job, vorbis)
+  return evenPackets(job, await encoderPriming(job.encoding, job.voice.format, job.signal))
 }

@@ -1,70 +1,94 @@
 import type { BytePiece, BytePlan } from '../byte-plan.js'
-import type { OldPackets, PacketPlaces, SpliceableTrack } from './old-packets.js'
+import { firstAtLeast } from '../first-at-least.js'
+import type { OldPackets, PacketPlace, PacketPlaces, SpliceableTrack } from './old-packets.js'
+import type { PacketSpan } from './splice-ranges.js'
 
-/** New packets that replace the old ones from `from` on, one for one. */
-export interface PacketSwap {
-  readonly from: number
+/** New packets that replace the old ones of a span. Their number may differ. */
+export interface PacketSwap extends PacketSpan {
   readonly packets: readonly NewPacket[]
+  /** Samples by which the new ones end later than the old ones, at the end of a track. */
+  readonly surplusSamples: number
 }
 
 /** A packet in the side file of its track, its frame header included. */
 export interface NewPacket {
   readonly start: number
   readonly length: number
+  readonly place: PacketPlace
 }
+
+/** A packet of the output that is not the input's, or its place in the input. */
+type Source = { readonly old: number } | { readonly made: NewPacket }
 
 /** The packets of a track after a splice, as if they followed each other in one side file. */
 export class SplicedPackets implements PacketPlaces {
   readonly #old: OldPackets
+  /** In the order of the track. */
   readonly swaps: readonly PacketSwap[]
+  readonly count: number
+  readonly surplusSamples: number
   readonly #offsets: Float64Array
 
   constructor(old: OldPackets, swaps: readonly PacketSwap[]) {
     this.#old = old
     this.swaps = swaps
-    this.#offsets = new Float64Array(old.count + 1)
-    for (let packet = 0; packet < old.count; packet++) {
+    this.count = swaps.reduce((sum, { from, to, packets }) => sum + packets.length - (to - from + 1), old.count)
+    this.surplusSamples = swaps.reduce((sum, swap) => sum + swap.surplusSamples, 0)
+    this.#offsets = new Float64Array(this.count + 1)
+    for (let packet = 0; packet < this.count; packet++) {
       this.#offsets[packet + 1] = (this.#offsets[packet] as number) + this.length(packet)
     }
   }
 
   length = (packet: number): number => {
-    const made = this.#newPacket(packet)
-    return made ? made.length : this.#old.length(packet)
+    const source = this.#sourceOf(packet)
+    return 'made' in source ? source.made.length : this.#old.length(source.old)
   }
 
   offsetOf = (packet: number): number => this.#offsets[packet] as number
 
-  get count(): number {
-    return this.#old.count
+  placeOf = (packet: number): PacketPlace => {
+    const source = this.#sourceOf(packet)
+    return 'made' in source ? source.made.place : { packet: source.old, behindSamples: 0 }
+  }
+
+  firstAt = (old: number): number => firstAtLeast(this.count, (packet) => this.placeOf(packet).packet, old)
+
+  /** The spans that were replaced, in the order of the track. */
+  get replaced(): readonly ReplacedPackets[] {
+    let moved = 0
+    return this.swaps.map(({ from, to, packets }) => {
+      const made = { from: from + moved, to: from + moved + packets.length - 1 }
+      moved += packets.length - (to - from + 1)
+      return { from, to, made }
+    })
   }
 
   /** Bytes of a range of the virtual side file, in whole packets. @param donor place of the new packets */
   *pieces(start: number, length: number, donor: number): Generator<BytePiece> {
-    for (let packet = this.#packetAt(start); packet < this.count && this.offsetOf(packet) < start + length; packet++) {
-      const made = this.#newPacket(packet)
-      if (made) yield { kind: 'donor', donor, start: made.start, length: made.length }
-      else yield { kind: 'input', start: this.#old.start(packet), length: this.#old.length(packet) }
+    const first = firstAtLeast(this.count, this.offsetOf, start)
+    for (let packet = first; packet < this.count && this.offsetOf(packet) < start + length; packet++) {
+      const source = this.#sourceOf(packet)
+      if ('made' in source) yield { kind: 'donor', donor, start: source.made.start, length: source.made.length }
+      else yield { kind: 'input', start: this.#old.start(source.old), length: this.#old.length(source.old) }
     }
   }
 
-  #newPacket(packet: number): NewPacket | undefined {
-    for (const { from, packets } of this.swaps) {
-      if (packet >= from && packet < from + packets.length) return packets[packet - from]
+  #sourceOf(packet: number): Source {
+    let old = packet
+    for (const { from, to, packets } of this.swaps) {
+      if (old < from) break
+      const made = packets[old - from]
+      if (made) return { made }
+      old += to - from + 1 - packets.length
     }
-    return undefined
+    return { old }
   }
+}
 
-  #packetAt(offset: number): number {
-    let low = 0
-    let high = this.count
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.offsetOf(middle) < offset) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+/** A span of the input's packets and the span of the new ones in the output, each with both ends included. */
+export interface ReplacedPackets extends PacketSpan {
+  readonly made: PacketSpan
 }
 
 /** The packets of a replaced track: a side file of its own, or old and new packets. */

@@ -26,7 +26,11 @@ it('divides a page if its new packets take more segments than a page has', async
   const track = await spliceable('sound.opus', '-b:a', '96k')
   if (typeof track === 'string') throw new Error(track)
   const { count } = track.packets
-  const { pages } = track.donorOf({ count, length: () => LONG, offsetOf: (packet) => packet * LONG })
+  const { pages } = track.donorOf({
+    ...{ count, length: () => LONG, offsetOf: (packet) => packet * LONG, surplusSamples: 0 },
+    placeOf: (packet) => ({ packet, behindSamples: 0 }),
+    firstAt: (packet) => packet,
+  })
   expect(Math.max(...pages.map(({ lacing }) => lacing.length))).toBeLessThanOrEqual(255)
   const ended = pages.map(({ lacing }) => lacing.filter((segment) => segment < 255).length)
   expect(ended.reduce((sum, packets) => sum + packets, 0)).toBe(count)

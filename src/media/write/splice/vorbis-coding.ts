@@ -1,0 +1,98 @@
+import type { AudioEncoding } from '../encode/audio-encoding.js'
+import { type Coding, packetAt } from './coding.js'
+import { encodeSound, type PartJob } from './part-job.js'
+import { isSameCoding } from './same-coding.js'
+import { openSide, type SidePackets } from './side-packets.js'
+import { NoSplice } from './splice-job.js'
+import { type BlockSizes, blockSize, commonJoints, edgeSamples, samplesOfBlocks } from './vorbis-blocks.js'
+
+/** New packets of Vorbis with the side file that holds them. */
+export interface VorbisCoding {
+  readonly made: Coding
+  readonly run: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+/** Encodes samples of the clock. The first block has its middle at the first sample. */
+export async function encodeVorbis(
+  part: PartJob,
+  sizes: BlockSizes,
+  encoding: AudioEncoding,
+  [fromSample, toSample]: readonly [number, number],
+): Promise<VorbisCoding> {
+  const { media, scratch } = part.job
+  const path = scratch()
+  const run = await encodeSound(part, [fromSample, toSample - fromSample], encoding, [path])
+  const side = await openSide(path, media.path)
+  try {
+    if (!isSameCoding({ entry: part.head.entry, packet: undefined }, { entry: side.entry, packet: undefined })) {
+      throw new NoSplice("the encoder's settings differ from those of the track")
+    }
+    return { made: await codingOf(side, sizes, fromSample), run, close: side.close }
+  } catch (error) {
+    await side.close()
+    throw error
+  }
+}
+
+/** Packets read at a time: a part can be long. */
+const AT_ONCE = 256
+
+async function codingOf({ count, read }: SidePackets, sizes: BlockSizes, fromSample: number): Promise<Coding> {
+  const known: number[] = []
+  for (let packet = 0; packet < count; packet += AT_ONCE) {
+    const packets = await read(packet, Math.min(count, packet + AT_ONCE))
+    known.push(...packets.map(([head = 0]) => blockSize(head, sizes)))
+  }
+  let at = fromSample
+  const starts = [...samplesOfBlocks(known), 0].map((length) => {
+    at += length
+    return at - length
+  })
+  return { first: 0, end: count, startOf: (packet) => starts[packet] as number, read }
+}
+
+/**
+ * Finds the sample at which to begin encoding, so that new blocks lie like the old ones. Short blocks lie in one grid,
+ * but long ones may begin at any of its places. Each is tried with the sound before the span.
+ */
+export async function bestStart(
+  part: PartJob,
+  old: Coding,
+  sizes: BlockSizes,
+  encoding: AudioEncoding,
+  [fromSample, toSample]: readonly [number, number],
+): Promise<number> {
+  const { media, scratch } = part.job
+  const anchor = packetAt(old, fromSample)
+  const [[head = 0] = []] = await old.read(anchor, anchor + 1)
+  const edge = old.startOf(anchor + 1) - edgeSamples(blockSize(head, sizes))
+  const grid = sizes.short / 2
+  const starts = Array.from(
+    { length: sizes.long / sizes.short },
+    (_, place) => edge - edgeSamples(sizes.short) + place * grid,
+  )
+  const [base] = starts as [number]
+  const paths = starts.map(scratch)
+  const length = toSample + TAIL_BLOCKS * sizes.long - base
+  await encodeSound(
+    part,
+    [base, length],
+    encoding,
+    paths,
+    starts.map((start) => start - base),
+  )
+  const counts = []
+  for (const [place, start] of starts.entries()) {
+    const side = await openSide(paths[place] as string, media.path)
+    try {
+      counts.push((await commonJoints(old, await codingOf(side, sizes, start), sizes, [fromSample, toSample])).length)
+    } finally {
+      await side.close()
+    }
+  }
+  return starts[counts.indexOf(Math.max(...counts))] as number
+}
+
+/** Long blocks encoded behind the sound in which joints are looked for. */
+const TAIL_BLOCKS = 3
