@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 import { missingFlacSec } from './flac-end.js'
 import { missingMp3Sec } from './mp3-end.js'
+import { isStreamedSize } from './streamed-size.js'
 
 /** A file whose end may be looked at. */
 export interface OpenMedia {
@@ -80,12 +81,12 @@ async function endOfSegment(file: FileHandle): Promise<number> {
   return size && !size.unknown ? segmentAt + 4 + size.length + size.value : 0
 }
 
-/** RIFF: the first chunk's size. Streamed files carry 0 or 0xFFFFFFFF; the pad byte at the end is often missing. */
+/** RIFF: the first chunk's size, unless the file was streamed. The pad byte at the end is often missing. */
 async function endOfRiff(file: FileHandle): Promise<number> {
   const head = await readAt(file, 0, 12)
   if (head.length < 12 || head.toString('latin1', 0, 4) !== 'RIFF') return 0
   const size = head.readUInt32LE(4)
-  return size === 0 || size >= 0xffff_fff0 ? 0 : 8 + size - 1
+  return isStreamedSize(size) ? 0 : 8 + size - 1
 }
 
 async function endOfForm(file: FileHandle): Promise<number> {

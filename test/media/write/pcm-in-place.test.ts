@@ -49,6 +49,25 @@ describe('PCM in place', () => {
     ['avi', 'pcm_s16le', 'RIFF/AVI/LIST'],
   ]
 
+  it.each([
+    ['SoX', 0x7fff_f000],
+    ['arecord', 0x7fff_ff00],
+    ['LAME', 0xffff_ffff],
+  ])('changes the samples of a WAV that %s wrote into a pipe', async (name, size) => {
+    const path = folder.file(`${name}.wav`)
+    await ffmpeg(...tone(2, 48_000, 2), '-c:a', 'pcm_s16le', path)
+    const file = await readFile(path)
+    const data = file.indexOf('data')
+    file.writeUInt32LE(size, data + 4)
+    file.writeUInt32LE(size < 0x8000_0000 ? size + data : size, 4)
+    await writeFile(path, file)
+    const { plan, part } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect(writer).toBe('pcm-in-place')
+    expect(await changedStructures(path, part, census)).toEqual(['RIFF/WAVE/data'])
+    expect((await readFile(part)).subarray(0, data + 8)).toEqual(file.subarray(0, data + 8))
+  })
+
   it.each(process.env.VOXMUX_SOAK ? [...forms, ...further] : forms)(
     'changes the samples of .%s (%s) and nothing else',
     async (extension, codec, sound) => {

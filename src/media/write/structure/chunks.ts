@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { isStreamedSize } from '../../probe/streamed-size.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** The families of chunk files, by how a chunk's head is written. */
@@ -89,7 +90,7 @@ function endOf(head: Buffer, form: ChunkForm, sizeBytes: number): number {
     case 'riff': {
       const size = head.readUInt32LE(4)
       // AVI continues in further RIFFs (OpenDML). A file from a pipe states no size.
-      return size === 0 || size >= 0xffff_fff0 || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
+      return isStreamedSize(size) || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
     }
     case 'aiff':
       return 8 + head.readUInt32BE(4)
@@ -116,7 +117,8 @@ function chunkAt(
   const id = form === 'w64' ? w64Id(bytes) : bytes.toString('latin1', 0, 4)
   const stated = statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
-  const isOpen = stated === UNKNOWN || stated < 0
+  const isStreamed = form === 'riff' && stated > left && isStreamedSize(stated)
+  const isOpen = stated === UNKNOWN || stated < 0 || isStreamed
   const long = id === 'data' && form === 'rf64' && stated === UNKNOWN ? file.longData : undefined
   const bodyLength = long ?? (isOpen && id === 'data' ? left : stated)
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
