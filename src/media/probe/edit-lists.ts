@@ -59,6 +59,8 @@ function complexity(track: MovieTrack): string | undefined {
   if (track.edits.slice(from, from + shown.length).some(({ mediaTime }) => mediaTime < 0n)) {
     return 'has a hole in the middle'
   }
+  // ffmpeg plays the last packets again behind it.
+  if (track.edits.length > from + shown.length) return 'ends with an empty part'
   const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as MovieEdit, edit))
   if (!isWhole) return `is put together from ${shown.length} parts`
   if (track.handler === 'vide' && !isPictureStart(track, first.mediaTime)) return 'begins between two pictures'

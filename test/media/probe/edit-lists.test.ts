@@ -60,6 +60,14 @@ describe('what a movie file can say of itself', () => {
     ],
     ['half the speed', [[1000, 0, 0.5]], /another speed/],
     [
+      'an empty end',
+      [
+        [800, 0, 1],
+        [200, -1, 1],
+      ],
+      /ends with an empty part/,
+    ],
+    [
       'a part left out',
       [
         [480, 0, 1],
