@@ -24,3 +24,22 @@ it('collects buffers that nobody needs once they take 24 MB, and not before', ()
   expect(held).toHaveLength(32)
   expect(outside() - before).toBeLessThan(48 * MB)
 })
+
+it('collects only what is young if that is enough, because to collect everything takes long', () => {
+  setFlagsFromString('--no-concurrent-array-buffer-sweeping')
+  let old: Buffer | undefined
+  const collect = collectorOutside()
+  // Two collections make it old.
+  for (let times = 0; times < 2; times++) {
+    old ??= Buffer.alloc(26 * MB)
+    for (let made = 0; made < 26; made++) Buffer.alloc(MB)
+    collect()
+  }
+  expect(old).toHaveLength(26 * MB)
+  old = undefined
+  const before = outside()
+  for (let made = 0; made < 26; made++) Buffer.alloc(MB)
+  expect(outside() - before).toBeGreaterThan(24 * MB)
+  expect(collect()).toBe(true)
+  expect(Math.abs(outside() - before)).toBeLessThan(2 * MB)
+})
