@@ -25,8 +25,8 @@ const LOOK_MS = 50
 const MOST_GROWTH_BYTES = 24 * 1024 ** 2
 
 /**
- * Collects garbage if memory outside the heap grew by 24 MB since its least. The result tells if it did. What streams
- * through dies young: a collection of the young takes a millisecond, and one of everything takes 40.
+ * Collects garbage if memory outside the heap grew by 24 MB since its least. The result tells if it did. Most buffers die
+ * young: a collection of the young takes a millisecond, and one of everything takes 40.
  */
 export function collectorOutside(): () => boolean {
   let leastBytes = outsideBytes()

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { syncFile } from '../../core/sync-folder.js'
 import type { PcmStream } from '../pcm/pcm.js'
 import { planSize } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
@@ -23,7 +22,7 @@ export interface WriteOptions extends MuxRunOptions {
 }
 
 /**
- * Writes the output of a plan. Removes the part file after an error.
+ * Writes the output of a plan; the caller syncs it. Removes the part file after an error.
  *
  * @param voices by place among the audio streams; sample 0 is the file's zero
  * @throws {UsageError} ERR_VOICE_MISSING
@@ -97,7 +96,6 @@ async function writeBytes(
     signal,
     onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
   })
-  await syncFile(partPath)
   return { runs, voices: written, ...(packetFacts ?? (await readPacketFacts(plan, signal))) }
 }
 

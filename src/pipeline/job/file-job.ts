@@ -2,6 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Recipe } from '../../config/preset-schema.js'
 import { linkedAbort } from '../../core/linked-abort.js'
+import { syncFile } from '../../core/sync-folder.js'
 import { measureEncoders, packetReading, verifyOrRewrite, writeOutput } from '../../media/index.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
@@ -124,6 +125,10 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
   }
 }
 
+function ignoreGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
+
 /** Loads the voice models only for jobs that ask for it. */
 async function withBed(pieces: FileVoices['pieces'], bed: Recipe['bed'], signal: AbortSignal) {
   if (bed === 'keep') return pieces
@@ -185,6 +190,8 @@ async function assemblePart(
     verifyOrRewrite(plan.mux, written, part, options, () => write({})),
     // A part file that is written once more is gone in between.
     fileSha256(part, signal).catch(() => undefined),
+    // Beside the verification, which reads from memory. Publishing syncs what is left.
+    syncFile(part).catch(ignoreGone),
   ])
   const sha256 = muxed === written && hash ? hash : await fileSha256(part, signal)
   onProgress('verify', 100)

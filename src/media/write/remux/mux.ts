@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../../core/errors.js'
-import { syncFile } from '../../../core/sync-folder.js'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { safeInputOptions } from '../../ffmpeg/input-safety.js'
 import type { MediaInfo } from '../../media-info.js'
@@ -74,7 +73,7 @@ export interface MuxResult {
 
 /**
  * Writes the output in one reading of the input. The first voice is fed on stdin, further ones through temporary
- * files. Removes the temporary files at the end, and the part file after a fault.
+ * files. Removes the temporary files at the end, and the part file after a fault. The caller syncs the output.
  *
  * @param voices by place among the audio streams; sample 0 is the file's zero
  * @throws {UsageError} ERR_VOICE_MISSING; the typed errors of ffmpeg
@@ -124,7 +123,6 @@ export async function mux(
     await keepAviClocks(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav')
       await copyWaveChunks(plan.media.path, partPath, await bextFields(plan, partPath, fed[0]?.voice, options.signal))
-    await syncFile(partPath)
     return {
       runs: [...runs, args],
       packetHashes: hashes.byInputIndex(plan),
