@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
+import { quieterVoice } from '../helpers/quieter-voice.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -13,7 +14,7 @@ let output: string
 beforeAll(async () => {
   workshop = openWorkshop()
   input = workshop.take('phone.mp4')
-  const server = await FaultServer.start()
+  const server = await FaultServer.start({ regenerate: quieterVoice })
   const made = await runCli(['run', input, '--json'], { cwd: workshop.dir, env: { ...workshop.env, ...server.env } })
   await server.close()
   expect(made.exitCode, made.stderr).toBe(0)

@@ -33,6 +33,7 @@ it.each([
   ['carries an answer of 16 bits to the encoder of a lossy track as it is', null, 's16le'],
   ['reckons a gain in the numbers of the track', { targetLufs: -23, truePeakDbtp: -1 }, 'f32le'],
 ])('%s', async (_what, loudness, pcm) => {
+  bench.answerWith('-af', 'volume=0.5:precision=fixed')
   const input = bench.folder.file('talk.m4a')
   await ffmpeg('-t', '4', '-i', fixture('interview.mp4'), '-vn', '-c:a', 'copy', input)
   const { event, receipt } = await runJob(requestFor(input, { recipe: { loudness } }), bench.pipeline.context)

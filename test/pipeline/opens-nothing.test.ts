@@ -70,7 +70,7 @@ it('no path that opens a file follows what is written in it: to an address, or t
       align: () => alignVoice(cut, path),
       report: () =>
         compareTracks(
-          { streams: [{ ...kept, reason: null }], segments: [] },
+          { streams: [{ ...kept, reason: null }], segments: [], voices: [] },
           { before: { path }, after: { path }, durationSec: 1, workFolder: folder.path, signal },
         ),
       service: () => processFile({ input: path, output: folder.file('answer.flac'), outputType: 'flac', pool }),

@@ -63,7 +63,7 @@ describe('a report', () => {
     await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=c=pink:seed=7:a=0.3:r=8000:d=12', '-c:a', 'pcm_s16le', input)
     const kept = { index: 0, outputIndex: 0, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
     const [comparison] = await compareTracks(
-      { streams: [{ ...kept, reason: null }], segments: [{ startSec: 6, endSec: 7 }] },
+      { streams: [{ ...kept, reason: null }], segments: [{ startSec: 6, endSec: 7 }], voices: [] },
       {
         ...{
           before: { path: input },

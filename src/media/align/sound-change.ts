@@ -33,8 +33,42 @@ const LEAST_POWER = 1e-9
 export async function soundChange(
   cut: VoiceCut,
   alignment: VoiceAlignment,
-  { range, share, signal }: SoundChangeOptions,
+  options: SoundChangeOptions,
 ): Promise<SoundChange> {
+  let changedFrames = 0
+  let fallDb = 0
+  for await (const window of changedWindows(cut, alignment, options)) {
+    changedFrames += window.frames
+    fallDb += window.frames * window.fallDb
+  }
+  return { changedSec: changedFrames / cut.sampleRate, removedDb: changedFrames === 0 ? null : fallDb / changedFrames }
+}
+
+/** True if nowhere a difference can be heard. Reads both sounds up to the first difference. */
+export async function isSameSound(
+  cut: VoiceCut,
+  alignment: VoiceAlignment,
+  options: SoundChangeOptions,
+): Promise<boolean> {
+  const windows = changedWindows(cut, alignment, options)
+  try {
+    return (await windows.next()).done === true
+  } finally {
+    await windows.return(undefined)
+  }
+}
+
+/** Frames of a window with an audible difference, and the fall of its level in dB. */
+interface ChangedWindow {
+  readonly frames: number
+  readonly fallDb: number
+}
+
+async function* changedWindows(
+  cut: VoiceCut,
+  alignment: VoiceAlignment,
+  { range, share, signal }: SoundChangeOptions,
+): AsyncGenerator<ChangedWindow> {
   const { sampleRate, channels } = cut
   const { pcm, startSample } = alignment.answer
   const own = partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate))
@@ -45,8 +79,6 @@ export async function soundChange(
     own.map((part) => ({ startSample: part.startSample + shift, endSample: part.endSample + shift })),
   )
   const windowValues = Math.round(WINDOW_SEC * sampleRate) * channels
-  let changedFrames = 0
-  let fallDb = 0
   try {
     for await (const part of before) {
       throwIfAborted(signal)
@@ -57,15 +89,13 @@ export async function soundChange(
         const end = Math.min(at + windowValues, was.values.length)
         const { power, mixedPower, differencePower } = compare(was, is, at, end, share)
         if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
-        const frames = (end - at) / channels
-        changedFrames += frames
-        fallDb += frames * 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
+        const fallDb = 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
+        yield { frames: (end - at) / channels, fallDb }
       }
     }
   } finally {
     await after.return(undefined)
   }
-  return { changedSec: changedFrames / sampleRate, removedDb: changedFrames === 0 ? null : fallDb / changedFrames }
 }
 
 /** Splits a range into parts of `samples`; the last one may be shorter. */

@@ -1,6 +1,7 @@
-import { constants } from 'node:fs'
-import { copyFile, open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { VerificationError } from '../../core/errors.js'
+import { syncFile } from '../../core/sync-folder.js'
+import { copyPlan } from '../../media/write/copy-plan.js'
 import { fileSha256, quickIdentity } from '../file-identity.js'
 import { bareReceipt } from '../output/bare-receipt.js'
 import type { Receipt } from '../output/receipt.js'
@@ -10,23 +11,30 @@ import type { AssembledOutput } from './publish-output.js'
 import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
 
+/** Facts about a copy. */
+export interface CopyFacts extends Omit<SigningFacts, 'pieces'> {
+  /** The voice that was sent all the same; null if nothing was. */
+  readonly sent: Pick<Receipt, 'segments' | 'voices'> | null
+}
+
 /**
- * Copies an input that needs nothing to the part file, byte for byte, with a receipt that says why nothing was sent.
+ * Copies an input that needs nothing to the part file, byte for byte, with a receipt that says why.
  *
  * @throws {VerificationError} `ERR_VERIFY_FAILED` if the copy differs
  */
 export async function copiedOutput(
   plan: JobPlan,
-  reason: string,
+  notes: readonly string[],
   { bench, signal, onProgress, job }: Attempt,
-  { settings, recipeHash, inputSha256, context }: Omit<SigningFacts, 'pieces'>,
+  { settings, recipeHash, inputSha256, context, sent }: CopyFacts,
 ): Promise<AssembledOutput> {
   const { media, output } = plan
-  await copyFile(media.path, bench.part, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-  const part = await open(bench.part, 'r+')
-  await part.sync().finally(() => part.close())
+  const { part } = bench
+  const whole = { pieces: [{ kind: 'input', start: 0, length: (await stat(media.path)).size }] } as const
+  const onCopied = (bytes: number) => onProgress('mux', (100 * bytes) / media.sizeBytes)
+  await copyPlan(whole, part, { input: media.path, donors: [], signal, onProgress: onCopied })
   onProgress('mux', 100)
-  const sha256 = await fileSha256(bench.part, signal)
+  const [sha256] = await Promise.all([fileSha256(part, signal), syncFile(part)])
   if (sha256 !== inputSha256)
     throw new VerificationError('ERR_VERIFY_FAILED', `The copy of ${media.path} differs from it.`, {
       input: media.path,
@@ -37,17 +45,18 @@ export async function copiedOutput(
   const receipt: Receipt = {
     ...(await bareReceipt({ jobId: job.id, settings, recipeHash, context })),
     input: { path: media.path, sizeBytes: media.sizeBytes, sha256, mtimeMs: identity.mtimeMs },
-    output: { path: output, sizeBytes: (await stat(bench.part)).size, sha256, container: media.container },
+    output: { path: output, sizeBytes: (await stat(part)).size, sha256, container: media.container },
     streams: media.streams.map(({ index, kind, codec }) => ({
       ...{ index, outputIndex: index, kind, codec: codec ?? null },
       ...{ fate: 'copied', packetHash: null, reason: null },
     })),
     chapters: media.chapters.length,
-    notes: [reason, ...(settings.signed ? ['It is not signed again, because nothing in it changed.'] : [])],
+    ...sent,
+    notes: [...notes, ...(settings.signed ? ['It is not signed again, because nothing in it changed.'] : [])],
     verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
   }
   return {
-    receipt: await withProofs(receipt, settings, { bench, signal, before: null }),
+    receipt: await withProofs(receipt, settings, { bench, signal, before: sent && media }),
     inputIdentity: { ...identity, sha256 },
   }
 }

@@ -13,7 +13,8 @@ import { requireWritableFolder } from '../output/part-file.js'
 import { LOSSY_RESERVE_DB, MOST_ENCODED_AGAIN, missingReserveDb, peakNotes } from '../output/peak-reserve.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptOf } from '../output/receipt-of.js'
-import { soundChanges } from '../output/sound-changes.js'
+import { isSameThroughout, soundChanges } from '../output/sound-changes.js'
+import { isCopyIfSame } from '../plan/copy-reason.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
 import { narrowPlan } from '../voice/narrow-plan.js'
@@ -23,6 +24,7 @@ import { copiedOutput } from './copied-output.js'
 import type { Attempt, JobKind, PlannedJob } from './job-life.js'
 import type { AssembledOutput } from './publish-output.js'
 import { requireCredentials, signPart } from './sign-part.js'
+import { unchangedOutput } from './unchanged-output.js'
 import { withProofs } from './with-proofs.js'
 
 /** The regenerated audio of a file, and the SHA-256 of the input at the time of the cut. */
@@ -87,8 +89,8 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
         const { copyReason } = sent
         if (copyReason !== null) {
           const inputSha256 = await fileSha256(input, signal)
-          const made = { settings, recipeHash: recipe, inputSha256, context }
-          return { assemble: () => copiedOutput(sent, copyReason, attempt, made) }
+          const made = { settings, recipeHash: recipe, inputSha256, context, sent: null }
+          return { assemble: () => copiedOutput(sent, [copyReason], attempt, made) }
         }
         // The mux reports the same fault.
         measureEncoders(sent.mux).catch(() => {})
@@ -141,12 +143,16 @@ async function assemblePart(
   plan: JobPlan,
   settings: PlanRequest['settings'],
   obtained: FileVoices,
-  { bench, signal, onProgress, job }: Attempt,
+  attempt: Attempt,
   { recipeHash, context }: { readonly recipeHash: string; readonly context: PipelineContext },
 ): Promise<AssembledOutput> {
+  const { bench, signal, onProgress, job } = attempt
   const { part, workFolder } = bench
   const { recipe } = settings
   const voices = { ...obtained, pieces: await withBed(obtained.pieces, recipe.bed, signal) }
+  const share = recipe.mix / 100
+  if (isCopyIfSame(plan, settings) && (await isSameThroughout(voices.pieces, { share, signal })))
+    return unchangedOutput(plan, voices, attempt, { settings, recipeHash, inputSha256: obtained.inputSha256, context })
   const assemble = (reserveDb: number) =>
     Promise.all(
       plan.tracks.map((track) => {
@@ -180,10 +186,7 @@ async function assemblePart(
     credentials = await signPart(plan, { settings, recipeHash, inputSha256, pieces, context }, { bench, signal })
     return written
   }
-  const [written, changes] = await Promise.all([
-    write({ changed }),
-    soundChanges(voices.pieces, { share: recipe.mix / 100, signal }),
-  ])
+  const [written, changes] = await Promise.all([write({ changed }), soundChanges(voices.pieces, { share, signal })])
   onProgress('mux', 100)
   const options = { level: recipe.verify, signal }
   const [{ muxed, verification }, hash] = await Promise.all([

@@ -5,7 +5,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/
 import { VOICED } from '../plan/ranges-to-send.js'
 import type { Certificate } from './certificate.js'
 import { judgeSound, judgesDialogue, QC_RULES } from './qc-standards.js'
-import { isRegenerated, type Receipt } from './receipt.js'
+import { type Receipt, regeneratedStreams } from './receipt.js'
 
 /**
  * Measures a finished file against a delivery standard: its new tracks, or all of them if none is new. The voice is
@@ -15,7 +15,7 @@ import { isRegenerated, type Receipt } from './receipt.js'
  */
 export async function certify(
   path: string,
-  { streams }: Pick<Receipt, 'streams'>,
+  receipt: Pick<Receipt, 'streams' | 'voices'>,
   standard: QcStandardName,
   signal: AbortSignal,
 ): Promise<Certificate> {
@@ -24,7 +24,7 @@ export async function certify(
   const instruments = `ffmpeg ${version}: ebur128, silencedetect, aphasemeter`
   try {
     const media = await probe(path, { signal })
-    const replaced = streams.filter(isRegenerated).map(({ outputIndex }) => outputIndex)
+    const replaced = regeneratedStreams(receipt).map(({ outputIndex }) => outputIndex)
     const tracks: Certificate['tracks'] = []
     for (const stream of audioStreams(media)) {
       if (replaced.length > 0 && !replaced.includes(stream.index)) continue

@@ -38,7 +38,6 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
   const bare = await bareReceipt(parts)
   const { mtimeMs } = await quickIdentity(plan.media.path)
   const tracks = await tracksOf(parts)
-  const warnings = plan.verdicts.asSent.filter(({ severity }) => severity === 'warn')
   return {
     ...bare,
     input: { path: plan.media.path, sizeBytes: plan.media.sizeBytes, sha256: inputSha256, mtimeMs },
@@ -58,21 +57,35 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
     writing: receiptWriting(plan.mux),
     notes: [
       ...plan.notes,
-      ...warnings.map(({ message }) => message),
+      ...warningsOf(plan),
       ...muxed.voices.flatMap(spliceNotes),
-      ...voices.left.map(leftNote),
-      ...voices.pieces.flatMap(voicelessNotes),
-      ...voices.pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
+      ...voiceNotes(voices),
       ...loudnessNotes(tracks, parts.settings.recipe.loudness),
     ],
     tracks,
-    voices: voices.pieces.flatMap(({ plan, chunks }) =>
-      chunks.flatMap((chunk) => voiceRecord(plan, chunk, parts.changes)),
-    ),
+    voices: voiceRecords(voices, parts.changes),
     credentials: parts.credentials,
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
     ffmpeg: { ...bare.ffmpeg, runs: muxed.runs.map((args) => [...args]) },
   }
+}
+
+/** Warnings of the pre-check. */
+export function warningsOf({ verdicts }: Pick<JobPlan, 'verdicts'>): string[] {
+  return verdicts.asSent.filter(({ severity }) => severity === 'warn').map(({ message }) => message)
+}
+
+/** Notes on what was not sent, and on what was sent. */
+export function voiceNotes({ pieces, left }: ObtainedVoices): string[] {
+  return [
+    ...left.map(leftNote),
+    ...pieces.flatMap(voicelessNotes),
+    ...pieces.flatMap(({ chunks }) => chunks.flatMap(({ regenerated }) => regenerated?.notes ?? [])),
+  ]
+}
+
+export function voiceRecords({ pieces }: Pick<ObtainedVoices, 'pieces'>, changes: SoundChanges): VoiceRecord[] {
+  return pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk, changes)))
 }
 
 function receiptWriting(mux: MuxPlan): Receipt['writing'] {

@@ -1,4 +1,4 @@
-import { type SoundChange, soundChange } from '../../media/index.js'
+import { isSameSound, type SoundChange, soundChange } from '../../media/index.js'
 import type { FaultFigures } from '../../voice/index.js'
 import { closeRange } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
@@ -32,6 +32,28 @@ export async function soundChanges(
     }
   }
   return changes
+}
+
+/**
+ * True if the regenerated audio of all pieces sounds like the sent voice. A part in which the service found no voice
+ * counts as the same, and a fault of the comparison as a difference.
+ */
+export async function isSameThroughout(
+  pieces: readonly ObtainedPiece[],
+  { share, signal }: { readonly share: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  for (const piece of pieces) {
+    for (const [index, { cut, alignment, regenerated }] of piece.chunks.entries()) {
+      if (regenerated === null) continue
+      const range = ownRange(piece, index, cut.range.startSample)
+      const isSame = await isSameSound(cut, alignment, { range, share, signal }).catch((error: unknown) => {
+        if (signal.aborted) throw error
+        return false
+      })
+      if (!isSame) return false
+    }
+  }
+  return true
 }
 
 /** The part of a chunk that reaches the output, in samples of its cut. */

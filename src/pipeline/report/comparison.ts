@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileUrl, type MediaInfo, runFfmpeg, safeInputOptions } from '../../media/index.js'
-import { isRegenerated, type Receipt } from '../output/receipt.js'
+import { type Receipt, regeneratedStreams } from '../output/receipt.js'
 
 /** One side of a comparison. Each property is the path of a file, or a data address on a standalone page. */
 export interface Side {
@@ -49,12 +49,12 @@ const WIDTH = 1200
 
 /** Players and pictures of every replaced track, in one pass. @throws ffmpeg's faults; InterruptedError */
 export async function compareTracks(
-  receipt: Pick<Receipt, 'streams' | 'segments'>,
+  receipt: Pick<Receipt, 'streams' | 'segments' | 'voices'>,
   options: ComparisonOptions,
 ): Promise<readonly Comparison[]> {
   // A track and its copy in the output have the same index.
   const sounds = [...new Set(receipt.streams.flatMap(({ kind, index }) => (kind === 'audio' ? [index] : [])))]
-  const replaced = receipt.streams.filter(isRegenerated).flatMap(({ index, outputIndex }) => {
+  const replaced = regeneratedStreams(receipt).flatMap(({ index, outputIndex }) => {
     return index === null || outputIndex === null ? [] : [{ audioIndex: sounds.indexOf(index), index, outputIndex }]
   })
   const most = (options.mostSec ?? MOST_SEC) / Math.max(1, replaced.length)

@@ -3,7 +3,7 @@ import type { QcStandardName } from '../../config/preset-schema.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { certify } from '../output/certify.js'
 import { receiptPartPath, reportPartPath } from '../output/part-file.js'
-import { isRegenerated, type Receipt, readReceipt, writeReceipt } from '../output/receipt.js'
+import { type Receipt, readReceipt, regeneratedStreams, writeReceipt } from '../output/receipt.js'
 import { makeWorkFolder } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
 import { hasComparison } from './report-page.js'
@@ -35,7 +35,7 @@ export async function reportLate(
   if (!receipt) return undefined
   const page = await readFile(report, 'utf8').catch(() => '')
   const isCompared = hasComparison(page)
-  const compares = wantsComparison && receipt.streams.some(isRegenerated)
+  const compares = wantsComparison && regeneratedStreams(receipt).length > 0
   const { standard, fault } = receipt.certificate ?? {}
   const isCertified = qc === null || (standard === qc && fault === null)
   if (page !== '' && isCertified && (isCompared || !compares)) return receipt

@@ -136,7 +136,7 @@ describe('what a movie file can say of itself', () => {
     const readOptions = ['-ignore_editlist', '1']
     const kept = { index: 1, outputIndex: 1, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
     const [compared] = await compareTracks(
-      { streams: [{ ...kept, reason: null }], segments: [] },
+      { streams: [{ ...kept, reason: null }], segments: [], voices: [] },
       {
         ...{ before: { path, readOptions }, after: { path: folder.file('plain.mov') }, durationSec: 1 },
         ...{ workFolder: folder.path, signal: new AbortController().signal },
