@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { fixture } from '../helpers/job-bench.js'
-import { quieterVoice } from '../helpers/quieter-voice.js'
+import { quieterVoice } from '../helpers/sound/quieter-voice.js'
 import { eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { receiptSchema } from '../../src/pipeline/output/receipt.js'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
-import { quieterVoice } from '../helpers/quieter-voice.js'
+import { quieterVoice } from '../helpers/sound/quieter-voice.js'
 import { eventsOf } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 

@@ -151,7 +151,8 @@ async function assemblePart(
   const { recipe } = settings
   const voices = { ...obtained, pieces: await withBed(obtained.pieces, recipe.bed, signal) }
   const share = recipe.mix / 100
-  if (isCopyIfSame(plan, settings) && (await isSameThroughout(voices.pieces, { share, signal })))
+  const mayCopy = isCopyIfSame(plan.media, plan.tracks, settings, plan.mux)
+  if (mayCopy && (await isSameThroughout(voices.pieces, { share, signal })))
     return unchangedOutput(plan, voices, attempt, { settings, recipeHash, inputSha256: obtained.inputSha256, context })
   const assemble = (reserveDb: number) =>
     Promise.all(

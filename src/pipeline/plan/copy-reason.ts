@@ -2,7 +2,6 @@ import type { MuxPlan } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { isNewStream, type NewStream } from '../../media/write/remux/plan-streams.js'
 import type { JobSettings } from './job-settings.js'
-import type { JobPlan } from './plan-job.js'
 import type { TrackPlan } from './plan-tracks.js'
 
 /** The tracks that the output must replace: those with a voice to send, or all if each changes anyway. */
@@ -29,7 +28,12 @@ export function copyReason(
  * True if the output is a copy of the input as soon as the regenerated audio is the same as the sent voice. Otherwise
  * another encoding would cost lossy tracks quality for nothing. A lossless track gets every bit that came back.
  */
-export function isCopyIfSame({ media, tracks, mux }: JobPlan, settings: JobSettings): boolean {
+export function isCopyIfSame(
+  media: MediaInfo,
+  tracks: readonly TrackPlan[],
+  settings: JobSettings,
+  mux: MuxPlan,
+): boolean {
   if (changesAnyway(settings) || settings.signed || mux.container !== media.container) return false
   const isFolded = tracks.some(({ pieces }) => pieces.some(({ channels }) => channels.kind === 'downmix'))
   return !isFolded && mux.streams.every((stream) => !isNewStream(stream) || staysLossy(stream))

@@ -1,4 +1,4 @@
-import { ffmpegOutput } from './media-factory.js'
+import { ffmpegOutput } from '../media-factory.js'
 
 /** A regeneration that changes what it gets, 6 dB quieter: a lossy track that comes back as it was keeps its packets. */
 export function quieterVoice(path: string): Promise<Buffer> {
