@@ -43,6 +43,7 @@ export const ERROR_CODES = {
   ERR_CONFIG_NOT_ALLOWED: ['UsageError', 'A configuration that was found, not named, sets something that needs trust.', 'Name the file with --config.'],
   ERR_CONFIG_SYNTAX: ['UsageError', 'A configuration file is not valid JSON, or its module fails.', 'Correct the line that the message names.'],
   ERR_CONFIG_VALUE: ['UsageError', 'A setting has a wrong value.', 'Use one of the values that the message names.'],
+  ERR_CONTAINER_UNFIT: ['UsageError', 'A trial showed that the output would fail its verification in this container.', 'Name the output .mkv or .mov, or leave out what changes the container or adds tracks.'],
   ERR_CONTAINER_UNKNOWN: ['UsageError', 'voxmux does not write the wanted container.', 'Choose another extension for the output.'],
   ERR_CREDENTIALS_CERT: ['UsageError', 'The signing certificate cannot be read, is not valid now, or is none that C2PA accepts.', 'Correct `credentials.cert`, or renew the certificate.'],
   ERR_CREDENTIALS_FAILED: ['TransientError', 'A finished output could not be signed with Content Credentials.', 'Check the key and the time stamp authority, then run again: nothing is paid for twice.'],

@@ -56,27 +56,47 @@ export async function verifyMux(
   plan: MuxPlan,
   result: MuxResult,
   partPath: string,
-  { level, signal }: VerifyOptions,
+  options: VerifyOptions,
 ): Promise<MuxVerification> {
-  const output = await probe(partPath, { signal }).catch((error: VoxmuxError) => {
-    throw error.code === 'ERR_INTERRUPTED' ? error : failed(plan, ['it cannot be opened'], error)
-  })
+  const examined = await examineMux(plan, result, partPath, options)
+  if ('differences' in examined) throw failed(plan, examined)
+  return examined
+}
+
+/** How a part file differs from its plan. */
+export interface MuxFaults {
+  readonly differences: readonly string[]
+  readonly cause?: VoxmuxError
+}
+
+/** Compares as {@link verifyMux} does, and returns the differences. @throws faults of this computer; `ERR_INTERRUPTED` */
+export async function examineMux(
+  plan: MuxPlan,
+  result: MuxResult,
+  partPath: string,
+  { level, signal }: VerifyOptions,
+): Promise<MuxVerification | MuxFaults> {
+  const blaming = (difference: string) => (cause: VoxmuxError) => {
+    if (cause.exitCode === 130 || cause.exitCode === 4) throw cause
+    return { differences: [difference], cause }
+  }
+  const output = await probe(partPath, { signal }).catch(blaming('it cannot be opened'))
+  if ('differences' in output) return output
   const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
   const tables = tableDifferences(plan, output, voiceSec)
-  if (tables.length > 0) throw failed(plan, tables)
+  if (tables.length > 0) return { differences: tables }
   const checks = ['streams, tags, dispositions, chapters and durations']
   if (level === 'fast')
     return { level, output, checks, sync: [], streams: verifiedStreams(plan, result, output, undefined) }
-  const back = await readBack(plan, result, output, signal).catch((error: VoxmuxError) => {
-    throw error.exitCode === 130 || error.exitCode === 4 ? error : failed(plan, ['it does not play to its end'], error)
-  })
+  const back = await readBack(plan, result, output, signal).catch(blaming('it does not play to its end'))
+  if ('differences' in back) return back
   const differences = [
     ...hashDifferences(plan, result.packetHashes, back.packetHashes),
     ...timeDifferences(plan, result.packetTimes, back.packetTimes),
     ...back.tracks.flatMap((track) => soundDifferences(plan, result, track, output)),
     ...spliceDifferences(plan, result, back.packetTimes),
   ]
-  if (differences.length > 0) throw failed(plan, differences)
+  if (differences.length > 0) return { differences }
   const isWhole = result.voices.every(({ splice }) => splice?.kind !== 'spliced' || splice.sections === null)
   return {
     level,
@@ -196,7 +216,7 @@ function verifiedStreams(
   })
 }
 
-function failed(plan: MuxPlan, differences: readonly string[], cause?: unknown): VerificationError {
+function failed(plan: MuxPlan, { differences, cause }: MuxFaults): VerificationError {
   return new VerificationError(
     'ERR_VERIFY_FAILED',
     `The finished file for ${plan.media.path} failed verification: ${differences.join('; ')}.`,

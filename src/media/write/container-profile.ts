@@ -226,7 +226,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     muxer: 'flv',
     extension: 'flv',
     audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
-    videoCodecs: ['h264', 'mpeg4', 'flv1', 'flashsv', 'flashsv2', 'vp6f', 'vp6a'],
+    videoCodecs: ['h264', 'flv1', 'flashsv', 'flashsv2', 'vp6f', 'vp6a'],
   },
   wmv: ASF,
   wma: { ...ASF, extension: 'wma', soundOnly: true },

@@ -17,6 +17,7 @@ import { isSameThroughout, soundChanges } from '../output/sound-changes.js'
 import { isCopyIfSame } from '../plan/copy-reason.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob } from '../plan/plan-job.js'
+import { rehearse } from '../plan/rehearse.js'
 import { narrowPlan } from '../voice/narrow-plan.js'
 import { type ObtainedVoices, obtainVoices } from '../voice/obtain-voices.js'
 import { watchInput } from '../watched-input.js'
@@ -59,6 +60,7 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
   const input = plan.media.path
   const recipe = recipeHash(settings, context.serviceIdentity)
   const identity = await quickIdentity(input)
+  let rehearsal: Promise<void> | undefined
   const { sharedPath = (path: string) => path } = context
   return {
     ...{ input, output, outputBytes, workBytes, recipeHash: recipe, filePlan: plan, replaces: settings.force },
@@ -68,13 +70,15 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
       const wanted = { input, inputIdentity: identity, output, recipeHash: recipe, replace: settings.force }
       return existingOutput({ ...wanted, supersede, signal }, job, context.jobs)
     },
-    async requireStartable() {
+    async requireStartable(signal) {
       const refused = refusalError(input, plan.verdicts.asSent) ?? plan.strictRefusal
       if (refused) throw refused
       await requireCredentials(settings, context, {
         ...{ sizeBytes: plan.media.sizeBytes, container: plan.mux.container },
       })
       await requireWritableFolder(dirname(output))
+      rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
+      await rehearsal
     },
     async obtain(attempt) {
       const { signal } = attempt

@@ -38,8 +38,8 @@ export interface PlannedJob {
   readonly filePlan: JobPlan | null
   /** @throws {UsageError} `ERR_OUTPUT_EXISTS` */
   existing(job: Job | null, signal: AbortSignal): Promise<ExistingOutput>
-  /** @throws {PrecheckError} for a refusal of the pre-check; {UsageError} `ERR_OUTPUT_UNWRITABLE` */
-  requireStartable(): Promise<void>
+  /** @throws {PrecheckError} for a refusal of the pre-check; {UsageError} `ERR_OUTPUT_UNWRITABLE`, `ERR_CONTAINER_UNFIT` */
+  requireStartable(signal: AbortSignal): Promise<void>
   /** Sends what must be sent, and waits for the regenerated audio. */
   obtain(attempt: Attempt): Promise<ObtainedAudio>
 }
@@ -107,7 +107,7 @@ export async function runJobLife(
     const existing = await planned.existing(job, signal)
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
-      await planned.requireStartable()
+      await planned.requireStartable(signal)
       bench = await openWorkbench(planned, job.id, context)
       if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()

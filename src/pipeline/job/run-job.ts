@@ -83,7 +83,7 @@ class JobRun {
       return null
     }
     // Checked before the ledger has the job, so that a refused file leaves no entry.
-    if (existing.kind !== 'done') await planned.requireStartable()
+    if (existing.kind !== 'done') await planned.requireStartable(this.#signal)
     const { group, settings } = this.#request
     const { preset } = settings
     const { job } = await jobs.enqueue({ key, group, input, output, recipeHash, preset, inputIdentity })

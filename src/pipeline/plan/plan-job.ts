@@ -25,6 +25,7 @@ import { pieceGroups } from './piece-groups.js'
 import { isInParts, pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
 import { mostPaidSec } from './price.js'
 import type { VoiceMaps } from './ranges-to-send.js'
+import { rehearse } from './rehearse.js'
 
 /** A request for a job. */
 export interface PlanRequest {
@@ -144,6 +145,7 @@ export async function checkWriting(
   signal: AbortSignal,
 ): Promise<ReturnType<typeof writingFacts> & Pick<MuxPlan, 'losses'>> {
   const mux = await planOutput(media, { ...muxOptions(media, tracks, settings, undefined), signal })
+  await rehearse({ mux, tracks, copyReason: null }, signal)
   return { ...writingFacts(mux), losses: mux.losses }
 }
 

@@ -2,6 +2,7 @@ import { type Limits, refusalError } from '../../precheck/index.js'
 import { type JobPlan, type PlanRequest, planMedia } from '../plan/plan-job.js'
 import { withPrice } from '../plan/price.js'
 import { needsMaps } from '../plan/ranges-to-send.js'
+import { rehearse } from '../plan/rehearse.js'
 
 /**
  * Leaves out what need not be paid for, if the settings ask for that: listens to the tracks and plans again. It takes
@@ -32,7 +33,7 @@ export function planRefusal({ media, verdicts, strictRefusal }: JobPlan) {
  * A plan as it is shown: narrowed, and with its price. A refused one stays as it is, because a job refuses it before it
  * listens, and its sound may not be readable.
  *
- * @throws what {@link narrowPlan} and {@link withPrice} throw
+ * @throws what {@link rehearse}, {@link narrowPlan} and {@link withPrice} throw
  */
 export async function pricedPlan(
   plan: JobPlan,
@@ -40,5 +41,7 @@ export async function pricedPlan(
   limits: Limits,
   signal: AbortSignal,
 ): Promise<JobPlan> {
-  return planRefusal(plan) ? plan : withPrice(await narrowPlan(plan, request, limits, signal), signal)
+  if (planRefusal(plan)) return plan
+  await rehearse(plan, signal)
+  return withPrice(await narrowPlan(plan, request, limits, signal), signal)
 }

@@ -9,6 +9,7 @@ import { levelFilters } from '../encode/encoder-level.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
+import { latePictureSec } from './first-picture.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
 import { timesOutput } from './packet-times.js'
@@ -37,6 +38,8 @@ export interface MuxSetting {
   readonly workFolder?: string | undefined
   /** True if the index of the input precedes its data. */
   readonly fastStart: boolean
+  /** Seconds of the input to read; all by default. */
+  readonly headSec?: number | undefined
   /** Milliseconds by which copied Opus packets are moved later, to correct the same error of the muxer. */
   readonly copiedOpusDelayMs?: number | undefined
 }
@@ -54,7 +57,7 @@ export function writtenStreams(plan: MuxPlan) {
 /** Builds one command that copies all other streams, encodes the new voices and hashes the copied packets. */
 export function muxCommand(
   plan: MuxPlan,
-  { voices, partPath, fastStart, copiedOpusDelayMs = 0, workFolder = dirname(partPath) }: MuxSetting,
+  { voices, partPath, fastStart, headSec, copiedOpusDelayMs = 0, workFolder = dirname(partPath) }: MuxSetting,
 ): FfmpegCommand {
   const { media, profile } = plan
   const streams = writtenStreams(plan)
@@ -62,7 +65,13 @@ export function muxCommand(
   const indexOf = ({ input }: PlannedStream) => input.index
   return {
     inputs: [
-      { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] },
+      {
+        url: fileUrl(media.path),
+        options: [
+          ...[...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...timingOptions(plan)],
+          ...(headSec === undefined ? [] : ['-t', String(headSec)]),
+        ],
+      },
       ...voices.map((voice) => ({ url: voice.source, options: voiceInputOptions(plan, voice) })),
     ],
     filterComplex: voices.flatMap((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
@@ -123,8 +132,17 @@ export function namelessOptions({ profile }: MuxPlan): readonly string[] {
 const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg', 'mp3'])
 
 /** Seconds by which the output's timestamps are later than the input's. */
-export function clockMoveSec({ media, container }: MuxPlan): number {
-  return MPEG_CLOCK.has(media.container) && !MPEG_CLOCK.has(container) ? -media.startSec : 0
+export function clockMoveSec(plan: MuxPlan): number {
+  const { media, container } = plan
+  const zeroSec = MPEG_CLOCK.has(media.container) && !MPEG_CLOCK.has(container) ? media.startSec : 0
+  return 0 - zeroSec - latePictureSec(plan)
+}
+
+/** Containers in which not every picture has a time for its display. Most others require one. */
+const PARTLY_TIMED: ReadonlySet<string> = new Set(['mpg', 'avi'])
+
+function timingOptions({ media, container }: MuxPlan): readonly string[] {
+  return media.container !== container && PARTLY_TIMED.has(media.container) ? ['-fflags', '+genpts'] : []
 }
 
 function clockOptions(plan: MuxPlan): readonly string[] {

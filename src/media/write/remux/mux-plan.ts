@@ -4,6 +4,7 @@ import { type ContainerProfile, containerProfile, isSoundContainer } from '../co
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
+import { earlySoundLosses } from './first-picture.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
 import { cutSoundLosses, isBoundToPictures } from './picture-length.js'
 import {
@@ -81,6 +82,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     ...streamLosses(old, container),
     ...(isBoundToPictures(profile, media) ? cutSoundLosses(voices, media, container) : []),
     ...fileLosses(media, container, profile),
+    ...earlySoundLosses({ media, container, streams }),
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }
   const loudness = media.statesLoudness

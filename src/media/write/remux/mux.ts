@@ -15,6 +15,7 @@ import type { ReplacedPackets } from '../splice/spliced-packets.js'
 import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
+import { latePictureSec } from './first-picture.js'
 import { hasIndexFirst } from './index-first.js'
 import { writeQuickTimeLanguages } from './languages.js'
 import { type MuxInput, type MuxSetting, muxCommand, newStreams } from './mux-command.js'
@@ -30,6 +31,8 @@ import { VoiceFeed } from './voice-feed.js'
 export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
   /** Temporary folder for the second and further voices; the part file's folder by default. */
   readonly workFolder?: string | undefined
+  /** Seconds of the input that a rehearsal reads; all by default. */
+  readonly headSec?: number | undefined
   /** Ranges in which a voice differs from its decoded track, by place among the audio streams; none if all of it may. */
   readonly changed?: ReadonlyMap<number, readonly SampleRange[]> | undefined
 }
@@ -109,6 +112,7 @@ export async function mux(
       partPath,
       workFolder: folder,
       fastStart: await hasIndexFirst(plan.media),
+      headSec: options.headSec,
       copiedOpusDelayMs: await copiedOpusDelayMs(plan, options.signal),
     }
     const { args } = await runFfmpeg(muxCommand(plan, setting), {
@@ -175,7 +179,8 @@ async function voiceTiming(
   const { media, profile } = plan
   const { format } = voice
   const lateSec = startsAnywhere(plan) ? (input.startSec ?? media.startSec) - media.startSec : 0
-  const late = Math.max(0, Math.round(lateSec * format.sampleRate))
+  const early = Math.round(latePictureSec(plan) * format.sampleRate)
+  const late = Math.max(early, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
   // To the muxer, an encoded voice is a stream without a lead-in.
   if (profile.priming === 'measured' && !isCarriedEncoded(profile, encoding, voice)) {
@@ -188,7 +193,7 @@ async function voiceTiming(
     }
   }
   // The encoder's lead-in replaces the first few ms. A negative timestamp would make ffmpeg move everything else.
-  return { skipSamples: Math.max(late, await encoderPriming(encoding, format, signal)), delaySamples: 0 }
+  return { skipSamples: Math.max(late, early + (await encoderPriming(encoding, format, signal))), delaySamples: 0 }
 }
 
 /** False if the output has no start time: a file of sound made of a film, or MXF. The silence before late sound is written. */

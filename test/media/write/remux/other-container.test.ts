@@ -20,6 +20,7 @@ it.each([
   ['mpeg4', 'ts'],
   ['h264', 'mxf'],
   ['mpeg2video', 'flv'],
+  ['mpeg4', 'flv'],
   ['vp9', '3gp'],
   ['hevc', 'avi'],
   ['prores', 'wmv'],
@@ -56,6 +57,23 @@ it.each(['wav', 'mp3', 'ogg', 'wma'])('writes the silence before late sound of a
   const { part, verified } = await writtenFile(path, { container })
   for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
   expect((await probe(part)).durationSec).toBeCloseTo(1.5, 1)
+})
+
+it.each(['aac', 'flac', 'libopus'])('begins an .avi of a Matroska with %s with the picture', async (audio) => {
+  const path = folder.file('early.mkv')
+  const late = ['-itsoffset', audio === 'flac' ? '0.021' : '0']
+  await ffmpeg(...late, ...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-c:a', audio, path)
+  const { plan, part, verified } = await writtenFile(path, { container: 'avi' })
+  expect(plan.losses.map(({ what }) => what).join()).toMatch(/first 0\.0\d\d s of sound, before the first picture/)
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
+  expect((await probe(part)).startSec).toBe(0)
+})
+
+it('gives every picture a time that leaves an MPEG program stream for .mkv', async () => {
+  const path = folder.file('reordered.mpg')
+  await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg2video', '-bf', '2', '-c:a', 'mp2', path)
+  const { verified } = await writtenFile(path, { container: 'mkv' })
+  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
 })
 
 it('plans that .mp4 begins its first chapter with the file, and lets chapters end it', async () => {

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toVoxmuxError, UsageError } from '../../core/errors.js'
+import { decodePcm } from '../pcm/decode-pcm.js'
+import type { PcmStream } from '../pcm/pcm.js'
+import { mux } from '../write/remux/mux.js'
+import { newStreams } from '../write/remux/mux-command.js'
+import type { MuxPlan } from '../write/remux/mux-plan.js'
+import { examineMux, type MuxFaults } from './verify-mux.js'
+
+/** Length of the first rehearsal. Starts, tags, chapters and codecs fail there, and only the end is left. */
+const HEAD_SEC = 20
+
+export interface RehearsalOptions {
+  /** Tracks whose channels are mixed, by place among the audio streams. */
+  readonly downmixed: ReadonlySet<number>
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Writes and verifies an output of ffmpeg's remux with the file's own sound, before any voice is paid for. Reads the head
+ * of the file. If that fails, all of it: only a fault that the job itself would meet refuses it.
+ *
+ * @throws {UsageError} `ERR_CONTAINER_UNFIT`
+ * @throws {TransientError} if this computer fails, for example with a full disk
+ */
+export async function rehearseMux(plan: MuxPlan, options: RehearsalOptions): Promise<void> {
+  if (plan.writing.kind !== 'remux') return
+  const { durationSec } = plan.media
+  const isShort = durationSec !== null && durationSec <= HEAD_SEC
+  if (!isShort && (await faultsOf(plan, HEAD_SEC, options)) === null) return
+  const faults = await faultsOf(plan, undefined, options)
+  if (faults !== null) throw unfit(plan, faults)
+}
+
+/** Null if the output would pass verification. */
+async function faultsOf(
+  plan: MuxPlan,
+  headSec: number | undefined,
+  { downmixed, signal }: RehearsalOptions,
+): Promise<MuxFaults | null> {
+  // Chapters and subtitles may lie behind the head, so its duration says nothing.
+  const media = headSec === undefined ? plan.media : { ...plan.media, durationSec: null }
+  const voiceOf = (audioIndex: number, sampleRate: number): PcmStream =>
+    decodePcm(plan.media, {
+      ...{ audioIndex, signal },
+      channels: { kind: downmixed.has(audioIndex) ? 'downmix' : 'all' },
+      ...(headSec !== undefined && { range: { startSample: 0, endSample: Math.round(headSec * sampleRate) } }),
+    })
+  const voices = new Map(
+    newStreams(plan).map(({ input: { audioIndex, sampleRate } }) => [audioIndex, voiceOf(audioIndex, sampleRate)]),
+  )
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-trial-'))
+  try {
+    const part = join(folder, `trial.${plan.profile.extension}`)
+    const tried = { ...plan, media }
+    const made = await mux(tried, voices, part, { signal, headSec })
+    const examined = await examineMux(tried, made, part, { level: 'full', signal })
+    return 'differences' in examined ? examined : null
+  } catch (thrown) {
+    const cause = toVoxmuxError(thrown, plan.media.path)
+    if (cause.exitCode !== 1) throw cause
+    // The cut refuses sound that cannot be decoded, with a code of its own.
+    if (!(await canBeDecoded(voices.values()))) return null
+    return { differences: [cause.message], cause }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function canBeDecoded(voices: Iterable<PcmStream>): Promise<boolean> {
+  try {
+    for (const voice of voices) for await (const _ of voice.chunks());
+    return true
+  } catch {
+    return false
+  }
+}
+
+function unfit({ media, container }: MuxPlan, { differences, cause }: MuxFaults): UsageError {
+  const message = `A trial of ${media.path} as .${container} failed its verification: ${differences.join('; ')}.`
+  return new UsageError('ERR_CONTAINER_UNFIT', message, {
+    ...{ input: media.path, cause },
+    remedies: [
+      'Nothing was sent. Name the output .mkv or .mov, or leave out what changes the container or adds tracks.',
+    ],
+  })
+}

@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rehearseMux } from '../../../src/media/index.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+async function rehearsed(path: string, container: string): Promise<void> {
+  const plan = await planOutput(await probe(path), { replaced: [0], container })
+  await rehearseMux(plan, { downmixed: new Set() })
+}
+
+/** A picture that begins half a second after the sound, which AVI has no time for. */
+async function lateFilm(name: string, sec: number): Promise<string> {
+  const path = folder.file(name)
+  await ffmpeg('-itsoffset', '0.5', ...picture(sec), ...tone(sec, 48_000, 2), '-c:v', 'mpeg4', '-c:a', 'aac', path)
+  return path
+}
+
+it.each([2, 25])('refuses a film of %d s that the container cannot hold in sync', async (sec) => {
+  await expect(rehearsed(await lateFilm('late.mkv', sec), 'avi')).rejects.toMatchObject({
+    ...{ code: 'ERR_CONTAINER_UNFIT', exitCode: 2, remedies: [expect.stringContaining('Nothing was sent')] },
+    message: expect.stringMatching(/A trial of .*late\.mkv as \.avi failed/),
+  })
+})
+
+it('accepts what can be written', async () => {
+  const path = await lateFilm('late.mkv', 2)
+  await expect(rehearsed(path, 'mov')).resolves.toBeUndefined()
+  await expect(rehearsed(path, 'wav')).resolves.toBeUndefined()
+})
+
+it('does not take chapters and subtitles behind the head for a fault', async () => {
+  const path = folder.file('chapters.mkv')
+  const chapter = folder.file('chapters.txt')
+  await writeFile(chapter, ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=24000\ntitle=one\n')
+  const sound = [...tone(25, 48_000, 2), '-i', chapter, '-map_chapters', '2', '-map', '0', '-map', '1']
+  await ffmpeg(...picture(25), ...sound, '-c:v', 'mpeg4', '-c:a', 'aac', path)
+  await expect(rehearsed(path, 'mov')).resolves.toBeUndefined()
+})
