@@ -8,7 +8,8 @@ import { NoSplice } from './splice-job.js'
 import { MOST_MOVES } from './splice-ranges.js'
 import type { NewPacket, PacketSwap } from './spliced-packets.js'
 
-interface SplicedPart {
+/** New packets for a part, with its proofs. */
+export interface SplicedPart {
   readonly swap: PacketSwap
   readonly probes: readonly SoundProbe[]
   readonly runs: readonly (readonly string[])[]

@@ -6,7 +6,7 @@ import type { SoundProbe } from './measure-joint.js'
 import { readTrackHead } from './packet-sound.js'
 import type { PacketKind, Part } from './part-job.js'
 import { NoSplice, type SpliceJob } from './splice-job.js'
-import { splicePart } from './splice-part.js'
+import { type SplicedPart, splicePart } from './splice-part.js'
 import { changedSpans, statedPacketAt } from './splice-ranges.js'
 import type { PacketSwap } from './spliced-packets.js'
 import { vorbisPackets } from './vorbis-packets.js'
@@ -56,7 +56,7 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
     voice,
     parts.map(({ window }) => window),
   )
-  const done = []
+  const done: SplicedPart[] = []
   const donor = await open(donorPath, 'wx', 0o600)
   const blocks = new OutputBlocks(donor, { signal })
   const keep = async (packet: Buffer) => {
@@ -70,6 +70,9 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
   } finally {
     await blocks.settle()
     await donor.close()
+  }
+  if (done.some(({ swap }, place) => swap.from <= (done[place - 1]?.swap.to ?? -1))) {
+    throw new NoSplice('the joints of two regenerated parts lie between each other')
   }
   return {
     kind: 'spliced',

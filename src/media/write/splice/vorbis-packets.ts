@@ -12,8 +12,10 @@ import { bestStart, encodeVorbis } from './vorbis-coding.js'
 const LEAD_STEPS = 24
 /** Long blocks read before those. */
 const BEFORE_STEPS = 10
-/** Long blocks behind a span in which old and new ones meet again. */
-const MEET_STEPS = 64
+/** Long blocks behind a span in which old and new ones almost always meet again in speech. */
+const USUAL_MEET_STEPS = 64
+/** Long blocks behind a span in which they are looked for: a pause between sentences has no attacks. */
+const MEET_STEPS = 128
 /** Long blocks read behind those, which the choice of windows and the comparison need. */
 const BEHIND_STEPS = 6
 /** Long blocks by which a place on the clock may be wrong. */
@@ -31,7 +33,7 @@ export function vorbisPackets(job: SpliceJob, { id }: VorbisHeaders): PacketKind
     samplesOf: (packets) => samplesOfBlocks(packets.map(([head = 0]) => blockSize(head, sizes))),
     mayMeet: (span, from) => {
       const between = statedSample(job, from) - statedSample(job, span.to)
-      return between <= (MEET_STEPS + LEAD_STEPS + BEFORE_STEPS) * stepSamples
+      return between <= (USUAL_MEET_STEPS + LEAD_STEPS + BEFORE_STEPS) * stepSamples
     },
     partOf: (span, file) => partOf(job, sizes, span, file),
     encode: (part, old) => encode(part, old, sizes),
