@@ -35,7 +35,7 @@ export function needsWalk({ container, mayJump }: MediaInfo, { bitRate, codec, c
  *
  * @throws PrecheckError ERR_UNREADABLE if it has no packets
  * @throws PrecheckError ERR_CLOCK_OVERLAPS if sound would have to be dropped to play it in time
- * @throws PrecheckError ERR_CLOCK_JUMPS if a gap is too long to fill
+ * @throws PrecheckError ERR_CLOCK_JUMPS if a gap is too long to fill, or if parts were joined that all begin at zero
  */
 export async function walkTrack(
   media: MediaInfo,
@@ -56,7 +56,11 @@ export async function walkTrack(
   const walk = tally.result()
   const track = `audio track ${stream.audioIndex} of ${media.path}`
   if (tally.aheadSec > MOST_AHEAD_SEC) throw clockJumps(track, media.path, { kind: 'ahead', bySec: tally.aheadSec })
-  if (FREE_CLOCKS.has(media.container) && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {
+  const isFree = FREE_CLOCKS.has(media.container)
+  // Transport streams have a clock beside their packets, and MP4 counts them.
+  if (!isFree && GAPPY_CLOCKS.has(media.container) && tally.backSec > OVERLAP_TOLERANCE_SEC)
+    throw clockJumps(track, media.path, { kind: 'back' })
+  if (isFree && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {
     const [at, by] = [(walk.firstOverlapSec ?? 0).toFixed(2), walk.overlapSec.toFixed(2)]
     throw new PrecheckError(
       'ERR_CLOCK_OVERLAPS',
@@ -85,6 +89,8 @@ class PacketTally {
   #startSec: number | null = null
   /** The longest time between the starts of two packets, in seconds. */
   aheadSec = 0
+  /** The longest time by which a packet begins before the one in front of it, in seconds. */
+  backSec = 0
 
   take(line: string): void {
     const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
@@ -95,6 +101,7 @@ class PacketTally {
     this.#firstSec ??= startSec
     // In an mp4, a packet before a gap lasts as long as the gap, so its end tells nothing.
     this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
+    this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
     this.#startSec = startSec
     if (this.#endSec !== null && startSec < this.#endSec - 0.002) {
       this.#overlapSec += this.#endSec - startSec

@@ -20,3 +20,20 @@ it('refuses a track without packets in the plan', async () => {
     message: `Audio track 0 of ${path} holds no sound.`,
   })
 })
+
+it.each([
+  ['opus', 'libopus'],
+  ['ogg', 'libvorbis'],
+  ['mpg', 'mp2'],
+])('refuses parts of a .%s that were joined with cat', async (extension, codec) => {
+  const part = folder.file(`part.${extension}`)
+  await ffmpeg(...tone(2), '-c:a', codec, ...(extension === 'mpg' ? ['-f', 'vob'] : []), part)
+  const bytes = await readFile(part)
+  const path = folder.file(`joined.${extension}`)
+  await writeFile(path, Buffer.concat([bytes, bytes]))
+  await expect(planOutput(await probe(path), { replaced: [0] })).rejects.toMatchObject({
+    ...{ code: 'ERR_CLOCK_JUMPS', errorCode: -2, exitCode: 5 },
+    message: `The clock of audio track 0 of ${path} jumps back, so its parts share no common time.`,
+  })
+  await planOutput(await probe(part), { replaced: [0] })
+})

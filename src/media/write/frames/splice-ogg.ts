@@ -51,7 +51,7 @@ export async function spliceableOgg(
   const { sampleRate, skippedSamples, vorbis, samplesOf } = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
   const file = await open(media.path, 'r')
   try {
-    const listed = await listPackets(file, soundStart)
+    const listed = await listPackets(file, soundStart, media.sizeBytes)
     if (typeof listed === 'string') return listed
     const { starts, lengths, heads, pages } = listed
     const clock = clockOf(samplesOf(heads), pages)
@@ -103,7 +103,7 @@ function vorbisClock([id = Buffer.alloc(0), , setUp = Buffer.alloc(0)]: readonly
 }
 
 /** The packets of all pages, if each lies in one page. */
-async function listPackets(file: FileHandle, soundStart: number) {
+async function listPackets(file: FileHandle, soundStart: number, sizeBytes: number) {
   const starts: number[] = []
   const lengths: number[] = []
   /** First byte of each packet. */
@@ -111,7 +111,9 @@ async function listPackets(file: FileHandle, soundStart: number) {
   const pages: PagePackets[] = []
   for (let at = soundStart; ; ) {
     const page = await oggPageAt(file, at)
-    if (!page) return starts.length > 0 ? { starts, lengths, heads, pages } : 'it has no packets'
+    // Players skip a truncated last page.
+    const isWhole = page && at + page.headLength + page.bodyLength <= sizeBytes
+    if (!isWhole) return starts.length > 0 ? { starts, lengths, heads, pages } : 'it has no packets'
     if ((page.flags & 1) !== 0 || page.lacing.at(-1) === 255) return 'a packet lies in two pages'
     const from = starts.length
     const bodyAt = at + page.headLength

@@ -1,9 +1,11 @@
+import { truncate } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import type { OggDonor } from '../../../../src/media/write/frames/splice-ogg.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import type { SpliceableTrack } from '../../../../src/media/write/splice/old-packets.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { splicedFile } from '../../../helpers/spliced-file.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -42,4 +44,13 @@ it('divides a page if its new packets take more segments than a page has', async
 
 it('refuses packets that lie in two pages', async () => {
   expect(await spliceable('long.opus', '-b:a', '300k', '-page_duration', '20000000')).toBe('a packet lies in two pages')
+})
+
+it('leaves out a last page that is truncated, as players do', async () => {
+  const path = folder.file('cut.opus')
+  await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libopus', path)
+  await truncate(path, (await probe(path)).sizeBytes - 300)
+  const { splice, verify } = await splicedFile(path, [[1, 1.5]])
+  expect(splice).toMatchObject({ kind: 'spliced' })
+  await verify()
 })
