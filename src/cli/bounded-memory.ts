@@ -6,7 +6,8 @@ import { runInNewContext } from 'node:vm'
  * a steady rate. V8 reacts by growing the heap by tens of megabytes that it never needs. Its helper threads would also
  * wait for a processor beside busy encoders, which takes longer than the collection.
  *
- * Samples lie outside the heap. V8 lets 64 MB of them pile up before it looks which are still needed.
+ * Samples lie outside the heap. V8 lets 64 MB of them pile up before it looks which are still needed. It also begins to
+ * mark the heap in small steps whenever some have come through. The steps take several times as long as all at once.
  */
 export function boundMemory(): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
@@ -17,6 +18,7 @@ const FLAGS = [
   '--semi-space-growth-factor=1',
   '--no-parallel-scavenge',
   '--no-concurrent-marking',
+  '--no-incremental-marking',
   '--no-concurrent-sweeping',
   '--no-concurrent-array-buffer-sweeping',
 ]
