@@ -196,6 +196,7 @@ function runFluent(
 
 /** Ends a child whose input broke off: its reading resumes after SIGTERM, so it would wait for more without an end. */
 function endUnfed({ process, stop }: RunningChild): void {
+  if (process.exitCode !== null || process.signalCode !== null) return
   process.stdin?.destroy()
   stop()
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
@@ -111,6 +112,16 @@ describe('ffmpeg', () => {
     })
     const wanted = Buffer.concat(Array.from({ length: 20 }, (_, place) => Buffer.alloc(300_000, place + 1)))
     expect((await readFile(path)).equals(wanted)).toBe(true)
+  })
+
+  it('leaves nothing that keeps the process alive if ffmpeg has enough before its stream ends', async () => {
+    const source = new Readable({ read() {} })
+    source.push(Buffer.alloc(64_000))
+    const output = { url: folder.file('enough.wav'), options: ['-t', '0.5', '-f', 'wav'] }
+    await runFfmpeg({ inputs: [{ url: source, options: RAW }], outputs: [output] })
+    await setImmediate()
+    expect(source.destroyed).toBe(true)
+    expect(process.getActiveResourcesInfo()).not.toContain('Timeout')
   })
 
   it('hands on the error of a stream that broke before ffmpeg started', async () => {
