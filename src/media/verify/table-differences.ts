@@ -1,4 +1,5 @@
 import type { MediaInfo } from '../media-info.js'
+import { isLossless } from '../probe/media-info-of.js'
 import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
@@ -11,6 +12,8 @@ import { streamFactDifferences } from './stream-facts.js'
 
 /** Containers that count in ms round timestamps; two of them can differ by two ticks. */
 const START_TOLERANCE_SEC = 0.0021
+/** A lead-in of AAC has 2112 samples, at 44.1 kHz. */
+const MOST_LEAD_IN_SEC = 0.048
 /** A duration may end on a whole frame of a lossy codec or of the video. */
 const DURATION_TOLERANCE_SEC = 0.25
 
@@ -53,7 +56,10 @@ function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): bo
   if (anchor === null || made?.startSec == null || stream.input.startSec === null) return false
   if (stream.input.kind !== 'video' && stream.input.kind !== 'audio') return false
   if (stream.input.kind === 'video' && stream.input.isCover) return false
-  return Math.abs(made.startSec - stream.input.startSec - anchor) > START_TOLERANCE_SEC
+  const movedSec = made.startSec - stream.input.startSec - anchor
+  // Behind an empty edit, ffmpeg states the start of sound with or without its lead-in.
+  const leadInSec = stream.input.kind === 'audio' && !isLossless(stream.input.codec) ? MOST_LEAD_IN_SEC : 0
+  return movedSec > START_TOLERANCE_SEC || movedSec < -START_TOLERANCE_SEC - leadInSec
 }
 
 /** Seconds by which the output is later, by its first copied video, else audio; null if none was copied. */

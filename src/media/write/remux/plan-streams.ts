@@ -89,26 +89,30 @@ export function planStreams(
       continue
     }
     const isVoiced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
-    if (input.kind === 'audio' && profile.soundOnly && soundTaken) {
-      planned.push({
-        fate: 'dropped',
-        input,
-        outputIndex: null,
-        reason: `.${container} holds only one audio track`,
-        isLoss: true,
-      })
+    if (input.kind === 'audio' && holdsOneSound(profile) && soundTaken) {
+      planned.push(withoutRoom(input, container))
       continue
     }
     if (input.kind === 'audio') soundTaken = true
     if (isVoiced && !options.addTrack) {
       planned.push(newStream(media, container, profile, options, input, outputIndex++))
-      if (!options.keepOriginal || profile.soundOnly) continue
+      if (options.keepOriginal && holdsOneSound(profile)) planned.push(withoutRoom(input, container))
+      if (!options.keepOriginal || holdsOneSound(profile)) continue
     }
     const stream = passStream(streamPassage(input, media, container, profile), input, () => outputIndex++)
     if (isVoiced && options.addTrack) requireRoom(media, container, profile, stream)
     planned.push(isVoiced && options.keepOriginal && stream.fate === 'copied' ? asOriginal(stream) : stream)
   }
   return planned
+}
+
+function holdsOneSound({ soundOnly, muxer }: ContainerProfile): boolean {
+  return soundOnly || muxer === 'flv'
+}
+
+function withoutRoom(input: AudioStreamInfo, container: string): PlannedStream {
+  const reason = `.${container} holds only one audio track`
+  return { fate: 'dropped', input, outputIndex: null, reason, isLoss: true }
 }
 
 type Placed =
@@ -132,7 +136,7 @@ function inTargetOrder(
 
 /** Refuses an output that cannot hold the original as it is and one more track of sound. */
 function requireRoom(media: MediaInfo, container: string, profile: ContainerProfile, original: PlannedStream): void {
-  const isSingle = profile.soundOnly || profile.muxer === 'flv'
+  const isSingle = holdsOneSound(profile)
   if (!isSingle && original.fate === 'copied') return
   const why = isSingle ? 'it holds only one audio track' : original.reason
   throw new UsageError('ERR_TRACK_NOT_ADDED', `No track can be added to a .${container} of ${media.path}: ${why}.`, {

@@ -86,3 +86,12 @@ it('plans that .mp4 begins its first chapter with the file, and lets chapters en
   const { plan } = await writtenFile(path, { container: 'mp4' })
   expect(plan.losses.map(({ what }) => what)).toContain('start of the first chapter')
 })
+
+it.each(['flv', 'wav'])('names the original that is to be kept, but has no room in .%s', async (container) => {
+  const path = folder.file(`kept-${container}.flv`)
+  await ffmpeg(...picture(1), ...tone(1, 44_100), '-c:v', 'flv', '-c:a', 'aac', path)
+  const { plan, part } = await writtenFile(path, { keepOriginal: true, container })
+  const lost = plan.losses.filter(({ reason }) => reason === `.${container} holds only one audio track`)
+  expect(lost.map(({ what }) => what)).toEqual([expect.stringMatching(/^audio stream \d \(aac/)])
+  expect((await probe(part)).streams.filter(({ kind }) => kind === 'audio')).toHaveLength(1)
+})
