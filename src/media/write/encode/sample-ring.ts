@@ -1,5 +1,5 @@
-/** Most bytes of one chunk: as many as a pipe holds. */
-const CHUNK_BYTES = 1 << 16
+/** Most bytes of one chunk: more than a pipe holds, so that few writes have to be awaited. */
+const CHUNK_BYTES = 1 << 18
 
 /**
  * Queue of bytes in one buffer: the writer waits while it is full, the reader while it is empty. A chunk is valid until
