@@ -2,6 +2,7 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { fixture, jobBench, streamHash } from '../../helpers/job-bench.js'
+import { quieterVoice } from '../../helpers/sound/quieter-voice.js'
 import { runHost } from '../../helpers/step-command.js'
 
 /** The module of nexrender-core; CI installs it outside the dependencies, as a person has it. */
@@ -42,6 +43,7 @@ async function render(postrender: readonly object[]) {
 
 describe.skipIf(!CORE)('in a real nexrender-core', () => {
   it('the action, by its name, hands what it regenerated to the next', async () => {
+    bench.server.behaviour.regenerate = quieterVoice
     const finished = bench.folder.file('finished/film.mp4')
     const { error, log } = await render([
       { module: 'voxmux/plugins/nexrender', preset: 'transparent' },

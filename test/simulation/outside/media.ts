@@ -57,7 +57,7 @@ export function simulatedMedia(world: World) {
         await (await write(path, bytes)).close()
         cuts.push({
           ...{ request, path, format: 'flac', sampleRate: 48_000, channels: 2, channelLayout: 'stereo', sampleCount },
-          ...{ range: { startSample: 0, endSample: sampleCount }, sizeBytes: bytes.length, loudness: QUIET, pcm },
+          ...{ range: { startSample: 0, endSample: sampleCount }, sizeBytes: bytes.length, pcm },
           voiceHash: sha256(bytes),
         })
       }
@@ -73,11 +73,14 @@ export function simulatedMedia(world: World) {
       return { lagSamples: 0, match: 1, method: 'waveform', places: [], answer: { pcm, startSample: 0 } }
     },
     alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.pcm.path),
-    soundChange: async () => ({ changedSec: 0, removedDb: null }),
+    soundChange: async () => ({ changedSec: 1, removedDb: 6 }),
+    isSameSound: async () => false,
+    measureLoudness: async () => QUIET,
     async *soundPairs() {},
     decodePcm: (): TracedPcm => pcm(null, ''),
     splice: ({ pieces }: { readonly pieces: readonly SplicePiece[] }) => pieces[0]?.voice,
     meteredPcm: (stream: TracedPcm) => ({ stream, loudness: () => QUIET }),
+    rehearseMux: async () => {},
     planOutput: async (info: Media.MediaInfo, options: MuxOptions) => planMux(info, options),
     async writeOutput(
       plan: Media.MuxPlan,
