@@ -19,7 +19,8 @@ export async function commandInProcess(
 ): Promise<EndedCommand> {
   const said = { stdout: '', stderr: '' }
   let code = -1
-  const before = { cwd: process.cwd(), env: process.env }
+  const { stdout, stderr } = process
+  const before = { cwd: process.cwd(), env: process.env, isTerminal: [stdout.isTTY, stderr.isTTY] as const }
   const listeners = new Map(process.eventNames().map((name) => [name, process.listeners(name as 'exit')]))
   const stubs = [
     ...(['stdout', 'stderr'] as const).map((channel) =>
@@ -37,10 +38,13 @@ export async function commandInProcess(
   try {
     process.chdir(cwd)
     process.env = { ...env }
+    // The runner of the tests may have a terminal. A command that is started has pipes.
+    stdout.isTTY = stderr.isTTY = false
     await runCommandLine(args)
   } finally {
     process.chdir(before.cwd)
     process.env = before.env
+    ;[stdout.isTTY, stderr.isTTY] = before.isTerminal
     for (const stub of stubs) stub.mockRestore()
     for (const name of process.eventNames())
       for (const listener of process.listeners(name as 'exit'))

@@ -30,9 +30,7 @@ export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
   splice: async (parsed, wanted, place) => {
     if (parsed.kind !== 'read') return parsed.why
     const voice = voicesOf(parsed.file, wanted)?.[place]
-    return voice
-      ? spliceableTrack(parsed.file, voice, wanted.media.startSec)
-      : 'voxmux cannot identify the track in the file'
+    return voice ? spliceableTrack(parsed.file, voice, wanted.media) : 'voxmux cannot identify the track in the file'
   },
   layOut: (parsed, wanted, donors) => {
     if (parsed.kind !== 'read') throw new RangeError(parsed.why)

@@ -1,36 +1,38 @@
+import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
+import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
 import { childrenOf, uintIn } from './read/element.js'
 import { ID } from './read/ids.js'
 import { elementIn, type MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
+import { isLaced, unlace } from './read/unlace.js'
 import { xiphPackets } from './read/xiph-packets.js'
 import type { Voice } from './voice.js'
-
-const LACED = 0x06
 
 /** Most seconds of sound that may lie before the place of its time; less than what is read before a segment. */
 const MOST_AHEAD_SEC = 1
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
-export function spliceableTrack(
+export async function spliceableTrack(
   file: MatroskaFile,
-  { track, blocks, shownTick, isLeadInSignalled }: Voice,
-  startSec: number,
-): SpliceableTrack<MatroskaDonor> | string {
+  { track, blocks: stored, shownTick, isLeadInSignalled }: Voice,
+  { path, startSec }: MediaInfo,
+): Promise<SpliceableTrack<MatroskaDonor> | string> {
   const { tickNs } = file
   if (track.isEncoded) return 'its packets are stored without the bytes that all of them begin with'
+  const vorbis = vorbisHeaders(track)
+  const ticksOf = vorbis ? vorbisTicks(vorbis, track, tickNs) : null
+  const blocks = isLaced(stored) ? await unlace(path, { blocks: stored, track, tickNs, ticksOf }) : stored
+  if (!blocks) return 'its blocks hold several packets whose sizes do not fit'
   const { count } = blocks
-  for (let block = 0; block < count; block++) {
-    if ((blocks.flags(block) & LACED) !== 0) return 'its blocks hold several packets'
-  }
   const shownSec = (shownTick * tickNs) / 1e9
   const secOf = (block: number) => (blocks.tick(block) * tickNs) / 1e9
   return {
-    vorbis: vorbisHeaders(track),
+    vorbis,
     frameHead: null,
-    isIndexed: isCued(file, blocks),
+    isIndexed: isCued(file, stored),
     packets: {
       count,
       start: blocks.dataStart,
@@ -65,6 +67,15 @@ export function spliceableTrack(
 function vorbisHeaders({ codecId, codecPrivate }: TrackEntry): VorbisHeaders | null {
   const [id, , setUp] = (codecId === 'A_VORBIS' && codecPrivate && xiphPackets(codecPrivate)) || []
   return id && setUp ? { id, setUp } : null
+}
+
+/** Ticks that a packet of Vorbis lasts, by the first bytes of the one before and of itself. */
+function vorbisTicks({ id }: VorbisHeaders, { sampleRate }: TrackEntry, tickNs: number) {
+  const sizes = blockSizes(id)
+  return (...heads: readonly [number, number]) => {
+    const [, samples = 0] = samplesOfBlocks(heads.map((head) => blockSize(head, sizes)))
+    return (samples * 1e9) / sampleRate / tickNs
+  }
 }
 
 /** Time at the end of some packets that is not played. New packets at the end may last longer than the old ones. */

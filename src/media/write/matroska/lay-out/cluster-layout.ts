@@ -1,6 +1,6 @@
 import { type BytePiece, CRC_32 } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
-import { makeHead, makeUint, uintBytes } from '../read/ebml.js'
+import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
 import type { NewTrack } from './new-track.js'
 

@@ -1,5 +1,5 @@
 import type { BytePiece } from '../../byte-plan.js'
-import { makeHead, makeUint } from '../read/ebml.js'
+import { makeHead, makeUint } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
 import { blockBytesOf } from './cluster-layout.js'
 import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'

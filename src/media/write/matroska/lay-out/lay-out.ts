@@ -1,6 +1,6 @@
 import { type BytePiece, type BytePlan, joinInput } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
-import { makeHead } from '../read/ebml.js'
+import { makeHead } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
 import type { MatroskaFile, Part } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'

@@ -1,5 +1,6 @@
 import type { MatroskaDonor } from '../read/donor.js'
-import { makeElement, makeFloat, makeUint, readFloat, readUint } from '../read/ebml.js'
+import { readFloat, readUint } from '../../../probe/ebml.js'
+import { makeElement, makeFloat, makeUint } from '../read/make-ebml.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import type { TrackEntry } from '../read/track-entry.js'

@@ -1,4 +1,5 @@
-import { makeUint, readUint } from '../read/ebml.js'
+import { readUint } from '../../../probe/ebml.js'
+import { makeUint } from '../read/make-ebml.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { elementIn, type MatroskaFile } from '../read/matroska-file.js'

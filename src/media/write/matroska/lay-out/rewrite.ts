@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { BytePiece } from '../../byte-plan.js'
-import { makeHead } from '../read/ebml.js'
+import { makeHead } from '../read/make-ebml.js'
 import type { Element } from '../read/element.js'
 import { ID } from '../read/ids.js'
 

@@ -1,4 +1,4 @@
-import { makeElement } from '../read/ebml.js'
+import { makeElement } from '../read/make-ebml.js'
 import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { elementIn, type MatroskaFile } from '../read/matroska-file.js'

@@ -1,4 +1,5 @@
-import { makeHead, readHead, readUint } from './ebml.js'
+import { readHead, readUint } from '../../../probe/ebml.js'
+import { makeHead } from './make-ebml.js'
 import { ID, MASTERS } from './ids.js'
 
 /** An element that was read into memory. */

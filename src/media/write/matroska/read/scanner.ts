@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { type Head, readHead } from './ebml.js'
+import { type Head, readHead } from '../../../probe/ebml.js'
 
 /** Enough for the heads of many small blocks, and little beside a picture. */
 const WINDOW_BYTES = 64 * 1024

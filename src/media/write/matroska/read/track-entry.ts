@@ -1,4 +1,4 @@
-import { readFloat } from './ebml.js'
+import { readFloat } from '../../../probe/ebml.js'
 import { childOf, childrenOf, type Element, textIn, uintIn } from './element.js'
 import { ID } from './ids.js'
 
