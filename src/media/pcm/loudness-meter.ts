@@ -43,7 +43,6 @@ export class LoudnessMeter {
   readonly #energy: WeightedEnergy
   readonly #hopFrames: number
   readonly #hops: number[] = []
-  #hopSum = 0
   #hopFill = 0
   readonly #tail: Float64Array
   #peak = 0
@@ -70,12 +69,11 @@ export class LoudnessMeter {
       readSamples(bytes.subarray(from * frame, to * frame), sample, joined.subarray(known))
       this.#takePeak(joined)
       this.#tail.set(joined.subarray(joined.length - known))
-      this.#hopSum += this.#energy.of(joined, known, joined.length)
+      this.#energy.add(joined, known, joined.length)
       this.#hopFill += to - from
       from = to
       if (this.#hopFill === this.#hopFrames) {
-        this.#hops.push(this.#hopSum / this.#hopFrames)
-        this.#hopSum = 0
+        this.#hops.push(this.#energy.take() / this.#hopFrames)
         this.#hopFill = 0
       }
     }

@@ -22,8 +22,8 @@ export class WeightedEnergy {
     this.#sums = new Float64Array(weights.length)
   }
 
-  /** The weighted sum of all channels' energy from one place to another of interleaved values, which continue the last ones. */
-  of(values: Float64Array, from: number, to: number): number {
+  /** Adds interleaved values from one place to another, which continue the last ones. */
+  add(values: Float64Array, from: number, to: number): void {
     const { length } = this.#weights
     for (let channel = 0; channel < length; ) {
       if (channel + 1 < length && this.#weighs(channel) && this.#weighs(channel + 1)) {
@@ -34,9 +34,12 @@ export class WeightedEnergy {
         channel += 1
       }
     }
-    let energy = 0
-    for (let channel = 0; channel < length; channel++)
-      energy += (this.#weights[channel] as number) * (this.#sums[channel] as number)
+  }
+
+  /** The weighted sum of all channels' energy since the last one. It does not depend on how the values came in parts. */
+  take(): number {
+    const energy = this.#weights.reduce((sum, weight, channel) => sum + weight * (this.#sums[channel] as number), 0)
+    this.#sums.fill(0)
     return energy
   }
 
@@ -56,7 +59,7 @@ export class WeightedEnergy {
     let s2 = state[at + 1] as number
     let t1 = state[at + 2] as number
     let t2 = state[at + 3] as number
-    let sum = 0
+    let sum = this.#sums[channel] as number
     for (let index = from + channel; index < to; index += channels) {
       const x = values[index] as number
       const y = b0 * x + s1
@@ -91,8 +94,8 @@ export class WeightedEnergy {
     let u2 = state[at + 5] as number
     let v1 = state[at + 6] as number
     let v2 = state[at + 7] as number
-    let sum = 0
-    let nextSum = 0
+    let sum = this.#sums[channel] as number
+    let nextSum = this.#sums[channel + 1] as number
     for (let index = from + channel; index < to; index += channels) {
       const x = values[index] as number
       const nextX = values[index + 1] as number

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { applyGain, loudnessGain, measureLoudness, meteredPcm } from '../../../src/media/pcm/loudness.js'
+import { LoudnessMeter } from '../../../src/media/pcm/loudness-meter.js'
+import { frameBytes } from '../../../src/media/pcm/pcm.js'
 import { silentPcm } from '../../../src/media/pcm/pcm-streams.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { ebur128, ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
@@ -54,6 +56,17 @@ describe('loudness', () => {
     expect(metered.loudness()).toBeNull()
     expect((await collectPcm(metered.stream)).equals(await collectPcm(source))).toBe(true)
     expect(metered.loudness()).toEqual(await measureLoudness(source))
+  })
+
+  it('gives the same figures however the samples arrive', async () => {
+    const source = await track(SPEECH)
+    const [bytes, frame] = [await collectPcm(source), frameBytes(source.format)]
+    const measured = (step: number) => {
+      const meter = new LoudnessMeter(source.format)
+      for (let at = 0; at < bytes.length; at += step * frame) meter.push(bytes.subarray(at, at + step * frame))
+      return meter.result()
+    }
+    for (const step of [1, 997, 4801]) expect(measured(step)).toEqual(measured(bytes.length))
   })
 
   it('brings a sound to its target by gain alone where the ceiling allows', async () => {
