@@ -19,6 +19,8 @@ export interface MediaInfo {
   readonly statesLoudness?: boolean
   /** Set where only its packets tell whether the clock of an mp4 or mov jumps. */
   readonly mayJump?: boolean
+  /** Set where ffmpeg may state the time of a packet too early, and by how much at most. */
+  readonly clockErrorSec?: number
   /** Set where all sound of an mp4 or mov lies in fragments. */
   readonly isFragmented?: boolean
   /** Set where ffmpeg cannot copy a picture of an mp4 or mov: what its edit list does. */

@@ -49,8 +49,11 @@ export interface FileClock {
   readonly jitterSec: number
 }
 
-/** Timestamps of Matroska, FLV and files made from them jitter by a tick of 1 ms. More than that is a gap. */
+/** Timestamps in files made from Matroska or FLV jitter by a tick of 1 ms. More than that is a gap. */
 const JITTER_SEC = 0.0012
+/** Programs that count in ms round some times down and others to the nearest. */
+const COARSE_JITTER_SEC = 0.0022
+const COARSE = /^(matroska|flv|asf)/
 /**
  * ffmpeg states the first short block of Vorbis in Ogg after a long one too late. The error is a quarter of the
  * difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other without a gap.
@@ -59,11 +62,12 @@ const OGG_VORBIS_JITTER_SEC = 0.025
 
 /** The clock of a track. */
 export function fileClock(
-  { startSec, formatName }: Pick<MediaInfo, 'startSec' | 'formatName'>,
+  { startSec, formatName, clockErrorSec = 0 }: Pick<MediaInfo, 'startSec' | 'formatName' | 'clockErrorSec'>,
   { codec, sampleRate }: Pick<AudioStreamInfo, 'codec' | 'sampleRate'>,
   fromSample = 0,
 ): FileClock {
-  const jitterSec = formatName === 'ogg' && codec === 'vorbis' ? OGG_VORBIS_JITTER_SEC : JITTER_SEC
+  const ownSec = COARSE.test(formatName) ? COARSE_JITTER_SEC : JITTER_SEC
+  const jitterSec = formatName === 'ogg' && codec === 'vorbis' ? OGG_VORBIS_JITTER_SEC : ownSec + clockErrorSec
   return { startSec, sampleRate, fromSample, jitterSec }
 }
 

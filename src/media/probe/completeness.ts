@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 import { missingFlacSec } from './flac-end.js'
+import { matroskaSegment } from './matroska-clock.js'
 import { missingMp3Sec } from './mp3-end.js'
 import { isStreamedSize } from './streamed-size.js'
 
@@ -72,13 +73,9 @@ async function endOfBoxes(file: FileHandle, sizeBytes: number): Promise<number> 
 
 /** Matroska: the Segment's own size, if it was written (live recordings leave it unknown). */
 async function endOfSegment(file: FileHandle): Promise<number> {
-  const head = await readAt(file, 0, 4096)
-  const ebml = readVint(head, 4)
-  if (!ebml) return 0
-  const segmentAt = 4 + ebml.length + ebml.value
-  if (segmentAt + 12 > head.length || head.readUInt32BE(segmentAt) !== 0x18538067) return 0
-  const size = readVint(head, segmentAt + 4)
-  return size && !size.unknown ? segmentAt + 4 + size.length + size.value : 0
+  const segment = await matroskaSegment(file)
+  if (!segment || segment.head.length === null) return 0
+  return segment.start + segment.head.headBytes + segment.head.length
 }
 
 /** RIFF: the first chunk's size, unless the file was streamed. The pad byte at the end is often missing. */
@@ -93,15 +90,4 @@ async function endOfForm(file: FileHandle): Promise<number> {
   const head = await readAt(file, 0, 12)
   if (head.length < 12 || head.toString('latin1', 0, 4) !== 'FORM') return 0
   return 8 + head.readUInt32BE(4) - 1
-}
-
-/** EBML variable-length number; all value bits set means unknown. */
-function readVint(bytes: Buffer, at: number): { value: number; length: number; unknown: boolean } | undefined {
-  const first = bytes[at]
-  if (first === undefined || first === 0) return undefined
-  const length = Math.clz32(first) - 23
-  if (at + length > bytes.length) return undefined
-  let value = BigInt(first & (0xff >> length))
-  for (let place = 1; place < length; place++) value = (value << 8n) | BigInt(bytes[at + place] ?? 0)
-  return { value: Number(value), length, unknown: value === (1n << BigInt(7 * length)) - 1n }
 }

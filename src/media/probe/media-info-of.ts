@@ -20,6 +20,7 @@ export function mediaInfoOf(
     | 'readOptions'
     | 'statesLoudness'
     | 'mayJump'
+    | 'clockErrorSec'
     | 'isFragmented'
     | 'editedPictures'
   >,

@@ -13,6 +13,7 @@ import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags } from './format-behind-tags.js'
+import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread-samples.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
@@ -74,11 +75,12 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     if (jump) throw clockJumps(path, path, jump)
     const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
     const clock = movie.some(mayJump) ? { mayJump: true } : {}
+    const laced = container === 'mkv' || container === 'webm' ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
     const fragments = isFragmented(movie) ? { isFragmented: true } : {}
     const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
     const media = mediaInfoOf(
       answer,
-      { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...fragments, ...pictures },
+      { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
     const refusal = startsApart(path, media) ?? misreadSamples(path, media)

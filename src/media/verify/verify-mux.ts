@@ -165,12 +165,17 @@ function spliceDifferences(plan: MuxPlan, result: MuxResult, after: PacketTimesB
     const splice = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.splice
     if (splice?.kind !== 'spliced') return []
     const [was, is] = [result.packetTimes.get(input.index), after.get(input.index)]
-    const isSame = was && is && isSameOutside(splice, was, is)
+    const isSame = was && is && isSameOutside(splice, was, is, plan.media.clockErrorSec)
     return isSame ? [] : [`the packets of audio track ${input.audioIndex} outside the changed parts`]
   })
 }
 
-function isSameOutside({ count, replaced }: SplicedVoice, was: StreamTimes, is: StreamTimes): boolean {
+function isSameOutside(
+  { count, replaced }: SplicedVoice,
+  was: StreamTimes,
+  is: StreamTimes,
+  errorSec: number | undefined,
+): boolean {
   const more = replaced.reduce((sum, { from, to, made }) => sum + made.to - made.from - (to - from), 0)
   if (is.contents.length - was.contents.length !== more) return false
   // ffmpeg leaves out packets at the start or at the end that are not shown.
@@ -182,7 +187,7 @@ function isSameOutside({ count, replaced }: SplicedVoice, was: StreamTimes, is: 
       replaced.map(({ made }) => made),
       first,
     )
-    return sameTimes(old, kept) && old.contents.every((content, place) => content === kept.contents[place])
+    return sameTimes(old, kept, errorSec) && old.contents.every((content, place) => content === kept.contents[place])
   })
 }
 

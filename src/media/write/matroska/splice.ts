@@ -3,13 +3,16 @@ import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
-import { childrenOf, uintIn } from './read/element.js'
+import { childOf, childrenOf, uintIn } from './read/element.js'
 import { ID } from './read/ids.js'
 import { elementIn, type MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
 import { isLaced, unlace } from './read/unlace.js'
 import { xiphPackets } from './read/xiph-packets.js'
 import type { Voice } from './voice.js'
+
+/** Codecs whose packets themselves state how long they last. */
+const STATES_LENGTH: ReadonlySet<string> = new Set(['A_OPUS', 'A_VORBIS'])
 
 /** Most seconds of sound that may lie before the place of its time; less than what is read before a segment. */
 const MOST_AHEAD_SEC = 1
@@ -24,6 +27,8 @@ export async function spliceableTrack(
   if (track.isEncoded) return 'its packets are stored without the bytes that all of them begin with'
   const vorbis = vorbisHeaders(track)
   const ticksOf = vorbis ? vorbisTicks(vorbis, track, tickNs) : null
+  if (isLaced(stored) && isUnstated(track))
+    return 'its blocks hold several packets and do not state how long these last'
   const blocks = isLaced(stored) ? await unlace(path, { blocks: stored, track, tickNs, ticksOf }) : stored
   if (!blocks) return 'its blocks hold several packets whose sizes do not fit'
   const { count } = blocks
@@ -62,6 +67,11 @@ export async function spliceableTrack(
       }
     },
   }
+}
+
+/** True if ffmpeg has to guess how long a packet lasts. */
+function isUnstated({ element, codecId }: TrackEntry): boolean {
+  return !STATES_LENGTH.has(codecId) && !childOf(element, ID.DefaultDuration)
 }
 
 function vorbisHeaders({ codecId, codecPrivate }: TrackEntry): VorbisHeaders | null {

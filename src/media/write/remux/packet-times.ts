@@ -80,8 +80,10 @@ export class PacketTimes {
 /**
  * True if all packets keep their times, up to a common shift and one tick of the output's time base. Muxers leave out
  * packets without bytes.
+ *
+ * @param errorSec by which ffmpeg may misstate the times before
  */
-export function sameTimes(before: StreamTimes, after: StreamTimes): boolean {
+export function sameTimes(before: StreamTimes, after: StreamTimes, errorSec = 0): boolean {
   const [old, made] = [filledTimes(before), filledTimes(after)]
   if (old.length !== made.length) return false
   let shiftSec: number | undefined
@@ -90,7 +92,7 @@ export function sameTimes(before: StreamTimes, after: StreamTimes): boolean {
     if (was === null || is === null || is === undefined) return true
     const movedSec = is * after.tickSec - was * before.tickSec
     shiftSec ??= movedSec
-    return Math.abs(movedSec - shiftSec) <= after.tickSec * 1.01 + 1e-9
+    return Math.abs(movedSec - shiftSec) <= after.tickSec * 1.01 + errorSec + 1e-9
   })
 }
 

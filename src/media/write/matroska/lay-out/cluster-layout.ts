@@ -1,7 +1,7 @@
 import { type BytePiece, CRC_32 } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
-import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
+import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
 import type { NewTrack } from './new-track.js'
 
 /** Old bytes of a cluster that give way to new ones. */

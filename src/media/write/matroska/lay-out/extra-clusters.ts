@@ -1,6 +1,6 @@
 import type { BytePiece } from '../../byte-plan.js'
-import { makeHead, makeUint } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
+import { makeHead, makeUint } from '../read/make-ebml.js'
 import { blockBytesOf } from './cluster-layout.js'
 import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'
 

@@ -1,7 +1,7 @@
 import { type BytePiece, type BytePlan, joinInput } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
-import { makeHead } from '../read/make-ebml.js'
 import { ID } from '../read/ids.js'
+import { makeHead } from '../read/make-ebml.js'
 import type { MatroskaFile, Part } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'
 import { blockBytesOf, ClusterLayout } from './cluster-layout.js'

@@ -1,7 +1,7 @@
 import { readUint } from '../../../probe/ebml.js'
-import { makeUint } from '../read/make-ebml.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
+import { makeUint } from '../read/make-ebml.js'
 import { elementIn, type MatroskaFile } from '../read/matroska-file.js'
 import type { BlockPlace } from './cluster-layout.js'
 import type { NewTrack } from './new-track.js'

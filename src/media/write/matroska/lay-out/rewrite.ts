@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import type { BytePiece } from '../../byte-plan.js'
-import { makeHead } from '../read/make-ebml.js'
 import type { Element } from '../read/element.js'
 import { ID } from '../read/ids.js'
+import { makeHead } from '../read/make-ebml.js'
 
 /** New bytes for elements that were read into memory. */
 export class Rewrite {

@@ -1,6 +1,6 @@
-import { makeElement } from '../read/make-ebml.js'
 import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/element.js'
 import { ID } from '../read/ids.js'
+import { makeElement } from '../read/make-ebml.js'
 import { elementIn, type MatroskaFile } from '../read/matroska-file.js'
 import { uidOf } from '../read/track-entry.js'
 import type { Voice } from '../voice.js'

@@ -1,5 +1,5 @@
-import { BlockList } from './block-list.js'
 import { type Head, readUint, readVint } from '../../../probe/ebml.js'
+import { BlockList } from './block-list.js'
 import { MalformedElement } from './element.js'
 import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
 import type { Scanner } from './scanner.js'

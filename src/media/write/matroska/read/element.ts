@@ -1,6 +1,6 @@
 import { readHead, readUint } from '../../../probe/ebml.js'
-import { makeHead } from './make-ebml.js'
 import { ID, MASTERS } from './ids.js'
+import { makeHead } from './make-ebml.js'
 
 /** An element that was read into memory. */
 export interface Element {

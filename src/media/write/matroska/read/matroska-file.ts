@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import type { Head } from '../../../probe/ebml.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
-import type { Head } from '../../../probe/ebml.js'
 import { type Element, MalformedElement, parseElements, uintIn } from './element.js'
 import { ID, nameOfId } from './ids.js'
 import { Scanner } from './scanner.js'

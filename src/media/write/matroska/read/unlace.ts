@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { readAt } from '../../../../core/read-at.js'
-import { BlockList } from './block-list.js'
 import { readVint } from '../../../probe/ebml.js'
+import { BlockList } from './block-list.js'
 import { uintIn } from './element.js'
 import { ID } from './ids.js'
 import type { TrackEntry } from './track-entry.js'
@@ -31,6 +31,7 @@ export async function unlace(path: string, laced: LacedTrack): Promise<BlockList
   const { blocks, ticksOf } = laced
   const frames = new BlockList()
   let head = 0
+  let evenTicks = 0
   const file = await open(path, 'r')
   try {
     for (let block = 0; block < blocks.count; block++) {
@@ -38,12 +39,18 @@ export async function unlace(path: string, laced: LacedTrack): Promise<BlockList
       const bytes = await readAt(file, dataStart, ticksOf ? dataLength : Math.min(dataLength, SIZES_BYTES))
       const own = framesOf(bytes, flags & LACING, dataLength)
       if (!own) return undefined
-      const evenTicks = ticksOf ? 0 : evenTicksIn(laced, block, own.length)
+      evenTicks = evenTicksIn(laced, block, own.length) ?? evenTicks
       let tick = blocks.tick(block)
       for (const { from, length } of own) {
         const start = dataStart + from
-        const place = { start, length, dataStart: start, dataLength: length, tick, flags: flags & ~LACING }
-        frames.push({ ...place, cluster: blocks.cluster(block), ordinal: blocks.ordinal(block) })
+        // ffmpeg rounds down too. If it decodes nothing from the first packet, the second one places all sound.
+        const place = { start, length, dataStart: start, dataLength: length, tick: Math.floor(tick) }
+        frames.push({
+          ...place,
+          cluster: blocks.cluster(block),
+          ordinal: blocks.ordinal(block),
+          flags: flags & ~LACING,
+        })
         const before = head
         head = bytes[from] ?? 0
         tick += ticksOf ? ticksOf(before, head) : evenTicks
@@ -58,11 +65,10 @@ export async function unlace(path: string, laced: LacedTrack): Promise<BlockList
 }
 
 /** Ticks that each frame of a block lasts: as the track states, or as many as fit before the next block. */
-function evenTicksIn({ blocks, track, tickNs }: LacedTrack, block: number, frameCount: number): number {
+function evenTicksIn({ blocks, track, tickNs }: LacedTrack, block: number, frameCount: number): number | undefined {
   const statedNs = uintIn(track.element, ID.DefaultDuration)
-  if (statedNs !== undefined || blocks.count < 2) return (statedNs ?? 0) / tickNs
-  const from = Math.min(block, blocks.count - 2)
-  return (blocks.tick(from + 1) - blocks.tick(from)) / frameCount
+  if (statedNs !== undefined) return statedNs / tickNs
+  return block + 1 < blocks.count ? (blocks.tick(block + 1) - blocks.tick(block)) / frameCount : undefined
 }
 
 /** True if some blocks of a track hold several frames. */
@@ -98,7 +104,7 @@ function framesOf(bytes: Buffer, lacing: number, dataLength: number): readonly F
 }
 
 interface Sizes {
-  /** Of all frames but the last. */
+  /** One for each frame but the last. */
   readonly sizes: readonly number[]
   /** First byte behind them. */
   readonly at: number

@@ -1,0 +1,116 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../core/read-at.js'
+import { type Head, readHead, readUint, readVint } from './ebml.js'
+
+const ID = {
+  Segment: 0x18538067,
+  Tracks: 0x1654ae6b,
+  TrackEntry: 0xae,
+  TrackNumber: 0xd7,
+  TrackType: 0x83,
+  DefaultDuration: 0x23e383,
+  Cluster: 0x1f43b675,
+  SimpleBlock: 0xa3,
+  BlockGroup: 0xa0,
+  Block: 0xa1,
+}
+const AUDIO = 2
+const LACING = 0x06
+/** The EBML head, and the head of the segment behind it. */
+const TOP_BYTES = 4096
+/** The head of an element, and that of the block in it. */
+const HEAD_BYTES = 32
+/** About ten seconds of a film. A track that has several packets in its blocks has them there. */
+const MOST_BLOCKS = 300
+/** Elements before and between those blocks. */
+const MOST_ELEMENTS = 1000
+const MAX_TRACKS_BYTES = 16 * 1024 ** 2
+
+/** ffmpeg counts whole ms from the start of a block to a packet in it: it may come this much too early. */
+const LACED_ERROR_SEC = 0.002
+/** The same for each packet in front of it, if the track does not state how long they last. */
+const UNSTATED_ERROR_SEC = 0.001
+
+/** The segment of a Matroska file, which holds everything else; undefined if the file has another structure. */
+export async function matroskaSegment(file: FileHandle): Promise<{ start: number; head: Head } | undefined> {
+  const top = await readAt(file, 0, TOP_BYTES)
+  const ebml = readHead(top, 0)
+  if (!ebml || ebml.length === null) return undefined
+  const start = ebml.headBytes + ebml.length
+  const head = readHead(top, start)
+  return head?.id === ID.Segment ? { start, head } : undefined
+}
+
+/**
+ * Most seconds by which ffmpeg states the time of a packet too early, because its block holds several. This is lacing, the
+ * default of mkvmerge. 0 if the first blocks of sound hold one each. Flags of the tracks often say otherwise.
+ */
+export async function lacedClockErrorSec(file: FileHandle): Promise<number> {
+  const segment = await matroskaSegment(file)
+  const errors = new Map<number, (packets: number) => number>()
+  let worstSec = 0
+  let blocks = 0
+  let at = segment ? segment.start + segment.head.headBytes : Number.POSITIVE_INFINITY
+  for (let element = 0; element < MOST_ELEMENTS && blocks < MOST_BLOCKS; element++) {
+    const bytes = Number.isFinite(at) ? await readAt(file, at, HEAD_BYTES) : Buffer.alloc(0)
+    const head = readHead(bytes, 0)
+    if (!head) break
+    const { id, headBytes } = head
+    const length = head.length ?? 0
+    if (id === ID.Tracks) {
+      for (const [number, errorSec] of soundTracks(
+        await readAt(file, at + headBytes, Math.min(length, MAX_TRACKS_BYTES)),
+      ))
+        errors.set(number, errorSec)
+    }
+    if (id === ID.SimpleBlock || id === ID.Block) {
+      blocks += 1
+      worstSec = Math.max(worstSec, blockErrorSec(bytes.subarray(headBytes), errors))
+    }
+    // The elements inside follow.
+    const isOpened = id === ID.Cluster || id === ID.BlockGroup
+    at += headBytes + (isOpened ? 0 : length)
+  }
+  return worstSec
+}
+
+/** By the number of a track of sound: the error for a number of packets in a block. */
+function soundTracks(tracks: Buffer): ReadonlyMap<number, (packets: number) => number> {
+  const sound = childrenOf(tracks, ID.TrackEntry).filter((entry) => numberIn(entry, ID.TrackType) === AUDIO)
+  return new Map(
+    sound.map((entry) => {
+      const isStated = numberIn(entry, ID.DefaultDuration) !== undefined
+      return [
+        numberIn(entry, ID.TrackNumber) ?? 0,
+        (packets) => (isStated ? LACED_ERROR_SEC : (packets - 1) * UNSTATED_ERROR_SEC),
+      ]
+    }),
+  )
+}
+
+/** The error of a block's last packet. @param body its track, its time, its flags and the number of packets less one */
+function blockErrorSec(body: Buffer, errors: ReadonlyMap<number, (packets: number) => number>): number {
+  const track = readVint(body, 0)
+  const errorSec = track && errors.get(track.value)
+  const flags = body[(track?.width ?? 0) + 2] ?? 0
+  const packets = (body[(track?.width ?? 0) + 3] ?? 0) + 1
+  return errorSec && (flags & LACING) !== 0 ? errorSec(packets) : 0
+}
+
+/** Bodies of the children with an id, up to one that does not fit. */
+function childrenOf(body: Buffer, id: number): readonly Buffer[] {
+  const found: Buffer[] = []
+  for (let at = 0; at < body.length; ) {
+    const head = readHead(body, at)
+    if (!head || head.length === null || at + head.headBytes + head.length > body.length) break
+    const end = at + head.headBytes + head.length
+    if (head.id === id) found.push(body.subarray(at + head.headBytes, end))
+    at = end
+  }
+  return found
+}
+
+function numberIn(body: Buffer, id: number): number | undefined {
+  const [child] = childrenOf(body, id)
+  return child && readUint(child)
+}

@@ -1,0 +1,69 @@
+import { open, stat, writeFile } from 'node:fs/promises'
+import { readAt } from '../../../../src/core/read-at.js'
+import { ID } from '../../../../src/media/write/matroska/read/ids.js'
+import { makeElement, makeHead, makeUint, makeVint } from '../../../../src/media/write/matroska/read/make-ebml.js'
+import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
+
+const KEYFRAME = 0x80
+const PACKETS_A_BLOCK = 8
+
+export type Lacing = 'xiph' | 'ebml' | 'fixed'
+const FLAGS: Readonly<Record<Lacing, number>> = { xiph: 0x02, fixed: 0x04, ebml: 0x06 }
+
+/**
+ * Writes a Matroska file with one track of sound again, with eight packets in each block.
+ *
+ * @param packetSec how long each lasts, as the track then states; null for packets that say so themselves
+ */
+export async function laceMatroska(
+  path: string,
+  into: string,
+  lacing: Lacing,
+  packetSec: number | null,
+): Promise<void> {
+  const { tracks, blocks, tickNs, segment } = await readMatroska(path, (await stat(path)).size)
+  const [track] = tracks
+  const list = track && blocks.get(track.number)
+  if (!track || !list) throw new Error(`${path} has no sound`)
+  const file = await open(path, 'r')
+  try {
+    const clusters: Buffer[] = []
+    for (let first = 0; first < list.count; first += PACKETS_A_BLOCK) {
+      const packets: Buffer[] = []
+      for (let packet = first; packet < Math.min(first + PACKETS_A_BLOCK, list.count); packet++)
+        packets.push(await readAt(file, list.dataStart(packet), list.dataLength(packet)))
+      const body = Buffer.concat([
+        makeVint(track.number),
+        Buffer.from([0, 0, KEYFRAME | FLAGS[lacing], packets.length - 1]),
+        sizesOf(packets, lacing),
+        ...packets,
+      ])
+      const time = makeUint(ID.Timestamp, list.tick(first))
+      clusters.push(makeElement(ID.Cluster, Buffer.concat([time, makeElement(ID.SimpleBlock, body)])))
+    }
+    const stated = packetSec === null ? [] : [makeUint(ID.DefaultDuration, Math.round(packetSec * 1e9))]
+    const entry = makeElement(ID.TrackEntry, Buffer.concat([track.element.body, ...stated]))
+    const info = makeElement(ID.Info, makeUint(ID.TimestampScale, tickNs))
+    const body = Buffer.concat([info, makeElement(ID.Tracks, entry), ...clusters])
+    const top = await readAt(file, 0, segment.start)
+    await writeFile(into, Buffer.concat([top, makeHead(ID.Segment, body.length), body]))
+  } finally {
+    await file.close()
+  }
+}
+
+/** The sizes of all packets but the last (RFC 9559, 10.3). */
+function sizesOf(packets: readonly Buffer[], lacing: Lacing): Buffer {
+  const sizes = packets.slice(0, -1).map(({ length }) => length)
+  if (lacing === 'xiph')
+    return Buffer.concat(sizes.map((size) => Buffer.from([...Array(Math.floor(size / 255)).fill(255), size % 255])))
+  if (lacing === 'fixed') return Buffer.alloc(0)
+  return Buffer.concat(
+    sizes.map((size, place) => (place === 0 ? makeVint(size) : difference(size - (sizes[place - 1] as number)))),
+  )
+}
+
+/** A signed number in two bytes, stored with an offset. */
+function difference(value: number): Buffer {
+  return makeVint(value + 2 ** 13 - 1, 2)
+}
