@@ -86,6 +86,8 @@ export interface AudioStreamInfo extends StreamBase {
   readonly sampleFormat: string | null
   /** Significant bits a sample of a lossless codec (16, 24, 32); null for lossy ones. */
   readonly bitsPerSample: number | null
+  /** Set where ffmpeg places the first frame later than it plays, and by how much. */
+  readonly firstLateSec?: number
 }
 
 export interface VideoStreamInfo extends StreamBase {

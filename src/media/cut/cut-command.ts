@@ -2,15 +2,8 @@ import { UsageError } from '../../core/errors.js'
 import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
-import {
-  channelFilters,
-  clockedInput,
-  type FileClock,
-  fileClock,
-  fileClockFilters,
-  rangeFilters,
-  rangeFrom,
-} from '../pcm/file-clock.js'
+import { channelFilters, fileClockFilters, rangeFilters } from '../pcm/clock-filters.js'
+import { clockedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
 import type { ChannelPick, CutRequest } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'

@@ -2,7 +2,8 @@ import { UsageError } from '../../core/errors.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { audioStreams, type MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
-import { type ClockRange, clockedInput, type FileClock, fileClock, fileClockFilters, rangeFrom } from './file-clock.js'
+import { fileClockFilters } from './clock-filters.js'
+import { type ClockRange, clockedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
 import {
   frameBytes,
   type PcmFormat,
@@ -43,7 +44,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
   const own = pcmFormatFor(stream)
   const format = pickedFormat({ ...own, sample: options.sample ?? own.sample }, channels)
   const fromSample = startsLate ? (range?.startSample ?? 0) : 0
-  const clock = fileClock(media, { codec: stream.codec, sampleRate: own.sampleRate }, fromSample)
+  const clock = fileClock(media, { ...stream, sampleRate: own.sampleRate }, fromSample)
   const filters = fileClockFilters(clock, channels, range && rangeFrom(range, fromSample))
   const decoded: PcmStream = {
     format,

@@ -1,7 +1,6 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import type { ChannelPick } from '../voice-cut.js'
 import { laterFragments } from './later-fragments.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
@@ -16,13 +15,13 @@ export function rangeFrom({ startSample, endSample }: ClockRange, fromSample: nu
 }
 
 /**
- * Input options for {@link fileClockFilters}, which keep the file's own timestamps. Otherwise ffmpeg shifts each input
+ * Input options for the filters of the clock, which keep the file's own timestamps. Otherwise ffmpeg shifts each input
  * to zero, and MPEG streams by the first stream that is *used*: late audio alone would come out early. If the format of
  * a track changes midway, ffmpeg would restart the filters, and the sound after it would lose its place.
  */
 export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts', '-reinit_filter', '0']
 
-/** A file as an input of {@link fileClockFilters}; from its start, unless the clock begins late. */
+/** A file as an input of the filters of the clock; from its start, unless the clock begins late. */
 export function clockedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand['inputs'][number] {
   const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS]
   const fromSec = clock?.fromSample ? clock.startSec + clock.fromSample / clock.sampleRate : null
@@ -47,10 +46,18 @@ export interface FileClock {
   readonly fromSample: number
   /** Largest error of a timestamp that is not a gap. */
   readonly jitterSec: number
+  /** Seconds by which the first frame that is read is placed later than it plays. */
+  readonly firstLateSec: number
+  /** Set where the samples follow each other without a gap, whatever their times say. */
+  readonly isContinuous: boolean
 }
 
 /** Timestamps in files made from Matroska or FLV jitter by a tick of 1 ms. More than that is a gap. */
 const JITTER_SEC = 0.0012
+/** The same for a clock with longer ticks, such as the fields of a picture. */
+const JITTER_TICKS = 1.2
+/** A clock with ticks longer than this is not judged by them. */
+const LONGEST_TICK_SEC = 0.05
 /** Programs that count in ms round some times down and others to the nearest. */
 const COARSE_JITTER_SEC = 0.0022
 const COARSE = /^(matroska|flv|asf)/
@@ -59,72 +66,52 @@ const COARSE = /^(matroska|flv|asf)/
  * difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other without a gap.
  */
 const OGG_VORBIS_JITTER_SEC = 0.025
+/** The PCM of a DVD has the time of the first frame that begins in a packet. ffmpeg takes it for the packet's own. */
+const DVD_PCM_JITTER_SEC = 0.015
+
+/** Codecs whose times ffmpeg derives from their average size, by the container that has no times of its own. */
+const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
+  avi: /^vorbis$/,
+  caf: /^flac$/,
+  wav: /^(vorbis|wma)/,
+  w64: /^(vorbis|wma)/,
+}
+
+/** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
+export function hasGuessedTimes(
+  { formatName }: Pick<MediaInfo, 'formatName'>,
+  { codec }: Pick<AudioStreamInfo, 'codec'>,
+): boolean {
+  return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
+}
+
+/** The facts on a track that its clock needs. */
+type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstLateSec'>
 
 /** The clock of a track. */
 export function fileClock(
-  { startSec, formatName, clockErrorSec = 0 }: Pick<MediaInfo, 'startSec' | 'formatName' | 'clockErrorSec'>,
-  { codec, sampleRate }: Pick<AudioStreamInfo, 'codec' | 'sampleRate'>,
+  media: Pick<MediaInfo, 'startSec' | 'formatName' | 'clockErrorSec'>,
+  stream: ClockedStream,
   fromSample = 0,
 ): FileClock {
-  const ownSec = COARSE.test(formatName) ? COARSE_JITTER_SEC : JITTER_SEC
-  const jitterSec = formatName === 'ogg' && codec === 'vorbis' ? OGG_VORBIS_JITTER_SEC : ownSec + clockErrorSec
-  return { startSec, sampleRate, fromSample, jitterSec }
-}
-
-/** Lead of the filter before the file's zero. */
-const RUN_UP_SEC = 1
-
-/**
- * The audio filters that place a decoded track on its file's own clock: sample N plays N
- * rate seconds after the file's zero. Cut and decode share them, so that a voice returns to its exact place. They are
- * bit-exact for every sample type (`all` and `one`).
- *
- * @param range in samples at the track's own rate; the whole track by default
- */
-export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?: ClockRange): readonly string[] {
-  const runUp = Math.ceil(RUN_UP_SEC * clock.sampleRate)
-  return [
-    clockFilter(clock, runUp),
-    `atrim=start_sample=${runUp}`,
-    'asetpts=N',
-    ...channelFilters(channels),
-    ...(range ? rangeFilters(range) : []),
-  ]
-}
-
-/**
- * Fills a late start and gaps with silence and drops overlaps; async=1 fills and trims but never stretches. Below the
- * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
- * the first sample is wide enough to be filled exactly.
- */
-function clockFilter({ startSec, sampleRate, fromSample, jitterSec }: FileClock, runUp: number): string {
-  const firstPts = Math.round(startSec * sampleRate) + fromSample - runUp
-  return `aresample=async=1:min_comp=${jitterSec}:min_hard_comp=${jitterSec}:first_pts=${firstPts}`
-}
-
-/** The filters that pick channels. */
-export function channelFilters(channels: ChannelPick): readonly string[] {
-  switch (channels.kind) {
-    case 'all':
-      return []
-    case 'one':
-      // `channelmap` only moves pointers. `pan` would use a gain matrix.
-      return [`channelmap=map=${channels.channel}:channel_layout=mono`]
-    case 'downmix':
-      return ['aformat=channel_layouts=stereo']
-    default:
-      return channels satisfies never
+  return {
+    startSec: media.startSec,
+    sampleRate: stream.sampleRate,
+    fromSample,
+    jitterSec: jitterSec(media, stream),
+    firstLateSec: fromSample === 0 ? (stream.firstLateSec ?? 0) : 0,
+    isContinuous: hasGuessedTimes(media, stream),
   }
 }
 
-/** The filters that take a part of a track on the clock. Missing samples at its end become silence. */
-export function rangeFilters({ startSample, endSample }: ClockRange): readonly string[] {
-  if (startSample === 0 && endSample === null) return []
-  const end = endSample === null ? '' : `:end_sample=${endSample}`
-  return [
-    `atrim=start_sample=${startSample}${end}`,
-    'asetpts=PTS-STARTPTS',
-    // Pads a track that ends inside the part, so that every cut has the requested length.
-    ...(endSample === null ? [] : [`apad=whole_len=${endSample - startSample}`]),
-  ]
+function jitterSec(
+  { formatName, clockErrorSec = 0 }: Pick<MediaInfo, 'formatName' | 'clockErrorSec'>,
+  { codec, timeBase }: Pick<AudioStreamInfo, 'codec' | 'timeBase'>,
+): number {
+  if (formatName === 'ogg' && codec === 'vorbis') return OGG_VORBIS_JITTER_SEC
+  if (codec === 'pcm_dvd') return DVD_PCM_JITTER_SEC
+  if (COARSE.test(formatName)) return COARSE_JITTER_SEC + clockErrorSec
+  const [ticks = 0, perSec = 1] = timeBase.split('/').map(Number)
+  const tickSec = ticks / perSec
+  return tickSec < LONGEST_TICK_SEC ? Math.max(JITTER_SEC, JITTER_TICKS * tickSec) : JITTER_SEC
 }

@@ -2,7 +2,8 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { FILE_CLOCK_INPUT_OPTIONS, fileClock, fileClockFilters } from './file-clock.js'
+import { fileClockFilters } from './clock-filters.js'
+import { FILE_CLOCK_INPUT_OPTIONS, fileClock } from './file-clock.js'
 
 export interface SoundPeaks {
   readonly durationSec: number
@@ -22,7 +23,7 @@ const SAMPLES_PER_PEAK = SAMPLE_RATE / 100
  */
 export async function soundPeaks(
   media: MediaInfo,
-  stream: Pick<AudioStreamInfo, 'audioIndex' | 'codec' | 'sampleRate'>,
+  stream: AudioStreamInfo,
   mostPeaks: number,
   signal?: AbortSignal,
 ): Promise<SoundPeaks> {

@@ -17,6 +17,7 @@ import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread-samples.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
+import { withPrimedStarts } from './primed-start.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
@@ -85,7 +86,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     )
     const refusal = startsApart(path, media) ?? misreadSamples(path, media)
     if (refusal) throw refusal
-    return container === 'ogg' ? await onSound(media) : media
+    return container === 'ogg' ? await onSound(media) : await withPrimedStarts(media)
   } finally {
     await file.close()
   }

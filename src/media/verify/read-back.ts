@@ -2,8 +2,9 @@ import type { VoxmuxError } from '../../core/errors.js'
 import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
+import { fileClockFilters } from '../pcm/clock-filters.js'
 import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
-import { clockedInput, fileClock, fileClockFilters, rangeFrom } from '../pcm/file-clock.js'
+import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import type { SampleRange } from '../voice-cut.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
@@ -123,12 +124,13 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
   const { sampleRate, channels } = voice.format
   const sum = Array.from({ length: channels }, (_, channel) => `${channelWeight(channel)}*c${channel}`).join('+')
   const fromSample = section?.startSample ?? 0
-  const clock = fileClock(output, { codec: stream?.encoding.codec ?? null, sampleRate }, fromSample)
+  const written = stream && matchStreams(plan, output).get(stream)
+  const own = written?.kind === 'audio' ? written : { timeBase: `1/${sampleRate}` }
+  const clock = fileClock(output, { ...own, codec: stream?.encoding.codec ?? null, sampleRate }, fromSample)
   const placed = fileClockFilters(clock, { kind: 'all' }, section ? rangeFrom(section, fromSample) : undefined)
   // Opus supports few sample rates: 44.1 kHz comes back as 48 kHz.
   const filters = [`aresample=${sampleRate}`, ...placed, 'aformat=sample_fmts=flt', `pan=mono|c0=${sum}`]
-  const index = (stream && matchStreams(plan, output).get(stream)?.index) ?? -1
-  return { clock, filter: `[0:${index}]${filters.join(',')}[mono]` }
+  return { clock, filter: `[0:${written?.index ?? -1}]${filters.join(',')}[mono]` }
 }
 
 /** The windows of all blocks and probes, at the places where the output must have them. */

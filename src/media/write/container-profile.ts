@@ -263,7 +263,8 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   ac3: { ...SOUND, muxer: 'ac3', extension: 'ac3', audioCodecs: ['ac3'] },
   eac3: { ...SOUND, muxer: 'eac3', extension: 'eac3', audioCodecs: ['eac3'] },
   aac: { ...SOUND, muxer: 'adts', extension: 'aac', audioCodecs: ['aac'] },
-  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: ['pcm_*', 'alac', 'opus', 'mp3', 'flac'] },
+  // ffmpeg does not open most of the FLAC that it writes into CAF.
+  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: ['pcm_*', 'alac', 'opus', 'mp3'] },
   au: {
     ...SOUND,
     muxer: 'au',

@@ -1,5 +1,6 @@
 import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+import { hasGuessedTimes } from '../pcm/file-clock.js'
 import { requireCopyablePictures } from '../probe/edit-lists.js'
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
@@ -143,9 +144,11 @@ async function planSplices(
   return plans
 }
 
-/** Keeps the file's own codec, even if the remux does not support it in that container. */
-function ownEncoding(input: AudioStreamInfo, { profile, streams }: MuxPlan, wishes: AudioChoices): AudioEncoding {
-  const carriesOwn = { ...profile, audioCodecs: [...(input.codec ? [input.codec] : []), ...profile.audioCodecs] }
+/** Keeps the file's own codec, even if the remux does not support it in that container, unless no reader can time it. */
+function ownEncoding(input: AudioStreamInfo, plan: MuxPlan, wishes: AudioChoices): AudioEncoding {
+  const { media, profile, streams } = plan
+  const kept = input.codec && !hasGuessedTimes(media, input) ? [input.codec] : []
+  const carriesOwn = { ...profile, audioCodecs: [...kept, ...profile.audioCodecs] }
   const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)
   const own = audioEncoding(input, carriesOwn, wishes)
   if (own) return own

@@ -1,6 +1,7 @@
 import { blamingFile, FILE_CLOCK_INPUT_OPTIONS, fileUrl, safeInputOptions, streamFfmpeg } from '../../media/index.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
-import { fileClock, fileClockFilters } from '../../media/pcm/file-clock.js'
+import { fileClockFilters } from '../../media/pcm/clock-filters.js'
+import { fileClock } from '../../media/pcm/file-clock.js'
 import { bedSeconds, mapVoice, TONE_RATE, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
 /** Longer files take minutes to map, and a check has to be quick. */

@@ -62,6 +62,41 @@ describe('decodePcm', () => {
     expect(sha(await collectPcm(decodePcm(await probe(path), { audioIndex: 0, sample: 'f32' })))).toBe(sha(bare))
   })
 
+  it.each([
+    ['fields.gxf', ['-c:v', 'mpeg2video', '-pix_fmt', 'yuv420p', '-c:a', 'pcm_s16le']],
+    ['dvd.vob', ['-c:v', 'mpeg2video', '-c:a', 'pcm_dvd', '-ac', '2']],
+    ['vorbis.avi', ['-c:a', 'libvorbis']],
+    ['wma.wav', ['-vn', '-c:a', 'wmav2']],
+    ['flac.caf', ['-vn', '-c:a', 'flac', '-ac', '2']],
+  ])('keeps samples together if the times of their packets are rounded or guessed, as in %s', async (name, options) => {
+    const path = folder.file(name)
+    const sound = ['-i', fixture('speech.wav'), '-ar', '48000']
+    await ffmpeg(...picture(3, '720x576', 25), ...sound, ...options, path)
+    expect(await endsWithBareSound(path)).toBe(true)
+  })
+
+  it.each([
+    // The third packet is the first that is heard.
+    ['primed.wma', ['-c:a', 'wmav2'], [], 'if(eq(N\\,2)\\,TS+0.0165/TB\\,TS)', 0],
+    ['primed.m2ts', ['-c:a', 'libopus'], ['-pes_payload_size', '0'], 'if(eq(N\\,0)\\,TS\\,TS-0.0065/TB)', 312],
+  ])(
+    'keeps the sound of %s whole, whose first frame reaches into the second',
+    async (name, codec, muxer, times, cut) => {
+      const [path, inTime] = [folder.file(name), folder.file(`in-time-${name}`)]
+      await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=3:r=48000:seed=3:a=0.3', ...codec, ...muxer, inTime)
+      await ffmpeg('-i', inTime, '-c', 'copy', ...muxer, '-bsf:a', `setts=ts=${times}`, path)
+      expect(await endsWithBareSound(path, cut)).toBe(true)
+    },
+  )
+
+  /** True if the decoded track ends with every sample that ffmpeg decodes without a clock, except the first ones. */
+  async function endsWithBareSound(path: string, except = 0): Promise<boolean> {
+    const own = await collectPcm(decodePcm(await probe(path), { audioIndex: 0, sample: 'f32' }))
+    const bare = (await ffmpegOutput('-i', path, '-f', 'f32le', '-')).subarray(4 * except)
+    expect(bare.length).toBeGreaterThan(4 * 48_000)
+    return own.subarray(-bare.length).equals(bare)
+  }
+
   it('gives exactly the range that was asked for, filled up with silence past the end', async () => {
     const media = await probe(fixture('speech.wav'))
     const whole = await collectPcm(decodePcm(media, { audioIndex: 0 }))

@@ -52,6 +52,7 @@ describe('sound of another coding among chunks', () => {
     ['adpcm.wav', 'adpcm_ms', 'riff', 'pcm_s16le', []],
     ['adpcm-rf64.wav', 'adpcm_ms', 'rf64', 'pcm_s16le', ['-rf64', 'always']],
     ['mp3.wav', 'libmp3lame', 'riff', 'mp3', []],
+    ['wma.wav', 'wmav2', 'riff', 'pcm_f32le', []],
     ['adpcm.w64', 'adpcm_ms', 'w64', 'pcm_s16le', []],
     ['ima.aiff', 'adpcm_ima_qt', 'aiff', 'pcm_s16be', []],
     ['alac.caf', 'alac', 'caf', 'alac', []],

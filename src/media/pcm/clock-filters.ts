@@ -1,0 +1,67 @@
+import type { ChannelPick } from '../voice-cut.js'
+import type { ClockRange, FileClock } from './file-clock.js'
+
+/** Lead of the filter before the file's zero. */
+const RUN_UP_SEC = 1
+
+/**
+ * The audio filters that place a decoded track on its file's own clock: sample N plays N
+ * rate seconds after the file's zero. Cut and decode share them, so that a voice returns to its exact place. They are
+ * bit-exact for every sample type (`all` and `one`).
+ *
+ * @param range in samples at the track's own rate; the whole track by default
+ */
+export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?: ClockRange): readonly string[] {
+  const runUp = Math.ceil(RUN_UP_SEC * clock.sampleRate)
+  return [
+    ...timeFilters(clock),
+    clockFilter(clock, runUp),
+    `atrim=start_sample=${runUp}`,
+    'asetpts=N',
+    ...channelFilters(channels),
+    ...(range ? rangeFilters(range) : []),
+  ]
+}
+
+/** The filters that correct times, if ffmpeg is known to state some wrongly. */
+function timeFilters({ isContinuous, firstLateSec }: FileClock): readonly string[] {
+  if (isContinuous) return ['asetpts=STARTPTS+N']
+  return firstLateSec > 0 ? [`asetpts=PTS-eq(N\\,0)*${firstLateSec.toFixed(6)}/TB`] : []
+}
+
+/**
+ * Fills a late start and gaps with silence and drops overlaps; async=1 fills and trims but never stretches. Below the
+ * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
+ * the first sample is wide enough to be filled exactly.
+ */
+function clockFilter({ startSec, sampleRate, fromSample, jitterSec }: FileClock, runUp: number): string {
+  const firstPts = Math.round(startSec * sampleRate) + fromSample - runUp
+  return `aresample=async=1:min_comp=${jitterSec}:min_hard_comp=${jitterSec}:first_pts=${firstPts}`
+}
+
+/** The filters that pick channels. */
+export function channelFilters(channels: ChannelPick): readonly string[] {
+  switch (channels.kind) {
+    case 'all':
+      return []
+    case 'one':
+      // `channelmap` only moves pointers. `pan` would use a gain matrix.
+      return [`channelmap=map=${channels.channel}:channel_layout=mono`]
+    case 'downmix':
+      return ['aformat=channel_layouts=stereo']
+    default:
+      return channels satisfies never
+  }
+}
+
+/** The filters that take a part of a track on the clock. Missing samples at its end become silence. */
+export function rangeFilters({ startSample, endSample }: ClockRange): readonly string[] {
+  if (startSample === 0 && endSample === null) return []
+  const end = endSample === null ? '' : `:end_sample=${endSample}`
+  return [
+    `atrim=start_sample=${startSample}${end}`,
+    'asetpts=PTS-STARTPTS',
+    // Pads a track that ends inside the part, so that every cut has the requested length.
+    ...(endSample === null ? [] : [`apad=whole_len=${endSample - startSample}`]),
+  ]
+}
