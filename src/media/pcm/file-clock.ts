@@ -21,9 +21,15 @@ export function rangeFrom({ startSample, endSample }: ClockRange, fromSample: nu
  */
 export const FILE_CLOCK_INPUT_OPTIONS: readonly string[] = ['-copyts', '-reinit_filter', '0']
 
+/**
+ * Packets that share a block have no times, and ffmpeg gives such a frame the time of the packet that it reads. With one
+ * thread, this is the frame's own packet.
+ */
+const IN_TURN: readonly string[] = ['-threads:a', '1']
+
 /** A file as an input of the filters of the clock; from its start, unless the clock begins late. */
 export function clockedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand['inputs'][number] {
-  const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS]
+  const options = [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...(media.clockErrorSec ? IN_TURN : [])]
   const fromSec = clock?.fromSample ? clock.startSec + clock.fromSample / clock.sampleRate : null
   if (fromSec === null) return { url: fileUrl(media.path), options }
   // Few of these files have an index, and ffmpeg would decode all fragments from the first one on.

@@ -1,9 +1,8 @@
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { fileClockFilters } from './clock-filters.js'
-import { FILE_CLOCK_INPUT_OPTIONS, fileClock } from './file-clock.js'
+import { clockedInput, fileClock } from './file-clock.js'
 
 export interface SoundPeaks {
   readonly durationSec: number
@@ -33,7 +32,7 @@ export async function soundPeaks(
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(
       {
-        inputs: [{ url: fileUrl(path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS] }],
+        inputs: [clockedInput(media)],
         filterComplex: `[0:a:${stream.audioIndex}]${filters.join(',')}[pcm]`,
         outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 's16le', '-c:a', 'pcm_s16le'] }],
       },

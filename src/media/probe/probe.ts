@@ -13,11 +13,11 @@ import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags } from './format-behind-tags.js'
+import { withLateFirstFrames } from './late-first-frame.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread-samples.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
-import { withPrimedStarts } from './primed-start.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
@@ -86,7 +86,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     )
     const refusal = startsApart(path, media) ?? misreadSamples(path, media)
     if (refusal) throw refusal
-    return container === 'ogg' ? await onSound(media) : await withPrimedStarts(media)
+    return container === 'ogg' ? await onSound(media) : await withLateFirstFrames(media)
   } finally {
     await file.close()
   }

@@ -37,7 +37,8 @@ export async function spliceableTrack(
   return {
     vorbis,
     frameHead: null,
-    isIndexed: isCued(file, stored),
+    // Shared time would place such sound wrongly by the block in which a reading begins.
+    isIndexed: isCued(file, stored) && !(vorbis && isLaced(stored)),
     packets: {
       count,
       start: blocks.dataStart,

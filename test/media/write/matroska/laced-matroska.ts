@@ -13,13 +13,14 @@ const FLAGS: Readonly<Record<Lacing, number>> = { xiph: 0x02, fixed: 0x04, ebml:
 /**
  * Writes a Matroska file with one track of sound again, with eight packets in each block.
  *
- * @param packetSec how long each lasts, as the track then states; null for packets that say so themselves
+ * @param packetSec how long each lasts, as the track then states; null for packets that say so themselves, and `shared`
+ *   if only a block states its length
  */
 export async function laceMatroska(
   path: string,
   into: string,
   lacing: Lacing,
-  packetSec: number | null,
+  packetSec: number | 'shared' | null,
 ): Promise<void> {
   const { tracks, blocks, tickNs, segment } = await readMatroska(path, (await stat(path)).size)
   const [track] = tracks
@@ -39,9 +40,12 @@ export async function laceMatroska(
         ...packets,
       ])
       const time = makeUint(ID.Timestamp, list.tick(first))
-      clusters.push(makeElement(ID.Cluster, Buffer.concat([time, makeElement(ID.SimpleBlock, body)])))
+      const next = first + PACKETS_A_BLOCK
+      const lasts = packetSec === 'shared' && next < list.count ? list.tick(next) - list.tick(first) : null
+      const block = lasts === null ? makeElement(ID.SimpleBlock, body) : blockGroup(body, lasts)
+      clusters.push(makeElement(ID.Cluster, Buffer.concat([time, block])))
     }
-    const stated = packetSec === null ? [] : [makeUint(ID.DefaultDuration, Math.round(packetSec * 1e9))]
+    const stated = typeof packetSec !== 'number' ? [] : [makeUint(ID.DefaultDuration, Math.round(packetSec * 1e9))]
     const entry = makeElement(ID.TrackEntry, Buffer.concat([track.element.body, ...stated]))
     const info = makeElement(ID.Info, makeUint(ID.TimestampScale, tickNs))
     const body = Buffer.concat([info, makeElement(ID.Tracks, entry), ...clusters])
@@ -50,6 +54,11 @@ export async function laceMatroska(
   } finally {
     await file.close()
   }
+}
+
+function blockGroup(block: Buffer, ticks: number): Buffer {
+  const body = [makeElement(ID.Block, block), makeUint(ID.BlockDuration, ticks)]
+  return makeElement(ID.BlockGroup, Buffer.concat(body))
 }
 
 /** The sizes of all packets but the last (RFC 9559, 10.3). */

@@ -56,8 +56,10 @@ describe('a track of Matroska whose blocks hold several packets', () => {
 
   // ffmpeg states the times of such packets too early, by more than it takes for a gap or an overlap elsewhere.
   const attacks = `aevalsrc=0.2*sin(2*PI*t*300)+0.5*lt(mod(t\\,0.31)\\,0.003)*(random(7)-0.5):s=44100:d=${SEC}`
-  it.each<readonly [string, string, number | null, readonly string[]]>([
+  it.each<readonly [string, string, number | 'shared' | null, readonly string[]]>([
     ['Vorbis with short blocks', attacks, null, ['-c:a', 'libvorbis', '-q:a', '5']],
+    ['Vorbis in blocks with a length', attacks, 'shared', ['-c:a', 'libvorbis', '-q:a', '5']],
+    ['ALAC', attacks, null, ['-c:a', 'alac', '-sample_fmt', 's16p']],
     ['AAC at 48 kHz', `aevalsrc=${wave(200)}:s=48000:d=${SEC}`, 1024 / 48_000, ['-c:a', 'aac']],
   ])('gives the samples of %s as they follow each other', async (codec, sound, packetSec, options) => {
     const [plain, path] = [folder.file('plain.mka'), folder.file(`sound-${codec}.mka`)]
