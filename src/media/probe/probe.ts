@@ -84,7 +84,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
-    const refusal = startsApart(path, media) ?? misreadSamples(path, media)
+    const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)
     if (refusal) throw refusal
     return container === 'ogg' ? await onSound(media) : await withLateFirstFrames(media)
   } finally {

@@ -161,6 +161,23 @@ describe('probe', () => {
     expect((await probe(whole)).streams[0]?.codec).toBe('pcm_s32le')
   })
 
+  it('refuses a CAF with 24 bits in 32, which ffmpeg takes for 24 bits in a row', async () => {
+    const [whole, path] = [folder.file('32-bits.caf'), folder.file('24-in-32.caf')]
+    await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'pcm_s32le', whole)
+    const file = await readFile(whole)
+    // Bits of a sample, at the end of the description.
+    file.writeUInt32BE(24, 48)
+    await writeFile(path, file)
+    await expect(probe(path)).rejects.toMatchObject({
+      ...{ code: 'ERR_UNSUPPORTED_CODEC', errorCode: -7, exitCode: 5 },
+      remedies: [expect.stringContaining('afconvert')],
+    })
+    for (const codec of ['pcm_s32le', 'pcm_s24be', 'pcm_f64le', 'pcm_mulaw', 'alac']) {
+      await ffmpeg(...tone(1, 48_000, 2), '-c:a', codec, whole)
+      expect((await probe(whole)).streams[0]?.codec).toBe(codec)
+    }
+  })
+
   it('says of each track whether it is encrypted', async () => {
     const [film, sound] = [folder.file('protected.mp4'), folder.file('protected.mka')]
     const key = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', 'ab'.repeat(16), '-encryption_kid']
