@@ -16,6 +16,8 @@ export interface TrackWalk {
 
 /** Rounding of timestamps, and decoders that state a frame too much, stay below this. */
 const OVERLAP_TOLERANCE_SEC = 0.1
+/** Rounding of a single timestamp. */
+const ROUNDING_SEC = 0.002
 /** A walk through a file may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000
 /** Containers in which each packet has its own time, which two parts that were joined badly share. */
@@ -42,7 +44,7 @@ export async function walkTrack(
   stream: AudioStreamInfo,
   signal: AbortSignal | undefined,
 ): Promise<TrackWalk> {
-  const tally = new PacketTally()
+  const tally = new PacketTally(Math.max(ROUNDING_SEC, media.clockErrorSec ?? 0))
   const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time,size']
   await ffprobeLines(
     media.path,
@@ -81,6 +83,7 @@ export async function walkTrack(
 
 /** Adds up packets as they come. */
 class PacketTally {
+  readonly #jitterSec: number
   bytes = 0
   #firstSec: number | null = null
   #endSec: number | null = null
@@ -91,6 +94,11 @@ class PacketTally {
   aheadSec = 0
   /** The longest time by which a packet begins before the one in front of it, in seconds. */
   backSec = 0
+
+  /** @param jitterSec error of a timestamp that is not an overlap */
+  constructor(jitterSec: number) {
+    this.#jitterSec = jitterSec
+  }
 
   take(line: string): void {
     const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
@@ -103,7 +111,7 @@ class PacketTally {
     this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
     this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
     this.#startSec = startSec
-    if (this.#endSec !== null && startSec < this.#endSec - 0.002) {
+    if (this.#endSec !== null && startSec < this.#endSec - this.#jitterSec) {
       this.#overlapSec += this.#endSec - startSec
       this.#firstOverlapSec ??= startSec
     }

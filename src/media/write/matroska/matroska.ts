@@ -29,6 +29,8 @@ export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
   readDonor: readMatroskaDonor,
   splice: async (parsed, wanted, place) => {
     if (parsed.kind !== 'read') return parsed.why
+    if (wanted.tracks[place]?.input.firstLateSec !== undefined)
+      return 'its blocks hold several packets and state only their common length'
     const voice = voicesOf(parsed.file, wanted)?.[place]
     return voice ? spliceableTrack(parsed.file, voice, wanted.media) : 'voxmux cannot identify the track in the file'
   },

@@ -6,6 +6,8 @@ import { readMatroska } from '../../../../src/media/write/matroska/read/matroska
 
 const KEYFRAME = 0x80
 const PACKETS_A_BLOCK = 8
+/** Behind the number of a track, in one byte, and the time. */
+const FLAGS_AT = 3
 
 export type Lacing = 'xiph' | 'ebml' | 'fixed'
 const FLAGS: Readonly<Record<Lacing, number>> = { xiph: 0x02, fixed: 0x04, ebml: 0x06 }
@@ -41,8 +43,9 @@ export async function laceMatroska(
       ])
       const time = makeUint(ID.Timestamp, list.tick(first))
       const next = first + PACKETS_A_BLOCK
-      const lasts = packetSec === 'shared' && next < list.count ? list.tick(next) - list.tick(first) : null
-      const block = lasts === null ? makeElement(ID.SimpleBlock, body) : blockGroup(body, lasts)
+      const isLast = next >= list.count
+      const lasts = packetSec === 'shared' && !isLast ? list.tick(next) - list.tick(first) : null
+      const block = isLast || lasts !== null ? blockGroup(body, lasts) : makeElement(ID.SimpleBlock, body)
       clusters.push(makeElement(ID.Cluster, Buffer.concat([time, block])))
     }
     const stated = typeof packetSec !== 'number' ? [] : [makeUint(ID.DefaultDuration, Math.round(packetSec * 1e9))]
@@ -56,9 +59,12 @@ export async function laceMatroska(
   }
 }
 
-function blockGroup(block: Buffer, ticks: number): Buffer {
-  const body = [makeElement(ID.Block, block), makeUint(ID.BlockDuration, ticks)]
-  return makeElement(ID.BlockGroup, Buffer.concat(body))
+/** A block in a group, which is a key frame without saying so. */
+function blockGroup(body: Buffer, ticks: number | null): Buffer {
+  const block = Buffer.from(body)
+  block[FLAGS_AT] = (block[FLAGS_AT] as number) & ~KEYFRAME
+  const duration = ticks === null ? [] : [makeUint(ID.BlockDuration, ticks)]
+  return makeElement(ID.BlockGroup, Buffer.concat([makeElement(ID.Block, block), ...duration]))
 }
 
 /** The sizes of all packets but the last (RFC 9559, 10.3). */

@@ -1,6 +1,9 @@
+import { stat } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../../src/media/probe/probe.js'
+import { KEYFRAME } from '../../../../src/media/write/matroska/read/block-list.js'
+import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
@@ -16,6 +19,8 @@ const SEC = 6
 /** A rising tone in noise that is the same in every run: it resembles itself at no other time. */
 const wave = (from: number) => `0.3*sin(2*PI*t*(${from}+60*t))+0.05*(random(${from})-0.5)`
 
+const attacks = `aevalsrc=0.2*sin(2*PI*t*300)+0.5*lt(mod(t\\,0.31)\\,0.003)*(random(7)-0.5):s=44100:d=${SEC}`
+
 type Row = readonly [codec: string, lacing: Lacing, rate: number, samples: number | null, options: readonly string[]]
 const COMMON: readonly Row[] = [
   ['AAC', 'ebml', 44_100, 1024, ['-c:a', 'aac', '-b:a', '128k', '-aac_pns', '0']],
@@ -28,6 +33,15 @@ const RARE: readonly Row[] = [
   ['AAC', 'xiph', 48_000, 1024, ['-c:a', 'aac', '-b:a', '192k', '-aac_pns', '0']],
   ['MP3', 'xiph', 44_100, 1152, ['-c:a', 'libmp3lame', '-b:a', '128k']],
 ]
+
+/** True if each block can be decoded by itself, as it says. */
+async function areKeyFrames(path: string): Promise<boolean> {
+  const [list] = (await readMatroska(path, (await stat(path)).size)).blocks.values()
+  return (
+    list !== undefined &&
+    Array.from({ length: list.count }, (_, place) => list.flags(place)).every((flags) => flags & KEYFRAME)
+  )
+}
 
 describe('a track of Matroska whose blocks hold several packets', () => {
   const rows = process.env.VOXMUX_SOAK ? [...COMMON, ...RARE] : COMMON
@@ -49,13 +63,23 @@ describe('a track of Matroska whose blocks hold several packets', () => {
         packets.filter((_, place) => place < first || place > last).map(({ hash }) => hash)
       expect(outside(after, made.from, made.to)).toEqual(outside(before, from, to))
       expect(to - from).toBeLessThan(before.length / 2)
+      expect(await areKeyFrames(done.part)).toBe(true)
       const { checks } = await done.verify()
       expect(checks).toContain('packets outside the changed parts')
     },
   )
 
+  it('encodes Vorbis whole if only each block states its length', async () => {
+    const [plain, path] = [folder.file('plain.mka'), folder.file('shared.mka')]
+    await ffmpeg('-f', 'lavfi', '-i', attacks, '-c:a', 'libvorbis', '-q:a', '5', plain)
+    await laceMatroska(plain, path, 'xiph', 'shared')
+    const { plan, splice, verify } = await splicedFile(path, [[2.5, 3.2]])
+    expect(splice).toBeNull()
+    expect(plan.notes.join()).toContain('state only their common length')
+    await verify()
+  })
+
   // ffmpeg states the times of such packets too early, by more than it takes for a gap or an overlap elsewhere.
-  const attacks = `aevalsrc=0.2*sin(2*PI*t*300)+0.5*lt(mod(t\\,0.31)\\,0.003)*(random(7)-0.5):s=44100:d=${SEC}`
   it.each<readonly [string, string, number | 'shared' | null, readonly string[]]>([
     ['Vorbis with short blocks', attacks, null, ['-c:a', 'libvorbis', '-q:a', '5']],
     ['Vorbis in blocks with a length', attacks, 'shared', ['-c:a', 'libvorbis', '-q:a', '5']],

@@ -1,6 +1,7 @@
 import { vintWidthOf } from '../../../probe/ebml.js'
 import type { BytePiece } from '../../byte-plan.js'
 import { firstAtLeast } from '../../first-at-least.js'
+import { KEYFRAME } from '../read/block-list.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { ID } from '../read/ids.js'
 import { makeElement, makeHead, makeVint } from '../read/make-ebml.js'
@@ -10,7 +11,6 @@ import { type Slots, slotsOf } from './slots.js'
 
 /** Latest time of a block in its cluster, in ticks: a signed integer of 16 bits. */
 export const MAX_BLOCK_TICK = 0x7fff
-const KEYFRAME = 0x80
 
 /** New packets on the clock of the file. */
 export interface NewTrack {

@@ -1,3 +1,6 @@
+/** The flag of a block that can be decoded by itself. */
+export const KEYFRAME = 0x80
+
 /** A growing column of numbers. */
 class Column<T extends Float64Array | Uint32Array> {
   #values: T

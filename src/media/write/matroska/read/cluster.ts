@@ -1,5 +1,5 @@
 import { type Head, readUint, readVint } from '../../../probe/ebml.js'
-import { BlockList } from './block-list.js'
+import { BlockList, KEYFRAME } from './block-list.js'
 import { MalformedElement } from './element.js'
 import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
 import type { Scanner } from './scanner.js'
@@ -137,7 +137,9 @@ export class ClusterReader {
       }
       const childEnd = at + child.headBytes + child.length
       if (child.id === ID.Block) {
-        list = this.#takeBlock(draft, { at: at + child.headBytes, end: childEnd }, { start, length: end - start })
+        const body = { at: at + child.headBytes, end: childEnd }
+        // No sound refers to another block, and only a block outside a group says so by itself.
+        list = this.#takeBlock(draft, body, { start, length: end - start, flags: KEYFRAME })
         if (!list) return
       } else found.set(child.id, { start: at + child.headBytes, length: child.length })
       at = childEnd
@@ -158,7 +160,7 @@ export class ClusterReader {
   #takeBlock(
     draft: ClusterDraft,
     body: { readonly at: number; readonly end: number },
-    whole: { readonly start: number; readonly length: number },
+    whole: { readonly start: number; readonly length: number; readonly flags?: number },
   ): BlockList | null {
     const { window } = this.#scanner
     const place = this.#scanner.placeOf(body.at)
@@ -178,7 +180,7 @@ export class ClusterReader {
       ordinal,
       dataStart,
       dataLength: body.end - dataStart,
-      flags: window[place + track.width + 2] as number,
+      flags: (window[place + track.width + 2] as number) | (whole.flags ?? 0),
     })
     return list
   }
