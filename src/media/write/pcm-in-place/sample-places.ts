@@ -61,10 +61,13 @@ function unknown(reason: string): SamplePlaces {
   return { kind: 'unknown', reason }
 }
 
-/** `pts_time=0.0|size=4096|pos=44|flags=K__|data_hash=CRC32:0a1b2c3d`, nothing else. */
+/**
+ * `pts_time=0.0|size=4096|pos=44|flags=K__|data_hash=CRC32:0a1b2c3d`, nothing else. Newer versions of ffmpeg call the last
+ * packet corrupt (`C`) if it is shorter than the header says.
+ */
 function packetOf(line: string): Packet | undefined {
   const [, pts, size, pos, hash] =
-    /^pts_time=([\d.-]+|N\/A)\|size=(\d+)\|pos=(\d+)\|flags=K_*\|data_hash=CRC32:([0-9a-f]{8})$/.exec(line) ?? []
+    /^pts_time=([\d.-]+|N\/A)\|size=(\d+)\|pos=(\d+)\|flags=K[_C]*\|data_hash=CRC32:([0-9a-f]{8})$/.exec(line) ?? []
   if (hash === undefined) return undefined
   return { ptsSec: pts === 'N/A' ? null : Number(pts), size: Number(size), pos: Number(pos), hash: parseInt(hash, 16) }
 }

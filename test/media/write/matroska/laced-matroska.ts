@@ -49,7 +49,9 @@ export async function laceMatroska(
       clusters.push(makeElement(ID.Cluster, Buffer.concat([time, block])))
     }
     const stated = typeof packetSec !== 'number' ? [] : [makeUint(ID.DefaultDuration, Math.round(packetSec * 1e9))]
-    const entry = makeElement(ID.TrackEntry, Buffer.concat([track.element.body, ...stated]))
+    // Newer versions of ffmpeg state it for Vorbis too.
+    const others = track.element.children.filter(({ id }) => id !== ID.DefaultDuration).map(({ bytes }) => bytes)
+    const entry = makeElement(ID.TrackEntry, Buffer.concat([...others, ...stated]))
     const info = makeElement(ID.Info, makeUint(ID.TimestampScale, tickNs))
     const body = Buffer.concat([info, makeElement(ID.Tracks, entry), ...clusters])
     const top = await readAt(file, 0, segment.start)
