@@ -33,6 +33,7 @@ const SHARED = [
   'plugins/hls',
   'plugins/script-step',
   'plugins/timelines',
+  'plugins/watch-folder',
   'precheck',
   'service',
   'voice',

@@ -30,9 +30,9 @@ interface TimedFrame {
 }
 
 /**
- * Measures how much later than it plays ffmpeg places the first frame. The first packet of Windows Media, and of Opus in
- * a transport stream, would begin before zero, so it is said to begin at zero. Vorbis in blocks of several packets gets
- * equal shares of time for packets that are not equally long.
+ * Measures by how much ffmpeg places the first frame of a track too late. The first packet of Windows Media, and of Opus
+ * in a transport stream, would begin before zero, so its time is zero. Packets of Vorbis in one block of Matroska get
+ * equal shares of its time, although they are not equally long.
  */
 export async function withLateFirstFrames(media: MediaInfo): Promise<MediaInfo> {
   const late = new Map<number, number>()
