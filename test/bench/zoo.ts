@@ -6,10 +6,14 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
+import { probe } from '../../src/media/probe/probe.js'
+import { DEFAULT_SERVICE_LIMITS, refusalError, runRules, subjectOfMedia } from '../../src/precheck/index.js'
 import { countCensus } from '../helpers/count-census.js'
 import { writtenFile } from '../helpers/written-file.js'
 
 const COLUMNS = ['file', 'end', 'writer', 'kept', 'rewritten', 'lost', 'packets', 'sound (ms)', 'notes'] as const
+/** Error code of the service. */
+const TOO_SHORT = -14
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
 
 const [folder, pattern = ''] = process.argv.slice(3)
@@ -41,6 +45,7 @@ async function rowOf(path: string, work: string): Promise<Row> {
   const linked = join(work, name)
   await symlink(path, linked)
   try {
+    await requireLength(linked)
     const { plan, verified } = await writtenFile(linked)
     const { writing, losses } = plan
     const count = writing.kind === 'bytes' ? countCensus(writing.census).structures : null
@@ -73,4 +78,14 @@ async function rowOf(path: string, work: string): Promise<Row> {
     await rm(linked, { force: true })
     await rm(`${linked}.part`, { force: true })
   }
+}
+
+/** Refuses a sound that is too short for the embedded service, as a job does. */
+async function requireLength(path: string): Promise<void> {
+  const verdicts = runRules(subjectOfMedia(await probe(path)), DEFAULT_SERVICE_LIMITS)
+  const refusal = refusalError(
+    path,
+    verdicts.filter(({ errorCode }) => errorCode === TOO_SHORT),
+  )
+  if (refusal) throw refusal
 }
