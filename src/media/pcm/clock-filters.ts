@@ -17,16 +17,20 @@ export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?
     ...timeFilters(clock),
     clockFilter(clock, runUp),
     `atrim=start_sample=${runUp}`,
+    ...(clock.silentSamples > 0 ? [`adelay=delays=${clock.silentSamples}S:all=1`] : []),
     'asetpts=N',
     ...channelFilters(channels),
     ...(range ? rangeFilters(range) : []),
   ]
 }
 
-/** The filters that correct times, if ffmpeg is known to state some wrongly. */
-function timeFilters({ isContinuous, firstLateSec }: FileClock): readonly string[] {
-  if (isContinuous) return ['asetpts=STARTPTS+N']
-  return firstLateSec > 0 ? [`asetpts=PTS-eq(N\\,0)*${firstLateSec.toFixed(6)}/TB`] : []
+/** The filters that correct times that ffmpeg states wrongly, and begin behind the silence that is made apart. */
+function timeFilters({ isContinuous, firstLateSec, silentSamples }: FileClock): readonly string[] {
+  const late = firstLateSec > 0 ? [`asetpts=PTS-eq(N\\,0)*${firstLateSec.toFixed(6)}/TB`] : []
+  return [
+    ...(isContinuous ? ['asetpts=STARTPTS+N'] : late),
+    ...(silentSamples > 0 ? [`asetpts=PTS-${silentSamples}`] : []),
+  ]
 }
 
 /**

@@ -54,6 +54,8 @@ export interface FileClock {
   readonly jitterSec: number
   /** Seconds by which the first frame that is read is placed later than it plays. */
   readonly firstLateSec: number
+  /** Samples of silence before the first sound that are made apart. ffmpeg's resampler cannot insert many at once. */
+  readonly silentSamples: number
   /** Set where the samples follow each other without a gap, whatever their times say. */
   readonly isContinuous: boolean
 }
@@ -91,8 +93,11 @@ export function hasGuessedTimes(
   return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
 }
 
+/** Silence before the first sound that the resampler inserts: it keeps all of it in memory, 1 GiB at most. */
+const NEAR_START_SEC = 5
 /** The facts on a track that its clock needs. */
-type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstLateSec'>
+type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstLateSec'> &
+  Partial<Pick<AudioStreamInfo, 'startSec'>>
 
 /** The clock of a track. */
 export function fileClock(
@@ -100,10 +105,11 @@ export function fileClock(
   stream: ClockedStream,
   fromSample = 0,
 ): FileClock {
+  const { sampleRate, startSec } = stream
+  const leadSec = (startSec ?? media.startSec) - media.startSec - NEAR_START_SEC
   return {
-    startSec: media.startSec,
-    sampleRate: stream.sampleRate,
-    fromSample,
+    ...{ startSec: media.startSec, sampleRate, fromSample },
+    silentSamples: Math.max(0, Math.floor(leadSec * sampleRate) - fromSample),
     jitterSec: jitterSec(media, stream),
     firstLateSec: fromSample === 0 ? (stream.firstLateSec ?? 0) : 0,
     isContinuous: hasGuessedTimes(media, stream),

@@ -44,6 +44,20 @@ describe('decodePcm', () => {
     expect(first).toBeLessThan(0.48)
   })
 
+  it('keeps the samples of a start so late that the silence before it would not fit into memory', async () => {
+    const [path, plain] = [folder.file('late.mkv'), folder.file('plain.wav')]
+    const sound = ['-f', 'lavfi', '-i', 'anoisesrc=d=0.5:r=96000:seed=3', '-ac', '8', '-c:a', 'pcm_s32le']
+    await ffmpeg(...sound, plain)
+    // ffmpeg's resampler inserts 349 s of eight channels at this rate.
+    await ffmpeg(...picture(1, '64x48', 5), '-itsoffset', '360', '-i', plain, '-c:a', 'copy', path)
+    const range = { startSample: 359 * 96_000, endSample: 361 * 96_000 }
+    const late = await collectPcm(decodePcm(await probe(path), { audioIndex: 0, range }))
+    const bytes = await ffmpegOutput('-i', plain, '-f', 's32le', '-')
+    const at = 96_000 * 8 * 4
+    expect(late.subarray(at, at + bytes.length).equals(bytes)).toBe(true)
+    expect(late.subarray(0, at).every((byte) => byte === 0)).toBe(true)
+  })
+
   it('keeps a gap in the timestamps as silence, to the sample', async () => {
     const media = await probe(fixture('gap.mkv'))
     const stream = decodePcm(media, { audioIndex: 0 })
