@@ -1,5 +1,6 @@
 /** `npm run bench` lists the benchmarks, `npm run bench NAME [argument…]` runs one. Each prints its figures as ratios. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'aac-search': () => import('./aac-search.js'),
   claims: () => import('./claims.js'),
   credentials: () => import('./credentials.js'),
   'engine-memory': () => import('./engine-memory.js'),

@@ -26,10 +26,16 @@ export async function lackingParts(): Promise<LackingParts> {
 
 /** The second word of each line. The first contains marks. */
 async function namesOf(list: '-filters' | '-encoders'): Promise<ReadonlySet<string>> {
+  const text = await printedBy([list])
+  return new Set(text.split('\n').flatMap((line) => line.trim().split(/\s+/)[1] ?? []))
+}
+
+/** The text that the ffmpeg in use prints about itself. */
+export async function printedBy(args: readonly string[]): Promise<string> {
   const { path } = await findFfmpeg()
   const child = startChild({
     path,
-    args: ['-hide_banner', '-loglevel', 'error', list],
+    args: ['-hide_banner', '-loglevel', 'error', ...args],
     stdin: 'ignore',
     stdout: 'pipe',
     timeoutMs: TIMEOUT_MS,
@@ -39,5 +45,5 @@ async function namesOf(list: '-filters' | '-encoders'): Promise<ReadonlySet<stri
     text += chunk
   })
   await child.ended
-  return new Set(text.split('\n').flatMap((line) => line.trim().split(/\s+/)[1] ?? []))
+  return text
 }

@@ -6,6 +6,7 @@ import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
+import { aacCoderOptions } from './encode/aac-coder.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding } from './encode/audio-encoding.js'
 import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
@@ -60,8 +61,8 @@ const WRITERS: readonly PlanWithWriter[] = [
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
-  const measuredBitRates = await walkReplaced(media, options)
-  const plan = await chooseWriter(media, { ...options, measuredBitRates })
+  const [measuredBitRates, aacOptions] = await Promise.all([walkReplaced(media, options), aacCoderOptions()])
+  const plan = await chooseWriter(media, { ...options, measuredBitRates, aacOptions })
   for (const { encoding, input } of newStreams(plan)) {
     const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
     if (!encoding.codec.startsWith('pcm_')) {

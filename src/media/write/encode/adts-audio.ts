@@ -3,6 +3,7 @@ import { JobFailedError } from '../../../core/errors.js'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { waveSampleCount } from '../../probe/wave-chunks.js'
+import { aacCoderOptions } from './aac-coder.js'
 import { AAC_FRAME_SAMPLES } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
 import { encoderPriming } from './encoder-priming.js'
@@ -60,11 +61,11 @@ export async function encodeAdts(
   wavePath: string,
   path: string,
   { bitRate, delaySamples = 0, sampleCount = 0, ...feed }: AdtsEncoding,
-  options: AdtsOptions = {},
+  runOptions: AdtsOptions = {},
 ): Promise<{ leadFrames: number }> {
-  const rate = String(Math.round(bitRate))
-  const encoding: AudioEncoding = { codec: 'aac', encoder: 'aac', lossless: false, bitRate, options: ['-b:{s}', rate] }
-  const primingSamples = await encoderPriming(encoding, feed, options.signal)
+  const options = ['-b:{s}', String(Math.round(bitRate)), ...(await aacCoderOptions())]
+  const encoding: AudioEncoding = { codec: 'aac', encoder: 'aac', lossless: false, bitRate, options }
+  const primingSamples = await encoderPriming(encoding, feed, runOptions.signal)
   const leadFrames = Math.ceil(primingSamples / AAC_FRAME_SAMPLES)
   // Silence aligns an encoder that begins in the middle of a frame.
   const padSamples = leadFrames * AAC_FRAME_SAMPLES - primingSamples + delaySamples
@@ -82,12 +83,18 @@ export async function encodeAdts(
           options: [
             ...['-map', '0:a:0', '-map_metadata', '-1'],
             ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
-            ...['-c:a', encoding.encoder, '-b:a', rate, '-f', 'adts'],
+            ...[
+              '-c:a',
+              encoding.encoder,
+              ...encoding.options.map((option) => option.replace('{s}', 'a')),
+              '-f',
+              'adts',
+            ],
           ],
         },
       ],
     },
-    { ...options, input: wavePath },
+    { ...runOptions, input: wavePath },
   )
   return { leadFrames }
 }

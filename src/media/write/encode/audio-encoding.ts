@@ -25,6 +25,8 @@ export interface AudioChoices {
   readonly fallbackBitRate?: number | undefined
   /** Measured bits per second of a track's packets, by place among the audio streams. */
   readonly measuredBitRates?: ReadonlyMap<number, number> | undefined
+  /** Further options of the encoder of ffmpeg for AAC. */
+  readonly aacOptions?: readonly string[] | undefined
 }
 
 interface LossyCodec {
@@ -157,7 +159,8 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const capped = Math.min(Math.max(wanted, least * channels), most * channels)
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
-  return { codec, encoder: known.encoder, lossless: false, bitRate, options: ['-b:{s}', String(Math.round(bitRate))] }
+  const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || [])]
+  return { codec, encoder: known.encoder, lossless: false, bitRate, options }
 }
 
 /** Bit rate of the packets if they were counted, else of the header if it is plausible. */

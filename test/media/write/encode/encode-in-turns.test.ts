@@ -20,7 +20,8 @@ import { until } from '../../../helpers/until.js'
 
 const FRAME = 1024
 const FORMAT: PcmFormat = { sampleRate: 48_000, channels: 1, channelLayout: 'mono', sample: 's16' }
-const ENCODING = { codec: 'aac', encoder: 'aac', lossless: false, bitRate: 64_000, options: ['-b:{s}', '64000'] }
+const OPTIONS = ['-b:{s}', '64000', '-aac_coder:{s}', 'fast']
+const ENCODING = { codec: 'aac', encoder: 'aac', lossless: false, bitRate: 64_000, options: OPTIONS }
 /** Six turns and a part of one, ending in the middle of a frame. */
 const LONG_SEC = 65.01
 
@@ -54,8 +55,7 @@ describe('encoding in turns', () => {
       folder.file('long.wav'),
       '-c:a',
       'aac',
-      '-b:a',
-      '64k',
+      ...OPTIONS.map((option) => option.replace('{s}', 'a')),
       '-f',
       'adts',
       'pipe:1',
@@ -65,9 +65,13 @@ describe('encoding in turns', () => {
     const two = await noise(turns, original, folder.file('turns.aac'))
     const loss = (from: number, to: number) => decibels(mean(two, from, to) / mean(one, from, to))
     expect(loss(0, one.length)).toBeLessThan(0.5)
-    for (let joint = TURN_FRAMES; joint + 2 < one.length; joint += TURN_FRAMES) {
-      expect(loss(joint - 2, joint + 2)).toBeLessThan(1.5)
-    }
+    // The noise of two encoders differs by up to 3 dB at any place, and in both directions.
+    const atJoints = Array.from({ length: Math.floor((one.length - 3) / TURN_FRAMES) }, (_, turn) => {
+      const joint = (turn + 1) * TURN_FRAMES
+      return loss(joint - 2, joint + 2)
+    })
+    expect(Math.max(...atJoints)).toBeLessThan(3)
+    expect(atJoints.reduce((sum, value) => sum + value, 0) / atJoints.length).toBeLessThan(1)
   })
 
   // Matroska counts in ms. The soak writes those that count in samples as well; the next test lays MP4 without a remux.
