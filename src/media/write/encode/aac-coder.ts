@@ -3,8 +3,8 @@ import { printedBy } from '../../ffmpeg/tool-parts.js'
 import { measuredOnce } from './encoder-priming.js'
 
 /**
- * Options that choose how ffmpeg's AAC encoder spends its bits. `fast` needs less time than `twoloop`, the default since
- * ffmpeg 5.1, and its noise is lower under a voice (`npm run bench aac-search`). Any other default is kept.
+ * Options that choose how ffmpeg's AAC encoder spends its bits. `fast` needs less time than `twoloop`, the default of
+ * ffmpeg 5.1. Its noise is lower under a voice (`npm run bench aac-search`). Any other default is kept.
  */
 export function aacCoderOptions(): Promise<readonly string[]> {
   return measuredOnce(['aac coder'], z.array(z.string()), async () => {
