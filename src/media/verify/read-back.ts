@@ -5,6 +5,7 @@ import { channelWeight } from '../pcm/channel-weight.js'
 import { fileClockFilters } from '../pcm/clock-filters.js'
 import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
+import { voiceBand } from '../pcm/voice-band.js'
 import type { SampleRange } from '../voice-cut.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
@@ -160,14 +161,21 @@ function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): num
  * differs from place to place, but it cannot make one period of a tone look better than another.
  */
 function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
-  const reach = syncReach(voice.format.sampleRate)
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const { lag, match } = nearestWaveformPeak(correlate(windows.window(place), sample.values, reach), 0)
+    const { lag, match } = locate(windows.window(place), sample.values, voice.format.sampleRate)
     // Broken floats give a match of NaN, which fails this comparison.
     const offsetSamples = match >= LEAST_MATCH ? 0 - lag : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
+}
+
+/** Finds a window in a block. A lossy codec may have left out all that is above the voice band. */
+function locate(window: Float64Array, block: Float64Array, sampleRate: number) {
+  const peakOf = (one: Float64Array, other: Float64Array) =>
+    nearestWaveformPeak(correlate(one, other, syncReach(sampleRate)), 0)
+  const whole = peakOf(window, block)
+  return whole.match >= LEAST_MATCH ? whole : peakOf(voiceBand(window, sampleRate), voiceBand(block, sampleRate))
 }
 
 function probesOf({ splice }: MuxedVoice) {

@@ -4,6 +4,9 @@ import { verifyMux } from '../../../src/media/verify/verify-mux.js'
 import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { writtenFile } from '../../helpers/written-file.js'
 
+/** AAC of little bandwidth in another container. */
+const AAC = { container: 'm4a', audioCodec: 'aac', fallbackBitRate: 32_000 }
+
 describe('the place of new sound', () => {
   let folder: TestFolder
   beforeAll(async () => {
@@ -16,6 +19,24 @@ describe('the place of new sound', () => {
     const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=1:a=0.3:seed=7:r=48000,lowpass=3000']
     await ffmpeg(...noise, '-af', 'pan=stereo|c0=c0|c1=-1*c0', '-c:a', 'libopus', '-b:a', '96k', path)
     const { verified } = await writtenFile(path)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  })
+
+  it('is not sought in sound above the voice alone, such as shaped dither, which AAC leaves out', async () => {
+    const path = folder.file('dither.wav')
+    const dither = 'anoisesrc=d=6:a=0.0001:seed=7:r=48000,highpass=17000:p=2,highpass=17000:p=2'
+    const voice = 'anoisesrc=d=6:a=0.2:seed=3:r=48000,lowpass=3000,volume=lt(t\\,1.9)+gt(t\\,4.1):eval=frame'
+    await ffmpeg('-filter_complex', `${dither}[d];${voice}[v];[d][v]amix=normalize=0`, '-c:a', 'pcm_s24le', path)
+    const { verified } = await writtenFile(path, AAC)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, null, 0])
+  })
+
+  it('is that of a voice under louder sound that AAC leaves out', async () => {
+    const path = folder.file('under.wav')
+    const noise = 'anoisesrc=d=3:a=0.03:seed=7:r=48000,highpass=19000:p=2,highpass=19000:p=2,highpass=19000:p=2'
+    const voice = 'anoisesrc=d=3:a=0.01:seed=3:r=48000,lowpass=3000'
+    await ffmpeg('-filter_complex', `${noise}[n];${voice}[v];[n][v]amix=normalize=0`, '-c:a', 'pcm_s24le', path)
+    const { verified } = await writtenFile(path, AAC)
     expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
   })
 

@@ -1,6 +1,7 @@
 import { channelWeight } from '../../pcm/channel-weight.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { fullScaleOf, valuesOf } from '../../pcm/pcm-samples.js'
+import { voiceBandSamples } from '../../pcm/voice-band.js'
 
 export type SyncPlaceName = 'start' | 'middle' | 'end'
 
@@ -38,10 +39,13 @@ export const SYNC_PLACES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
 /** One second is distinctive enough. A short file has blocks of half a third, so that each third holds a whole one. */
 const BLOCK_SEC = 1
 const SHORTEST_BLOCK_SEC = 0.05
-/** Every 16th sample is enough to find the loudest second. */
-const STRIDE = 16
+/** The voice band of a quarter of the samples is enough to find the loudest second. */
+const STRIDE = 4
 
-/** Keeps the loudest block of each third of a voice; uses memory for seven seconds of mono. */
+/**
+ * Keeps the block of each third of a voice that is loudest in the voice band: lossy codecs leave out higher sound, such as
+ * shaped dither. Uses memory for seven seconds of mono.
+ */
 export class SyncReference {
   readonly #format: PcmFormat
   readonly #reach: number
@@ -109,7 +113,7 @@ export class SyncReference {
       Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))
     ] as SyncPlaceName
     const end = this.#reach + samples
-    const energy = energyOf(this.#window.subarray(this.#reach * frame, end * frame), this.#format, STRIDE)
+    const energy = energyOf(this.#window.subarray(this.#reach * frame, end * frame), this.#format)
     if (energy > (this.#best.get(at)?.energy ?? 0)) {
       const values = monoOf(this.#window.subarray(0, (end + this.#reach) * frame), this.#format)
       // Broken floats (NaN, infinities) cannot be correlated.
@@ -121,15 +125,23 @@ export class SyncReference {
   }
 }
 
-function energyOf(bytes: Buffer, { channels, sample }: PcmFormat, stride: number): number {
+/** Energy in the voice band, of some of the samples; 0 for silence. */
+function energyOf(bytes: Buffer, { sampleRate, channels, sample }: PcmFormat): number {
   const values = valuesOf(bytes, sample)
-  const scale = fullScaleOf(sample)
-  const step = channels * stride
+  const mean = voiceBandSamples(sampleRate)
+  const scale = fullScaleOf(sample) * mean
+  const step = channels * STRIDE * mean
   let energy = 0
-  for (let at = 0; at + step <= values.length; at += step) {
-    for (let channel = 0; channel < channels; channel++) energy += ((values[at + channel] as number) / scale) ** 2
+  let count = 0
+  for (let at = 0; at + channels * mean <= values.length; at += step) {
+    for (let channel = 0; channel < channels; channel++) {
+      let sum = 0
+      for (let near = 0; near < mean; near++) sum += values[at + near * channels + channel] as number
+      energy += (sum / scale) ** 2
+    }
+    count++
   }
-  return energy / (values.length / step) > 1e-10 ? energy : 0
+  return energy / count > 1e-10 ? energy : 0
 }
 
 /** Sums all channels by their weights, as the sync check does. */
