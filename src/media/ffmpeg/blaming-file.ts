@@ -10,6 +10,11 @@ const DOUBTFUL: ReadonlySet<string> = new Set([
   'ERR_NOT_PERMITTED',
 ])
 
+/** True if a failure to read may be the fault of the file. */
+export function isDoubtful(error: unknown): boolean {
+  return error instanceof VoxmuxError && DOUBTFUL.has(error.code)
+}
+
 /**
  * Reads media. If that fails although every byte of the file can be read, the file is at fault, whatever ffmpeg
  * reports.
@@ -24,8 +29,7 @@ export async function blamingFile<T>(
   try {
     return await read()
   } catch (cause) {
-    const isDoubtful = cause instanceof VoxmuxError && DOUBTFUL.has(cause.code)
-    if (signal?.aborted || !isDoubtful || !(await isReadable(input, signal))) throw cause
+    if (signal?.aborted || !isDoubtful(cause) || !(await isReadable(input, signal))) throw cause
     throw unreadable(`${input} cannot be read as a media file`, { input, cause })
   }
 }

@@ -68,6 +68,16 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
+    // A muxer that refuses its streams does so with the words of a missing permission.
+    pattern: /Could not write header[^\n]*Operation not permitted/i,
+    toError: (input, options) =>
+      new JobFailedError(
+        'ERR_FFMPEG_FAILED',
+        `ffmpeg cannot write the streams of ${input} into this container.`,
+        options,
+      ),
+  },
+  {
     pattern: /Permission denied|Operation not permitted/i,
     toError: (input, options) =>
       new UsageError('ERR_NOT_PERMITTED', `voxmux has no permission to read ${input} or to write the output.`, {

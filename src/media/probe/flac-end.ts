@@ -74,6 +74,8 @@ async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated |
     isLast = block.readUInt8(0) >= 0x80
     framesStart += 4 + block.readUIntBE(1, 3)
   }
+  // A broken block may state more bytes than the file has.
+  if (framesStart >= sizeBytes) return undefined
   const info = head.subarray(8)
   return {
     ...factsOf(info),

@@ -7,6 +7,14 @@ const DETECTION_BYTES = 1024 * 1024
 /** The first version of an AC-3 stream that is E-AC-3 (ATSC A/52, annex E). */
 const FIRST_EAC3 = 11
 
+/** Formats of bare frames. ffmpeg tells a short one by its name, which a part file does not have. */
+const BARE: ReadonlySet<string> = new Set(['mp3', 'aac', 'ac3', 'eac3', 'flac'])
+
+/** The options with which ffmpeg reads a file that was just written as a container, whatever its name. */
+export function formatWrittenAs(container: string): readonly string[] {
+  return BARE.has(container) ? ['-f', container] : []
+}
+
 /**
  * The options with which ffmpeg reads a file whose ID3 tags fill most of the bytes that it detects a format from. It
  * would go by the name: a FLAC with a large cover is an MP3 to it under the name of a part.

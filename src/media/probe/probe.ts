@@ -12,7 +12,7 @@ import { missingEnd } from './completeness.js'
 import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
-import { formatBehindTags } from './format-behind-tags.js'
+import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withLateFirstFrames } from './late-first-frame.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
@@ -30,6 +30,8 @@ const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
 export interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
+  /** Container of a part file, whose name does not say it. */
+  readonly writtenAs?: string | undefined
 }
 
 /**
@@ -39,7 +41,7 @@ export interface ProbeOptions {
  * @throws PrecheckError ERR_UNREADABLE (-2: empty, not media, truncated), ERR_UNSUPPORTED_CONTAINER (-16: readable, but
  * not supported), ERR_EDIT_LIST, ERR_CLOCK_JUMPS
  */
-export async function probe(path: string, { signal }: ProbeOptions = {}): Promise<MediaInfo> {
+export async function probe(path: string, { signal, writtenAs }: ProbeOptions = {}): Promise<MediaInfo> {
   const absolute = resolve(path)
   const sizeBytes = await sizeOfFile(absolute)
   if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
@@ -50,7 +52,7 @@ export async function probe(path: string, { signal }: ProbeOptions = {}): Promis
     const edits = editLists(movie)
     const readOptions = [
       ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
-      ...(await formatBehindTags(file, sizeBytes)),
+      ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
     ]
     const show = [
       ...readOptions,

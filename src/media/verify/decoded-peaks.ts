@@ -15,7 +15,7 @@ import { matchStreams } from './match-streams.js'
 export async function decodedPeaks(plan: MuxPlan, path: string, signal: AbortSignal): Promise<readonly number[]> {
   const lossy = newStreams(plan).filter(({ encoding }) => !encoding.lossless)
   if (lossy.length === 0) return []
-  const output = await probe(path, { signal })
+  const output = await probe(path, { signal, writtenAs: plan.container })
   const matched = matchStreams(plan, output)
   const peaks: number[] = []
   for (const stream of audioStreams(output)) {

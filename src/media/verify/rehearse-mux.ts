@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
+import { isDoubtful } from '../ffmpeg/blaming-file.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
 import type { PcmStream } from '../pcm/pcm.js'
 import { mux } from '../write/remux/mux.js'
@@ -60,9 +61,11 @@ async function faultsOf(
     return 'differences' in examined ? examined : null
   } catch (thrown) {
     const cause = toVoxmuxError(thrown, plan.media.path)
-    if (cause.exitCode !== 1) throw cause
+    const isOfRemux = cause.exitCode === 1
+    if (!isOfRemux && !isDoubtful(cause)) throw cause
     // The cut refuses sound that cannot be decoded, with a code of its own.
     if (!(await canBeDecoded(voices.values()))) return null
+    if (!isOfRemux) throw cause
     return { differences: [cause.message], cause }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -80,7 +80,7 @@ export async function examineMux(
     if (cause.exitCode === 130 || cause.exitCode === 4) throw cause
     return { differences: [difference], cause }
   }
-  const output = await probe(partPath, { signal }).catch(blaming('it cannot be opened'))
+  const output = await probe(partPath, { signal, writtenAs: plan.container }).catch(blaming('it cannot be opened'))
   if ('differences' in output) return output
   const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
   const tables = tableDifferences(plan, output, voiceSec)

@@ -129,6 +129,27 @@ describe('probe', () => {
     await expect(probe(path)).resolves.toMatchObject({ container: 'flac' })
   })
 
+  it('reads a FLAC whose metadata state more bytes than the file has, which then holds no frame', async () => {
+    const path = folder.file('lying.flac')
+    await ffmpeg(...tone(1), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    // Padding behind STREAMINFO, as the last block.
+    bytes.writeUInt32BE(0x81ffffff, 42)
+    await writeFile(path, bytes)
+    await expect(probe(path)).resolves.toMatchObject({ container: 'flac' })
+  })
+
+  it('reads four quiet MP3 frames in a part file, which ffmpeg takes for another format', async () => {
+    const path = folder.file('quiet.part')
+    const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=24000:cl=stereo:d=0.03']
+    const frames = ['-c:a', 'libmp3lame', '-b:a', '128k', '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3']
+    await ffmpeg(...silence, ...frames, path)
+    const tag = Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\x07\x27', 'latin1'), Buffer.alloc(935)])
+    await writeFile(path, Buffer.concat([tag, Buffer.alloc(15), await readFile(path)]))
+    await expect(probe(path)).rejects.toThrow()
+    await expect(probe(path, { writtenAs: 'mp3' })).resolves.toMatchObject({ container: 'mp3' })
+  })
+
   it.each(['flac', 'aac', 'ac3', 'eac3', 'mp3'])(
     'reads .%s behind a large ID3 tag under any name',
     async (container) => {

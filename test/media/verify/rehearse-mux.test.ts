@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rehearseMux } from '../../../src/media/index.js'
@@ -43,4 +44,14 @@ it('does not take chapters and subtitles behind the head for a fault', async () 
   const sound = [...tone(25, 48_000, 2), '-i', chapter, '-map_chapters', '2', '-map', '0', '-map', '1']
   await ffmpeg(...picture(25), ...sound, '-c:v', 'mpeg4', '-c:a', 'aac', path)
   await expect(rehearsed(path, 'mov')).resolves.toBeUndefined()
+})
+
+it('leaves sound that cannot be decoded to the cut, although ffmpeg blames the disk', async () => {
+  const path = folder.file('broken.mpc')
+  const noise = Buffer.concat(Array.from({ length: 35 }, (_, at) => createHash('sha512').update(`45 ${at}`).digest()))
+  const head = Buffer.concat([Buffer.from('MP+\x07'), Buffer.from([103, 0, 0, 0, 0, 0, 0, 0x1f]), Buffer.alloc(12)])
+  await writeFile(path, Buffer.concat([head, noise]))
+  const tried = ffmpeg('-i', path, '-f', 'null', '-')
+  await expect(tried).rejects.toThrow('Input/output error')
+  await expect(rehearsed(path, 'mka')).resolves.toBeUndefined()
 })

@@ -34,6 +34,8 @@ interface LossyCodec {
   /** Used if the file states no bit rate. */
   readonly defaultBitRatePerChannel: number
   readonly maxBitRatePerChannel: number
+  /** Lowest bit rate of all channels that the encoder accepts. */
+  readonly leastBitRate?: number
   /** Bit rates of the format in kbit/s, if it allows only some. */
   readonly steps?: readonly number[]
 }
@@ -51,8 +53,8 @@ const LOSSY: Readonly<Record<string, LossyCodec>> = {
   eac3: { encoder: 'eac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
   opus: { encoder: 'libopus', defaultBitRatePerChannel: 80 * K, maxBitRatePerChannel: 256 * K },
   vorbis: { encoder: 'libvorbis', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 192 * K },
-  wmav2: { encoder: 'wmav2', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K },
-  wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K },
+  wmav2: { encoder: 'wmav2', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
+  wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
 }
 const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
 /** PCM kinds that ffmpeg reads but does not write everywhere. */
@@ -156,7 +158,7 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const fallback = wishes.fallbackBitRate === undefined ? null : wishes.fallbackBitRate * Math.max(1, channels / 2)
   const wanted = worth ?? fallback ?? known.defaultBitRatePerChannel * channels
   const { least, most } = bitRateLimits(codec, known, stream.sampleRate)
-  const capped = Math.min(Math.max(wanted, least * channels), most * channels)
+  const capped = Math.min(Math.max(wanted, least * channels, known.leastBitRate ?? 0), most * channels)
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
   const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || [])]

@@ -43,7 +43,7 @@ const SHORTEST_BLOCK_SEC = 0.05
 const STRIDE = 4
 
 /**
- * Keeps the block of each third of a voice that is loudest in the voice band: lossy codecs leave out higher sound, such as
+ * Keeps the block of each third of a voice that is loudest in the voice band. Lossy codecs leave out higher sound, such as
  * shaped dither. Uses memory for seven seconds of mono.
  */
 export class SyncReference {
