@@ -17,6 +17,7 @@ import { withLateFirstFrames } from './late-first-frame.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread-samples.js'
+import { withoutMisreadTags } from './misread-tags.js'
 import { isFragmented, mayJump, movieTracks } from './movie-tracks.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
@@ -81,11 +82,12 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     const laced = container === 'mkv' || container === 'webm' ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
     const fragments = isFragmented(movie) ? { isFragmented: true } : {}
     const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
-    const media = mediaInfoOf(
+    const stated = mediaInfoOf(
       answer,
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
+    const media = await withoutMisreadTags(stated, file)
     const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)
     if (refusal) throw refusal
     return container === 'ogg' ? await onSound(media) : await withLateFirstFrames(media)
