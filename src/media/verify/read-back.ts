@@ -39,6 +39,8 @@ export interface ReadBack {
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
+/** Of a block behind its lead-in. */
+const LEAST_COMPARED_SEC = 0.04
 
 /**
  * Reads an output once: hashes its copied packets and decodes its first new track. Each further new track takes
@@ -163,11 +165,22 @@ function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): num
 function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
   return voice.syncSamples.map((sample, place) => {
     if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const { lag, match } = locate(windows.window(place), sample.values, voice.format.sampleRate)
+    const window = windows.window(place)
+    const least = Math.round(LEAST_COMPARED_SEC * voice.format.sampleRate)
+    const left = Math.min(leadInSamples(voice, sample), Math.max(0, window.length - least))
+    const { lag, match } = locate(window.subarray(left), sample.values.subarray(left), voice.format.sampleRate)
     // Broken floats give a match of NaN, which fails this comparison.
     const offsetSamples = match >= LEAST_MATCH ? 0 - lag : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
   })
+}
+
+/**
+ * Samples of a block that lead-ins replace: that of its encoder, and in WMA a frame that the decoder leaves out. A tone
+ * without its first samples would be found a few of its periods later.
+ */
+function leadInSamples({ skippedSamples }: MuxedVoice, { atSample }: SyncSample): number {
+  return Math.max(0, 2 * skippedSamples - atSample)
 }
 
 /** Finds a window in a block. A lossy codec may have left out all that is above the voice band. */

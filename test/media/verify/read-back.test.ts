@@ -49,6 +49,16 @@ describe('the place of new sound', () => {
     expect(sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
   })
 
+  it('is that of a tone whose first samples the lead-in of WMA replaces', async () => {
+    const path = folder.file('onset.wav')
+    const tone = 'sine=269:d=1.046:r=22050,volume=2-t:eval=frame'
+    await ffmpeg('-f', 'lavfi', '-i', tone, '-c:a', 'pcm_s16le', path)
+    const { verified } = await writtenFile(path, { container: 'wma', audioCodec: 'wmav2' })
+    // Times in milliseconds, which is 22 samples.
+    for (const place of verified.sync[0]?.places ?? []) expect(Math.abs(place.offsetSamples ?? 99)).toBeLessThan(22)
+    expect(verified.sync[0]?.places).toHaveLength(3)
+  })
+
   it('is not that of a tone that begins a period late', async () => {
     const { plan, result, part } = await toneChanged('late.wav', (sound) => {
       sound.copyWithin(100, 0).fill(0, 0, 100)
