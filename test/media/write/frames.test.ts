@@ -253,6 +253,30 @@ describe('frames between tags', () => {
   })
 })
 
+describe('Ogg with bytes behind its last page', () => {
+  it('keeps them and the comment', async () => {
+    const path = folder.file('behind.ogg')
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=A name', path)
+    const behind = Buffer.from('bytes that are no page'.repeat(50))
+    await writeFile(path, Buffer.concat([await readFile(path), behind]))
+    const { plan, part } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect([writer, census.at(-1)?.path, census.at(-1)?.fate]).toEqual(['frames', 'bytes behind the pages', 'kept'])
+    expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+    expect((await readFile(part)).subarray(-behind.length).equals(behind)).toBe(true)
+  })
+
+  it('is left to ffmpeg if another page lies behind them', async () => {
+    const path = folder.file('between.ogg')
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', path)
+    const bytes = await readFile(path)
+    const last = bytes.lastIndexOf('OggS')
+    await writeFile(path, Buffer.concat([bytes.subarray(0, last), Buffer.alloc(3000, 7), bytes.subarray(last)]))
+    const { plan } = await writtenFile(path)
+    expect(plan.writing.kind).toBe('remux')
+  })
+})
+
 describe('chunks', () => {
   it('accounts for every byte of any chunks, odd sizes and trailing bytes included', async () => {
     const path = folder.file('property.wav')

@@ -15,6 +15,8 @@ export interface OggPage {
   readonly lacing: Buffer
 }
 
+const PAGE_NAME = 'OggS'
+const SEARCHED_BYTES = 1024 ** 2
 const HEAD_BYTES = 27
 const CHECKSUM_AT = 22
 export const MOST_SEGMENTS = 255
@@ -31,7 +33,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
 export async function oggPageAt(file: FileHandle, start: number): Promise<OggPage | undefined> {
   const head = await readAt(file, start, HEAD_BYTES + MOST_SEGMENTS)
   const segments = head[26]
-  if (segments === undefined || head.toString('latin1', 0, 4) !== 'OggS' || head[4] !== 0) return undefined
+  if (segments === undefined || head.toString('latin1', 0, 4) !== PAGE_NAME || head[4] !== 0) return undefined
   const lacing = Buffer.from(head.subarray(HEAD_BYTES, HEAD_BYTES + segments))
   if (lacing.length < segments) return undefined
   return {
@@ -45,6 +47,15 @@ export async function oggPageAt(file: FileHandle, start: number): Promise<OggPag
   }
 }
 
+/** True if a page may begin at an offset or behind it. */
+export async function holdsPage(file: FileHandle, start: number): Promise<boolean> {
+  for (let at = start; ; at += SEARCHED_BYTES - PAGE_NAME.length) {
+    const bytes = await readAt(file, at, SEARCHED_BYTES)
+    if (bytes.includes(PAGE_NAME)) return true
+    if (bytes.length < SEARCHED_BYTES) return false
+  }
+}
+
 /** A page with a new number and checksum. @param body holds what the lacing of the page counts */
 export function oggPage(
   { flags, granule, lacing }: Pick<OggPage, 'flags' | 'granule' | 'lacing'>,
@@ -53,7 +64,7 @@ export function oggPage(
   body: BytePiece,
 ): readonly BytePiece[] {
   const head = Buffer.alloc(CHECKSUM_AT)
-  head.write('OggS', 'latin1')
+  head.write(PAGE_NAME, 'latin1')
   head[5] = flags
   head.writeBigUInt64LE(granule, 6)
   head.writeUInt32LE(serial, 14)

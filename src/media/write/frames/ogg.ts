@@ -5,7 +5,7 @@ import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { kept, rewritten } from '../census.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
-import { oggPage, oggPageAt, packetsOf, pagesOfPackets } from './ogg-pages.js'
+import { holdsPage, oggPage, oggPageAt, packetsOf, pagesOfPackets } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 
 type OggCodec = 'vorbis' | 'opus' | 'flac'
@@ -19,6 +19,8 @@ interface OggFile {
   /** End of the header pages and start of the audio. */
   readonly soundStart: number
   readonly headerPages: number
+  /** Start and length of bytes behind the last page, which readers skip. */
+  readonly rest: { readonly start: number; readonly length: number }
 }
 
 const MOST_HEADER_BYTES = 64 * 1024 ** 2
@@ -46,18 +48,19 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
     let at = read.soundStart
     while (at < media.sizeBytes) {
       const page = await oggPageAt(file, at)
+      if (!page && at > read.soundStart && !(await holdsPage(file, at))) break
       // A second stream, or bytes between pages, is not supported.
       if (!page || page.serial !== read.serial || (page.flags & 2) !== 0) return null
       at += page.headLength + page.bodyLength
     }
     // Players skip a truncated last page; the audio ends before it.
-    return { codec, ...read }
+    return { codec, ...read, rest: { start: at, length: Math.max(0, media.sizeBytes - at) } }
   } finally {
     await file.close()
   }
 }
 
-async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Omit<OggFile, 'codec'> | undefined> {
+async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Omit<OggFile, 'codec' | 'rest'> | undefined> {
   const pages: { lacing: Buffer; body: Buffer }[] = []
   let at = 0
   let serial: number | undefined
@@ -96,7 +99,7 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
   }
 }
 
-function survey({ codec, idEnd, soundStart }: OggFile, { media, tracks }: Wanted): Survey {
+function survey({ codec, idEnd, soundStart, rest }: OggFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   if (!track || track.encoding.codec !== codec) return { kind: 'declines', reason: `its audio does not stay ${codec}` }
   if (Math.abs(media.startSec) > 0.1) return { kind: 'declines', reason: 'its clock does not begin at zero' }
@@ -107,7 +110,8 @@ function survey({ codec, idEnd, soundStart }: OggFile, { media, tracks }: Wanted
     census: [
       rewritten('id header', 0, idEnd, 'it describes the new sound'),
       codec === 'vorbis' ? rewritten('comment and set-up', idEnd, comments, why) : kept('comment', idEnd, comments),
-      rewritten('sound', soundStart, media.sizeBytes - soundStart, `the audio is re-encoded as ${codec}`),
+      rewritten('sound', soundStart, media.sizeBytes - rest.length - soundStart, `the audio is re-encoded as ${codec}`),
+      ...(rest.length > 0 ? [kept('bytes behind the pages', rest.start, rest.length)] : []),
     ],
     donors: [
       {
@@ -149,7 +153,9 @@ function layOut(parsed: OggFile, _wanted: Wanted, [donor]: readonly OggDonor[]) 
       length: page.bodyLength,
     }),
   )
-  return bytePlan([...pieces, ...sound])
+  const { rest } = parsed
+  const behind: BytePiece[] = rest.length > 0 ? [{ kind: 'input', ...rest }] : []
+  return bytePlan([...pieces, ...sound, ...behind])
 }
 
 /** The new id header, then the input's own comments. */
