@@ -12,6 +12,7 @@ import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
 import { oggFrames } from './frames/ogg.js'
+import { repeatedCommentLosses } from './frames/repeated-comments.js'
 import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
@@ -115,8 +116,9 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
 async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: AbortSignal): Promise<MuxPlan> {
   requireRemuxable(plan)
   const census = await remuxCensus(plan)
-  const tags = [...(await tagLosses(plan, signal)), ...(await signedTagLosses(plan.media))]
-  const losses = [...plan.losses, ...censusLosses(census ?? []), ...tags]
+  const { media } = plan
+  const tags = [await tagLosses(plan, signal), await signedTagLosses(media), await repeatedCommentLosses(media)]
+  const losses = [...plan.losses, ...censusLosses(census ?? []), ...tags.flat()]
   return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 

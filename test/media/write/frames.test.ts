@@ -1,12 +1,14 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
-import { planSize } from '../../../src/media/write/byte-plan.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { bytePlan, planSize } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
 import { flacFrames } from '../../../src/media/write/frames/flac.js'
-import { oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
+import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { chunkFile, chunkStructures } from '../../../src/media/write/structure/chunks.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import fc from '../../helpers/properties.js'
@@ -273,7 +275,34 @@ describe('Ogg with bytes behind its last page', () => {
     const last = bytes.lastIndexOf('OggS')
     await writeFile(path, Buffer.concat([bytes.subarray(0, last), Buffer.alloc(3000, 7), bytes.subarray(last)]))
     const { plan } = await writtenFile(path)
-    expect(plan.writing.kind).toBe('remux')
+    expect([plan.writing.kind, plan.losses]).toEqual(['remux', []])
+  })
+
+  it('is named in the plan if ffmpeg joins its repeated comments', async () => {
+    const path = folder.file('repeated.ogg')
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=One', '-metadata', 'brtist=Two', path)
+    const bytes = await readFile(path)
+    bytes.write('artist', bytes.indexOf('brtist'))
+    // With the checksum of the page of comments, and bytes before the last page.
+    const file = await open(path, 'r')
+    const id = await oggPageAt(file, 0)
+    const comments = await oggPageAt(file, (id?.headLength ?? 0) + (id?.bodyLength ?? 0))
+    await file.close()
+    if (!comments) throw new Error('It has no page of comments.')
+    const bodyAt = comments.start + comments.headLength
+    const body = bytes.subarray(bodyAt, bodyAt + comments.bodyLength)
+    const last = bytes.lastIndexOf('OggS')
+    const pieces = [
+      { kind: 'bytes' as const, bytes: bytes.subarray(0, comments.start) },
+      ...oggPage(comments, comments.serial, 1, { kind: 'bytes', bytes: body }),
+      { kind: 'bytes' as const, bytes: bytes.subarray(bodyAt + comments.bodyLength, last) },
+      { kind: 'bytes' as const, bytes: Buffer.alloc(3000, 7) },
+      { kind: 'bytes' as const, bytes: bytes.subarray(last) },
+    ]
+    await rm(path)
+    await copyPlan(bytePlan(pieces), path, { input: path, donors: [] })
+    const plan = await planOutput(await probe(path), { replaced: [0] })
+    expect(plan.losses.map(({ what }) => what)).toEqual(['repeated comments (artist)'])
   })
 })
 

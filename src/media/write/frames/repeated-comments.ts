@@ -1,0 +1,61 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import type { MediaInfo } from '../../media-info.js'
+import type { MuxLoss } from '../remux/mux-losses.js'
+import { oggPageAt, packetsOf } from './ogg-pages.js'
+
+type PageContent = Parameters<typeof packetsOf>[0][number]
+
+/** First bytes of a packet of comments (Vorbis, Opus, Theora). */
+const COMMENT_HEADS = ['\x03vorbis', 'OpusTags', '\x81theora']
+const MOST_HEADER_BYTES = 64 * 1024 ** 2
+
+/** Comments of an Ogg file that have several values, such as three artists. ffmpeg joins these into one. */
+export async function repeatedCommentLosses({ path, container }: MediaInfo): Promise<readonly MuxLoss[]> {
+  if (container !== 'ogg' && container !== 'opus') return []
+  const file = await open(path, 'r')
+  try {
+    const names = [...(await headerPages(file)).values()].flatMap((pages) => packetsOf(pages).packets.flatMap(repeated))
+    if (names.length === 0) return []
+    const what = `repeated comments (${[...new Set(names)].join(', ')})`
+    return [{ what, stream: null, reason: 'ffmpeg joins their values into one' }]
+  } finally {
+    await file.close()
+  }
+}
+
+/** Pages before the first sound or picture, by the serial number of their stream. */
+async function headerPages(file: FileHandle): Promise<ReadonlyMap<number, PageContent[]>> {
+  const found = new Map<number, PageContent[]>()
+  for (let at = 0; at < MOST_HEADER_BYTES; ) {
+    const page = await oggPageAt(file, at)
+    // A page within a packet has a granule of -1.
+    if (!page || BigInt.asIntN(64, page.granule) > 0n) break
+    const body = await readAt(file, at + page.headLength, page.bodyLength)
+    found.set(page.serial, [...(found.get(page.serial) ?? []), { lacing: page.lacing, body }])
+    at += page.headLength + page.bodyLength
+  }
+  return found
+}
+
+/** Names, in small letters, that stand more than once in a packet of comments. */
+function repeated(packet: Buffer): readonly string[] {
+  const head = COMMENT_HEADS.find((name) => packet.toString('latin1', 0, name.length) === name)
+  if (head === undefined) return []
+  const names = commentNames(packet.subarray(head.length))
+  return names.filter((name, place) => names.indexOf(name) < place)
+}
+
+/** Reads what is there if the packet is damaged. */
+function commentNames(bytes: Buffer): readonly string[] {
+  const names: string[] = []
+  const lengthAt = (at: number) => (at + 4 <= bytes.length ? bytes.readUInt32LE(at) : bytes.length)
+  let at = 4 + lengthAt(0) + 4
+  while (at + 4 <= bytes.length) {
+    const end = at + 4 + lengthAt(at)
+    const [name = ''] = bytes.toString('utf8', at + 4, Math.min(end, bytes.length)).split('=', 1)
+    names.push(name.toLowerCase())
+    at = end
+  }
+  return names
+}
