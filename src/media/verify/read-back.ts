@@ -39,7 +39,7 @@ export interface ReadBack {
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
-/** Of a block behind its lead-in. */
+/** Least length of a block that is compared behind its lead-in. */
 const LEAST_COMPARED_SEC = 0.04
 
 /**

@@ -1,14 +1,11 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
-import { probe } from '../../../src/media/probe/probe.js'
-import { bytePlan, planSize } from '../../../src/media/write/byte-plan.js'
+import { planSize } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
 import { flacFrames } from '../../../src/media/write/frames/flac.js'
-import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
-import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { chunkFile, chunkStructures } from '../../../src/media/write/structure/chunks.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import fc from '../../helpers/properties.js'
@@ -224,85 +221,6 @@ describe('frames between tags', () => {
     const bytesBefore = await readFile(path)
     expect([same(0, 8), same(42, tableAt), same(tableAt + 54, framesAt)]).toEqual([true, true, true])
     expect(output.subarray(-128).equals(id3v1('end'))).toBe(true)
-  })
-
-  it.each([
-    ['ogg', ['-c:a', 'libvorbis']],
-    ['opus', ['-c:a', 'libopus']],
-  ])('keeps the comment and the serial number of .%s', async (extension, options) => {
-    const path = folder.file(`comment.${extension}`)
-    const long = 'x'.repeat(70_000)
-    await ffmpeg(...tone(3, 48_000, 2), ...options, '-metadata', 'title=A title', '-metadata', `lyrics=${long}`, path)
-    const { plan, part, verified } = await writtenFile(path)
-    expect(bytesWriting(plan).writer).toBe('frames')
-    expect(plan.losses).toEqual([])
-    for (const { offsetSamples } of verified.sync[0]?.places ?? [])
-      expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(48)
-    const serials: number[] = []
-    for (const name of [path, part]) {
-      const file = await open(name, 'r')
-      for (let at = 0; ; ) {
-        const page = await oggPageAt(file, at)
-        if (!page) break
-        serials.push(page.serial)
-        at += page.headLength + page.bodyLength
-      }
-      await file.close()
-    }
-    expect(new Set(serials).size).toBe(1)
-    // ffmpeg checks every page's checksum and sequence.
-    await ffmpeg('-xerror', '-err_detect', 'crccheck+bitstream+buffer', '-i', part, '-f', 'null', '-')
-  })
-})
-
-describe('Ogg with bytes behind its last page', () => {
-  it('keeps them and the comment', async () => {
-    const path = folder.file('behind.ogg')
-    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=A name', path)
-    const behind = Buffer.from('bytes that are no page'.repeat(50))
-    await writeFile(path, Buffer.concat([await readFile(path), behind]))
-    const { plan, part } = await writtenFile(path)
-    const { writer, census } = bytesWriting(plan)
-    expect([writer, census.at(-1)?.path, census.at(-1)?.fate]).toEqual(['frames', 'bytes behind the pages', 'kept'])
-    expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
-    expect((await readFile(part)).subarray(-behind.length).equals(behind)).toBe(true)
-  })
-
-  it('is left to ffmpeg if another page lies behind them', async () => {
-    const path = folder.file('between.ogg')
-    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', path)
-    const bytes = await readFile(path)
-    const last = bytes.lastIndexOf('OggS')
-    await writeFile(path, Buffer.concat([bytes.subarray(0, last), Buffer.alloc(3000, 7), bytes.subarray(last)]))
-    const { plan } = await writtenFile(path)
-    expect([plan.writing.kind, plan.losses]).toEqual(['remux', []])
-  })
-
-  it('is named in the plan if ffmpeg joins its repeated comments', async () => {
-    const path = folder.file('repeated.ogg')
-    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=One', '-metadata', 'brtist=Two', path)
-    const bytes = await readFile(path)
-    bytes.write('artist', bytes.indexOf('brtist'))
-    // With the checksum of the page of comments, and bytes before the last page.
-    const file = await open(path, 'r')
-    const id = await oggPageAt(file, 0)
-    const comments = await oggPageAt(file, (id?.headLength ?? 0) + (id?.bodyLength ?? 0))
-    await file.close()
-    if (!comments) throw new Error('It has no page of comments.')
-    const bodyAt = comments.start + comments.headLength
-    const body = bytes.subarray(bodyAt, bodyAt + comments.bodyLength)
-    const last = bytes.lastIndexOf('OggS')
-    const pieces = [
-      { kind: 'bytes' as const, bytes: bytes.subarray(0, comments.start) },
-      ...oggPage(comments, comments.serial, 1, { kind: 'bytes', bytes: body }),
-      { kind: 'bytes' as const, bytes: bytes.subarray(bodyAt + comments.bodyLength, last) },
-      { kind: 'bytes' as const, bytes: Buffer.alloc(3000, 7) },
-      { kind: 'bytes' as const, bytes: bytes.subarray(last) },
-    ]
-    await rm(path)
-    await copyPlan(bytePlan(pieces), path, { input: path, donors: [] })
-    const plan = await planOutput(await probe(path), { replaced: [0] })
-    expect(plan.losses.map(({ what }) => what)).toEqual(['repeated comments (artist)'])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { MediaInfo } from '../media-info.js'
-import { waveChunks } from './wave-chunks.js'
+import type { MediaInfo } from '../../media-info.js'
+import { waveChunks } from '../wave-chunks.js'
 
 /** Bytes of the fixed fields of a bext chunk (EBU Tech 3285). */
 const BEXT_BYTES = 602
@@ -12,8 +12,7 @@ const BEXT_TAGS = new Set([
 ])
 
 /**
- * Leaves out the tags of a bext chunk that is too short for its fields. ffprobe reads them out of what follows, which are
- * samples of the voice.
+ * Leaves out the tags of a bext chunk that is too short for its fields. ffprobe reads them out of the samples that follow.
  *
  * @param file `media`, open
  */

@@ -1,5 +1,5 @@
-import { PrecheckError } from '../../core/errors.js'
-import { audioStreams, type MediaInfo } from '../media-info.js'
+import { PrecheckError } from '../../../core/errors.js'
+import { audioStreams, type MediaInfo } from '../../media-info.js'
 
 /** Floating point of the program Cool Edit. ffmpeg takes integers for it that do not fill the bytes of a sample. */
 const MISREAD: ReadonlySet<string> = new Set(['pcm_f24le', 'pcm_f16le'])
