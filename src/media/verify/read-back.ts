@@ -41,6 +41,8 @@ export interface ReadBack {
 const LEAST_MATCH = 0.3
 /** Least length of a block that is compared behind its lead-in. */
 const LEAST_COMPARED_SEC = 0.04
+/** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
+const LONGEST_FRAME = 2048
 
 /**
  * Reads an output once: hashes its copied packets and decodes its first new track. Each further new track takes
@@ -168,7 +170,10 @@ function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
     const window = windows.window(place)
     const least = Math.round(LEAST_COMPARED_SEC * voice.format.sampleRate)
     const left = Math.min(leadInSamples(voice, sample), Math.max(0, window.length - least))
-    const { lag, match } = locate(window.subarray(left), sample.values.subarray(left), voice.format.sampleRate)
+    const behind = locate(window.subarray(left), sample.values.subarray(left), voice.format.sampleRate)
+    // All of the sound may lie in the lead-in.
+    const isBlind = left > 0 && !(behind.match >= LEAST_MATCH)
+    const { lag, match } = isBlind ? locate(window, sample.values, voice.format.sampleRate) : behind
     // Broken floats give a match of NaN, which fails this comparison.
     const offsetSamples = match >= LEAST_MATCH ? 0 - lag : null
     return { at: sample.at, atSample: sample.atSample, offsetSamples }
@@ -180,7 +185,7 @@ function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
  * without its first samples would be found a few of its periods later.
  */
 function leadInSamples({ skippedSamples }: MuxedVoice, { atSample }: SyncSample): number {
-  return Math.max(0, 2 * skippedSamples - atSample)
+  return Math.max(0, skippedSamples + Math.min(skippedSamples, LONGEST_FRAME) - atSample)
 }
 
 /** Finds a window in a block. A lossy codec may have left out all that is above the voice band. */
