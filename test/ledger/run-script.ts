@@ -16,7 +16,7 @@ export function startScript(
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: ROOT,
     env: { ...process.env, ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   onTestFinished(() => {
     child.kill('SIGKILL')
@@ -24,6 +24,11 @@ export function startScript(
   const lines: string[] = []
   const waiting: { readonly resolve: (line: string) => void; readonly reject: (error: Error) => void }[] = []
   let rest = ''
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+    process.stderr.write(text)
+  })
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const parts = (rest + text).split('\n')
     rest = parts.pop() ?? ''
@@ -35,7 +40,7 @@ export function startScript(
   })
   child.on('close', (code, signal) => {
     for (const { reject } of waiting)
-      reject(new Error(`The script ended (${code ?? signal}) before it printed a line.`))
+      reject(new Error(`The script ended (${code ?? signal}) before it printed a line. ${errors}`))
   })
   /** The next line of its output, which is JSON. Rejects if the script ends before. */
   const line = async () => {
