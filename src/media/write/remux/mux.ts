@@ -12,6 +12,7 @@ import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
 import { loudnessFields, measureBext } from '../pcm-in-place/bext-loudness.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { ReplacedPackets } from '../splice/spliced-packets.js'
+import { keepAsfIdentity } from './asf-identity.js'
 import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
@@ -125,6 +126,7 @@ export async function mux(
     if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
     await writeTrackMarks(plan, partPath)
     await keepAviClocks(plan, partPath)
+    await keepAsfIdentity(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav')
       await copyWaveChunks(plan.media.path, partPath, await bextFields(plan, partPath, fed[0]?.voice, options.signal))
     return {

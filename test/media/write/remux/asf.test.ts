@@ -42,3 +42,22 @@ it('names the cover of a WMA, which ffmpeg would write as a film of one picture'
     expect.objectContaining({ what: 'video stream 0 (mjpeg)', reason: '.wma cannot carry a cover picture' }),
   )
 })
+
+it('keeps the id and the creation date of a WMA', async () => {
+  const path = folder.file('dated.wma')
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'wmav2', path)
+  const bodyOf = (file: Buffer, guid: string) => file.subarray(file.indexOf(guid, 0, 'hex') + 24)
+  const identityOf = (file: Buffer) => {
+    const properties = bodyOf(file, 'a1dcab8c47a9cf118ee400c00c205365')
+    const data = bodyOf(file, '3626b2758e66cf11a6d900aa0062ce6c')
+    return { id: properties.subarray(0, 16), dataId: data.subarray(0, 16), date: properties.subarray(24, 32) }
+  }
+  const bytes = await readFile(path)
+  const { id, dataId, date } = identityOf(bytes)
+  id.fill(1)
+  dataId.fill(1)
+  date.writeBigUInt64LE(133_000_000_000_000_000n)
+  await writeFile(path, bytes)
+  const { part } = await writtenFile(path)
+  expect(identityOf(await readFile(part))).toEqual({ id, dataId, date })
+})
