@@ -1,5 +1,6 @@
 import type { AudioStreamInfo, MediaInfo, ProgramInfo, StreamInfo, VideoStreamInfo } from '../media-info.js'
 import type { FfprobeAnswer, RawStream } from './ffprobe-schema.js'
+import { withFileTags } from './file-tags.js'
 
 /** Codecs that store exact samples, so that their bit depth is meaningful. */
 const LOSSLESS = /^(pcm_|flac$|alac$|wavpack$|tta$|mlp$|truehd$|ape$|shorten$|wmalossless$|s302m$)/
@@ -28,14 +29,14 @@ export function mediaInfoOf(
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer
+  const streams = answer.streams.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++))
   return {
     ...file,
     formatName: format.format_name,
     startSec: format.start_time ?? 0,
     durationSec: length(format.duration),
     bitRate: format.bit_rate,
-    tags: format.tags,
-    streams: answer.streams.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++)),
+    ...withFileTags(file.container, { tags: format.tags, streams }),
     ...(answer.programs.length > 0 ? { programs: answer.programs.map(programOf) } : {}),
     chapters: answer.chapters.map((chapter) => ({
       startSec: chapter.start_time ?? 0,

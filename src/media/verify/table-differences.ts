@@ -1,7 +1,7 @@
 import type { MediaInfo } from '../media-info.js'
 import { isLossless } from '../probe/media-info-of.js'
 import { changedTags } from '../write/remux/changed-tags.js'
-import { sameLanguage } from '../write/remux/languages.js'
+import { sameLanguage } from '../write/remux/movie/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
 import { CHAPTER_TOLERANCE_SEC, LATE_CHAPTER } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
@@ -89,7 +89,6 @@ function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[]
 }
 
 function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
-  if (plan.media.container !== plan.container) return []
   if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
   const stale = staleTags(plan)
   const lost = changedTags(plan.media.tags, output.tags).filter((name) => !stale.has(name))

@@ -6,10 +6,11 @@ import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { probe } from '../../probe/probe.js'
 import { encoderOptions, silence } from '../encode/encoder-priming.js'
+import { writeFreeTags } from './movie/free-tags.js'
 import { namelessOptions, newStreams } from './mux-command.js'
 import { type MuxLoss, WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan } from './mux-plan.js'
-import { mp4FamilyOptions } from './mux-tags.js'
+import { fileMetadata, mp4FamilyOptions } from './mux-tags.js'
 
 type Tags = Readonly<Record<string, string>>
 
@@ -30,16 +31,17 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
   const { media, container, profile } = plan
   const [voice] = newStreams(plan)
   const isKnown = plan.losses.some(({ what }) => what.startsWith('tags'))
-  if (!voice || isKnown || media.container !== container || changedTags(media.tags, {}).length === 0) return []
+  if (!voice || isKnown || changedTags(media.tags, {}).length === 0) return []
   const folder = await mkdtemp(join(tmpdir(), 'voxmux-tags-'))
   try {
     const path = join(folder, `silence.${container}`)
     const options = [
-      ...['-map', '1:a', '-map_metadata', '0', '-map_chapters', '-1', ...encoderOptions(voice.encoding, voice.input)],
+      ...['-map', '1:a', ...fileMetadata(plan), '-map_chapters', '-1', ...encoderOptions(voice.encoding, voice.input)],
       ...[...mp4FamilyOptions(plan, false), ...profile.options, ...namelessOptions(plan), '-f', profile.muxer],
     ]
     const inputs = [{ url: fileUrl(media.path), options: safeInputOptions(media) }, silence(voice.input)]
     await runFfmpeg({ inputs, outputs: [{ url: fileUrl(path), options }] }, { signal, input: media.path })
+    await writeFreeTags(plan, path)
     const names = changedTags(media.tags, (await probe(path, { signal })).tags)
     if (names.length === 0) return []
     const reason = `ffmpeg does not write them into .${container} as they are`

@@ -11,7 +11,7 @@ import { attachedStreams, attachedTags, attachOptions } from './attached-files.j
 import { chapterOptions } from './chapter-options.js'
 import { latePictureSec } from './first-picture.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
-import { mp4FamilyOptions, streamMetadata } from './mux-tags.js'
+import { fileMetadata, mp4FamilyOptions, streamMetadata } from './mux-tags.js'
 import { timesOutput } from './packet-times.js'
 import { isNewStream, type NewStream } from './plan-streams.js'
 import { hashOutput } from './stream-hash.js'
@@ -89,8 +89,7 @@ export function muxCommand(
           ...streams.flatMap((stream) => codecOptions(stream, voices)),
           ...copiedOpusOptions(plan, copiedOpusDelayMs),
           ...exactStartOptions(plan, voices),
-          '-map_metadata',
-          '0',
+          ...fileMetadata(plan),
           ...streams.flatMap((stream) => streamMetadata(plan, stream)),
           ...chapterOptions(plan),
           ...streams.flatMap((stream) => attachedTags(plan, stream)),
@@ -130,11 +129,14 @@ export function namelessOptions({ profile }: MuxPlan): readonly string[] {
  * lead-in of its encoder, which MP4 would take for another one.
  */
 const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg', 'mp3'])
+/** An Ogg of one page begins after its first packet, which MP4 would take for a lead-in. */
+const OGG_CLOCK: ReadonlySet<string> = new Set(['ogg', 'opus'])
 
 /** Seconds by which the output's timestamps are later than the input's. */
 export function clockMoveSec(plan: MuxPlan): number {
   const { media, container } = plan
-  const zeroSec = MPEG_CLOCK.has(media.container) && !MPEG_CLOCK.has(container) ? media.startSec : 0
+  const own = [MPEG_CLOCK, OGG_CLOCK].find((family) => family.has(media.container))
+  const zeroSec = own === undefined || own.has(container) || MPEG_CLOCK.has(container) ? 0 : media.startSec
   return 0 - zeroSec - latePictureSec(plan)
 }
 

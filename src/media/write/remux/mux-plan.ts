@@ -5,6 +5,7 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { earlySoundLosses } from './first-picture.js'
+import { hasTrackMark } from './movie/track-mark.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
 import { cutSoundLosses, isBoundToPictures } from './picture-length.js'
 import {
@@ -16,7 +17,6 @@ import {
   planStreams,
 } from './plan-streams.js'
 import { streamLosses } from './stream-losses.js'
-import { hasTrackMark } from './track-mark.js'
 
 export type { MuxOptions, PlannedStream } from './plan-streams.js'
 

@@ -1,17 +1,25 @@
-import { quickTimeLanguage } from './languages.js'
-import { WRAPPING_TAGS } from './mux-losses.js'
+import { streamWithFileTags } from '../../probe/file-tags.js'
+import { freeTagOptions } from './movie/free-tags.js'
+import { quickTimeLanguage } from './movie/languages.js'
+import { titleWithRoom } from './movie/track-mark.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { isNewStream, type WrittenStream } from './plan-streams.js'
-import { titleWithRoom } from './track-mark.js'
 
 /** Packet statistics that some muxers write as tags; wrong after the track is re-encoded. */
 export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
+
+/** Copies the tags of the file. */
+export function fileMetadata({ media }: MuxPlan): readonly string[] {
+  const source = streamWithFileTags(media)
+  return ['-map_metadata', source ? `0:s:${source.index}` : '0']
+}
 
 /** Copies the tags of a stream to its place in the output, and sets what the plan changes. */
 export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly string[] {
   if (stream.fate === 'dropped') return []
   const target = `-metadata:s:${stream.outputIndex}`
-  const copied = [`-map_metadata:s:${stream.outputIndex}`, `0:s:${stream.input.index}`]
+  const isFileTagged = streamWithFileTags(plan.media) === stream.input
+  const copied = [`-map_metadata:s:${stream.outputIndex}`, isFileTagged ? '-1' : `0:s:${stream.input.index}`]
   const stale = isNewStream(stream)
     ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
     : []
@@ -37,25 +45,15 @@ function language({ container }: MuxPlan, stream: PlannedStream): readonly strin
   return name ? [`-metadata:s:${stream.outputIndex}`, `language=${name}`] : []
 }
 
-/** Keys that the mp4 muxer writes into Apple's list. Any other key needs free keys (mdta) for all, or it is lost. */
-const ITUNES_KEYS = new Set([
-  ...['title', 'artist', 'album_artist', 'composer', 'album', 'date', 'comment', 'genre', 'copyright', 'grouping'],
-  ...['lyrics', 'description', 'synopsis', 'show', 'episode_id', 'network', 'keywords', 'episode_sort'],
-  ...['season_number', 'media_type', 'hd_video', 'gapless_playback', 'compilation', 'track', 'disc', 'location'],
-  ...['sort_name', 'sort_artist', 'sort_album', 'sort_album_artist', 'sort_composer', 'sort_show'],
-])
-
 /** Options with which the mp4 muxers keep brand, free tags, timecode and the place of the index. */
 export function mp4FamilyOptions(plan: MuxPlan, fastStart: boolean): readonly string[] {
   if (!isMp4Family(plan)) return []
   const { media, container } = plan
-  const names = Object.keys(media.tags).map((name) => name.toLowerCase())
-  const free = names.some((name) => !ITUNES_KEYS.has(name) && !WRAPPING_TAGS.has(name))
   const brand = media.container === container && container === 'mp4' ? media.tags.major_brand : undefined
   const timecode = media.streams.some((stream) => stream.codecTag === 'tmcd')
   return [
     ...(fastStart ? ['-movflags', '+faststart'] : []),
-    ...(free ? ['-movflags', '+use_metadata_tags'] : []),
+    ...freeTagOptions(plan),
     ...(brand ? ['-brand', brand] : []),
     // mov copies the tmcd track. mp4 cannot, so the muxer writes one from the timecode of the picture.
     ...(timecode ? ['-write_tmcd', container === 'mov' ? '0' : '1'] : []),

@@ -17,8 +17,10 @@ import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { latePictureSec } from './first-picture.js'
-import { hasIndexFirst } from './index-first.js'
-import { writeQuickTimeLanguages } from './languages.js'
+import { writeFreeTags } from './movie/free-tags.js'
+import { hasIndexFirst } from './movie/index-first.js'
+import { writeQuickTimeLanguages } from './movie/languages.js'
+import { writeTrackMarks } from './movie/track-mark.js'
 import { type MuxInput, type MuxSetting, muxCommand, newStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex } from './packet-times.js'
@@ -26,7 +28,6 @@ import { boundVoice, isBoundToPictures } from './picture-length.js'
 import type { NewStream } from './plan-streams.js'
 import { HashLines, type PacketHashes } from './stream-hash.js'
 import type { SyncSample } from './sync-reference.js'
-import { writeTrackMarks } from './track-mark.js'
 import { VoiceFeed } from './voice-feed.js'
 
 export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
@@ -125,6 +126,7 @@ export async function mux(
     })
     if (plan.container === 'mov') await writeQuickTimeLanguages(plan, partPath)
     await writeTrackMarks(plan, partPath)
+    await writeFreeTags(plan, partPath)
     await keepAviClocks(plan, partPath)
     await keepAsfIdentity(plan, partPath)
     if (plan.container === 'wav' && plan.media.container === 'wav')

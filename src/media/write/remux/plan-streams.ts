@@ -2,9 +2,9 @@ import { UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
+import { hasTrackMark } from './movie/track-mark.js'
 import { keepsDisposition } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
-import { hasTrackMark } from './track-mark.js'
 
 /** ffmpeg's name of `FlagHearingImpaired` and of `audio_type` 2. `clean_effects` is all but the dialogue. */
 export const CLEAR_DIALOGUE = 'hearing_impaired'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { movieTables } from '../../probe/movie-boxes.js'
-import type { MuxPlan } from './mux-plan.js'
+import { movieTables } from '../../../probe/movie-boxes.js'
+import type { MuxPlan } from '../mux-plan.js'
 
 /** The code that ffmpeg writes into a .mov for a language that the Macintosh list lacks. */
 const UNSPECIFIED = 0x7fff

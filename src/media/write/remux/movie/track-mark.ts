@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
-import type { StreamInfo } from '../../media-info.js'
-import { movieTables, tableBody } from '../../probe/movie-boxes.js'
+import type { StreamInfo } from '../../../media-info.js'
+import { movieTables, tableBody } from '../../../probe/movie-boxes.js'
+import { makeBox } from '../../iso-bmff/read/box.js'
 
 const KIND = Buffer.from('\0\0\0\0urn:mpeg:dash:role:2011\0enhanced-audio-intelligibility\0', 'latin1')
 const CHARACTERISTIC = Buffer.from('public.accessibility.enhances-speech-intelligibility', 'latin1')
@@ -9,7 +10,7 @@ const CHARACTERISTIC = Buffer.from('public.accessibility.enhances-speech-intelli
  * Marks of clear dialogue: in MP4 the track kind with a role of DASH, in QuickTime a tag. The muxer of ffmpeg would mark
  * the sound of an .mp4 as a caption.
  */
-const MARKS: Readonly<Record<string, Buffer>> = { mp4: box('kind', KIND), mov: box('tagc', CHARACTERISTIC) }
+const MARKS: Readonly<Record<string, Buffer>> = { mp4: makeBox('kind', KIND), mov: makeBox('tagc', CHARACTERISTIC) }
 
 /** True if {@link writeTrackMarks} marks the added tracks of a container. */
 export function hasTrackMark(container: string): boolean {
@@ -38,18 +39,12 @@ export async function writeTrackMarks({ streams, container }: MarkedOutput, part
       const stream = tracks[track]
       if (table.type !== 'udta' || stream?.fate !== 'added' || !stream.title) continue
       const body = await tableBody(file, table)
-      const at = body.indexOf(box('name', Buffer.from(titleWithRoom(stream.title, container))))
+      const at = body.indexOf(makeBox('name', Buffer.from(titleWithRoom(stream.title, container))))
       if (at < 0) continue
-      const marked = Buffer.concat([box('name', Buffer.from(stream.title)), mark])
+      const marked = Buffer.concat([makeBox('name', Buffer.from(stream.title)), mark])
       await file.write(marked, 0, marked.length, table.bodyAt + at)
     }
   } finally {
     await file.close()
   }
-}
-
-function box(type: string, body: Buffer): Buffer {
-  const head = Buffer.from(`\0\0\0\0${type}`, 'latin1')
-  head.writeUInt32BE(head.length + body.length)
-  return Buffer.concat([head, body])
 }
