@@ -7,6 +7,7 @@ import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { voiceBand } from '../pcm/voice-band.js'
 import type { SampleRange } from '../voice-cut.js'
+import { earlyLeadInSec } from '../write/remux/early-lead-in.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
@@ -156,7 +157,8 @@ function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
  */
 function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): number {
   const zeroMovedSec = output.startSec - plan.media.startSec
-  const withoutPictureSec = plan.profile.priming === 'measured' ? clockMoveSec(plan) : zeroMovedSec
+  const isClockKept = plan.profile.priming === 'measured'
+  const withoutPictureSec = isClockKept ? clockMoveSec(plan) : zeroMovedSec - earlyLeadInSec(plan)
   return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
 }
 

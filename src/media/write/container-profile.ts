@@ -152,7 +152,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     audioCodecs: ['aac', 'ac3', 'alac'],
     videoCodecs: ['h264', 'mpeg4'],
   },
-  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3'] },
+  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3'], videoCodecs: [] },
   mov: {
     ...MP4,
     muxer: 'mov',

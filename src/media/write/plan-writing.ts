@@ -18,6 +18,7 @@ import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { tagLosses } from './remux/changed-tags.js'
+import { earlyLeadInSec } from './remux/early-lead-in.js'
 import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
@@ -123,9 +124,10 @@ async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: 
 }
 
 /** Refuses an output that ffmpeg cannot write on the clock of the input. */
-function requireRemuxable({ media, profile, container }: MuxPlan): void {
+function requireRemuxable(plan: MuxPlan): void {
+  const { media, profile, container } = plan
   requireCopyablePictures(media)
-  if (profile.muxer !== 'ogg' || media.startSec > -LEAST_LEAD_SEC) return
+  if (profile.muxer !== 'ogg' || media.startSec + earlyLeadInSec(plan) > -LEAST_LEAD_SEC) return
   throw new UsageError(
     'ERR_CONTAINER_UNKNOWN',
     `The sound of ${media.path} begins before zero, as in Speex, which ffmpeg cannot write into .${container}.`,

@@ -16,6 +16,7 @@ import { keepAsfIdentity } from './asf-identity.js'
 import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
+import { earlyLeadInSec } from './early-lead-in.js'
 import { latePictureSec } from './first-picture.js'
 import { writeFreeTags } from './movie/free-tags.js'
 import { hasIndexFirst } from './movie/index-first.js'
@@ -183,7 +184,7 @@ async function voiceTiming(
   const { media, profile } = plan
   const { format } = voice
   const lateSec = startsAnywhere(plan) ? (input.startSec ?? media.startSec) - media.startSec : 0
-  const early = Math.round(latePictureSec(plan) * format.sampleRate)
+  const early = Math.round((latePictureSec(plan) + earlyLeadInSec(plan)) * format.sampleRate)
   const late = Math.max(early, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
   // To the muxer, an encoded voice is a stream without a lead-in.

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
 let folder: TestFolder
@@ -95,3 +95,38 @@ it.each(['flv', 'wav'])('names the original that is to be kept, but has no room 
   expect(lost.map(({ what }) => what)).toEqual([expect.stringMatching(/^audio stream \d \(aac/)])
   expect((await probe(part)).streams.filter(({ kind }) => kind === 'audio')).toHaveLength(1)
 })
+
+it.each([
+  ['wav', 'sound'],
+  ['mp3', 'sound'],
+  ['ogg', 'sound'],
+  ['m4a', 'sound'],
+  ['flac', 'film'],
+])('begins .%s with the first sample of Opus in a WebM of %s, not with its lead-in', async (container, kind) => {
+  const path = folder.file(`${kind}.webm`)
+  const shown = kind === 'film' ? [...picture(2), '-c:v', 'libvpx-vp9'] : []
+  await ffmpeg(...shown, ...tone(2, 48_000, 2), '-c:a', 'libopus', path)
+  const { verified, part } = await writtenFile(path, { container })
+  const places = verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)
+  expect(places).toEqual([0, 0, 0])
+  const [before, after] = await Promise.all([path, part].map((file) => decoded(file)))
+  // Players play both from their start.
+  expect(correlation(before?.subarray(24_000, 48_000), after?.subarray(24_000, 48_000))).toBeGreaterThan(0.99)
+})
+
+it('writes only the sound of a film into .m4a', async () => {
+  const { plan, part } = await writtenFile(folder.file('film.mpg'), { container: 'm4a' })
+  expect((await probe(part)).streams.map(({ kind }) => kind)).toEqual(['audio'])
+  expect(plan.losses.map(({ what }) => what)).toEqual([expect.stringContaining('video stream 0')])
+})
+
+/** Samples of the first channel at 48 kHz, as a player hears them. */
+async function decoded(path: string): Promise<Float32Array> {
+  const bytes = await ffmpegOutput('-i', path, '-vn', '-af', 'pan=mono|c0=c0', '-ar', '48000', '-f', 'f32le', '-')
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+}
+
+function correlation(one: Float32Array = new Float32Array(), other: Float32Array = new Float32Array()): number {
+  const product = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
+  return product(one, other) / Math.sqrt(product(one, one) * product(other, other))
+}
