@@ -3,6 +3,7 @@ import { WRAPPING_TAGS } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { STATISTICS } from '../write/remux/mux-tags.js'
 import { isNewStream } from '../write/remux/plan-streams.js'
+import { staleReason } from '../write/stale-facts.js'
 import { staleTags } from './stale-tags.js'
 
 /** Containers in which ffmpeg writes every tag of a stream. */
@@ -40,7 +41,12 @@ function tagDifferences(plan: MuxPlan, stream: PlannedStream, made: StreamInfo):
   return Object.entries(stream.input.tags).flatMap(([name, value]) => {
     const key = name.toLowerCase()
     const isOwn =
-      WRAPPING_TAGS.has(key) || STATISTICS.test(name) || stale.has(key) || key === 'language' || key === 'title'
+      WRAPPING_TAGS.has(key) ||
+      STATISTICS.test(name) ||
+      stale.has(key) ||
+      staleReason(name) !== null ||
+      key === 'language' ||
+      key === 'title'
     return isOwn || lower.get(key) === value ? [] : [`the tag ${name}`]
   })
 }

@@ -8,6 +8,7 @@ import { keepId3 } from './id3-frames.js'
 import { adtsLength, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
+import { type KeptTail, keepTail } from './tail-tags.js'
 
 interface ElementaryFile {
   readonly codec: string
@@ -17,7 +18,7 @@ interface ElementaryFile {
   readonly frames: FrameRange
   /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
   readonly followsTags: boolean
-  readonly behind: readonly CensusEntry[]
+  readonly behind: KeptTail
 }
 
 /** Codec of each container, with the settings for ffmpeg to write only frames. */
@@ -38,12 +39,12 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   survey,
   readDonor: async (path) => ({ sizeBytes: (await stat(path)).size, info: null }),
   splice: async ({ codec, frames }, { media }) => spliceableFrames(media, codec, frames),
-  layOut: ({ beforeBytes, frames }, { media }, [donor]) =>
+  layOut: ({ beforeBytes, behind }, _wanted, [donor]) =>
     bytePlan([
       ...beforeBytes,
       { kind: 'bytes', bytes: donor?.info ?? Buffer.alloc(0) },
       { kind: 'donor', donor: 0, start: 0, length: donor?.sizeBytes ?? 0 },
-      { kind: 'input', start: frames.end, length: media.sizeBytes - frames.end },
+      ...behind.pieces,
     ]),
 }
 
@@ -65,11 +66,8 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
     const lead = frames.start - soundStart
     if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
     beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
-    const rest = soundEnd - frames.end
-    const behind = [
-      ...(rest > 0 ? [kept('bytes behind the frames', frames.end, rest)] : []),
-      ...tail.map(({ path, start, length }) => kept(path, start, length)),
-    ]
+    const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
+    const behind = await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail)
     return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind }
   } finally {
     await file.close()
@@ -98,7 +96,7 @@ function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, 
   const isSignalled = codec === 'mp3' && followsTags
   return {
     kind: 'takes',
-    census: [...before, sound, ...behind],
+    census: [...before, sound, ...behind.entries],
     donors: [
       {
         ...kind.donor,

@@ -2,14 +2,17 @@ import { open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
-import { type BytePiece, bytePlan } from '../byte-plan.js'
+import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { keepId3 } from './id3-frames.js'
 import { tagBlocks } from './tag-blocks.js'
+import { type KeptTail, keepTail } from './tail-tags.js'
+import { commentEntries, freshCommentPieces, staleComments } from './vorbis-comments.js'
 
 const STREAMINFO = 0
 const SEEKTABLE = 3
+const COMMENTS = 4
 const NAMES = ['STREAMINFO', 'PADDING', 'APPLICATION', 'SEEKTABLE', 'VORBIS_COMMENT', 'CUESHEET', 'PICTURE']
 const SEEK_POINT_BYTES = 18
 const PLACEHOLDER = 0xffff_ffff_ffff_ffffn
@@ -26,11 +29,13 @@ interface FlacFile {
   readonly blocks: readonly Block[]
   /** Content of the seek table; null if there is none. */
   readonly seekTable: Buffer | null
+  /** Content of the comment block; null if none of its comments is stale. */
+  readonly comments: Buffer | null
   readonly framesStart: number
   readonly framesEnd: number
   readonly before: readonly CensusEntry[]
   readonly beforeBytes: readonly BytePiece[]
-  readonly behind: readonly CensusEntry[]
+  readonly behind: KeptTail
 }
 
 interface FlacDonor {
@@ -54,16 +59,21 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     const tags = await Promise.all(
       head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
     )
-    const table = read.blocks.find(({ type }) => type === SEEKTABLE)
+    const contentOf = async (wanted: number) => {
+      const block = read.blocks.find(({ type }) => type === wanted)
+      return block ? await readAt(file, block.start + 4, block.length - 4) : null
+    }
+    const comments = await contentOf(COMMENTS)
     return {
       marker: soundStart,
       blocks: read.blocks,
-      seekTable: table ? await readAt(file, table.start + 4, table.length - 4) : null,
+      seekTable: await contentOf(SEEKTABLE),
+      comments: comments && staleComments(comments).length > 0 ? comments : null,
       framesStart: read.framesStart,
       framesEnd: soundEnd,
       before: tags.flatMap(({ entries }) => entries),
       beforeBytes: tags.flatMap(({ pieces }) => pieces),
-      behind: tail.map(({ path, start, length }) => kept(path, start, length)),
+      behind: await keepTail(file, tail),
     }
   } finally {
     await file.close()
@@ -86,14 +96,14 @@ async function readBlocks(read: (at: number, length: number) => Promise<Buffer>,
 }
 
 function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
-  const { marker, blocks, framesStart, framesEnd, before, behind } = parsed
+  const { marker, blocks, comments, framesStart, framesEnd, before, behind } = parsed
   const [track] = tracks
   if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
     ...before,
-    ...behind,
+    ...behind.entries,
     kept('fLaC', marker, 4),
-    ...blocks.map(({ type, start, length }) => blockEntry(type, start, length)),
+    ...blocks.flatMap((block) => blockEntries(block, comments)),
     rewritten('frames', framesStart, framesEnd - framesStart, 'the audio is re-encoded without loss'),
   ]
   const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
@@ -105,11 +115,12 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
   }
 }
 
-function blockEntry(type: number, start: number, length: number): CensusEntry {
+function blockEntries({ type, start, length }: Block, comments: Buffer | null): readonly CensusEntry[] {
   const name = NAMES[type] ?? `block ${type}`
-  if (type === STREAMINFO) return rewritten(name, start, length, 'sizes, length and MD5 are those of the new sound')
-  if (type === SEEKTABLE) return rewritten(name, start, length, 'its points lead to the new frames')
-  return kept(name, start, length)
+  if (type === STREAMINFO) return [rewritten(name, start, length, 'sizes, length and MD5 are those of the new sound')]
+  if (type === SEEKTABLE) return [rewritten(name, start, length, 'its points lead to the new frames')]
+  if (type !== COMMENTS || comments === null) return [kept(name, start, length)]
+  return [rewritten(name, start, 4, 'its size'), ...commentEntries(comments, start + 4, name)]
 }
 
 async function readDonor(
@@ -163,26 +174,40 @@ async function framePlaces(
 }
 
 function layOut(
-  { marker, beforeBytes, blocks, seekTable, framesStart, framesEnd }: FlacFile,
-  { media }: Wanted,
+  { marker, beforeBytes, blocks, seekTable, comments, framesStart, behind }: FlacFile,
+  _wanted: Wanted,
   [donor]: readonly FlacDonor[],
 ) {
   const pieces: BytePiece[] = [...beforeBytes]
   let at = marker
-  const replace = (start: number, bytes: Buffer) => {
-    pieces.push({ kind: 'input', start: at, length: start - at }, { kind: 'bytes', bytes })
-    at = start + bytes.length
+  const replace = (start: number, length: number, ...made: readonly BytePiece[]) => {
+    pieces.push({ kind: 'input', start: at, length: start - at }, ...made)
+    at = start + length
   }
-  for (const { type, start } of blocks) {
-    if (type === STREAMINFO && donor) replace(start + 4, donor.streamInfo)
-    if (type === SEEKTABLE && donor && seekTable) replace(start + 4, seekPoints(seekTable, donor.frames))
+  const rewrite = (start: number, bytes: Buffer) => replace(start, bytes.length, { kind: 'bytes', bytes })
+  for (const { type, start, length } of blocks) {
+    if (type === STREAMINFO && donor) rewrite(start + 4, donor.streamInfo)
+    if (type === COMMENTS && comments) replace(start + 1, length - 1, ...commentBlock(comments, start + 4))
+    if (type === SEEKTABLE && donor && seekTable) rewrite(start + 4, seekPoints(seekTable, donor.frames))
   }
   pieces.push({ kind: 'input', start: at, length: framesStart - at })
   if (donor) {
     const { framesStart: first, sizeBytes } = donor
     pieces.push({ kind: 'donor', donor: 0, start: first, length: sizeBytes - first })
   }
-  return bytePlan([...pieces, { kind: 'input', start: framesEnd, length: media.sizeBytes - framesEnd }])
+  return bytePlan([...pieces, ...behind.pieces])
+}
+
+/** Size and content of a block without stale comments. */
+function commentBlock(comments: Buffer, start: number): readonly BytePiece[] {
+  const content = freshCommentPieces(comments, start)
+  const size = Buffer.alloc(3)
+  size.writeUIntBE(
+    content.reduce((sum, piece) => sum + pieceLength(piece), 0),
+    0,
+    3,
+  )
+  return [{ kind: 'bytes', bytes: size }, ...content]
 }
 
 /** The same points in time on the new frames. A point without a frame becomes a placeholder. */

@@ -1,12 +1,16 @@
 import type { BytePiece } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, SIGNS_OLD_BYTES } from '../census.js'
+import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 
 /** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
 interface Id3Frame {
   readonly id: string
+  /** Description of a text of free name; else empty. */
+  readonly name: string
   readonly start: number
   readonly length: number
-  readonly staleReason: string | null
+  /** Null unless it is wrong for new sound. */
+  readonly reason: string | null
 }
 
 /** An ID3v2 tag for the output: the same length, without facts about the old audio. */
@@ -15,12 +19,14 @@ export interface KeptId3 {
   readonly pieces: readonly BytePiece[]
 }
 
+/** Relative volume: RVA2 and its forms in ID3v2.3, and ReplayGain's first. */
+const LEVELS: ReadonlySet<string> = new Set(['RVA2', 'RVAD', 'XRVA', 'RGAD'])
 /** Flags of a tag that is not parsed: unsynchronised, extended header, footer. */
 const NOT_PLAIN = 0xd0
 
 /**
- * Decides the fate of a tag. Removes indices into the old audio and its signature, with padding at the
- * tag's end instead.
+ * Decides the fate of a tag. Removes indices into the old audio, its level and its signature, with padding at
+ * the tag's end instead.
  *
  * @param tag all of its bytes
  * @param start of the tag in the file
@@ -31,19 +37,19 @@ export function keepId3(tag: Buffer, start: number): KeptId3 {
   const frames = (version === 3 || version === 4) && ((tag[5] ?? 0) & NOT_PLAIN) === 0 ? framesOf(tag, version) : null
   if (frames === null) return { entries: [kept('ID3v2', start, tag.length)], pieces: [range(0, tag.length)] }
   const end = frames.reduce((last, { start: at, length }) => Math.max(last, at + length), 10)
-  const taken = frames.reduce((sum, { length, staleReason }) => sum + (staleReason === null ? 0 : length), 0)
+  const taken = frames.reduce((sum, { length, reason }) => sum + (reason === null ? 0 : length), 0)
   const entries = [
     kept('ID3v2', start, 10),
-    ...frames.map(({ id, start: at, length, staleReason }) =>
-      staleReason === null
+    ...frames.map(({ id, name, start: at, length, reason }) =>
+      reason === null
         ? kept(`ID3v2/${id}`, start + at, length)
-        : lost(`ID3v2/${id}`, start + at, length, staleReason),
+        : lost(`ID3v2/${id}${name === '' ? '' : `:${name}`}`, start + at, length, reason),
     ),
     kept('ID3v2/padding', start + end, tag.length - end),
   ]
   const pieces = [
     range(0, 10),
-    ...frames.flatMap(({ start: at, length, staleReason }) => (staleReason === null ? [range(at, length)] : [])),
+    ...frames.flatMap(({ start: at, length, reason }) => (reason === null ? [range(at, length)] : [])),
     range(end, tag.length - end),
     { kind: 'bytes', bytes: Buffer.alloc(taken) } as const,
   ]
@@ -69,7 +75,8 @@ function framesOf(tag: Buffer, version: 3 | 4): readonly Id3Frame[] | null {
     const size = version === 4 ? synchsafe(tag.subarray(at + 4, at + 8)) : tag.readUInt32BE(at + 4)
     if (!/^[A-Z0-9]{4}$/.test(id) || size === null || at + 10 + size > tag.length) return null
     const body = tag.subarray(at + 10, at + 10 + size)
-    frames.push({ id, start: at, length: 10 + size, staleReason: staleReason(id, body) })
+    const name = descriptionOf(id, body)
+    frames.push({ id, name, start: at, length: 10 + size, reason: reasonOf(id, name, body) })
     at += 10 + size
   }
   return frames
@@ -79,9 +86,27 @@ function synchsafe(bytes: Buffer): number | null {
   return bytes.some((byte) => byte > 0x7f) ? null : bytes.reduce((sum, byte) => sum * 128 + byte, 0)
 }
 
-function staleReason(id: string, body: Buffer): string | null {
+function reasonOf(id: string, name: string, body: Buffer): string | null {
   if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
-  return isManifest(id, body) ? SIGNS_OLD_BYTES : null
+  if (LEVELS.has(id)) return OLD_LEVEL
+  if (name === 'iTunSMPB') return 'states the lead-in of the old sound'
+  return isManifest(id, body) ? SIGNS_OLD_BYTES : staleReason(name)
+}
+
+/** The description of a free text (TXXX) or a comment (COMM), by its encoding. */
+function descriptionOf(id: string, body: Buffer): string {
+  if (id !== 'TXXX' && id !== 'COMM') return ''
+  const text = body.subarray(id === 'COMM' ? 4 : 1)
+  const isWide = body[0] === 1 || body[0] === 2
+  if (!isWide) return text.toString(body[0] === 0 ? 'latin1' : 'utf8').split('\0', 1)[0] ?? ''
+  const isBigEndian = body[0] === 2 || (text[0] === 0xfe && text[1] === 0xff)
+  const even = Buffer.from(text.subarray(0, text.length & ~1))
+  return (
+    (isBigEndian ? even.swap16() : even)
+      .toString('utf16le')
+      .replace(/^\ufeff/, '')
+      .split('\0', 1)[0] ?? ''
+  )
 }
 
 function isManifest(id: string, body: Buffer): boolean {

@@ -2,11 +2,13 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
-import { kept, rewritten } from '../census.js'
+import { kept, lost, rewritten } from '../census.js'
 import { oggPageOptions } from '../ogg-page-options.js'
+import { staleReason } from '../stale-facts.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { holdsPage, oggPage, oggPageAt, packetsOf, pagesOfPackets } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
+import { freshComments, staleComments } from './vorbis-comments.js'
 
 type OggCodec = 'vorbis' | 'opus' | 'flac'
 
@@ -25,6 +27,8 @@ interface OggFile {
 
 const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const FLAC_COUNT_AT = 7
+/** `\\3vorbis`, `OpusTags`, and the head of a block of FLAC. */
+const COMMENT_HEAD_BYTES: Readonly<Record<OggCodec, number>> = { vorbis: 7, opus: 8, flac: 4 }
 
 /** Writes Vorbis, Opus and FLAC in Ogg: new audio and set-up, with the input's own comments and pictures. */
 export const oggFrames: Writer<OggFile, OggDonor> = {
@@ -99,17 +103,25 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
   }
 }
 
-function survey({ codec, idEnd, soundStart, rest }: OggFile, { media, tracks }: Wanted): Survey {
+function survey({ codec, headers, idEnd, soundStart, rest }: OggFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   if (!track || track.encoding.codec !== codec) return { kind: 'declines', reason: `its audio does not stay ${codec}` }
   if (Math.abs(media.startSec) > 0.1) return { kind: 'declines', reason: 'its clock does not begin at zero' }
   const comments = soundStart - idEnd
-  const why = `the comment is the same; its pages hold the new ${codec} set-up too`
+  const stale = staleComments(commentList(codec, headers).list)
+  const sharesPages = codec === 'vorbis'
+  const why = sharesPages
+    ? `the comments that stay are the same; their pages hold the new ${codec} set-up too`
+    : 'the comments that stay are the same'
   return {
     kind: 'takes',
     census: [
       rewritten('id header', 0, idEnd, 'it describes the new sound'),
-      codec === 'vorbis' ? rewritten('comment and set-up', idEnd, comments, why) : kept('comment', idEnd, comments),
+      sharesPages || stale.length > 0
+        ? rewritten(sharesPages ? 'comment and set-up' : 'comment', idEnd, comments, why)
+        : kept('comment', idEnd, comments),
+      // A comment may lie in several pages, so its bytes count as theirs.
+      ...stale.map(({ name }) => lost(`comment:${name}`, idEnd, 0, staleReason(name) ?? '')),
       rewritten('sound', soundStart, media.sizeBytes - rest.length - soundStart, `the audio is re-encoded as ${codec}`),
       ...(rest.length > 0 ? [kept('bytes behind the pages', rest.start, rest.length)] : []),
     ],
@@ -158,21 +170,39 @@ function layOut(parsed: OggFile, _wanted: Wanted, [donor]: readonly OggDonor[]) 
   return bytePlan([...pieces, ...sound, ...behind])
 }
 
-/** The new id header, then the input's own comments. */
-function headerPieces(parsed: OggFile, donorHeaders: readonly Buffer[] | null) {
+/** The new id header, then the input's own comments but for stale ones. @param made null if the packets stay the input's */
+function headerPieces(parsed: OggFile, made: readonly Buffer[] | null) {
   const { codec, serial, headers, idEnd, soundStart, headerPages } = parsed
-  if (!donorHeaders) {
+  const { head, list } = commentList(codec, headers)
+  const fresh = freshComments(list)
+  const isSame = fresh.length === list.length
+  if (made === null && isSame) {
     const all: BytePiece = { kind: 'input', start: 0, length: soundStart }
     return { pieces: [all], pages: headerPages }
   }
-  const [id = Buffer.alloc(0), , setup = Buffer.alloc(0)] = donorHeaders
+  const [id = Buffer.alloc(0), , setup = Buffer.alloc(0)] = made ?? headers
   const first = pagesOfPackets([idHeader(codec, id, headers)], serial, 0, 2).flat()
-  if (codec !== 'vorbis') {
+  if (codec !== 'vorbis' && isSame) {
     const rest: BytePiece = { kind: 'input', start: idEnd, length: soundStart - idEnd }
     return { pieces: [...first, rest], pages: headerPages }
   }
-  const more = pagesOfPackets([headers[1] ?? Buffer.alloc(0), setup], serial, 1)
+  const comment = Buffer.concat([commentHead(codec, head, fresh), fresh])
+  const more = pagesOfPackets([comment, ...(codec === 'vorbis' ? [setup] : headers.slice(2))], serial, 1)
   return { pieces: [...first, ...more.flat()], pages: 1 + more.length }
+}
+
+/** The packet of comments: what names it, and the list. */
+function commentList(codec: OggCodec, [, packet = Buffer.alloc(0)]: readonly Buffer[]) {
+  const length = COMMENT_HEAD_BYTES[codec]
+  return { head: packet.subarray(0, length), list: packet.subarray(length) }
+}
+
+/** A block of FLAC states its size. */
+function commentHead(codec: OggCodec, head: Buffer, list: Buffer): Buffer {
+  if (codec !== 'flac' || head.length < 4) return head
+  const sized = Buffer.from(head)
+  sized.writeUIntBE(list.length, 1, 3)
+  return sized
 }
 
 /** FLAC states the number of header packets in the first of them. */

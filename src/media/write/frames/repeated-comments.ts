@@ -3,6 +3,7 @@ import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { MuxLoss } from '../remux/mux-losses.js'
 import { oggPageAt, packetsOf } from './ogg-pages.js'
+import { vorbisComments } from './vorbis-comments.js'
 
 type PageContent = Parameters<typeof packetsOf>[0][number]
 
@@ -42,20 +43,6 @@ async function headerPages(file: FileHandle): Promise<ReadonlyMap<number, PageCo
 function repeated(packet: Buffer): readonly string[] {
   const head = COMMENT_HEADS.find((name) => packet.toString('latin1', 0, name.length) === name)
   if (head === undefined) return []
-  const names = commentNames(packet.subarray(head.length))
+  const names = vorbisComments(packet.subarray(head.length)).map(({ name }) => name.toLowerCase())
   return names.filter((name, place) => names.indexOf(name) < place)
-}
-
-/** Reads what is there if the packet is damaged. */
-function commentNames(bytes: Buffer): readonly string[] {
-  const names: string[] = []
-  const lengthAt = (at: number) => (at + 4 <= bytes.length ? bytes.readUInt32LE(at) : bytes.length)
-  let at = 4 + lengthAt(0) + 4
-  while (at + 4 <= bytes.length) {
-    const end = at + 4 + lengthAt(at)
-    const [name = ''] = bytes.toString('utf8', at + 4, Math.min(end, bytes.length)).split('=', 1)
-    names.push(name.toLowerCase())
-    at = end
-  }
-  return names
 }

@@ -1,4 +1,5 @@
 import { SIGNS_OLD_BYTES } from '../census.js'
+import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
 import type { NewTrack } from './lay-out/new-track.js'
 import type { Replacements } from './lay-out/sheet.js'
@@ -18,13 +19,6 @@ function isCredential({ type, extendedType }: Box): boolean {
   return extendedType === CREDENTIALS_TYPE || type === 'jumb'
 }
 
-/** Names of iTunes' free-form items with facts about the old audio. */
-const STALE_ITEMS: readonly (readonly [RegExp, string])[] = [
-  [/^iTunNORM$/, 'states how loud the old sound was'],
-  [/^replaygain_/i, 'states how loud the old sound was'],
-  [/^Encoding Params$/, 'states how the old sound was encoded'],
-]
-
 /** Finds the boxes with facts about the replaced audio. @param voices places of the tracks in the movie */
 export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[]): readonly OldFact[] {
   const credentials = structure.boxes.filter(isCredential).map((box) => {
@@ -33,7 +27,7 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
   const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
   return [
     ...credentials,
-    ...loudness.map((box) => ({ box, fate: 'lost', reason: 'states how loud the old sound was' }) as const),
+    ...loudness.map((box) => ({ box, fate: 'lost', reason: OLD_LEVEL }) as const),
     ...freeItems(movie.box).flatMap((item) => itemFact(item, voices.length)),
   ]
 }
@@ -48,8 +42,8 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
         : { box: item, fate: 'lost', reason: 'states the lead-in of the old sound' },
     ]
   }
-  const stale = STALE_ITEMS.find(([known]) => known.test(name))
-  return stale ? [{ box: item, fate: 'lost', reason: stale[1] }] : []
+  const reason = name === 'Encoding Params' ? 'states how the old sound was encoded' : staleReason(name)
+  return reason === null ? [] : [{ box: item, fate: 'lost', reason }]
 }
 
 /** Removes facts about the old audio, and rewrites those that are known for the new audio. */

@@ -6,6 +6,7 @@ import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { probe } from '../../probe/probe.js'
 import { encoderOptions, silence } from '../encode/encoder-priming.js'
+import { staleReason } from '../stale-facts.js'
 import { writeFreeTags } from './movie/free-tags.js'
 import { namelessOptions, newStreams } from './mux-command.js'
 import { type MuxLoss, WRAPPING_TAGS } from './mux-losses.js'
@@ -14,12 +15,12 @@ import { fileMetadata, mp4FamilyOptions } from './mux-tags.js'
 
 type Tags = Readonly<Record<string, string>>
 
-/** Names of the tags, in small letters, that are missing in the output or have another value there. */
+/** Names of the tags, in small letters, that are missing in the output or have another value there; stale ones aside. */
 export function changedTags(before: Tags, after: Tags): readonly string[] {
   const lower = (tags: Tags) => new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
   const made = lower(after)
   return [...lower(before)]
-    .filter(([name, value]) => !WRAPPING_TAGS.has(name) && made.get(name) !== value)
+    .filter(([name, value]) => !WRAPPING_TAGS.has(name) && staleReason(name) === null && made.get(name) !== value)
     .map(([name]) => name)
 }
 

@@ -1,5 +1,7 @@
 import type { MediaInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
+import { OLD_LEVEL, staleReason } from '../stale-facts.js'
+import type { PlannedStream } from './plan-streams.js'
 
 /** Something that the output will lack. */
 export interface MuxLoss {
@@ -73,9 +75,23 @@ function programLosses({ programs = [] }: MediaInfo, container: string, { muxer 
   return [{ what, stream: null, reason: `ffmpeg writes one program into .${container}` }]
 }
 
+/** Tags of the file that are wrong once a track is replaced. */
+export function staleTags({ tags }: MediaInfo, streams: readonly PlannedStream[]): readonly string[] {
+  if (!streams.some(({ fate }) => fate === 'replaced')) return []
+  return Object.keys(tags).filter((name) => staleReason(name) !== null)
+}
+
+/** The losses of {@link staleTags}. */
+export function staleTagLosses(media: MediaInfo, streams: readonly PlannedStream[]): readonly MuxLoss[] {
+  const names = staleTags(media, streams)
+  return names.length === 0 ? [] : [{ what: `loudness tags (${names.join(', ')})`, stream: null, reason: OLD_LEVEL }]
+}
+
 function tagLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {
   if (!WITHOUT_TAGS.has(profile.muxer)) return []
-  const names = Object.keys(media.tags).filter((name) => !WRAPPING_TAGS.has(name.toLowerCase()))
+  const names = Object.keys(media.tags).filter(
+    (name) => !WRAPPING_TAGS.has(name.toLowerCase()) && staleReason(name) === null,
+  )
   if (names.length === 0) return []
   return [{ what: `tags (${names.join(', ')})`, stream: null, reason: `ffmpeg writes no such tags into .${container}` }]
 }

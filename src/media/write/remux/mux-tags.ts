@@ -1,7 +1,9 @@
 import { streamWithFileTags } from '../../probe/file-tags.js'
+import { staleReason } from '../stale-facts.js'
 import { freeTagOptions } from './movie/free-tags.js'
 import { quickTimeLanguage } from './movie/languages.js'
 import { titleWithRoom } from './movie/track-mark.js'
+import { staleTags } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { isNewStream, type WrittenStream } from './plan-streams.js'
 
@@ -9,9 +11,10 @@ import { isNewStream, type WrittenStream } from './plan-streams.js'
 export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
 
 /** Copies the tags of the file. */
-export function fileMetadata({ media }: MuxPlan): readonly string[] {
+export function fileMetadata({ media, streams }: MuxPlan): readonly string[] {
   const source = streamWithFileTags(media)
-  return ['-map_metadata', source ? `0:s:${source.index}` : '0']
+  const stale = staleTags(media, streams).flatMap((name) => ['-metadata', `${name}=`])
+  return ['-map_metadata', source ? `0:s:${source.index}` : '0', ...stale]
 }
 
 /** Copies the tags of a stream to its place in the output, and sets what the plan changes. */
@@ -21,7 +24,9 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
   const isFileTagged = streamWithFileTags(plan.media) === stream.input
   const copied = [`-map_metadata:s:${stream.outputIndex}`, isFileTagged ? '-1' : `0:s:${stream.input.index}`]
   const stale = isNewStream(stream)
-    ? Object.keys(stream.input.tags).filter((name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder')
+    ? Object.keys(stream.input.tags).filter(
+        (name) => STATISTICS.test(name) || name.toLowerCase() === 'encoder' || staleReason(name) !== null,
+      )
     : []
   const room = stream.fate === 'added' && stream.title !== null ? titleWithRoom(stream.title, plan.container) : null
   const title = stream.title !== null ? [target, `title=${room ?? stream.title}`] : []

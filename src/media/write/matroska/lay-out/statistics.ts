@@ -1,3 +1,4 @@
+import { staleReason } from '../../stale-facts.js'
 import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { makeElement } from '../read/make-ebml.js'
@@ -20,7 +21,6 @@ export interface StaleTag {
 }
 
 const COUNTED = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES)$/
-const LOUDNESS = /^(REPLAYGAIN_\w+|R128_\w+)$/i
 const SETTINGS = /^ENCODER_(SETTINGS|OPTIONS)$/
 
 /** Finds the tags of the replaced tracks that new packets make wrong. */
@@ -41,7 +41,8 @@ export function staleTags(file: MatroskaFile, voices: readonly Voice[]): readonl
 }
 
 function staleFact(name: string, isOfWholeFile: boolean): Pick<StaleTag, 'fate' | 'reason'> | undefined {
-  if (LOUDNESS.test(name)) return { fate: 'lost', reason: 'states how loud the old sound was' }
+  const reason = staleReason(name)
+  if (reason !== null) return { fate: 'lost', reason }
   if (isOfWholeFile) return undefined
   if (COUNTED.test(name)) return { fate: 'rewritten', reason: 'counted from the new packets' }
   if (name === 'ENCODER') return { fate: 'rewritten', reason: 'names the new encoder' }

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie-boxes.js'
 import { makeBox, makeFullBox } from '../../iso-bmff/read/box.js'
-import { WRAPPING_TAGS } from '../mux-losses.js'
+import { staleTags, WRAPPING_TAGS } from '../mux-losses.js'
 import type { MuxPlan } from '../mux-plan.js'
 
 /** Names for which Apple's list of tags (ilst) has an item of its own. */
@@ -57,23 +57,24 @@ export async function writeFreeTags(output: TaggedOutput, partPath: string): Pro
 
 /** True if all tags become keys: in QuickTime, and those of a camera unless a cover needs the list. */
 function isKeyed({ media, profile, streams }: TaggedOutput): boolean {
-  const names = freeNames({ media })
+  const names = freeNames({ media, streams })
   if (names.length === 0 || !WITH_LIST.has(profile.muxer)) return names.length > 0
   const hasCover = streams.some(({ fate, input }) => fate !== 'dropped' && input.kind === 'video' && input.isCover)
   return !hasCover && names.some((name) => CAMERA_KEY.test(name))
 }
 
-function freeNames({ media }: Pick<MuxPlan, 'media'>): readonly string[] {
+function freeNames({ media, streams }: Pick<MuxPlan, 'media' | 'streams'>): readonly string[] {
+  const stale = staleTags(media, streams)
   return Object.keys(media.tags).filter((name) => {
     const lower = name.toLowerCase()
-    return !LIST_NAMES.has(lower) && !WRAPPING_TAGS.has(lower)
+    return !LIST_NAMES.has(lower) && !WRAPPING_TAGS.has(lower) && !stale.includes(name)
   })
 }
 
 /** As many items as one argument has room for. The others are losses of the plan. */
-function freeItems({ media }: TaggedOutput): Buffer {
+function freeItems({ media, streams }: TaggedOutput): Buffer {
   let made = Buffer.alloc(0)
-  for (const name of freeNames({ media })) {
+  for (const name of freeNames({ media, streams })) {
     const parts = [
       makeFullBox('mean', 0, 0, Buffer.from('com.apple.iTunes')),
       makeFullBox('name', 0, 0, Buffer.from(name)),

@@ -1,0 +1,75 @@
+import type { BytePiece } from '../byte-plan.js'
+import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { staleReason } from '../stale-facts.js'
+
+/** Bytes of a header and of a footer. */
+const EDGE_BYTES = 32
+const SIZE_AT = 12
+const COUNT_AT = 16
+const EDGE_NAME = 'APETAGEX'
+
+interface Item {
+  readonly name: string
+  /** From the first byte of the tag. */
+  readonly start: number
+  readonly length: number
+}
+
+/**
+ * Decides the fate of an APE tag (APEv2). Items about the level of the old sound are left out: the steps to undo mp3gain
+ * would change new sound.
+ *
+ * @param tag all of its bytes
+ * @param start of the tag in the file
+ */
+export function keepApe(
+  tag: Buffer,
+  start: number,
+): { readonly entries: readonly CensusEntry[]; readonly pieces: readonly BytePiece[] } {
+  const hasHeader = tag.toString('latin1', 0, EDGE_NAME.length) === EDGE_NAME && tag.length >= 2 * EDGE_BYTES
+  const first = hasHeader ? EDGE_BYTES : 0
+  const footer = tag.length - EDGE_BYTES
+  const items = itemsOf(tag, first, footer)
+  const stale = items.filter(({ name }) => staleReason(name) !== null)
+  const range = (at: number, length: number): BytePiece => ({ kind: 'input', start: start + at, length })
+  if (stale.length === 0) return { entries: [kept('APE', start, tag.length)], pieces: [range(0, tag.length)] }
+  const taken = stale.reduce((sum, { length }) => sum + length, 0)
+  const edge = (at: number): BytePiece => {
+    const bytes = Buffer.from(tag.subarray(at, at + EDGE_BYTES))
+    bytes.writeUInt32LE(bytes.readUInt32LE(SIZE_AT) - taken, SIZE_AT)
+    bytes.writeUInt32LE(bytes.readUInt32LE(COUNT_AT) - stale.length, COUNT_AT)
+    return { kind: 'bytes', bytes }
+  }
+  const entries = [
+    rewritten('APE', start, first, 'size and number of its items'),
+    ...items.map(({ name, start: at, length }) => {
+      const reason = staleReason(name)
+      return reason === null
+        ? kept(`APE/item:${name}`, start + at, length)
+        : lost(`APE/item:${name}`, start + at, length, reason)
+    }),
+    rewritten('APE', start + footer, EDGE_BYTES, 'size and number of its items'),
+  ]
+  return {
+    entries: entries.filter(({ length }) => length > 0),
+    pieces: [
+      ...(hasHeader ? [edge(0)] : []),
+      ...items.flatMap((item) => (stale.includes(item) ? [] : [range(item.start, item.length)])),
+      edge(footer),
+    ],
+  }
+}
+
+/** The items between two offsets; none if they do not fill the space. */
+function itemsOf(tag: Buffer, first: number, end: number): readonly Item[] {
+  const items: Item[] = []
+  let at = first
+  while (at + 8 < end) {
+    const nameEnd = tag.indexOf(0, at + 8)
+    const next = nameEnd + 1 + tag.readUInt32LE(at)
+    if (nameEnd < 0 || next > end) return []
+    items.push({ name: tag.toString('latin1', at + 8, nameEnd), start: at, length: next - at })
+    at = next
+  }
+  return at === end ? items : []
+}

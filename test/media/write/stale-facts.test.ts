@@ -1,0 +1,120 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { censusFaults } from '../../../src/media/write/census.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { splicedFile } from '../../helpers/spliced-file.js'
+import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const TAGS = { title: 'A title', REPLAYGAIN_TRACK_GAIN: '-7.20 dB', artist: 'A name', R128_TRACK_GAIN: '-300' }
+const metadata = Object.entries(TAGS).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
+
+it.each([
+  ['flac', ['-c:a', 'flac']],
+  ['ogg', ['-c:a', 'libvorbis']],
+  ['opus', ['-c:a', 'libopus']],
+  ['oga', ['-c:a', 'flac']],
+  ['mp3', ['-c:a', 'libmp3lame']],
+  ['mp3', ['-c:a', 'libmp3lame', '-id3v2_version', '3']],
+])('leaves the level of the old sound out of .%s, and names it', async (extension, options) => {
+  const path = folder.file(`level.${extension}`)
+  await ffmpeg(...tone(2, 48_000, 2), ...options, ...metadata, path)
+  const { plan, part } = await writtenFile(path)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('frames')
+  expect(plan.losses.map(({ what }) => what.split(':')[1]).sort()).toEqual(['R128_TRACK_GAIN', 'REPLAYGAIN_TRACK_GAIN'])
+  expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+  const { tags } = await probe(part)
+  expect(tags).toMatchObject({ title: TAGS.title, artist: TAGS.artist })
+  expect(Object.keys(tags).filter((name) => name.toUpperCase() in TAGS)).toEqual([])
+  await ffmpeg('-xerror', '-err_detect', 'crccheck+bitstream+buffer', '-i', part, '-f', 'null', '-')
+})
+
+it('leaves it out of a .opus of which only a part changes', async () => {
+  const path = folder.file('part.opus')
+  await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libopus', ...metadata, path)
+  const { splice, part, verify } = await splicedFile(path, [[1, 1.5]])
+  expect(splice).toMatchObject({ kind: 'spliced' })
+  await verify()
+  expect((await probe(part)).tags).toMatchObject({ title: TAGS.title, artist: TAGS.artist })
+  expect(Object.keys((await probe(part)).tags)).not.toContain('R128_TRACK_GAIN')
+})
+
+it('names it for another container, too', async () => {
+  const path = folder.file('other.flac')
+  await ffmpeg(...tone(1, 48_000, 2), ...metadata, path)
+  const { plan, part } = await writtenFile(path, { container: 'm4a' })
+  expect(plan.losses.map(({ what }) => what)).toEqual(['loudness tags (REPLAYGAIN_TRACK_GAIN, R128_TRACK_GAIN)'])
+  expect((await probe(part)).tags).toMatchObject({ title: TAGS.title, artist: TAGS.artist })
+  expect((await readFile(part)).includes('GAIN')).toBe(false)
+})
+
+/** A frame of ID3v2.3. */
+function id3Frame(id: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(10)
+  head.write(id, 'latin1')
+  head.writeUInt32BE(body.length, 4)
+  return Buffer.concat([head, body])
+}
+
+function id3(...frames: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(frames)
+  const head = Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1')
+  for (let at = 0; at < 4; at++) head[6 + at] = (body.length >> (7 * (3 - at))) & 0x7f
+  return Buffer.concat([head, body])
+}
+
+/** An APE tag with a header. */
+function ape(items: Readonly<Record<string, string>>): Buffer {
+  const body = Buffer.concat(
+    Object.entries(items).map(([name, value]) => {
+      const head = Buffer.alloc(8)
+      head.writeUInt32LE(Buffer.byteLength(value))
+      return Buffer.concat([head, Buffer.from(`${name}\0${value}`)])
+    }),
+  )
+  const edge = (flags: number) => {
+    const bytes = Buffer.alloc(32)
+    bytes.write('APETAGEX', 'latin1')
+    bytes.writeUInt32LE(2000, 8)
+    bytes.writeUInt32LE(body.length + 32, 12)
+    bytes.writeUInt32LE(Object.keys(items).length, 16)
+    bytes.writeUInt32LE(flags, 20)
+    return bytes
+  }
+  return Buffer.concat([edge(0xa000_0000), body, edge(0x8000_0000)])
+}
+
+it('leaves out what iTunes, mp3gain and relative volume say of an MP3', async () => {
+  const sound = folder.file('plain.mp3')
+  await ffmpeg(...tone(2, 44_100, 2), '-c:a', 'libmp3lame', '-id3v2_version', '0', sound)
+  const wide = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+  const title = id3Frame('TIT2', Buffer.from('\0A title'))
+  const comment = id3Frame('COMM', Buffer.from('\0eng\0A comment'))
+  const gain = Buffer.concat([Buffer.from([1]), wide('replaygain_track_gain\0'), wide('-7 dB')])
+  const stale = [
+    id3Frame('TXXX', gain),
+    id3Frame('COMM', Buffer.from('\0engiTunNORM\0 00000A21')),
+    id3Frame('COMM', Buffer.from('\0engiTunSMPB\0 00000000')),
+    id3Frame('RVA2', Buffer.from('track\0\x01\xfe\0\0', 'latin1')),
+  ]
+  const path = folder.file('stale.mp3')
+  const items = { MP3GAIN_UNDO: '+003,+003,N', Title: 'A title', REPLAYGAIN_TRACK_PEAK: '0.9' }
+  await writeFile(path, Buffer.concat([id3(title, ...stale, comment), await readFile(sound), ape(items)]))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what)).toEqual([
+    ...['ID3v2/TXXX:replaygain_track_gain', 'ID3v2/COMM:iTunNORM', 'ID3v2/COMM:iTunSMPB', 'ID3v2/RVA2'],
+    ...['APE/item:MP3GAIN_UNDO', 'APE/item:REPLAYGAIN_TRACK_PEAK'],
+  ])
+  const output = await readFile(part)
+  const padding = Buffer.alloc(stale.reduce((sum, { length }) => sum + length, 0))
+  expect(output.subarray(0, 4000).includes(id3(title, comment, padding))).toBe(true)
+  const kept = ape({ Title: 'A title' })
+  expect(output.subarray(-kept.length)).toEqual(kept)
+})
