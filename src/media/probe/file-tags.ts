@@ -9,8 +9,8 @@ export function streamWithFileTags({ container, streams }: Pick<MediaInfo, 'cont
 }
 
 /**
- * Ogg has no tags of a file, only comments of its streams. Those of its only stream become tags of the file. Of several
- * streams, the file gets what all of them say.
+ * Ogg has no tags of a file, only comments of its streams. Those of its only stream become tags of the file. A file
+ * of several streams gets what all of them say.
  */
 export function withFileTags(container: string, { tags, streams }: TaggedFile): TaggedFile {
   if (!isOgg(container)) return { tags, streams }

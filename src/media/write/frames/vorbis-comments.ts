@@ -5,7 +5,7 @@ import { staleReason } from '../stale-facts.js'
 /** A comment (Vorbis I, section 5), in FLAC, Vorbis, Opus or Theora. */
 export interface VorbisComment {
   readonly name: string
-  /** Of its length field, from the first byte of the vendor's length. */
+  /** Place of its length field in the list. */
   readonly start: number
   /** Bytes, length field included. */
   readonly length: number

@@ -28,7 +28,7 @@ type TaggedOutput = Pick<MuxPlan, 'media' | 'profile' | 'streams'>
 
 /**
  * Options for tags without an item of their own in Apple's list. ffmpeg has only keys (mdta) for them, which replace the
- * whole list: title, artist and cover would be gone for players. voxmux writes them into the list as free-form items.
+ * whole list. Title, artist and cover would be gone for players. voxmux writes them into the list as free-form items.
  * The room for them is made of spaces behind the comment, so that nothing in the file moves.
  */
 export function freeTagOptions(output: TaggedOutput): readonly string[] {
