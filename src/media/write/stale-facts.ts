@@ -6,5 +6,6 @@ const LEVEL = /^(replaygain_\w+|r128_\w+|mp3gain_\w+|itunnorm)$/i
 
 /** The reason if a tag of this name is wrong for new sound; null for any other. */
 export function staleReason(name: string): string | null {
-  return LEVEL.test(name) ? OLD_LEVEL : null
+  if (LEVEL.test(name)) return OLD_LEVEL
+  return /^itunsmpb$/i.test(name) ? 'states the lead-in of the old sound' : null
 }

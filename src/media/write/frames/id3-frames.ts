@@ -89,7 +89,6 @@ function synchsafe(bytes: Buffer): number | null {
 function reasonOf(id: string, name: string, body: Buffer): string | null {
   if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
   if (LEVELS.has(id)) return OLD_LEVEL
-  if (name === 'iTunSMPB') return 'states the lead-in of the old sound'
   return isManifest(id, body) ? SIGNS_OLD_BYTES : staleReason(name)
 }
 

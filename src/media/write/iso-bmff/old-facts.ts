@@ -39,7 +39,7 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
     return [
       canBeNew
         ? { box: item, fate: 'rewritten', reason: 'lead-in and length of the new sound' }
-        : { box: item, fate: 'lost', reason: 'states the lead-in of the old sound' },
+        : { box: item, fate: 'lost', reason: staleReason(name) ?? '' },
     ]
   }
   const reason = name === 'Encoding Params' ? 'states how the old sound was encoded' : staleReason(name)

@@ -1,7 +1,6 @@
 import type { MediaInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
-import { OLD_LEVEL, staleReason } from '../stale-facts.js'
-import type { PlannedStream } from './plan-streams.js'
+import { staleReason } from '../stale-facts.js'
 
 /** Something that the output will lack. */
 export interface MuxLoss {
@@ -73,18 +72,6 @@ function programLosses({ programs = [] }: MediaInfo, container: string, { muxer 
   if (muxer !== 'mpegts' || programs.length < 2) return []
   const what = `division into ${programs.length} programs`
   return [{ what, stream: null, reason: `ffmpeg writes one program into .${container}` }]
-}
-
-/** Tags of the file that are wrong once a track is replaced. */
-export function staleTags({ tags }: MediaInfo, streams: readonly PlannedStream[]): readonly string[] {
-  if (!streams.some(({ fate }) => fate === 'replaced')) return []
-  return Object.keys(tags).filter((name) => staleReason(name) !== null)
-}
-
-/** The losses of {@link staleTags}. */
-export function staleTagLosses(media: MediaInfo, streams: readonly PlannedStream[]): readonly MuxLoss[] {
-  const names = staleTags(media, streams)
-  return names.length === 0 ? [] : [{ what: `loudness tags (${names.join(', ')})`, stream: null, reason: OLD_LEVEL }]
 }
 
 function tagLosses(media: MediaInfo, container: string, profile: ContainerProfile): readonly MuxLoss[] {

@@ -6,7 +6,8 @@ import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { earlySoundLosses } from './first-picture.js'
 import { hasTrackMark } from './movie/track-mark.js'
-import { fileLosses, type MuxLoss, staleTagLosses } from './mux-losses.js'
+import { fileLosses, type MuxLoss } from './mux-losses.js'
+import { oldFactLosses } from './old-fact-tags.js'
 import { cutSoundLosses, isBoundToPictures } from './picture-length.js'
 import {
   CLEAR_DIALOGUE,
@@ -82,7 +83,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     ...streamLosses(old, container),
     ...(isBoundToPictures(profile, media) ? cutSoundLosses(voices, media, container) : []),
     ...fileLosses(media, container, profile),
-    ...staleTagLosses(media, streams),
+    ...oldFactLosses(media, streams),
     ...earlySoundLosses({ media, container, streams }),
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }

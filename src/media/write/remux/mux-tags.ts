@@ -3,8 +3,8 @@ import { staleReason } from '../stale-facts.js'
 import { freeTagOptions } from './movie/free-tags.js'
 import { quickTimeLanguage } from './movie/languages.js'
 import { titleWithRoom } from './movie/track-mark.js'
-import { staleTags } from './mux-losses.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { oldFactTags } from './old-fact-tags.js'
 import { isNewStream, type WrittenStream } from './plan-streams.js'
 
 /** Packet statistics that some muxers write as tags; wrong after the track is re-encoded. */
@@ -13,7 +13,7 @@ export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STAT
 /** Copies the tags of the file. */
 export function fileMetadata({ media, streams }: MuxPlan): readonly string[] {
   const source = streamWithFileTags(media)
-  const stale = staleTags(media, streams).flatMap((name) => ['-metadata', `${name}=`])
+  const stale = oldFactTags(media, streams).flatMap((name) => ['-metadata', `${name}=`])
   return ['-map_metadata', source ? `0:s:${source.index}` : '0', ...stale]
 }
 

@@ -1,8 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie-boxes.js'
 import { makeBox, makeFullBox } from '../../iso-bmff/read/box.js'
-import { staleTags, WRAPPING_TAGS } from '../mux-losses.js'
+import { WRAPPING_TAGS } from '../mux-losses.js'
 import type { MuxPlan } from '../mux-plan.js'
+import { oldFactTags } from '../old-fact-tags.js'
 
 /** Names for which Apple's list of tags (ilst) has an item of its own. */
 const LIST_NAMES = new Set([
@@ -64,7 +65,7 @@ function isKeyed({ media, profile, streams }: TaggedOutput): boolean {
 }
 
 function freeNames({ media, streams }: Pick<MuxPlan, 'media' | 'streams'>): readonly string[] {
-  const stale = staleTags(media, streams)
+  const stale = oldFactTags(media, streams)
   return Object.keys(media.tags).filter((name) => {
     const lower = name.toLowerCase()
     return !LIST_NAMES.has(lower) && !WRAPPING_TAGS.has(lower) && !stale.includes(name)
