@@ -21,7 +21,7 @@ describeOnPostgres('transactions of PostgreSQL that meet', (server) => {
   }
 
   it('repeat what a statement timeout ended', async () => {
-    const database = await opened(databaseWith("statement_timeout = '200ms'"))
+    const database = await opened(databaseWith("statement_timeout = '1s'"))
     let runs = 0
     let adding: Promise<void> | undefined
     await database.transaction(async (holder) => {
@@ -67,7 +67,7 @@ describeOnPostgres('transactions of PostgreSQL that meet', (server) => {
   })
 
   it('change a job once, although its row was held for longer than a statement may take', async () => {
-    const url = databaseWith("statement_timeout = '200ms'")
+    const url = databaseWith("statement_timeout = '1s'")
     const { jobs, close } = await openSharedLedger(url)
     const rows = await openSharedDatabase(url, ['CREATE TABLE u (id INTEGER PRIMARY KEY)'], { prefix: 'rows' })
     onTestFinished(async () => {
@@ -84,7 +84,7 @@ describeOnPostgres('transactions of PostgreSQL that meet', (server) => {
       writing = jobs.checkpoint(lease, { state: { step: 2 } })
       await until(() => waiting() > 0)
       // The server's own clock: by then it has ended the statement that waits, however busy this machine is.
-      for (let pause = 0; pause < 4; pause++) await tx.all('SELECT pg_sleep(0.15)')
+      for (let pause = 0; pause < 5; pause++) await tx.all('SELECT pg_sleep(0.3)')
     })
     await writing
     expect(await jobs.complete(lease, { status: 'done' })).toMatchObject({ state: { step: 2 }, attempts: 1 })
