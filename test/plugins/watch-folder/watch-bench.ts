@@ -111,13 +111,19 @@ export function handlesOf(bench: WatchBench) {
   }
 }
 
-/** Paths of the files below a folder, sorted; none where it is not there. */
+/** Paths of the files below a folder, sorted; none if it does not exist. */
 export function filesBelow(folder: string): readonly string[] {
   if (!existsSync(folder)) return []
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort()
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+      .sort()
+  } catch (error) {
+    // A file that vanished while it was listed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return filesBelow(folder)
+    throw error
+  }
 }
 
 /** SHA-256 of a file, hex. */
