@@ -13,6 +13,9 @@ import { type MuxLoss, WRAPPING_TAGS } from './mux-losses.js'
 import type { MuxPlan } from './mux-plan.js'
 import { fileMetadata, mp4FamilyOptions } from './mux-tags.js'
 
+/** Tags that some containers hold as numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['track', 'disc'])
+
 type Tags = Readonly<Record<string, string>>
 
 /** Names of the tags, in small letters, that are missing in the output or have another value there; stale ones aside. */
@@ -20,8 +23,15 @@ export function changedTags(before: Tags, after: Tags): readonly string[] {
   const lower = (tags: Tags) => new Map(Object.entries(tags).map(([name, value]) => [name.toLowerCase(), value]))
   const made = lower(after)
   return [...lower(before)]
-    .filter(([name, value]) => !WRAPPING_TAGS.has(name) && staleReason(name) === null && made.get(name) !== value)
+    .filter(([name, value]) => !WRAPPING_TAGS.has(name) && staleReason(name) === null && !isSame(name, value, made))
     .map(([name]) => name)
+}
+
+/** True if the output has the tag. Apple's list has numbers of tracks: 02/10 becomes 2/10, and 0 none at all. */
+function isSame(name: string, value: string, made: ReadonlyMap<string, string>): boolean {
+  const found = made.get(name)
+  if (!NUMBERS.has(name)) return found === value
+  return (found ?? '0') === value.replace(/\b0+(?=\d)/g, '') || found === value
 }
 
 /**

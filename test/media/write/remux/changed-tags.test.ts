@@ -74,3 +74,10 @@ function inMilliseconds(bytes: Buffer): Buffer {
   for (let entry = 0; entry < bytes.readUInt32BE(times); entry++) divide(times + 8 * (entry + 1))
   return bytes
 }
+
+it.each(['02/10', '7', '0'])('takes the number %s of a track for kept in .m4a', async (track) => {
+  const path = folder.file('numbered.flac')
+  await ffmpeg(...tone(1, 48_000, 2), '-metadata', `track=${track}`, '-metadata', 'title=A song', path)
+  const { plan } = await writtenFile(path, { container: 'm4a' })
+  expect(plan.losses).toEqual([])
+})
