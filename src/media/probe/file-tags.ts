@@ -19,11 +19,10 @@ export function withFileTags(container: string, { tags, streams }: TaggedFile): 
   const common = Object.entries(first.tags).filter(([name, value]) =>
     others.every((other) => other.tags[name] === value),
   )
+  const only = streamWithFileTags({ container, streams })
   return {
     tags: { ...tags, ...Object.fromEntries(common) },
-    streams: streams.map((stream) =>
-      stream === first && others.length === 0 ? { ...first, tags: {}, title: null } : stream,
-    ),
+    streams: streams.map((stream) => (stream === only ? { ...stream, tags: {}, title: null } : stream)),
   }
 }
 

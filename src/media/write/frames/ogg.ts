@@ -27,7 +27,7 @@ interface OggFile {
 
 const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const FLAC_COUNT_AT = 7
-/** `\\3vorbis`, `OpusTags`, and the head of a block of FLAC. */
+/** Bytes before the list: `vorbis` behind the type of its header, `OpusTags`, or the head of a block of FLAC. */
 const COMMENT_HEAD_BYTES: Readonly<Record<OggCodec, number>> = { vorbis: 7, opus: 8, flac: 4 }
 
 /** Writes Vorbis, Opus and FLAC in Ogg: new audio and set-up, with the input's own comments and pictures. */
