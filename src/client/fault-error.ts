@@ -45,9 +45,15 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
   }
 }
 
-/** The identity provider refuses with 400 or 401 (RFC 6749) or 404 (unknown tenant). All mean wrong credentials. */
+/** The identity provider refuses credentials with 400 or 401 (RFC 6749). A 404 means another path, and so another tenant. */
 function tokenError(fault: HttpFault, host: string): VoxmuxError {
   if (fault.transient || fault.status === 403 || redirects(fault)) return statusError(fault, host)
+  if (fault.status === 404) {
+    return new AccessError('ERR_AUTH_FAILED', `${host} issues no tokens at this address (404).`, {
+      cause: fault,
+      remedies: ['Compare tenant id and address of the identity provider (VOXMUX_AUTH_URL) with the developer portal.'],
+    })
+  }
   return authFailed(fault, host)
 }
 

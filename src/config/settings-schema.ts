@@ -22,7 +22,7 @@ export type ProfileName = z.infer<typeof profileSchema>
 
 /** https anywhere, http only to this machine: tokens and voices must not cross a network unencrypted. */
 const address = z
-  .url({ protocol: /^https?$/, error: 'must be an https address' })
+  .url({ protocol: /^https?$/, error: 'must be a complete address, such as https://voice.example.com', abort: true })
   .refine(isSafeAddress, { error: 'must be https (plain http only to this machine)' })
 
 /** The six settings of a remote service. */

@@ -105,6 +105,14 @@ describe('the access token', () => {
     expect(server.calls.getFilesStatus).toBe(0)
   })
 
+  test('a 404 of the provider is not blamed on the secret', async ({ server, client }) => {
+    server.fail('token', { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
+    const { message, remedies } = (await errorOf(client.getFilesStatus(['a']))) as AccessError
+    expect(message).toMatch(/issues no tokens at this address \(404\)\.$/)
+    expect(remedies.join()).toMatch(/tenant id and address of the identity provider/)
+    expect(remedies.join()).not.toContain('secret')
+  })
+
   test('comes through every passing fault of the provider', async ({ server, client }) => {
     for (const kind of ['reset', 'garbage', 'wrong-shape'] as const) server.fail('token', { kind })
     expect(await client.getFilesStatus(['a'])).toHaveLength(1)

@@ -165,6 +165,9 @@ describe('resolveConfig', () => {
     await expect(resolved({ env: { VOXMUX_BASE_URL: 'http://voice.example' } })).rejects.toThrow(
       /^VOXMUX_BASE_URL: .*https/,
     )
+    await expect(resolved({ env: { VOXMUX_BASE_URL: 'voice.example:8080' } })).rejects.toThrow(
+      'VOXMUX_BASE_URL: "service.baseUrl" must be a complete address, such as https://voice.example.com.',
+    )
     await expect(resolved({ flags: { chunkSec: 1 } })).rejects.toThrow('--chunk must be at least 10 seconds.')
   })
 
