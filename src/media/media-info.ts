@@ -86,8 +86,18 @@ export interface AudioStreamInfo extends StreamBase {
   readonly sampleFormat: string | null
   /** Significant bits a sample of a lossless codec (16, 24, 32); null for lossy ones. */
   readonly bitsPerSample: number | null
-  /** Set where ffmpeg places the first frame later than it plays, and by how much. */
-  readonly firstLateSec?: number
+  /** Place of the first frames, if ffmpeg states later times for them or none. */
+  readonly firstFrames?: FirstFrames
+  /** Set if packets hold several frames: the first of them plays up to this much earlier than the packet states. */
+  readonly frameJitterSec?: number
+}
+
+/** The frames of the first packet, or of the first block. */
+export interface FirstFrames {
+  /** Timestamp at which they begin to play. */
+  readonly startSec: number
+  /** Samples that follow each other without a gap, at the rate of the track. */
+  readonly sampleCount: number
 }
 
 export interface VideoStreamInfo extends StreamBase {

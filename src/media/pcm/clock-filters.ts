@@ -25,10 +25,11 @@ export function fileClockFilters(clock: FileClock, channels: ChannelPick, range?
 }
 
 /** The filters that correct times that ffmpeg states wrongly, and begin behind the silence that is made apart. */
-function timeFilters({ isContinuous, firstLateSec, silentSamples }: FileClock): readonly string[] {
-  const late = firstLateSec > 0 ? [`asetpts=PTS-eq(N\\,0)*${firstLateSec.toFixed(6)}/TB`] : []
+function timeFilters({ isContinuous, firstFrames, silentSamples }: FileClock): readonly string[] {
+  const start = firstFrames ? `${firstFrames.startSec.toFixed(6)}/TB` : 'STARTPTS'
+  const placed = firstFrames ? [`asetpts=if(lt(N\\,${firstFrames.sampleCount})\\,${start}+N\\,PTS)`] : []
   return [
-    ...(isContinuous ? ['asetpts=STARTPTS+N'] : late),
+    ...(isContinuous ? [`asetpts=${start}+N`] : placed),
     ...(silentSamples > 0 ? [`asetpts=PTS-${silentSamples}`] : []),
   ]
 }

@@ -1,6 +1,6 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import type { AudioStreamInfo, FirstFrames, MediaInfo } from '../media-info.js'
 import { laterFragments } from './later-fragments.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
@@ -52,8 +52,8 @@ export interface FileClock {
   readonly fromSample: number
   /** Largest error of a timestamp that is not a gap. */
   readonly jitterSec: number
-  /** Seconds by which the first frame that is read is placed later than it plays. */
-  readonly firstLateSec: number
+  /** Place of the first frames that are read, if their own times are wrong or missing; otherwise null. */
+  readonly firstFrames: FirstFrames | null
   /** Samples of silence before the first sound that are made apart. ffmpeg's resampler cannot insert many at once. */
   readonly silentSamples: number
   /** Set where the samples follow each other without a gap, whatever their times say. */
@@ -85,6 +85,9 @@ const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
   w64: /^(vorbis|wma)/,
 }
 
+/** Each frame has the time of the packet behind its own, which may be shorter. */
+const LATE_TIMES = 'wmalossless'
+
 /** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
 export function hasGuessedTimes(
   { formatName }: Pick<MediaInfo, 'formatName'>,
@@ -96,7 +99,7 @@ export function hasGuessedTimes(
 /** Silence before the first sound that the resampler inserts: it keeps all of it in memory, 1 GiB at most. */
 const NEAR_START_SEC = 5
 /** The facts on a track that its clock needs. */
-type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstLateSec'> &
+type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstFrames' | 'frameJitterSec'> &
   Partial<Pick<AudioStreamInfo, 'startSec'>>
 
 /** The clock of a track. */
@@ -110,9 +113,9 @@ export function fileClock(
   return {
     ...{ startSec: media.startSec, sampleRate, fromSample },
     silentSamples: Math.max(0, Math.floor(leadSec * sampleRate) - fromSample),
-    jitterSec: jitterSec(media, stream),
-    firstLateSec: fromSample === 0 ? (stream.firstLateSec ?? 0) : 0,
-    isContinuous: hasGuessedTimes(media, stream),
+    jitterSec: jitterSec(media, stream) + (stream.frameJitterSec ?? 0),
+    firstFrames: fromSample === 0 ? (stream.firstFrames ?? null) : null,
+    isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES,
   }
 }
 

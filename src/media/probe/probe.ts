@@ -13,7 +13,7 @@ import { containerKind } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
-import { withLateFirstFrames } from './late-first-frame.js'
+import { withFrameTimes } from './frame-times.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread/misread-samples.js'
@@ -90,7 +90,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     const media = await withoutMisreadTags(stated, file)
     const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)
     if (refusal) throw refusal
-    return container === 'ogg' ? await onSound(media) : await withLateFirstFrames(media)
+    return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
   } finally {
     await file.close()
   }

@@ -24,6 +24,9 @@ export function pieceGroups({ stream, pieces }: TrackPlan): readonly PieceGroup[
   }
   return groups.map((own) => ({
     pieces: own,
-    readFromSample: Math.max(0, (own[0] as PiecePlan).cut.startSample - LEAD_SEC * stream.sampleRate),
+    // Such a track has its exact place only from its start.
+    readFromSample: stream.frameJitterSec
+      ? 0
+      : Math.max(0, (own[0] as PiecePlan).cut.startSample - LEAD_SEC * stream.sampleRate),
   }))
 }

@@ -29,7 +29,7 @@ export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
   readDonor: readMatroskaDonor,
   splice: async (parsed, wanted, place) => {
     if (parsed.kind !== 'read') return parsed.why
-    if (wanted.tracks[place]?.input.firstLateSec !== undefined)
+    if (wanted.tracks[place]?.input.firstFrames !== undefined)
       return 'its blocks hold several packets and state only their common length'
     const voice = voicesOf(parsed.file, wanted)?.[place]
     return voice ? spliceableTrack(parsed.file, voice, wanted.media) : 'voxmux cannot identify the track in the file'

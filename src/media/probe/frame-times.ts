@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { ffprobe } from '../ffmpeg/ffprobe.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+
+/** Codecs whose first frame primes the decoder, and that are stored without an edit list or a delay. */
+const WINDOWS_MEDIA = /^(wmav1|wmav2|wmapro|wmavoice|wmalossless)$/
+/** The first frames, and those of the packets behind a block of Matroska, which usually holds eight. */
+const SOME_PACKETS = 20
+/** Times are rounded. Less than this is not an error. */
+const LEAST_LATE_SEC = 0.003
+/** More than this is neither priming nor rounding. */
+const MOST_LATE_SEC = 0.1
+
+const framesSchema = z.object({
+  frames: z.array(
+    z.object({
+      pts_time: z.coerce.number().optional(),
+      nb_samples: z.number(),
+      pkt_pos: z.string().optional(),
+    }),
+  ),
+})
+type Frame = z.infer<typeof framesSchema>['frames'][number]
+
+/** The frames of a packet, or of the packets that share a block. */
+interface Group {
+  /** Time that ffmpeg states for its first frame. */
+  readonly startSec: number | undefined
+  /** Samples of the track before it. */
+  readonly samplesBefore: number
+  readonly sampleCount: number
+}
+
+type FrameTimes = Pick<AudioStreamInfo, 'firstFrames' | 'frameJitterSec'>
+
+/**
+ * Measures the times of frames that ffmpeg states wrongly. The first packet of Windows Media, and of Opus in a transport
+ * stream, would begin before zero, so its time is zero. Packets of Vorbis in one block of Matroska get equal shares of
+ * its time, although they are not equally long. Packets of Windows Media that hold several frames begin within a frame.
+ */
+export async function withFrameTimes(media: MediaInfo): Promise<MediaInfo> {
+  const times = new Map<number, FrameTimes>()
+  for (const stream of audioStreams(media).filter((candidate) => isMisstated(media, candidate))) {
+    times.set(stream.index, frameTimes(await firstGroups(media, stream), stream))
+  }
+  if (times.size === 0) return media
+  return { ...media, streams: media.streams.map((stream) => ({ ...stream, ...times.get(stream.index) })) }
+}
+
+function isMisstated({ formatName, clockErrorSec }: MediaInfo, { codec }: AudioStreamInfo): boolean {
+  const isShared = codec === 'vorbis' && clockErrorSec !== undefined && clockErrorSec > 0
+  return isShared || WINDOWS_MEDIA.test(codec ?? '') || (codec === 'opus' && formatName === 'mpegts')
+}
+
+async function firstGroups(media: MediaInfo, { index, codec }: AudioStreamInfo): Promise<readonly Group[]> {
+  const entries = 'frame=pts_time,nb_samples,pkt_pos'
+  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${SOME_PACKETS}`, '-show_entries', entries]
+  const { frames } = await ffprobe(media.path, show, framesSchema)
+  // Several packets of ASF share a place in the file, but each states a time for its first frame.
+  const isNext = WINDOWS_MEDIA.test(codec ?? '')
+    ? (frame: Frame) => frame.pts_time !== undefined
+    : (frame: Frame, [first]: readonly Frame[]) => first?.pkt_pos !== frame.pkt_pos
+  const runs: Frame[][] = []
+  for (const frame of frames) {
+    const last = runs.at(-1)
+    if (last && !isNext(frame, last)) last.push(frame)
+    else runs.push([frame])
+  }
+  let samplesBefore = 0
+  return runs.map((run) => {
+    const sampleCount = run.reduce((sum, frame) => sum + frame.nb_samples, 0)
+    const group = { startSec: run[0]?.pts_time, samplesBefore, sampleCount }
+    samplesBefore += sampleCount
+    return group
+  })
+}
+
+function frameTimes(groups: readonly Group[], stream: AudioStreamInfo): FrameTimes {
+  const jitterSec = packetJitterSec(groups, stream)
+  const startSec = firstPlaysSec(groups, stream, jitterSec > 0)
+  return {
+    ...(startSec !== null && { firstFrames: { startSec, sampleCount: groups[0]?.sampleCount ?? 0 } }),
+    ...(jitterSec > 0 && { frameJitterSec: jitterSec }),
+  }
+}
+
+/** Time at which the first frame plays, if ffmpeg states another or none. The groups behind it tell. */
+function firstPlaysSec(
+  groups: readonly Group[],
+  { codec, sampleRate, startSec }: AudioStreamInfo,
+  hasJitter: boolean,
+): number | null {
+  // Its decoder returns a frame with the time of the packet behind it.
+  if (codec === 'wmalossless') return startSec
+  const told = groups
+    .slice(1)
+    .flatMap((group) => (group.startSec === undefined ? [] : [group.startSec - group.samplesBefore / sampleRate]))
+  // A packet begins with the rest of a frame whose start is in the one before. It is never stated too early.
+  const playsSec = (hasJitter ? told.toSorted((a, b) => a - b) : told)[0]
+  const statedSec = groups[0]?.startSec
+  // Its packet has a time, but the decoder leaves out the frame that would state it.
+  if (statedSec === undefined) return isNear(playsSec, startSec) ? playsSec : startSec
+  if (playsSec === undefined) return null
+  const lateSec = statedSec - playsSec
+  return lateSec > LEAST_LATE_SEC && lateSec < MOST_LATE_SEC ? playsSec : null
+}
+
+function isNear(sec: number | undefined, startSec: number | null): sec is number {
+  return sec !== undefined && Math.abs(sec - (startSec ?? 0)) < MOST_LATE_SEC
+}
+
+/** Seconds by which a packet of several frames can be stated later than its first one plays: less than a frame. */
+function packetJitterSec(groups: readonly Group[], { codec, sampleRate }: AudioStreamInfo): number {
+  const frameSamples = windowsMediaFrame(sampleRate)
+  // Behind the last packet, a decoder returns what it held back.
+  const hasSeveral = groups.slice(0, -1).some(({ sampleCount }) => sampleCount > frameSamples)
+  return WINDOWS_MEDIA.test(codec ?? '') && hasSeveral ? frameSamples / sampleRate : 0
+}
+
+/** Samples of a frame, as `ff_wma_get_frame_len_bits` of ffmpeg's `wma_common.c` counts them. */
+function windowsMediaFrame(sampleRate: number): number {
+  if (sampleRate <= 16_000) return 512
+  if (sampleRate <= 22_050) return 1024
+  return sampleRate <= 48_000 ? 2048 : 4096
+}
