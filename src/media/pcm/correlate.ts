@@ -7,6 +7,9 @@ export interface Correlation {
   readonly maxLag: number
 }
 
+/** A part with a smaller share of the signal's energy is silent: rounding errors of the transform are as great. */
+const LEAST_SHARE = 1e-10
+
 /**
  * Normalised cross-correlation by FFT of a reference with the signal to search. The signal begins `maxLag` samples
  * before the reference and should end as many after it; missing samples count as silence. Each lag is normalised by the
@@ -16,11 +19,12 @@ export function correlate(reference: Float64Array, signal: Float64Array, maxLag:
   const lags = 2 * maxLag + 1
   const products = slidingProducts(reference, signal, lags)
   const referenceEnergy = energyOf(reference)
+  const leastCovered = LEAST_SHARE * energyOf(signal)
   const values = new Float64Array(lags)
   let covered = energyOf(signal.subarray(0, reference.length))
   for (let index = 0; index < lags; index++) {
     const norm = Math.sqrt(referenceEnergy * Math.max(covered, 0))
-    values[index] = norm > 1e-9 ? (products[index] as number) / norm : 0
+    values[index] = norm > 1e-9 && covered >= leastCovered ? (products[index] as number) / norm : 0
     covered += square(signal[index + reference.length]) - square(signal[index])
   }
   return { values, maxLag }

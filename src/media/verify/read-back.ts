@@ -40,6 +40,11 @@ export interface ReadBack {
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
+/**
+ * Noise by which places cannot be told apart. A slow wave fits as well a ms away, because the noise of the encoder
+ * counts for more than the shift.
+ */
+const SAME_NOISE = 1.25
 /** Least length of a block that is compared behind its lead-in. */
 const LEAST_COMPARED_SEC = 0.04
 /** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
@@ -192,8 +197,12 @@ function leadInSamples({ skippedSamples }: MuxedVoice, { atSample }: SyncSample)
 
 /** Finds a window in a block. A lossy codec may have left out all that is above the voice band. */
 function locate(window: Float64Array, block: Float64Array, sampleRate: number) {
-  const peakOf = (one: Float64Array, other: Float64Array) =>
-    nearestWaveformPeak(correlate(one, other, syncReach(sampleRate)), 0)
+  const peakOf = (one: Float64Array, other: Float64Array) => {
+    const correlation = correlate(one, other, syncReach(sampleRate))
+    const best = nearestWaveformPeak(correlation, 0)
+    const inPlace = Math.abs(correlation.values[correlation.maxLag] as number)
+    return 1 - inPlace <= SAME_NOISE * (1 - best.match) ? { lag: 0, match: inPlace } : best
+  }
   const whole = peakOf(window, block)
   return whole.match >= LEAST_MATCH ? whole : peakOf(voiceBand(window, sampleRate), voiceBand(block, sampleRate))
 }

@@ -59,6 +59,15 @@ describe('the place of new sound', () => {
     expect(verified.sync[0]?.places).toHaveLength(3)
   })
 
+  it('is that of a slow wave, which fits as well a ms away', async () => {
+    const path = folder.file('slow.ogg')
+    await ffmpeg('-f', 'lavfi', '-i', 'aevalsrc=tanh(3*sin(2*PI*t+0.6)):s=44100:d=1', '-c:a', 'libvorbis', path)
+    const { verified } = await writtenFile(path)
+    const offsets = verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples ?? 0) ?? []
+    expect(offsets).toHaveLength(3)
+    for (const offset of offsets) expect(Math.abs(offset)).toBeLessThanOrEqual(2)
+  })
+
   it('is not that of a tone that begins a period late', async () => {
     const { plan, result, part } = await toneChanged('late.wav', (sound) => {
       sound.copyWithin(100, 0).fill(0, 0, 100)
