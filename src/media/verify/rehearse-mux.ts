@@ -41,8 +41,7 @@ async function faultsOf(
   headSec: number | undefined,
   { downmixed, signal }: RehearsalOptions,
 ): Promise<MuxFaults | null> {
-  // Chapters and subtitles may lie behind the head, so its duration says nothing.
-  const media = headSec === undefined ? plan.media : { ...plan.media, durationSec: null }
+  const media = headSec === undefined ? plan.media : { ...plan.media, durationSec: headDurationSec(plan, headSec) }
   const voiceOf = (audioIndex: number, sampleRate: number): PcmStream =>
     decodePcm(plan.media, {
       ...{ audioIndex, signal },
@@ -70,6 +69,12 @@ async function faultsOf(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Subtitles and chapters may lie behind the head, so the duration of a file that has them says nothing. */
+function headDurationSec({ media: { durationSec, streams, chapters } }: MuxPlan, headSec: number): number | null {
+  const isBare = chapters.length === 0 && streams.every(({ kind }) => kind === 'audio' || kind === 'video')
+  return isBare && durationSec !== null ? headSec : null
 }
 
 async function canBeDecoded(voices: Iterable<PcmStream>): Promise<boolean> {

@@ -1,7 +1,8 @@
-import type { MediaInfo } from '../media-info.js'
+import type { MediaInfo, StreamInfo } from '../media-info.js'
 import { isLossless } from '../probe/media-info-of.js'
 import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/movie/languages.js'
+import { isMatroska } from '../write/remux/mux.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
 import { CHAPTER_TOLERANCE_SEC, LATE_CHAPTER } from '../write/remux/mux-losses.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
@@ -66,9 +67,14 @@ function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): bo
 export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null {
   const copied = plan.streams.filter(({ fate }) => fate === 'copied')
   const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)
-  const anchor = film ?? copied.find(({ input }) => input.kind === 'audio')
+  const anchor = film ?? copied.find(({ input }) => input.kind === 'audio' && statesStart(plan, input))
   const made = anchor && matchStreams(plan, output).get(anchor)
   return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
+}
+
+/** Containers begin Opus with its lead-in, or behind it. */
+function statesStart({ media, container }: MuxPlan, { codec }: StreamInfo): boolean {
+  return media.container === container || codec !== 'opus'
 }
 
 function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
@@ -95,12 +101,17 @@ function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   return lost.length === 0 ? [] : [`the tags ${lost.join(', ')}`]
 }
 
+/** Seconds before the first packet, which mkvmerge leaves out of a duration and ffmpeg counts. */
+function lateStartSec({ media, profile }: MuxPlan): number {
+  return isMatroska(media) && profile.priming === 'measured' ? Math.max(0, media.startSec) : 0
+}
+
 /** Headers can be wrong: the output may be as long as its input claims, as its audio is, or as its chapters are. */
 function durationDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonly number[]): readonly string[] {
   const [before, after] = [plan.media.durationSec, output.durationSec]
   // ffprobe only guesses the duration of a raw stream, from its bit rate.
   if (before === null || after === null || ['aac', 'mp2', 'ac3', 'eac3'].includes(plan.container)) return []
-  const most = Math.max(before, ...voiceSec) + DURATION_TOLERANCE_SEC
+  const most = Math.max(before + lateStartSec(plan), ...voiceSec) + DURATION_TOLERANCE_SEC
   const hasLaterChapters = plan.profile.chapters && plan.media.chapters.some(({ startSec }) => startSec > most)
   const isRight = after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || hasLaterChapters)
   return isRight ? [] : [`the duration (${after} s instead of ${before} s)`]

@@ -9,6 +9,7 @@ import { levelFilters } from '../encode/encoder-level.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
+import { isCopiedOpus } from './copied-opus.js'
 import { latePictureSec } from './first-picture.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { fileMetadata, mp4FamilyOptions, streamMetadata } from './mux-tags.js'
@@ -63,23 +64,33 @@ export function muxCommand(
   const streams = writtenStreams(plan)
   const asFiles = attachedStreams(plan)
   const indexOf = ({ input }: PlannedStream) => input.index
+  const film = {
+    url: fileUrl(media.path),
+    options: [
+      ...[...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...timingOptions(plan)],
+      ...(headSec === undefined ? [] : ['-t', String(headSec)]),
+    ],
+  }
+  const isLater = (stream: PlannedStream) => copiedOpusDelayMs > 0 && isCopiedOpus(plan, stream)
+  // A second reading. Filters of packets count in other ticks until the header is written.
+  const later = { ...film, options: [...film.options, '-itsoffset', String(copiedOpusDelayMs / 1000)] }
   return {
     inputs: [
-      {
-        url: fileUrl(media.path),
-        options: [
-          ...[...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...timingOptions(plan)],
-          ...(headSec === undefined ? [] : ['-t', String(headSec)]),
-        ],
-      },
+      film,
       ...voices.map((voice) => ({ url: voice.source, options: voiceInputOptions(plan, voice) })),
+      ...(streams.some(isLater) ? [later] : []),
     ],
     filterComplex: voices.flatMap((voice, place) => voiceGraph(plan, voice, place + 1)).join(';'),
     outputs: [
       {
         url: fileUrl(partPath),
         options: [
-          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap((stream) => ['-map', mapOf(stream, voices)]),
+          ...streams
+            .filter((stream) => !asFiles.includes(stream))
+            .flatMap((stream) => [
+              '-map',
+              isLater(stream) ? `${voices.length + 1}:${stream.input.index}` : mapOf(stream, voices),
+            ]),
           ...attachOptions(plan, { folder: workFolder, partPath }),
           // A recording may begin between two key frames. Keep all of it.
           ...['-c', 'copy', '-copyinkf'],
@@ -87,7 +98,6 @@ export function muxCommand(
           '-strict',
           '-2',
           ...streams.flatMap((stream) => codecOptions(stream, voices)),
-          ...copiedOpusOptions(plan, copiedOpusDelayMs),
           ...exactStartOptions(plan, voices),
           ...fileMetadata(plan),
           ...streams.flatMap((stream) => streamMetadata(plan, stream)),
@@ -162,13 +172,6 @@ function broadcastWaveOptions({ container, media }: MuxPlan): readonly string[] 
   const names = ['originator', 'originator_reference', 'origination_date', 'time_reference', 'coding_history', 'umid']
   const isBroadcast = container === 'wav' && media.container !== 'wav' && names.some((name) => name in media.tags)
   return isBroadcast ? ['-write_bext', '1'] : []
-}
-
-function copiedOpusOptions(plan: MuxPlan, delayMs: number): readonly string[] {
-  if (delayMs === 0 || plan.profile.priming !== 'measured') return []
-  const opus = plan.streams.filter(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
-  const move = `setts=pts=PTS+${delayMs}/1000/TB:dts=DTS+${delayMs}/1000/TB`
-  return opus.flatMap(({ outputIndex }) => [`-bsf:${outputIndex}`, move])
 }
 
 /** Edit lists count in the movie's time scale (ms by default). A voice that starts late needs a scale in samples. */

@@ -16,6 +16,7 @@ import { keepAsfIdentity } from './asf-identity.js'
 import { extractAttached } from './attached-files.js'
 import { keepAviClocks } from './avi-clocks.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
+import { copiedOpusDelayMs } from './copied-opus.js'
 import { earlyLeadInSec } from './early-lead-in.js'
 import { latePictureSec } from './first-picture.js'
 import { writeFreeTags } from './movie/free-tags.js'
@@ -170,7 +171,7 @@ export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<num
   return { voice, feed: new VoiceFeed(voice, expected) }
 }
 
-function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
+export function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
   return container === 'mkv' || container === 'webm'
 }
 
@@ -205,16 +206,6 @@ async function voiceTiming(
 function startsAnywhere({ media, container, profile }: MuxPlan): boolean {
   if (isBoundToPictures(profile, media)) return false
   return media.container === container || !(profile.soundOnly || profile.muxer === 'ogg')
-}
-
-/** Opus in Matroska always counts at 48 kHz, and every common encoder has the same lead-in. */
-async function copiedOpusDelayMs({ profile, streams }: MuxPlan, signal: AbortSignal | undefined): Promise<number> {
-  const copied = streams.some(({ fate, input }) => fate === 'copied' && input.codec === 'opus')
-  if (!copied || profile.priming !== 'measured') return 0
-  const feed = { sampleRate: 48_000, channels: 2 }
-  const encoding = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }
-  const { shiftSamples } = await matroskaLeadIn(encoding, feed, signal)
-  return Math.round(shiftSamples / 48)
 }
 
 /** The loudness of a finished WAV, if the input states one. */

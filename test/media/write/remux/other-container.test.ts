@@ -1,8 +1,12 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { correlate, nearestWaveformPeak } from '../../../../src/media/pcm/correlate.js'
+import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
+import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
 import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
 let folder: TestFolder
@@ -130,3 +134,44 @@ function correlation(one: Float32Array = new Float32Array(), other: Float32Array
   const product = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
   return product(one, other) / Math.sqrt(product(one, one) * product(other, other))
 }
+
+it.each([
+  ['an MP4', 'stated.mp4', 'stated.mp4'],
+  ['an MP4 that states no lead-in', 'unstated.m2ts', 'unstated.mp4'],
+  ['a transport stream', 'air.m2ts', 'air.m2ts'],
+  ['an Ogg', 'alone.opus', 'alone.opus'],
+])('keeps Opus of %s beside the new sound in .mkv', async (_, made, name) => {
+  const [first, path] = [folder.file(made), folder.file(name)]
+  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=4:r=48000:seed=5:a=0.3,lowpass=3000', '-c:a', 'libopus']
+  const film = name === 'alone.opus' ? noise : [...picture(4), ...noise, '-c:v', 'libx264']
+  await ffmpeg(...film, first)
+  if (first !== path) await ffmpeg('-i', first, '-c', 'copy', path)
+  const { part, verified } = await writtenFile(path, { container: 'mkv', addTrack: true })
+  expect(verified.sync[0]?.places).toHaveLength(3)
+  const media = await probe(part)
+  const [old, fresh] = await Promise.all(
+    [0, 1].map(async (audioIndex) => {
+      const range = { startSample: 48_000, endSample: 3 * 48_000 }
+      const bytes = await collectPcm(decodePcm(media, { audioIndex, range, sample: 'f32' }))
+      return Float64Array.from(readSamples(bytes, 'f32'))
+    }),
+  )
+  const { lag, match } = nearestWaveformPeak(
+    correlate((fresh as Float64Array).subarray(4800, -4800), old as Float64Array, 4800),
+    0,
+  )
+  expect(match).toBeGreaterThan(0.9)
+  expect(Math.abs(lag)).toBeLessThanOrEqual(48)
+})
+
+it('takes the duration of a Matroska that begins late for that of its sound alone, as mkvmerge counts', async () => {
+  const path = folder.file('delayed.mkv')
+  await ffmpeg('-itsoffset', '0.4', ...tone(2), '-c:a', 'ac3', path)
+  const bytes = await readFile(path)
+  const at = bytes.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3
+  bytes.writeDoubleBE(bytes.readDoubleBE(at) - 400, at)
+  await writeFile(path, bytes)
+  expect((await probe(path)).durationSec).toBeCloseTo(2, 1)
+  const { part } = await writtenFile(path, { addTrack: true })
+  expect((await probe(part)).durationSec).toBeCloseTo(2.4, 1)
+})
