@@ -72,9 +72,9 @@ export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null 
   return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
 }
 
-/** Containers begin Opus with its lead-in, or behind it. */
+/** Containers begin Opus and Vorbis with their lead-in, or behind it. */
 function statesStart({ media, container }: MuxPlan, { codec }: StreamInfo): boolean {
-  return media.container === container || codec !== 'opus'
+  return media.container === container || (codec !== 'opus' && codec !== 'vorbis')
 }
 
 function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
@@ -102,8 +102,8 @@ function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
 }
 
 /** Seconds before the first packet, which mkvmerge leaves out of a duration and ffmpeg counts. */
-function lateStartSec({ media, profile }: MuxPlan): number {
-  return isMatroska(media) && profile.priming === 'measured' ? Math.max(0, media.startSec) : 0
+function lateStartSec({ media }: MuxPlan): number {
+  return isMatroska(media) ? Math.max(0, media.startSec) : 0
 }
 
 /** Headers can be wrong: the output may be as long as its input claims, as its audio is, or as its chapters are. */

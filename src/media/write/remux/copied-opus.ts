@@ -22,8 +22,8 @@ export function isCopiedOpus({ profile }: MuxPlan, { fate, input }: PlannedStrea
 }
 
 /**
- * Milliseconds by which Matroska would play copied Opus too early. ffmpeg 5 writes the codec delay that a stream states,
- * but does not move its packets by it. Opus of a transport stream states none. Measured with the first packets.
+ * Milliseconds by which Matroska would play copied Opus too early. ffmpeg 5 writes the codec delay that a stream states.
+ * It does not move the packets by it. Opus of a transport stream states none. Measured with the first packets.
  */
 export async function copiedOpusDelayMs(plan: MuxPlan, signal: AbortSignal | undefined): Promise<number> {
   const copied = plan.streams.find((stream) => isCopiedOpus(plan, stream))

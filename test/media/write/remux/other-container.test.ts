@@ -136,14 +136,16 @@ function correlation(one: Float32Array = new Float32Array(), other: Float32Array
 }
 
 it.each([
-  ['an MP4', 'stated.mp4', 'stated.mp4'],
-  ['an MP4 that states no lead-in', 'unstated.m2ts', 'unstated.mp4'],
-  ['a transport stream', 'air.m2ts', 'air.m2ts'],
-  ['an Ogg', 'alone.opus', 'alone.opus'],
-])('keeps Opus of %s beside the new sound in .mkv', async (_, made, name) => {
+  ['Opus of an MP4', 'stated.mp4', 'stated.mp4'],
+  ['Opus of an MP4 that states no lead-in', 'unstated.m2ts', 'unstated.mp4'],
+  ['Opus of a transport stream', 'air.m2ts', 'air.m2ts'],
+  ['Opus of an Ogg', 'alone.opus', 'alone.opus'],
+  ['Vorbis of an Ogg', 'alone.ogg', 'alone.ogg'],
+])('keeps %s beside the new sound in .mkv', async (_, made, name) => {
   const [first, path] = [folder.file(made), folder.file(name)]
-  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=4:r=48000:seed=5:a=0.3,lowpass=3000', '-c:a', 'libopus']
-  const film = name === 'alone.opus' ? noise : [...picture(4), ...noise, '-c:v', 'libx264']
+  const codec = name.endsWith('.ogg') ? 'libvorbis' : 'libopus'
+  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=4:r=48000:seed=5:a=0.3,lowpass=3000', '-c:a', codec]
+  const film = name.startsWith('alone') ? noise : [...picture(4), ...noise, '-c:v', 'libx264']
   await ffmpeg(...film, first)
   if (first !== path) await ffmpeg('-i', first, '-c', 'copy', path)
   const { part, verified } = await writtenFile(path, { container: 'mkv', addTrack: true })
