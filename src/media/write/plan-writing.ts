@@ -63,8 +63,9 @@ const WRITERS: readonly PlanWithWriter[] = [
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
-  const [measuredBitRates, aacOptions] = await Promise.all([walkReplaced(media, options), aacCoderOptions()])
-  const plan = await chooseWriter(media, { ...options, measuredBitRates, aacOptions })
+  const measured = { ...options, measuredBitRates: await walkReplaced(media, options) }
+  const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
+  const plan = await chooseWriter(media, { ...measured, aacOptions })
   for (const { encoding, input } of newStreams(plan)) {
     const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
     if (!encoding.codec.startsWith('pcm_')) {
@@ -73,6 +74,11 @@ export async function planOutput(media: MediaInfo, options: PlanOutputOptions): 
     }
   }
   return plan
+}
+
+/** A writer keeps the codec of the input, even if ffmpeg's remux would choose another. */
+function encodesAac(remux: MuxPlan): boolean {
+  return newStreams(remux).some(({ encoding, input }) => encoding.codec === 'aac' || input.codec === 'aac')
 }
 
 /** Reads the packets of tracks whose headers state too little. */
