@@ -88,7 +88,7 @@ export interface AudioStreamInfo extends StreamBase {
   readonly bitsPerSample: number | null
   /** Place of the first frames, if ffmpeg states later times for them or none. */
   readonly firstFrames?: FirstFrames
-  /** Set if packets hold several frames: the first of them plays up to this much earlier than the packet states. */
+  /** Set if frames play up to this much earlier than ffmpeg states: those of packets that hold several, for one. */
   readonly frameJitterSec?: number
 }
 

@@ -1,6 +1,7 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, FirstFrames, MediaInfo } from '../media-info.js'
+import { LATE_TIMES } from '../probe/frame-times.js'
 import { laterFragments } from './later-fragments.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
@@ -84,9 +85,6 @@ const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
   wav: /^(vorbis|wma)/,
   w64: /^(vorbis|wma)/,
 }
-
-/** Each frame has the time of the packet behind its own, which may be shorter. */
-const LATE_TIMES = 'wmalossless'
 
 /** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
 export function hasGuessedTimes(

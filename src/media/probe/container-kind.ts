@@ -55,6 +55,11 @@ export function containerKind(clues: ContainerClues): string | undefined {
   return KINDS[demuxer]?.(clues)
 }
 
+/** True for Matroska and WebM, which count their times alike. */
+export function isMatroska({ container }: { readonly container: string }): boolean {
+  return container === 'mkv' || container === 'webm'
+}
+
 /** ISO base media by brand. An audio-only mp4 is an m4a only if its brand or name says so. */
 function movKind({ path, answer }: ContainerClues): string {
   const brand = (answer.format.tags.major_brand ?? 'qt  ').trim().toLowerCase()

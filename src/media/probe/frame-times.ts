@@ -4,6 +4,8 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-inf
 
 /** Codecs whose first frame primes the decoder, and that are stored without an edit list or a delay. */
 const WINDOWS_MEDIA = /^(wmav1|wmav2|wmapro|wmavoice|wmalossless)$/
+/** Its decoder returns a frame with the time of the packet behind it, which may be shorter. */
+export const LATE_TIMES = 'wmalossless'
 /** The first frames, and those of the packets behind a block of Matroska, which usually holds eight. */
 const SOME_PACKETS = 20
 /** Times are rounded. Less than this is not an error. */
@@ -90,8 +92,7 @@ function firstPlaysSec(
   { codec, sampleRate, startSec }: AudioStreamInfo,
   hasJitter: boolean,
 ): number | null {
-  // Its decoder returns a frame with the time of the packet behind it.
-  if (codec === 'wmalossless') return startSec
+  if (codec === LATE_TIMES) return startSec
   const told = groups
     .slice(1)
     .flatMap((group) => (group.startSec === undefined ? [] : [group.startSec - group.samplesBefore / sampleRate]))
@@ -109,12 +110,15 @@ function isNear(sec: number | undefined, startSec: number | null): sec is number
   return sec !== undefined && Math.abs(sec - (startSec ?? 0)) < MOST_LATE_SEC
 }
 
-/** Seconds by which a packet of several frames can be stated later than its first one plays: less than a frame. */
+/**
+ * Seconds by which a packet can be stated later than its first frame plays: less than a frame if it holds several. WMA
+ * Lossless is always late.
+ */
 function packetJitterSec(groups: readonly Group[], { codec, sampleRate }: AudioStreamInfo): number {
   const frameSamples = windowsMediaFrame(sampleRate)
   // Behind the last packet, a decoder returns what it held back.
-  const hasSeveral = groups.slice(0, -1).some(({ sampleCount }) => sampleCount > frameSamples)
-  return WINDOWS_MEDIA.test(codec ?? '') && hasSeveral ? frameSamples / sampleRate : 0
+  const isLate = codec === LATE_TIMES || groups.slice(0, -1).some(({ sampleCount }) => sampleCount > frameSamples)
+  return WINDOWS_MEDIA.test(codec ?? '') && isLate ? frameSamples / sampleRate : 0
 }
 
 /** Samples of a frame, as `ff_wma_get_frame_len_bits` of ffmpeg's `wma_common.c` counts them. */

@@ -9,7 +9,7 @@ import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
-import { containerKind } from './container-kind.js'
+import { containerKind, isMatroska } from './container-kind.js'
 import { complexEdits, editLists } from './edit-lists.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
@@ -79,7 +79,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     if (jump) throw clockJumps(path, path, jump)
     const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
     const clock = movie.some(mayJump) ? { mayJump: true } : {}
-    const laced = container === 'mkv' || container === 'webm' ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
+    const laced = isMatroska({ container }) ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
     const fragments = isFragmented(movie) ? { isFragmented: true } : {}
     const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
     const stated = mediaInfoOf(

@@ -40,9 +40,11 @@ export interface ReadBack {
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
+/** Least correlation of sound that came back with hardly any noise. */
+const CLEAR_MATCH = 0.99
 /**
- * Noise by which places cannot be told apart. A slow wave fits as well a ms away, because the noise of the encoder
- * counts for more than the shift.
+ * Noise by which places cannot be told apart in clear sound. A slow wave fits as well a ms away, because the noise of
+ * the encoder counts for more than the shift.
  */
 const SAME_NOISE = 1.25
 /** Least length of a block that is compared behind its lead-in. */
@@ -201,7 +203,8 @@ function locate(window: Float64Array, block: Float64Array, sampleRate: number) {
     const correlation = correlate(one, other, syncReach(sampleRate))
     const best = nearestWaveformPeak(correlation, 0)
     const inPlace = Math.abs(correlation.values[correlation.maxLag] as number)
-    return 1 - inPlace <= SAME_NOISE * (1 - best.match) ? { lag: 0, match: inPlace } : best
+    const isSame = best.match >= CLEAR_MATCH && 1 - inPlace <= SAME_NOISE * (1 - best.match)
+    return isSame ? { lag: 0, match: inPlace } : best
   }
   const whole = peakOf(window, block)
   return whole.match >= LEAST_MATCH ? whole : peakOf(voiceBand(window, sampleRate), voiceBand(block, sampleRate))

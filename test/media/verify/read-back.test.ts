@@ -77,10 +77,19 @@ describe('the place of new sound', () => {
     )
   })
 
-  /** A part file of half a second of tone, loudest at its start, with a period of 100 samples. */
-  async function toneChanged(name: string, change: (sound: Int16Array) => void) {
+  it('is not that of a slow tone that is shifted under noise', async () => {
+    const shifted = (sound: Int16Array) => {
+      sound.copyWithin(60, 0).fill(0, 0, 60)
+      for (let at = 0; at < sound.length; at++) sound[at] = (sound[at] as number) + 8 * (((at * 7919) % 1009) - 504)
+    }
+    const { plan, result, part } = await toneChanged('under-noise.wav', shifted, 40)
+    await expect(verifyMux(plan, result, part, { level: 'full' })).rejects.toThrow('the timing of audio track 0')
+  })
+
+  /** A part file of half a second of tone, loudest at its start, with a period of 100 samples at 441 Hz. */
+  async function toneChanged(name: string, change: (sound: Int16Array) => void, hz = 441) {
     const path = folder.file(name)
-    await ffmpeg('-f', 'lavfi', '-i', 'sine=f=441:r=44100:d=0.5', '-af', 'volume=1-t/10:eval=frame', path)
+    await ffmpeg('-f', 'lavfi', '-i', `sine=f=${hz}:r=44100:d=0.5`, '-af', 'volume=1-t/10:eval=frame', path)
     const written = await writtenFile(path)
     const bytes = await readFile(written.part)
     const start = bytes.indexOf('data') + 8

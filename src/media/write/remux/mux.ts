@@ -3,9 +3,9 @@ import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../../core/errors.js'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { safeInputOptions } from '../../ffmpeg/input-safety.js'
-import type { MediaInfo } from '../../media-info.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
 import { writeChunks } from '../../pcm/pcm-file.js'
+import { isMatroska } from '../../probe/container-kind.js'
 import { copyWaveChunks } from '../../probe/wave-chunks.js'
 import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
@@ -169,10 +169,6 @@ export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<num
   const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
   const expected = Math.round(Math.max(0, (durationSec ?? 0) - leadSec) * voice.format.sampleRate)
   return { voice, feed: new VoiceFeed(voice, expected) }
-}
-
-export function isMatroska({ container }: Pick<MediaInfo, 'container'>): boolean {
-  return container === 'mkv' || container === 'webm'
 }
 
 /** Computes the skip and the delay with which a player plays the voice at its place. */
