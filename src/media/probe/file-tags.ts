@@ -26,7 +26,8 @@ export function withFileTags(container: string, { tags, streams }: TaggedFile): 
   }
 }
 
-function isOgg(container: string): boolean {
+/** True for the containers whose streams alone have tags. */
+export function isOgg(container: string): boolean {
   return container === 'ogg' || container === 'opus'
 }
 

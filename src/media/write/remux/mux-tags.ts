@@ -1,4 +1,4 @@
-import { streamWithFileTags } from '../../probe/file-tags.js'
+import { isOgg, streamWithFileTags } from '../../probe/file-tags.js'
 import { staleReason } from '../stale-facts.js'
 import { freeTagOptions } from './movie/free-tags.js'
 import { quickTimeLanguage } from './movie/languages.js'
@@ -10,11 +10,13 @@ import { isNewStream, type WrittenStream } from './plan-streams.js'
 /** Packet statistics that some muxers write as tags; wrong after the track is re-encoded. */
 export const STATISTICS = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES|_STATISTICS_\w+)(-\w+)?$/i
 
-/** Copies the tags of the file. */
+/** Copies the tags of the file. An Ogg of several streams has only those that all its streams state. */
 export function fileMetadata({ media, streams }: MuxPlan): readonly string[] {
   const source = streamWithFileTags(media)
-  const stale = oldFactTags(media, streams).flatMap((name) => ['-metadata', `${name}=`])
-  return ['-map_metadata', source ? `0:s:${source.index}` : '0', ...stale]
+  const common = isOgg(media.container) && !source ? Object.entries(media.tags) : []
+  const stale = oldFactTags(media, streams).map((name) => [name, ''] as const)
+  const changed = [...common, ...stale].flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
+  return ['-map_metadata', source ? `0:s:${source.index}` : '0', ...changed]
 }
 
 /** Copies the tags of a stream to its place in the output, and sets what the plan changes. */

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { findFfmpeg, forgetBinaries } from '../../../../src/media/index.js'
+import { probe } from '../../../../src/media/probe/probe.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
@@ -80,4 +81,15 @@ it.each(['02/10', '7', '0'])('takes the number %s of a track for kept in .m4a', 
   await ffmpeg(...tone(1, 48_000, 2), '-metadata', `track=${track}`, '-metadata', 'title=A song', path)
   const { plan } = await writtenFile(path, { container: 'm4a' })
   expect(plan.losses).toEqual([])
+})
+
+it.each(['ogg', 'mkv'])('keeps the tags that all streams of an Ogg film state in .%s', async (container) => {
+  const path = folder.file(`film-to-${container}.ogg`)
+  const title = ['-metadata:s:0', 'title=A film', '-metadata:s:1', 'title=A film', '-metadata:s:0', 'comment=Picture']
+  await ffmpeg(...picture(1), ...tone(1, 48_000, 2), '-c:v', 'libtheora', '-c:a', 'flac', ...title, path)
+  const { plan, part } = await writtenFile(path, { container })
+  expect(plan.losses).toEqual([])
+  const { tags } = await probe(part)
+  expect(tags.title).toBe('A film')
+  expect(Object.keys(tags).map((name) => name.toLowerCase())).not.toContain('comment')
 })
