@@ -5,7 +5,7 @@ import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/movie/languages.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
 import { CHAPTER_TOLERANCE_SEC, LATE_CHAPTER } from '../write/remux/mux-losses.js'
-import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
+import type { MuxPlan } from '../write/remux/mux-plan.js'
 import type { WrittenStream } from '../write/remux/plan-streams.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
 import { staleTags } from './stale-tags.js'
@@ -13,6 +13,8 @@ import { streamFactDifferences } from './stream-facts.js'
 
 /** Containers that count in ms round timestamps; two of them can differ by two ticks. */
 const START_TOLERANCE_SEC = 0.0021
+/** Containers begin sound with its lead-in or behind it, and some of them with a whole packet. */
+const OTHER_CONTAINER_SEC = 0.1
 /** A lead-in of AAC has 2112 samples, at 44.1 kHz. */
 const MOST_LEAD_IN_SEC = 0.048
 /** A duration may end on a whole frame of a lossy codec or of the video. */
@@ -38,7 +40,8 @@ function streamDifferences(plan: MuxPlan, stream: WrittenStream, output: MediaIn
   if (!made) return [name]
   const wrong: string[] = []
   if (made.codec !== plannedCodec(stream)) wrong.push(`the codec of ${name} (${made.codec ?? 'none'})`)
-  if (plan.media.container !== plan.container) return wrong
+  const moved = startMoved(plan, stream, output) ? [`the start of ${name}`] : []
+  if (plan.media.container !== plan.container) return [...wrong, ...moved]
   if (!sameLanguage(made, stream.input)) wrong.push(`the language of ${name}`)
   wrong.push(...streamFactDifferences(plan, stream, made).map((fact) => `${fact} of ${name}`))
   const lost = stream.dispositions.filter((disposition) => !made.dispositions.includes(disposition))
@@ -47,20 +50,27 @@ function streamDifferences(plan: MuxPlan, stream: WrittenStream, output: MediaIn
   if (made.kind === 'video' && stream.input.kind === 'video' && made.rotationDeg !== stream.input.rotationDeg) {
     wrong.push(`the rotation of ${name}`)
   }
-  return startMoved(plan, stream, output) ? [...wrong, `the start of ${name}`] : wrong
+  return [...wrong, ...moved]
 }
 
 /** True if a copied stream moved in time against the first copied video or audio stream. */
-function startMoved(plan: MuxPlan, stream: PlannedStream, output: MediaInfo): boolean {
+function startMoved(plan: MuxPlan, stream: WrittenStream, output: MediaInfo): boolean {
+  const { input, fate } = stream
   const anchor = anchorShiftSec(plan, output)
   const made = matchStreams(plan, output).get(stream)
-  if (anchor === null || made?.startSec == null || stream.input.startSec === null) return false
-  if (stream.input.kind !== 'video' && stream.input.kind !== 'audio') return false
-  if (stream.input.kind === 'video' && stream.input.isCover) return false
-  const movedSec = made.startSec - stream.input.startSec - anchor
+  if (anchor === null || made?.startSec == null || input.startSec === null || fate !== 'copied') return false
+  if (input.kind !== 'audio' && (input.kind !== 'video' || input.isCover)) return false
+  const movedSec = made.startSec - input.startSec - anchor
+  const { earlySec, lateSec } = startTolerance(plan, input)
+  return movedSec < -earlySec || movedSec > lateSec
+}
+
+/** Seconds by which the stated start of a stream may differ, although its packets play in their place. */
+function startTolerance({ media, container }: MuxPlan, { kind, codec }: StreamInfo) {
+  if (media.container !== container) return { earlySec: OTHER_CONTAINER_SEC, lateSec: OTHER_CONTAINER_SEC }
   // Behind an empty edit, ffmpeg states the start of sound with or without its lead-in.
-  const leadInSec = stream.input.kind === 'audio' && !isLossless(stream.input.codec) ? MOST_LEAD_IN_SEC : 0
-  return movedSec > START_TOLERANCE_SEC || movedSec < -START_TOLERANCE_SEC - leadInSec
+  const leadInSec = kind === 'audio' && !isLossless(codec) ? MOST_LEAD_IN_SEC : 0
+  return { earlySec: START_TOLERANCE_SEC + leadInSec, lateSec: START_TOLERANCE_SEC }
 }
 
 /** Seconds by which the output is later, by its first copied video, else audio; null if none was copied. */
