@@ -49,6 +49,8 @@ const CLEAR_MATCH = 0.99
 const SAME_NOISE = 1.25
 /** Least length of a block that is compared behind its lead-in. */
 const LEAST_COMPARED_SEC = 0.04
+/** Least share of the energy of a block behind its lead-in that must come back. */
+const LEAST_REST = 1e-4
 /** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
 const LONGEST_FRAME = 2048
 
@@ -117,7 +119,7 @@ export async function readBack(
       sampleCount: windows.sampleCount - moved,
       places: found,
       lost: found.flatMap(({ at, offsetSamples }, index) =>
-        offsetSamples === null && isHeard(voice.syncSamples[index]) ? [at] : [],
+        offsetSamples === null && mustReturn(voice, voice.syncSamples[index] as SyncSample) ? [at] : [],
       ),
       unlike: unlikeProbes(voice, windows),
     })
@@ -221,8 +223,16 @@ function unlikeProbes(voice: MuxedVoice, windows: SyncWindows): readonly number[
   )
 }
 
-function isHeard(sample: SyncSample | undefined): boolean {
-  return sample !== undefined && sample.values.length > 0
+function isHeard({ values }: SyncSample): boolean {
+  return values.length > 0
+}
+
+/** False if a block is silent, or almost silent behind its lead-in: a lossy codec may leave that out. */
+function mustReturn(voice: MuxedVoice, sample: SyncSample): boolean {
+  const reach = syncReach(voice.format.sampleRate)
+  const block = sample.values.subarray(reach, -reach)
+  const energy = (values: Float64Array) => values.reduce((sum, value) => sum + value ** 2, 0)
+  return isHeard(sample) && energy(block.subarray(leadInSamples(voice, sample))) >= LEAST_REST * energy(block)
 }
 
 /** Collects some parts of a mono stream of 32-bit floats. */

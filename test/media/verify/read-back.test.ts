@@ -59,6 +59,14 @@ describe('the place of new sound', () => {
     expect(verified.sync[0]?.places).toHaveLength(3)
   })
 
+  it('is not sought in the silence behind a click that the lead-in of WMA replaces', async () => {
+    const path = folder.file('click.wav')
+    const sound = 'anoisesrc=d=4:a=0.3:seed=3:r=44100,lowpass=3000,volume=lt(t\\,0.01)+gt(t\\,1.5):eval=frame'
+    await ffmpeg('-f', 'lavfi', '-i', sound, '-af', 'asetnsamples=n=441', '-c:a', 'pcm_s16le', path)
+    const { verified } = await writtenFile(path, { container: 'wma', audioCodec: 'wmav2' })
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples === null)).toEqual([true, false, false])
+  })
+
   it('is that of a slow wave, which fits as well a ms away', async () => {
     const path = folder.file('slow.ogg')
     await ffmpeg('-f', 'lavfi', '-i', 'aevalsrc=tanh(3*sin(2*PI*t+0.6)):s=44100:d=1', '-c:a', 'libvorbis', path)
