@@ -14,7 +14,7 @@ export function changeWords({ segments, voices, tracks }: Pick<Receipt, 'segment
 
 function levelWords(removedDb: number): string {
   const level = Math.abs(removedDb).toFixed(1)
-  return level === '0.0' ? '' : ` and ${level} dB ${removedDb > 0 ? 'quieter' : 'louder'} there on average`
+  return level === '0.0' ? '' : ` and ${level} dB ${removedDb > 0 ? 'quieter' : 'louder'}, pauses included`
 }
 
 /** The channel that changed most, so that no second counts twice; null if any voice was not compared. */
