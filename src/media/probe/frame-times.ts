@@ -122,7 +122,7 @@ function packetJitterSec(groups: readonly Group[], { codec, sampleRate }: AudioS
 }
 
 /** Samples of a frame, as `ff_wma_get_frame_len_bits` of ffmpeg's `wma_common.c` counts them. */
-function windowsMediaFrame(sampleRate: number): number {
+export function windowsMediaFrame(sampleRate: number): number {
   if (sampleRate <= 16_000) return 512
   if (sampleRate <= 22_050) return 1024
   return sampleRate <= 48_000 ? 2048 : 4096

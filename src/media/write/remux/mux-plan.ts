@@ -5,6 +5,7 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { earlySoundLosses } from './first-picture.js'
+import { firstSoundLosses } from './first-sound.js'
 import { hasTrackMark } from './movie/track-mark.js'
 import { fileLosses, type MuxLoss } from './mux-losses.js'
 import { oldFactLosses } from './old-fact-tags.js'
@@ -68,7 +69,8 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   const streams = planStreams(media, container, profile, options)
   requirePicture(media, container, streams)
   const old = streams.flatMap(({ fate, input }) => (fate === 'dropped' || fate === 'added' ? [] : [input]))
-  const voices = streams.filter(isNewStream).map(({ input }) => input)
+  const made = streams.filter(isNewStream)
+  const voices = made.map(({ input }) => input)
   const losses: MuxLoss[] = [
     ...streams.flatMap((stream) =>
       stream.fate === 'dropped' && stream.isLoss
@@ -85,6 +87,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
     ...fileLosses(media, container, profile),
     ...oldFactLosses(media, streams),
     ...earlySoundLosses({ media, container, streams }),
+    ...firstSoundLosses(media, made),
   ]
   const writing: Writing = { kind: 'remux', declined: [], census: null }
   const loudness = media.statesLoudness

@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
+import { probe } from '../../../../src/media/probe/probe.js'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
 let folder: TestFolder
@@ -60,4 +63,17 @@ it('keeps the id and the creation date of a WMA', async () => {
   await writeFile(path, bytes)
   const { part } = await writtenFile(path)
   expect(identityOf(await readFile(part))).toEqual({ id, dataId, date })
+})
+
+it.each([22_050, 44_100])('names the sound at %s Hz that the lead-in of WMA replaces', async (sampleRate) => {
+  const path = folder.file(`begins-${sampleRate}.wav`)
+  await ffmpeg('-f', 'lavfi', '-i', `anoisesrc=d=1:r=${sampleRate}:seed=3:a=0.3`, '-c:a', 'pcm_s16le', path)
+  const { plan, part } = await writtenFile(path, { container: 'wma', audioCodec: 'wmav2' })
+  const sound = await collectPcm(decodePcm(await probe(part), { audioIndex: 0, sample: 's16' }))
+  const values = new Int16Array(new Uint8Array(sound).buffer)
+  const silentSec = values.findIndex((value) => value !== 0) / sampleRate
+  expect(plan.losses.map(({ what }) => what)).toEqual(['first 0.093 s of sound of audio track 0'])
+  expect(silentSec).toBeCloseTo(0.093, 2)
+  const again = await writtenFile(part)
+  expect(again.plan.losses).toEqual([])
 })

@@ -1,0 +1,55 @@
+import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { windowsMediaFrame } from '../../probe/frame-times.js'
+import type { ContainerProfile } from '../container-profile.js'
+import type { MuxLoss } from './mux-losses.js'
+import type { NewStream, PlannedStream } from './plan-streams.js'
+
+interface Remuxed {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly profile: ContainerProfile
+  readonly streams: readonly PlannedStream[]
+}
+
+const WINDOWS_MEDIA = /^wma/
+/** The lead-in of ffmpeg's encoder, and a frame more that its decoder leaves out. */
+const LEFT_OUT_FRAMES = 2
+/** Times of Windows Media are rounded to milliseconds. */
+const LEAST_LOST_SEC = 0.003
+
+/**
+ * Seconds before zero that an output leaves out. Matroska places the lead-in of an Opus encoder there, which players skip.
+ * Only a picture, and Matroska itself, keep that clock.
+ */
+export function earlyLeadInSec({ media, container, profile, streams }: Remuxed): number {
+  const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && input.kind === 'video' && !input.isCover)
+  if (media.container === container || profile.priming === 'measured' || hasPicture) return 0
+  return Math.max(0, 0 - media.startSec)
+}
+
+/** The sound at the start that Windows Media cannot hold. Other codecs replace a few milliseconds by their lead-in. */
+export function firstSoundLosses(media: MediaInfo, voices: readonly NewStream[]): readonly MuxLoss[] {
+  return voices.flatMap(({ encoding, input }) => {
+    if (!WINDOWS_MEDIA.test(encoding.codec)) return []
+    const lostSec = WINDOWS_MEDIA.test(input.codec ?? '') ? lostAgainSec(media, input) : lostSecOf(media, input)
+    if (lostSec < LEAST_LOST_SEC) return []
+    const what = `first ${lostSec.toFixed(3)} s of sound of audio track ${input.audioIndex}`
+    return [{ what, stream: input.index, reason: 'WMA begins with the lead-in of its encoder' }]
+  })
+}
+
+/** A late track has its lead-in before it, but not the frame that the decoder leaves out. */
+function lostSecOf(media: MediaInfo, input: AudioStreamInfo): number {
+  const lateSec = (input.startSec ?? media.startSec) - media.startSec
+  return Math.max(frameSec(input), LEFT_OUT_FRAMES * frameSec(input) - lateSec)
+}
+
+/** Programs of Microsoft write sound that begins within the lead-in of ffmpeg's encoder. */
+function lostAgainSec(media: MediaInfo, input: AudioStreamInfo): number {
+  const leftOutSec = LEFT_OUT_FRAMES * frameSec(input)
+  return leftOutSec - ((input.firstFrames?.startSec ?? media.startSec + leftOutSec) - media.startSec)
+}
+
+function frameSec({ sampleRate }: AudioStreamInfo): number {
+  return windowsMediaFrame(sampleRate) / sampleRate
+}
