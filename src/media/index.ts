@@ -14,6 +14,7 @@ export { findFfmpeg, findFfprobe, forgetBinaries, type MediaBinary } from './ffm
 export { blamingFile } from './ffmpeg/blaming-file.js'
 export { lowerToolPriority } from './ffmpeg/child-process.js'
 export { type FfmpegCommand, ffmpegArguments, runFfmpeg, streamFfmpeg } from './ffmpeg/ffmpeg.js'
+export { soundless } from './ffmpeg/ffmpeg-failure.js'
 export { fileUrl, safeInputOptions } from './ffmpeg/input-safety.js'
 export { lackingParts } from './ffmpeg/tool-parts.js'
 export { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from './media-info.js'

@@ -7,7 +7,7 @@ import { linkedAbort } from '../../core/linked-abort.js'
 import { formatTime } from '../../core/time.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
 import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
-import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
+import { soundless, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockedInput } from '../pcm/file-clock.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
@@ -50,7 +50,9 @@ export async function cutVoice(
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
     // A file that cannot be decoded is refused here, before anything is sent.
     const [cut] = cuts
-    throw cut && (await isOfFile(error, media, options.signal)) ? undecodable(media, cut, error) : error
+    throw cut && (await isOfFile(error, media, options.signal))
+      ? soundless(media.path, cut.stream.audioIndex, error)
+      : error
   } finally {
     release()
   }
@@ -87,11 +89,6 @@ async function readBeside(media: MediaInfo, { beside, signal }: CutOptions): Pro
   await runFfmpeg({ inputs: [clockedInput(media)], outputs }, { ...readers, signal, input: media.path })
 }
 
-function undecodable({ path }: MediaInfo, { stream }: PlannedCut, cause?: unknown) {
-  const what = `Audio track ${stream.audioIndex} of ${path} holds no sound that can be decoded`
-  return unreadable(what, { input: path, cause })
-}
-
 /** The refusal of sound that neither a service nor an encoder can process. */
 function notANumber({ path }: MediaInfo, { stream }: PlannedCut, sample: number) {
   const at = formatTime(sample / stream.sampleRate)
@@ -122,7 +119,7 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
     const sampleCount = await waveSampleCount(file)
     const { startSample, endSample } = cut.request.range
     if (!sampleCount && endSample === null && startSample > 0) throw beyondEnd(cut)
-    if (!sampleCount) throw undecodable(media, cut)
+    if (!sampleCount) throw soundless(media.path, cut.stream.audioIndex)
     if (endSample !== null && sampleCount !== endSample - startSample) {
       const { path } = media
       throw new JobFailedError('ERR_CUT_LENGTH', `The voice that was cut from ${path} has ${sampleCount} samples.`, {

@@ -132,6 +132,11 @@ export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckE
   })
 }
 
+/** The error of a track of which not a single sample can be decoded. */
+export function soundless(input: string, audioIndex: number, cause?: unknown): PrecheckError {
+  return unreadable(`Audio track ${audioIndex} of ${input} holds no sound that can be decoded`, { input, cause })
+}
+
 function describeEnd({ exitCode, signal }: ChildEnd): string {
   return signal ? `killed by ${signal}` : `exit code ${exitCode}`
 }

@@ -35,7 +35,7 @@ export async function rehearseMux(plan: MuxPlan, options: RehearsalOptions): Pro
   if (faults !== null) throw unfit(plan, faults)
 }
 
-/** Null if the output would pass verification. */
+/** Null if the output would pass verification, or if the cut will refuse its sound with a code of its own. */
 async function faultsOf(
   plan: MuxPlan,
   headSec: number | undefined,
@@ -56,13 +56,13 @@ async function faultsOf(
     const part = join(folder, `trial.${plan.profile.extension}`)
     const tried = { ...plan, media }
     const made = await mux(tried, voices, part, { signal, headSec })
+    if (made.voices.some(({ sampleCount }) => sampleCount === 0)) return null
     const examined = await examineMux(tried, made, part, { level: 'full', signal })
     return 'differences' in examined ? examined : null
   } catch (thrown) {
     const cause = toVoxmuxError(thrown, plan.media.path)
     const isOfRemux = cause.exitCode === 1
     if (!isOfRemux && !isDoubtful(cause)) throw cause
-    // The cut refuses sound that cannot be decoded, with a code of its own.
     if (!(await canBeDecoded(voices.values()))) return null
     if (!isOfRemux) throw cause
     return { differences: [cause.message], cause }
@@ -79,7 +79,11 @@ function headDurationSec({ media: { durationSec, streams, chapters } }: MuxPlan,
 
 async function canBeDecoded(voices: Iterable<PcmStream>): Promise<boolean> {
   try {
-    for (const voice of voices) for await (const _ of voice.chunks());
+    for (const voice of voices) {
+      let bytes = 0
+      for await (const { length } of voice.chunks()) bytes += length
+      if (bytes === 0) return false
+    }
     return true
   } catch {
     return false
@@ -88,10 +92,11 @@ async function canBeDecoded(voices: Iterable<PcmStream>): Promise<boolean> {
 
 function unfit({ media, container }: MuxPlan, { differences, cause }: MuxFaults): UsageError {
   const message = `A trial of ${media.path} as .${container} failed its verification: ${differences.join('; ')}.`
+  const others = ['mkv', 'mov'].filter((other) => other !== container).map((other) => `.${other}`)
   return new UsageError('ERR_CONTAINER_UNFIT', message, {
     ...{ input: media.path, cause },
     remedies: [
-      'Nothing was sent. Name the output .mkv or .mov, or leave out what changes the container or adds tracks.',
+      `Nothing was sent. Name the output ${others.join(' or ')}, or leave out what changes the container or adds tracks.`,
     ],
   })
 }

@@ -1,4 +1,12 @@
-import { blamingFile, fileUrl, type PcmFile, readPcmFile, safeInputOptions, streamFfmpeg } from '../../media/index.js'
+import {
+  blamingFile,
+  fileUrl,
+  type PcmFile,
+  readPcmFile,
+  safeInputOptions,
+  soundless,
+  streamFfmpeg,
+} from '../../media/index.js'
 import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verdict } from '../../precheck/index.js'
 import { detectVoice, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
@@ -21,12 +29,22 @@ export interface HeardTrack {
 async function detectedVoiceSec(track: HeardTrack, signal?: AbortSignal) {
   const pool = new VoicePool({ workers: 1 })
   try {
-    const input = { channelCount: Math.min(track.channels, 2), chunks: chunksOf(track, signal) }
+    const input = { channelCount: Math.min(track.channels, 2), chunks: sounding(track, chunksOf(track, signal)) }
     const amount = await detectVoice(input, { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC })
     return amount?.voicedSec ?? null
   } finally {
     await pool.close()
   }
+}
+
+/** The chunks of a track that has any. */
+async function* sounding({ path, audioIndex }: HeardTrack, chunks: AsyncIterable<Buffer>) {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    yield chunk
+  }
+  if (bytes === 0) throw soundless(path, audioIndex)
 }
 
 /** The samples as the voice room takes them. Only another rate or more channels need a decoder. */
@@ -62,16 +80,18 @@ export async function noVoiceVerdicts(
 
 /**
  * {@link noVoiceVerdicts} for a track that is mapped. Its map is of the mean of the channels, in which a voice can cancel
- * itself. Without a voice there, the channels are searched one by one.
+ * itself. Without a voice there, the channels are searched one by one, and an empty map may be that of no sound at all.
  */
 export async function mappedVoiceVerdicts(
   track: HeardTrack,
-  { voicedSec }: VoiceMap,
+  { voicedSec, voice }: VoiceMap,
   limits: Limits,
   signal?: AbortSignal,
 ): Promise<readonly Verdict[]> {
   const verdicts = verdictsOn(voicedSec, limits)
-  return verdicts.length > 0 && track.channels > 1 ? noVoiceVerdicts(track, limits, signal) : verdicts
+  return verdicts.length > 0 && (track.channels > 1 || voice.length === 0)
+    ? noVoiceVerdicts(track, limits, signal)
+    : verdicts
 }
 
 function verdictsOn(voicedSec: number | null, limits: Limits): readonly Verdict[] {

@@ -5,6 +5,7 @@ import { rehearseMux } from '../../../src/media/index.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { soundlessFilm } from '../../helpers/sound/soundless-film.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -31,6 +32,14 @@ it.each([2, 25])('refuses a film of %d s that the container cannot hold in sync'
   })
 })
 
+it('does not offer the container that it tried', async () => {
+  const path = folder.file('b-frames.avi')
+  await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-bf', '2', '-c:a', 'mp3', path)
+  await expect(rehearsed(path, 'mkv')).rejects.toMatchObject({
+    remedies: [expect.stringMatching(/Name the output \.mov,/)],
+  })
+})
+
 it('accepts what can be written', async () => {
   const path = await lateFilm('late.mkv', 2)
   await expect(rehearsed(path, 'mov')).resolves.toBeUndefined()
@@ -44,6 +53,11 @@ it('does not take chapters and subtitles behind the head for a fault', async () 
   const sound = [...tone(25, 48_000, 2), '-i', chapter, '-map_chapters', '2', '-map', '0', '-map', '1']
   await ffmpeg(...picture(25), ...sound, '-c:v', 'mpeg4', '-c:a', 'aac', path)
   await expect(rehearsed(path, 'mov')).resolves.toBeUndefined()
+})
+
+it('leaves sound without a single sample to the cut', async () => {
+  const path = await soundlessFilm(folder.file('soundless.mov'))
+  await expect(rehearsed(path, 'mkv')).resolves.toBeUndefined()
 })
 
 it('leaves sound that cannot be decoded to the cut, although ffmpeg blames the disk', async () => {

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { noVoiceVerdicts } from '../../../src/pipeline/voice/no-voice-verdicts.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { mappedVoiceVerdicts, noVoiceVerdicts } from '../../../src/pipeline/voice/no-voice-verdicts.js'
 import { ffmpeg, testFolder, tone } from '../../helpers/media-factory.js'
+import { soundlessFilm } from '../../helpers/sound/soundless-film.js'
 
 it('blames a file whose sound cannot be decoded', async () => {
   const folder = await testFolder()
@@ -17,5 +19,16 @@ it('blames a file whose sound cannot be decoded', async () => {
     errorCode: -2,
     exitCode: 5,
   })
+  await folder.remove()
+})
+
+it('blames a file whose sound is missing, although its index is not', async () => {
+  const folder = await testFolder()
+  const media = await probe(await soundlessFilm(folder.file('no-data.mov')))
+  const track = { path: media.path, audioIndex: 0, channels: 1 }
+  const expected = { errorCode: -2, message: expect.stringContaining('holds no sound that can be decoded') }
+  await expect(noVoiceVerdicts(track, {})).rejects.toMatchObject(expected)
+  const map = { voicedSec: 0, voice: [], noise: [], music: [] }
+  await expect(mappedVoiceVerdicts(track, map, {})).rejects.toMatchObject(expected)
   await folder.remove()
 })
