@@ -1,5 +1,6 @@
 import type { MediaInfo, StreamInfo } from '../media-info.js'
 import { isMatroska } from '../probe/container-kind.js'
+import { isOgg } from '../probe/file-tags.js'
 import { isLossless } from '../probe/media-info-of.js'
 import { changedTags } from '../write/remux/changed-tags.js'
 import { sameLanguage } from '../write/remux/movie/languages.js'
@@ -107,7 +108,9 @@ function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[]
 function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
   const stale = staleTags(plan)
-  const lost = changedTags(plan.media.tags, output.tags).filter((name) => !stale.has(name))
+  // In Ogg, only streams have tags, and a kept original has a title of its own.
+  const first = isOgg(output.container) ? output.streams[0]?.tags : undefined
+  const lost = changedTags(plan.media.tags, { ...first, ...output.tags }).filter((name) => !stale.has(name))
   return lost.length === 0 ? [] : [`the tags ${lost.join(', ')}`]
 }
 

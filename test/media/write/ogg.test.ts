@@ -6,7 +6,7 @@ import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
 let folder: TestFolder
@@ -91,4 +91,78 @@ describe('Ogg with bytes behind its last page', () => {
     const plan = await planOutput(await probe(path), { replaced: [0] })
     expect(plan.losses.map(({ what }) => what)).toEqual(['repeated comments (artist)'])
   })
+})
+
+describe('Ogg with a film', () => {
+  const film = async (name: string, codec: string) => {
+    const path = folder.file(name)
+    const tags = ['-metadata:s:1', 'title=A title', '-metadata:s:0', 'comment=A picture']
+    await ffmpeg(
+      ...picture(4),
+      ...tone(4, 48_000, 2),
+      '-c:v',
+      'libtheora',
+      '-c:a',
+      codec,
+      '-strict',
+      '-2',
+      ...tags,
+      path,
+    )
+    return path
+  }
+
+  it.each(['libvorbis', 'libopus', 'flac'])('keeps every page of the picture beside %s', async (codec) => {
+    const path = await film(`${codec}.ogg`, codec)
+    const { plan, part } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect([writer, plan.losses]).toEqual(['frames', []])
+    expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+    const [before, after] = [await pagesOf(path), await pagesOf(part)]
+    const [serial, other] = before.map(({ serial }) => serial)
+    const bytesOf = (pages: typeof before, wanted?: number) => pages.filter((page) => page.serial === wanted)
+    expect(bytesOf(after, serial)).toEqual(bytesOf(before, serial))
+    // Sound lies beside the picture of its time.
+    const places = (pages: typeof before) =>
+      pages.flatMap((page, place) => (page.serial === other ? [place / pages.length] : []))
+    const middle = (values: readonly number[]) => values[Math.floor(values.length / 2)] ?? 0
+    expect(middle(places(after))).toBeCloseTo(middle(places(before)), 1)
+    expect(bytesOf(after, other).at(-1)?.flags).toBe(4)
+    expect((await probe(part)).streams.map(({ tags }) => tags.title ?? tags.TITLE)).toContain('A title')
+    await ffmpeg('-xerror', '-err_detect', 'crccheck+bitstream+buffer', '-i', part, '-f', 'null', '-')
+    // No packet of no bytes ends it.
+    expect(bytesOf(after, other).at(-1)?.lacing.at(-1)).not.toBe(0)
+  })
+
+  it('is left to ffmpeg if its Skeleton states places in the file', async () => {
+    const path = await film('skeleton.ogg', 'libvorbis')
+    const head = Buffer.alloc(80)
+    head.write('fishead\0', 'latin1')
+    head.writeUInt16LE(4, 8)
+    const page = { flags: 2, granule: 0n, lacing: Buffer.from([head.length]) }
+    const input = await readFile(path)
+    const pieces = [...oggPage(page, 7, 0, { kind: 'bytes', bytes: head }), { kind: 'bytes' as const, bytes: input }]
+    const indexed = folder.file('indexed.ogg')
+    await copyPlan(bytePlan(pieces), indexed, { input: path, donors: [] })
+    const { writing } = await planOutput(await probe(indexed), { replaced: [0] })
+    expect(writing.kind === 'remux' && writing.declined).toContainEqual({
+      writer: 'frames',
+      reason: 'its Skeleton states places in the file',
+    })
+  })
+
+  async function pagesOf(path: string) {
+    const bytes = await readFile(path)
+    const file = await open(path, 'r')
+    const pages = []
+    for (let at = 0; ; ) {
+      const page = await oggPageAt(file, at)
+      if (!page) break
+      const end = at + page.headLength + page.bodyLength
+      pages.push({ serial: page.serial, flags: page.flags, lacing: page.lacing, bytes: bytes.subarray(at, end) })
+      at = end
+    }
+    await file.close()
+    return pages
+  }
 })

@@ -15,13 +15,15 @@ export interface OggPage {
   readonly lacing: Buffer
 }
 
+/** Flag of the first page of a stream. */
+export const BEGINS = 2
 const PAGE_NAME = 'OggS'
 const SEARCHED_BYTES = 1024 ** 2
 const HEAD_BYTES = 27
 const CHECKSUM_AT = 22
 export const MOST_SEGMENTS = 255
 /** "No packet ends here." */
-const NO_GRANULE = 0xffff_ffff_ffff_ffffn
+export const NO_GRANULE = 0xffff_ffff_ffff_ffffn
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   let value = index << 24

@@ -4,6 +4,7 @@ import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
+import type { OggHeaders } from './ogg-headers.js'
 import { lacingOf, MOST_SEGMENTS, type OggPage, oggPageAt } from './ogg-pages.js'
 
 /** The audio of a side file, or of old and new packets. */
@@ -45,13 +46,12 @@ interface OggClock {
 export async function spliceableOgg(
   media: MediaInfo,
   codec: 'opus' | 'vorbis',
-  headers: readonly Buffer[],
-  soundStart: number,
+  { packets: headers, serial, end }: OggHeaders,
 ): Promise<SpliceableTrack<OggDonor> | string> {
   const { sampleRate, skippedSamples, vorbis, samplesOf } = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
   const file = await open(media.path, 'r')
   try {
-    const listed = await listPackets(file, soundStart, media.sizeBytes)
+    const listed = await listPackets(file, { serial, end }, media.sizeBytes)
     if (typeof listed === 'string') return listed
     const { starts, lengths, heads, pages } = listed
     const clock = clockOf(samplesOf(heads), pages)
@@ -103,17 +103,21 @@ function vorbisClock([id = Buffer.alloc(0), , setUp = Buffer.alloc(0)]: readonly
 }
 
 /** The packets of all pages, if each lies in one page. */
-async function listPackets(file: FileHandle, soundStart: number, sizeBytes: number) {
+async function listPackets(file: FileHandle, { serial, end }: Pick<OggHeaders, 'serial' | 'end'>, sizeBytes: number) {
   const starts: number[] = []
   const lengths: number[] = []
   /** First byte of each packet. */
   const heads: number[] = []
   const pages: PagePackets[] = []
-  for (let at = soundStart; ; ) {
+  for (let at = end; ; ) {
     const page = await oggPageAt(file, at)
     // Players skip a truncated last page.
     const isWhole = page && at + page.headLength + page.bodyLength <= sizeBytes
     if (!isWhole) return starts.length > 0 ? { starts, lengths, heads, pages } : 'it has no packets'
+    if (page.serial !== serial) {
+      at += page.headLength + page.bodyLength
+      continue
+    }
     if ((page.flags & 1) !== 0 || page.lacing.at(-1) === 255) return 'a packet lies in two pages'
     const from = starts.length
     const bodyAt = at + page.headLength

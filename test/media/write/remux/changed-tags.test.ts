@@ -87,9 +87,10 @@ it.each(['ogg', 'mkv'])('keeps the tags that all streams of an Ogg film state in
   const path = folder.file(`film-to-${container}.ogg`)
   const title = ['-metadata:s:0', 'title=A film', '-metadata:s:1', 'title=A film', '-metadata:s:0', 'comment=Picture']
   await ffmpeg(...picture(1), ...tone(1, 48_000, 2), '-c:v', 'libtheora', '-c:a', 'flac', ...title, path)
-  const { plan, part } = await writtenFile(path, { container })
+  const { plan, part } = await writtenFile(path, { container, keepOriginal: true })
   expect(plan.losses).toEqual([])
-  const { tags } = await probe(part)
-  expect(tags.title).toBe('A film')
+  const { tags, streams } = await probe(part)
+  // A kept original has a title of its own, so in Ogg the title is that of the picture.
+  expect(container === 'ogg' ? streams[0]?.title : tags.title).toBe('A film')
   expect(Object.keys(tags).map((name) => name.toLowerCase())).not.toContain('comment')
 })

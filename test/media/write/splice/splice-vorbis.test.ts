@@ -9,7 +9,7 @@ import { oggPageAt } from '../../../../src/media/write/frames/ogg-pages.js'
 import type { Coding } from '../../../../src/media/write/splice/coding.js'
 import { errorPower } from '../../../../src/media/write/splice/measure-joint.js'
 import { blockSize, commonJoints, samplesOfBlocks } from '../../../../src/media/write/splice/vorbis-blocks.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
 
@@ -46,6 +46,12 @@ const COMMON: readonly Row[] = [
       [1.5, 1.8],
       [6, 6.5],
     ],
+  },
+  {
+    file: 'film.ogv',
+    input: [...picture(SEC), ...sound(2, 48_000)],
+    options: ['-c:v', 'libtheora', '-q:a', '3'],
+    parts: MIDDLE,
   },
   { file: 'rate.webm', input: sound(2, 44_100), options: ['-b:a', '128k'], parts: [[0, 0.7]] },
   { file: 'mono.oga', input: sound(1, 48_000), options: ['-q:a', '5'], parts: [[7.2, SEC]] },

@@ -1,0 +1,95 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { BEGINS, oggPageAt, packetsOf } from './ogg-pages.js'
+import { freshComments } from './vorbis-comments.js'
+
+export type OggCodec = 'vorbis' | 'opus' | 'flac'
+
+const MOST_HEADER_BYTES = 64 * 1024 ** 2
+const FLAC_COUNT_AT = 7
+/** Bytes before the list: `vorbis` behind the type of its header, `OpusTags`, or the head of a block of FLAC. */
+const COMMENT_HEAD_BYTES: Readonly<Record<OggCodec, number>> = { vorbis: 7, opus: 8, flac: 4 }
+
+/** The header packets of a stream. */
+export interface OggHeaders {
+  readonly codec: OggCodec
+  readonly serial: number
+  readonly packets: readonly Buffer[]
+  /** The pages that hold them; the first holds only the first packet. */
+  readonly pages: readonly { readonly start: number; readonly length: number }[]
+  /** End of the last of these pages. */
+  readonly end: number
+}
+
+/** Reads the headers of the first stream of a codec; undefined if there is none, or if audio shares their pages. */
+export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<OggHeaders | undefined> {
+  const bodies: { lacing: Buffer; body: Buffer }[] = []
+  const pages: { start: number; length: number }[] = []
+  let serial: number | undefined
+  for (let at = 0; at < MOST_HEADER_BYTES; ) {
+    const page = await oggPageAt(file, at)
+    if (!page || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
+    const start = at
+    at += page.headLength + page.bodyLength
+    if (serial !== undefined && page.serial !== serial) continue
+    const body = { lacing: page.lacing, body: await readAt(file, start + page.headLength, page.bodyLength) }
+    if (serial === undefined && headerCount(codec, packetsOf([body]).packets[0]) === undefined) continue
+    serial = page.serial
+    bodies.push(body)
+    pages.push({ start, length: at - start })
+    const { packets, isOpen } = packetsOf(bodies)
+    const count = headerCount(codec, packets[0])
+    const isAlone = pages.length > 1 || (packets.length === 1 && !isOpen)
+    if (!isAlone || count === undefined || packets.length > count) return undefined
+    if (packets.length === count && !isOpen) return { codec, serial, packets, pages, end: at }
+  }
+  return undefined
+}
+
+/** Number of header packets; undefined if the first is of another codec. */
+function headerCount(codec: OggCodec, first: Buffer | undefined): number | undefined {
+  switch (codec) {
+    case 'vorbis':
+      return first?.toString('latin1', 1, 7) === 'vorbis' ? 3 : undefined
+    case 'opus':
+      return first?.toString('latin1', 0, 8) === 'OpusHead' ? 2 : undefined
+    case 'flac': {
+      if (first?.toString('latin1', 1, 5) !== 'FLAC' || first.length < 9) return undefined
+      const more = first.readUInt16BE(FLAC_COUNT_AT)
+      return more === 0 ? undefined : 1 + more
+    }
+    default:
+      return codec satisfies never
+  }
+}
+
+/** The list of comments, without what names the packet. */
+export function commentList({ codec, packets: [, packet = Buffer.alloc(0)] }: OggHeaders): Buffer {
+  return packet.subarray(COMMENT_HEAD_BYTES[codec])
+}
+
+/** The header packets of new audio: its id header and set-up, with the comments of the input but for stale ones. */
+export function newHeaders(old: OggHeaders, made: readonly Buffer[]): readonly Buffer[] {
+  const { codec, packets } = old
+  const [id = Buffer.alloc(0), , setUp = Buffer.alloc(0)] = made
+  const [, packet = Buffer.alloc(0), ...more] = packets
+  const fresh = freshComments(commentList(old))
+  const comment = Buffer.concat([commentHead(codec, packet.subarray(0, COMMENT_HEAD_BYTES[codec]), fresh), fresh])
+  return [idHeader(codec, id, packets), comment, ...(codec === 'vorbis' ? [setUp] : more)]
+}
+
+/** A block of FLAC states its size. */
+function commentHead(codec: OggCodec, head: Buffer, list: Buffer): Buffer {
+  if (codec !== 'flac' || head.length < 4) return head
+  const sized = Buffer.from(head)
+  sized.writeUIntBE(list.length, 1, 3)
+  return sized
+}
+
+/** FLAC states the number of header packets in the first of them. */
+function idHeader(codec: OggCodec, id: Buffer, headers: readonly Buffer[]): Buffer {
+  if (codec !== 'flac' || id.length < 9) return id
+  const counted = Buffer.from(id)
+  counted.writeUInt16BE(headers.length - 1, FLAC_COUNT_AT)
+  return counted
+}
