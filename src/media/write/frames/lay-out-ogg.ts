@@ -8,30 +8,30 @@ import { staleComments } from './vorbis-comments.js'
 export interface OggFile {
   readonly headers: OggHeaders
   /** All pages, in file order. */
-  readonly pages: readonly PlacedPage[]
+  readonly runs: readonly PageRun[]
   /** True if a stream states places in the file, which new pages would move. */
   readonly statesPlaces: boolean
   /** Bytes behind the last page, which readers skip. */
   readonly rest: { readonly start: number; readonly length: number }
 }
 
-/** A page of an input. Offsets in bytes. */
-export interface PlacedPage {
+/** A page of the audio, or all pages of other streams up to the next of them. Offsets in bytes. */
+export interface PageRun {
   readonly start: number
   readonly length: number
-  readonly serial: number
+  readonly isSound: boolean
+  /** That of the page, or of the first. */
   readonly granule: bigint
-  readonly begins: boolean
 }
 
 /** Puts new pages of audio between those of the other streams, at the times at which the old ones were. */
-export function layOutOgg({ headers, pages, rest }: OggFile, donor: OggDonor): readonly BytePiece[] {
+export function layOutOgg({ headers, runs, rest }: OggFile, donor: OggDonor): readonly BytePiece[] {
   const { serial, end } = headers
   const { id, more, count } = headerPieces(headers, donor.headers)
   const sound = new SoundPages(donor.pages, serial, count)
-  const last = pages.findLast((page) => page.serial === serial)
-  const pieces = pages.flatMap((page): readonly BytePiece[] => {
-    if (page.serial !== serial) return [inputOf(page)]
+  const last = runs.findLast(({ isSound }) => isSound)
+  const pieces = runs.flatMap((page): readonly BytePiece[] => {
+    if (!page.isSound) return [inputOf(page)]
     if (page.start === headers.pages[0]?.start) return id
     if (page.start === headers.pages[1]?.start) return page === last ? [...more, ...sound.rest()] : more
     if (page.start < end) return []

@@ -6,9 +6,9 @@ import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { staleReason } from '../stale-facts.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
-import { layOutOgg, type OggFile, type PlacedPage } from './lay-out-ogg.js'
+import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
-import { BEGINS, holdsPage, type OggPage, oggPageAt } from './ogg-pages.js'
+import { BEGINS, holdsPage, oggPageAt } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 import { staleComments } from './vorbis-comments.js'
 
@@ -41,30 +41,32 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
   try {
     const headers = await readHeaders(file, audio.codec)
     if (!headers) return null
-    const pages: PlacedPage[] = []
+    const runs: PageRun[] = []
+    let hasBegun = false
     let placesVersion = 0
     let at = 0
     while (at < media.sizeBytes) {
       const page = await oggPageAt(file, at)
       if (!page && at > headers.end && !(await holdsPage(file, at))) break
       // Streams one after another, or bytes between pages, are not supported.
-      if (!page || (isBegin(page) && pages.some((before) => !before.begins))) return null
-      const head = isBegin(page) ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
+      const begins = page !== undefined && (page.flags & BEGINS) !== 0
+      if (!page || (begins && hasBegun)) return null
+      hasBegun ||= !begins
+      const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
       if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
       // Players skip a truncated last page; the audio ends before it.
       const length = Math.min(page.headLength + page.bodyLength, media.sizeBytes - at)
-      pages.push({ start: at, length, serial: page.serial, granule: page.granule, begins: isBegin(page) })
+      const isSound = page.serial === headers.serial
+      const last = runs.at(-1)
+      if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
+      else runs.push({ start: at, length, isSound, granule: page.granule })
       at += length
     }
     const rest = { start: at, length: media.sizeBytes - at }
-    return { headers, pages, statesPlaces: placesVersion >= PLACES_VERSION, rest }
+    return { headers, runs, statesPlaces: placesVersion >= PLACES_VERSION, rest }
   } finally {
     await file.close()
   }
-}
-
-function isBegin({ flags }: OggPage): boolean {
-  return (flags & BEGINS) !== 0
 }
 
 function isOggCodec(codec: string | null | undefined): codec is OggCodec {
@@ -83,27 +85,24 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   return { kind: 'takes', census: censusOf(parsed), donors: [{ muxer, options, skipSamples: 0, sampleCount: null }] }
 }
 
-function isFilm({ headers, pages }: OggFile): boolean {
-  return pages.some(({ serial }) => serial !== headers.serial)
+function isFilm({ runs }: OggFile): boolean {
+  return runs.some(({ isSound }) => !isSound)
 }
 
 function censusOf(parsed: OggFile): readonly CensusEntry[] {
-  const { headers, pages, rest } = parsed
-  const { codec, serial, end } = headers
+  const { headers, runs, rest } = parsed
+  const { codec, end } = headers
   const stale = staleComments(commentList(headers))
   const why = `the comments that stay are the same${codec === 'vorbis' ? `; their pages hold the new ${codec} set-up too` : ''}`
-  const entryOf = (page: PlacedPage) => {
-    if (page.serial !== serial) return kept('other stream', page.start, page.length)
-    if (page.start === headers.pages[0]?.start) {
-      return rewritten('id header', page.start, page.length, 'it describes the new sound')
-    }
+  const entryOf = ({ start, length, isSound }: PageRun) => {
+    if (!isSound) return kept('other streams', start, Math.min(length, end - start))
+    if (start === headers.pages[0]?.start) return rewritten('id header', start, length, 'it describes the new sound')
     const path = codec === 'vorbis' ? 'comment and set-up' : 'comment'
-    const isNew = codec === 'vorbis' || stale.length > 0
-    return isNew ? rewritten(path, page.start, page.length, why) : kept(path, page.start, page.length)
+    return codec === 'vorbis' || stale.length > 0 ? rewritten(path, start, length, why) : kept(path, start, length)
   }
   const sound = `the audio is re-encoded as ${codec}`
   return [
-    ...runs(pages.filter(({ start }) => start < end).map(entryOf)),
+    ...joined(runs.filter(({ start }) => start < end).map(entryOf)),
     // A comment may lie in several pages, so its bytes count as theirs.
     ...stale.map(({ name }) => lost(`comment:${name}`, end, 0, staleReason(name) ?? '')),
     isFilm(parsed)
@@ -114,14 +113,14 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
 }
 
 /** Joins entries that continue each other. */
-function runs(entries: readonly CensusEntry[]): readonly CensusEntry[] {
-  const joined: CensusEntry[] = []
+function joined(entries: readonly CensusEntry[]): readonly CensusEntry[] {
+  const own: CensusEntry[] = []
   for (const entry of entries) {
-    const last = joined.at(-1)
-    if (last?.path !== entry.path) joined.push(entry)
-    else joined[joined.length - 1] = { ...last, length: last.length + entry.length }
+    const last = own.at(-1)
+    if (last?.path !== entry.path) own.push(entry)
+    else own[own.length - 1] = { ...last, length: last.length + entry.length }
   }
-  return joined
+  return own
 }
 
 async function readDonor(path: string, _track: unknown, _signal: unknown, { headers }: OggFile): Promise<OggDonor> {
