@@ -94,6 +94,8 @@ const RARE: readonly Row[] = [
   ['sound.flac', []],
   ['sound.opus', ['-c:a', 'libopus']],
   ['sound.ogg', ['-c:a', 'libvorbis']],
+  ['lossless.ogg', ['-c:a', 'flac']],
+  ['film.ogg', ['-c:v', 'libtheora', '-c:a', 'libvorbis']],
   ['sound.aac', AAC],
 ]
 const hasPicture = (name: string) => /^(film|fragments|master)/.test(name)
