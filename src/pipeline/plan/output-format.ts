@@ -26,6 +26,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   mpeg: 'mpg',
   mts: 'm2ts',
   oga: 'ogg',
+  ogv: 'ogg',
   m4b: 'm4a',
 }
 
