@@ -24,3 +24,18 @@ it('never listens for broken floats: no place of a receipt is no number', () => 
     expect(values.every(Number.isFinite)).toBe(true)
   }
 })
+
+it.each([
+  [0.15, 1e-3, [true, false, false]],
+  [0.15, 0.1, [true, true, true]],
+  [9, 1e-3, [true, true, true]],
+])('of %s s with a tail at %s of its level has blocks that are heard: %s', (sec, level, heard) => {
+  const rate = 48_000
+  const samples = Float32Array.from({ length: sec * rate }, (_, at) => 0.5 * Math.sin(at * 0.02))
+  for (let at = Math.round(samples.length / 3); at < samples.length; at++) samples[at] = (samples[at] as number) * level
+  const format = { sampleRate: rate, channels: 1, channelLayout: 'mono', sample: 'f32' } as const
+  const reference = new SyncReference(format, samples.length)
+  reference.push(Buffer.from(samples.buffer))
+  reference.end()
+  expect(reference.samples.map(({ values }) => values.length > 0)).toEqual(heard)
+})
