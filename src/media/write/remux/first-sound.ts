@@ -31,21 +31,21 @@ export function earlyLeadInSec({ media, container, profile, streams }: Remuxed):
 export function firstSoundLosses(media: MediaInfo, voices: readonly NewStream[]): readonly MuxLoss[] {
   return voices.flatMap(({ encoding, input }) => {
     if (!WINDOWS_MEDIA.test(encoding.codec)) return []
-    const lostSec = WINDOWS_MEDIA.test(input.codec ?? '') ? lostAgainSec(media, input) : lostSecOf(media, input)
+    const lostSec = WINDOWS_MEDIA.test(input.codec ?? '') ? lostOfOwnSec(media, input) : lostOfOtherSec(media, input)
     if (lostSec < LEAST_LOST_SEC) return []
     const what = `first ${lostSec.toFixed(3)} s of sound of audio track ${input.audioIndex}`
     return [{ what, stream: input.index, reason: 'WMA begins with the lead-in of its encoder' }]
   })
 }
 
-/** A late track has its lead-in before it, but not the frame that the decoder leaves out. */
-function lostSecOf(media: MediaInfo, input: AudioStreamInfo): number {
+/** The loss of sound in another codec. A late track has its lead-in before it, but not the frame that the decoder leaves out. */
+function lostOfOtherSec(media: MediaInfo, input: AudioStreamInfo): number {
   const lateSec = (input.startSec ?? media.startSec) - media.startSec
   return Math.max(frameSec(input), LEFT_OUT_FRAMES * frameSec(input) - lateSec)
 }
 
-/** Programs of Microsoft write sound that begins within the lead-in of ffmpeg's encoder. */
-function lostAgainSec(media: MediaInfo, input: AudioStreamInfo): number {
+/** Windows Media by programs of Microsoft has sound that begins within the lead-in of ffmpeg's encoder. */
+function lostOfOwnSec(media: MediaInfo, input: AudioStreamInfo): number {
   const leftOutSec = LEFT_OUT_FRAMES * frameSec(input)
   return leftOutSec - ((input.firstFrames?.startSec ?? media.startSec + leftOutSec) - media.startSec)
 }

@@ -12,7 +12,7 @@ export interface SyncSample {
   readonly atSample: number
   /**
    * Mono: the block between {@link syncReach} samples of the sound before and after it, zeros beyond the ends. Empty if
-   * all of that third is silence, or covered by louder sound in a short file.
+   * all of that third is silence, or covered by the noise of a louder one in a very short file.
    */
   readonly values: Float64Array
 }
@@ -39,7 +39,8 @@ export const SYNC_PLACES: readonly SyncPlaceName[] = ['start', 'middle', 'end']
 /** One second is distinctive enough. A short file has blocks of half a third, so that each third holds a whole one. */
 const BLOCK_SEC = 1
 const SHORTEST_BLOCK_SEC = 0.05
-/** A short block with less of the energy of the loudest one counts as silence. */
+/** In blocks about as short as a frame of a codec, the noise of the loudest one covers those with less of its energy. */
+const COVERED_BLOCK_SEC = 0.2
 const COVERED_SHARE = 1e-4
 /** The voice band of a quarter of the samples is enough to find the loudest second. */
 const STRIDE = 4
@@ -85,9 +86,9 @@ export class SyncReference {
     })
   }
 
-  /** Energy of a block that can be told from the noise of the encoder. That of a loud sound reaches into short blocks. */
+  /** Least energy of a block that can be told from the noise of the encoder; 0 if no noise reaches into other blocks. */
   get #leastEnergy(): number {
-    if (this.#blockSamples >= Math.round(BLOCK_SEC * this.#format.sampleRate)) return 0
+    if (this.#blockSamples > COVERED_BLOCK_SEC * this.#format.sampleRate) return 0
     return COVERED_SHARE * Math.max(0, ...[...this.#best.values()].map(({ energy }) => energy))
   }
 

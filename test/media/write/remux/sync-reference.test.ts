@@ -28,6 +28,7 @@ it('never listens for broken floats: no place of a receipt is no number', () => 
 it.each([
   [0.15, 1e-3, [true, false, false]],
   [0.15, 0.1, [true, true, true]],
+  [3, 1e-3, [true, true, true]],
   [9, 1e-3, [true, true, true]],
 ])('of %s s with a tail at %s of its level has blocks that are heard: %s', (sec, level, heard) => {
   const rate = 48_000
