@@ -1,5 +1,9 @@
+import { DRIFT_STEP_SEC } from '../probe/clock-drift.js'
 import type { ChannelPick } from '../voice-cut.js'
 import type { ClockRange, FileClock } from './file-clock.js'
+
+/** Share by which sound may be stretched. Clocks differ by a thousandth at most. */
+const MOST_STRETCH = 1 / 50
 
 /** Lead of the filter before the file's zero. */
 const RUN_UP_SEC = 1
@@ -39,9 +43,14 @@ function timeFilters({ isContinuous, firstFrames, silentSamples }: FileClock): r
  * two thresholds it does nothing, not even at the start. It therefore begins early by a run-up, so that the gap before
  * the first sample is wide enough to be filled exactly.
  */
-function clockFilter({ startSec, sampleRate, fromSample, jitterSec }: FileClock, runUp: number): string {
+function clockFilter({ startSec, sampleRate, fromSample, jitterSec, driftSec }: FileClock, runUp: number): string {
   const firstPts = Math.round(startSec * sampleRate) + fromSample - runUp
-  return `aresample=async=1:min_comp=${jitterSec}:min_hard_comp=${jitterSec}:first_pts=${firstPts}`
+  const follow =
+    driftSec === null
+      ? `async=1:min_comp=${jitterSec}:min_hard_comp=${jitterSec}`
+      : // Steps would click. ffmpeg loses samples if its resampler starts in the middle, so it starts at once.
+        `async=${Math.ceil(MOST_STRETCH * sampleRate)}:flags=res:min_comp=${driftSec}:min_hard_comp=${DRIFT_STEP_SEC}`
+  return `aresample=${follow}:first_pts=${firstPts}`
 }
 
 /** The filters that pick channels. */

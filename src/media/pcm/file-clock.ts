@@ -59,6 +59,8 @@ export interface FileClock {
   readonly silentSamples: number
   /** Set where the samples follow each other without a gap, whatever their times say. */
   readonly isContinuous: boolean
+  /** Distance in seconds from which a sound that drifts away is stretched; null if it keeps its samples. */
+  readonly driftSec: number | null
 }
 
 /** Timestamps in files made from Matroska or FLV jitter by a tick of 1 ms. More than that is a gap. */
@@ -94,10 +96,16 @@ export function hasGuessedTimes(
   return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
 }
 
+/** A drift is followed from here on, if the ticks of the clock are shorter. */
+const LEAST_DRIFT_SEC = 0.0003
+
 /** Silence before the first sound that the resampler inserts: it keeps all of it in memory, 1 GiB at most. */
 const NEAR_START_SEC = 5
 /** The facts on a track that its clock needs. */
-type ClockedStream = Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'timeBase' | 'firstFrames' | 'frameJitterSec'> &
+type ClockedStream = Pick<
+  AudioStreamInfo,
+  'codec' | 'sampleRate' | 'timeBase' | 'firstFrames' | 'frameJitterSec' | 'followsDrift'
+> &
   Partial<Pick<AudioStreamInfo, 'startSec'>>
 
 /** The clock of a track. */
@@ -114,6 +122,7 @@ export function fileClock(
     jitterSec: jitterSec(media, stream) + (stream.frameJitterSec ?? 0),
     firstFrames: fromSample === 0 ? (stream.firstFrames ?? null) : null,
     isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES,
+    driftSec: stream.followsDrift ? Math.max(LEAST_DRIFT_SEC, JITTER_TICKS * tickSec(stream)) : null,
   }
 }
 
@@ -124,7 +133,11 @@ function jitterSec(
   if (formatName === 'ogg' && codec === 'vorbis') return OGG_VORBIS_JITTER_SEC
   if (codec === 'pcm_dvd') return DVD_PCM_JITTER_SEC
   if (COARSE.test(formatName)) return COARSE_JITTER_SEC + clockErrorSec
+  const tick = tickSec({ timeBase })
+  return tick < LONGEST_TICK_SEC ? Math.max(JITTER_SEC, JITTER_TICKS * tick) : JITTER_SEC
+}
+
+function tickSec({ timeBase }: Pick<AudioStreamInfo, 'timeBase'>): number {
   const [ticks = 0, perSec = 1] = timeBase.split('/').map(Number)
-  const tickSec = ticks / perSec
-  return tickSec < LONGEST_TICK_SEC ? Math.max(JITTER_SEC, JITTER_TICKS * tickSec) : JITTER_SEC
+  return ticks / perSec
 }

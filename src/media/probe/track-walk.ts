@@ -2,6 +2,7 @@ import { PrecheckError } from '../../core/errors.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
@@ -12,12 +13,16 @@ export interface TrackWalk {
   readonly overlapSec: number
   /** Position of the first such place. */
   readonly firstOverlapSec: number | null
+  /** The times of a lossy track move away from its samples. */
+  readonly drifts: boolean
 }
 
 /** Rounding of timestamps, and decoders that state a frame too much, stay below this. */
 const OVERLAP_TOLERANCE_SEC = 0.1
 /** Rounding of a single timestamp. */
 const ROUNDING_SEC = 0.002
+/** Programs that count in ms round some times down and others to the nearest. */
+const ROUNDED_SEC = 0.001
 /** A walk through a file may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000
 /** Containers in which each packet has its own time, which two parts that were joined badly share. */
@@ -44,7 +49,8 @@ export async function walkTrack(
   stream: AudioStreamInfo,
   signal: AbortSignal | undefined,
 ): Promise<TrackWalk> {
-  const tally = new PacketTally(Math.max(ROUNDING_SEC, media.clockErrorSec ?? 0))
+  const drift = mayDrift(media, stream) ? new DriftTally(await frameSecOf(media, stream)) : null
+  const tally = new PacketTally(Math.max(ROUNDING_SEC, media.clockErrorSec ?? 0), drift)
   const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time,size']
   await ffprobeLines(
     media.path,
@@ -84,6 +90,7 @@ export async function walkTrack(
 /** Adds up packets as they come. */
 class PacketTally {
   readonly #jitterSec: number
+  readonly #drift: DriftTally | null
   bytes = 0
   #firstSec: number | null = null
   #endSec: number | null = null
@@ -96,8 +103,9 @@ class PacketTally {
   backSec = 0
 
   /** @param jitterSec error of a timestamp that is not an overlap */
-  constructor(jitterSec: number) {
+  constructor(jitterSec: number, drift: DriftTally | null) {
     this.#jitterSec = jitterSec
+    this.#drift = drift
   }
 
   take(line: string): void {
@@ -110,6 +118,7 @@ class PacketTally {
     // In an mp4, a packet before a gap lasts as long as the gap, so its end tells nothing.
     this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
     this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
+    if (this.#startSec !== null) this.#drift?.take(startSec - this.#startSec)
     this.#startSec = startSec
     if (this.#endSec !== null && startSec < this.#endSec - this.#jitterSec) {
       this.#overlapSec += this.#endSec - startSec
@@ -126,6 +135,7 @@ class PacketTally {
       bitRate: lengthSec > 0.5 ? (8 * this.bytes) / lengthSec : null,
       overlapSec: this.#overlapSec,
       firstOverlapSec: this.#firstOverlapSec,
+      drifts: this.#drift !== null && this.#drift.widthSec > ROUNDED_SEC + this.#jitterSec,
     }
   }
 }

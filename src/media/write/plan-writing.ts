@@ -1,6 +1,7 @@
 import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { hasGuessedTimes } from '../pcm/file-clock.js'
+import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { requireCopyablePictures } from '../probe/edit-lists.js'
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
@@ -62,8 +63,9 @@ const WRITERS: readonly PlanWithWriter[] = [
  * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
-export async function planOutput(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
-  const measured = { ...options, measuredBitRates: await walkReplaced(media, options) }
+export async function planOutput(given: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
+  const { media, bitRates } = await walkReplaced(given, options)
+  const measured = { ...options, measuredBitRates: bitRates }
   const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
   const plan = await chooseWriter(media, { ...measured, aacOptions })
   for (const { encoding, input } of newStreams(plan)) {
@@ -81,15 +83,25 @@ function encodesAac(remux: MuxPlan): boolean {
   return newStreams(remux).some(({ encoding, input }) => encoding.codec === 'aac' || input.codec === 'aac')
 }
 
-/** Reads the packets of tracks whose headers state too little. */
-async function walkReplaced(media: MediaInfo, { replaced, signal }: PlanOutputOptions): Promise<Map<number, number>> {
-  const measured = new Map<number, number>()
+/**
+ * Reads the packets of tracks whose headers state too little. A track whose clock drifts is followed if it is encoded
+ * whole; packets that stay outside parts need its own samples.
+ */
+async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }: PlanOutputOptions) {
+  const bitRates = new Map<number, number>()
+  const drifting = new Set<number>()
   for (const stream of audioStreams(media)) {
-    if (!replaced.includes(stream.audioIndex) || !needsWalk(media, stream)) continue
-    const { bitRate } = await walkTrack(media, stream, signal)
-    if (bitRate !== null) measured.set(stream.audioIndex, bitRate)
+    const { audioIndex } = stream
+    if (!replaced.includes(audioIndex)) continue
+    const walk = needsWalk(media, stream) ? await walkTrack(media, stream, signal) : null
+    if (walk?.bitRate) bitRates.set(audioIndex, walk.bitRate)
+    if (inParts.includes(audioIndex) || !mayDrift(media, stream)) continue
+    if (walk?.drifts ?? (await indexDrifts(media, stream))) drifting.add(stream.index)
   }
-  return measured
+  const streams = media.streams.map((stream) =>
+    stream.kind === 'audio' ? { ...stream, followsDrift: drifting.has(stream.index) } : stream,
+  )
+  return { media: { ...media, streams }, bitRates }
 }
 
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {

@@ -114,7 +114,7 @@ export async function planMedia(
   })
   const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
   return {
-    media,
+    media: mux.media,
     output,
     tracks,
     verdicts,

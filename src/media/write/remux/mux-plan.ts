@@ -169,12 +169,13 @@ function notes(
       if (!isNewStream(stream)) return []
       if (stream.fate === 'added') return [addedNote(stream, container)]
       const where = `Audio track ${stream.input.audioIndex}`
-      if (stream.reason) return [`${where}: ${stream.reason}.`]
-      if (stream.encoding.lossless) return []
+      const drift = stream.input.followsDrift ? [`${where} is stretched a little, because its clock drifts.`] : []
+      if (stream.reason) return [`${where}: ${stream.reason}.`, ...drift]
+      if (stream.encoding.lossless) return drift
       const codec = `${where} is ${stream.encoding.codec}`
       const splice = splices.get(stream.input.audioIndex)
       if (typeof splice === 'object') return [`${codec}: only its packets around the regenerated parts are re-encoded.`]
-      return [`${codec}: it is re-encoded from start to end${splice ? `, because ${splice}` : ''}.`]
+      return [`${codec}: it is re-encoded from start to end${splice ? `, because ${splice}` : ''}.`, ...drift]
     }),
   ]
 }
