@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
 
 /** Node puts this in place of bytes that are not UTF-8, so a path with it may lead to no file. */
-const REPLACEMENT = '\ufffd'
+export const REPLACEMENT = '\ufffd'
 
 /**
  * Finds the part of a path whose name on the disk is not UTF-8. Node cannot open it by its decoded name.

@@ -9,6 +9,7 @@ import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
 import { expandInputs, isWebAddress } from '../../pipeline/plan/expand-inputs.js'
 import { namesFolder } from '../../pipeline/plan/output-path.js'
+import { requireOwnOutputs } from '../../pipeline/plan/own-outputs.js'
 import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
 import { reportPath } from '../../pipeline/report/write-report.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
@@ -161,7 +162,9 @@ async function planRequests(
     })
   }
   const common = { output: wanted, cwd, group: 'run', settings, remote }
-  return inputs.map((input) => ({ provisionalId: sortableId(), input, ...common }))
+  const requests = inputs.map((input) => ({ provisionalId: sortableId(), input, ...common }))
+  await requireOwnOutputs(requests)
+  return requests
 }
 
 /** Reads a name without an extension as a folder, unless it exists: no player opens a film that is called `newd`. */

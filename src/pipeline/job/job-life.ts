@@ -7,6 +7,7 @@ import { type ExistingOutput, wasPublishedBy } from '../output/existing-output.j
 import { type Receipt, readReceipt } from '../output/receipt.js'
 import { clearStale } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
+import { takeOutput } from '../plan/own-outputs.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import { INPUT_GONE_CODES } from '../watched-input.js'
 import type { JobReporter } from './job-reporter.js'
@@ -91,6 +92,7 @@ export async function runJobLife(
   { context, reporter, claim, waitUntilMs }: JobLifeOptions,
 ): Promise<FinishedJob> {
   let bench: Workbench | undefined
+  let giveBack = () => {}
   try {
     await reporter.beforePlan()
     const planned = await kind.plan(reporter.facts.signal)
@@ -108,6 +110,7 @@ export async function runJobLife(
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
       await planned.requireStartable(signal)
+      giveBack = await takeOutput(output, job.input)
       bench = await openWorkbench(planned, job.id, context)
       if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()
@@ -136,6 +139,7 @@ export async function runJobLife(
     throw error
   } finally {
     await bench?.close()
+    giveBack()
     await kind.close?.()
   }
 }

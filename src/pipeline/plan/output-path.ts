@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
+import { REPLACEMENT } from '../../core/undecodable-name.js'
 
 /** Suffix of the receipt's name after the output's. */
 const RECEIPT_SUFFIX = '.voxmux.json'
@@ -22,8 +23,13 @@ export interface OutputPathOptions {
   readonly cwd: string
 }
 
-/** Absolute path of the output, `<name>.regen<ext>` by default. @throws {UsageError} `ERR_OUTPUT_IS_INPUT` */
+/**
+ * Absolute path of the output, `<name>.regen<ext>` by default.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`, `ERR_NAME_NOT_UTF8`
+ */
 export async function outputPath(wish: OutputPathOptions): Promise<string> {
+  await requireDecoded(wish)
   const path = await outputPlace(wish)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
   if (path === wish.input || (await isSameFile(path, wish.input))) {
@@ -38,6 +44,21 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
   }
   return path
 }
+
+/** Refuses a name whose bytes Node.js could not decode: the output would get another name. */
+async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promise<void> {
+  if (!output?.includes(REPLACEMENT) || (await exists(resolve(cwd, output)))) return
+  throw new UsageError('ERR_NAME_NOT_UTF8', `The output ${output} has bytes in its name that are not UTF-8.`, {
+    input,
+    remedies: ['Name the output in UTF-8, and rename it afterwards if another program needs the old name.'],
+  })
+}
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
 
 /** Path of the receipt beside an output. */
 export function receiptPath(output: string): string {

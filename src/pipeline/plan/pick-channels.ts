@@ -23,6 +23,8 @@ export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: C
     case 'center':
       return [{ kind: 'one', channel: centerChannel(media, track) }]
     case 'each':
+      // The pre-check refuses a track without a channel, but only if it is sent.
+      if (track.channels === 0) return [{ kind: 'all' }]
       return Array.from({ length: track.channels }, (_, channel) => ({ kind: 'one' as const, channel }))
     case 'downmix':
       return [track.channels > 2 ? { kind: 'downmix' } : { kind: 'all' }]

@@ -87,7 +87,16 @@ describe('voxmux step', { timeout: 180_000 }, () => {
         { input: 'more/speech.wav', output: 'out/' },
       ],
       'ERR_OUTPUT_SHARED',
-      /Jobs 1 and 2 have the same output: .*out\/speech\.regen\.wav/,
+      /speech\.wav and .*more\/speech\.wav have the same output: .*out\/speech\.regen\.wav/,
+    ],
+    [
+      'one output for two of the same type',
+      [
+        { input: 'speech.wav', outputType: 'flac' },
+        { input: 'speech.mp3', outputType: 'flac' },
+      ],
+      'ERR_OUTPUT_SHARED',
+      /have the same output: .*speech\.regen\.flac/,
     ],
   ])('begins nothing where it is given %s', async (_what, jobs, code, message) => {
     await bench.voice(0, 'speech.wav')

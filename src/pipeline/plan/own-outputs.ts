@@ -1,0 +1,57 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { UsageError } from '../../core/errors.js'
+import { isWebAddress } from './expand-inputs.js'
+import { outputPlace } from './output-path.js'
+import type { PlanRequest } from './plan-job.js'
+
+/** Outputs that jobs of this process are making. */
+const OPEN = new Set<string>()
+
+/**
+ * Requires an output of its own for each job of a list, before any job begins. Of two jobs with one output, the second
+ * would be refused after both were paid for, or would replace the first.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_SHARED`
+ */
+export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promise<void> {
+  const owners = new Map<string, PlanRequest>()
+  for (const request of requests) {
+    const output = await expectedOutput(request)
+    const owner = owners.get(output)
+    if (owner) throw sharedOutput(`${owner.input} and ${request.input} have the same output: ${output}.`, request.input)
+    owners.set(output, request)
+  }
+}
+
+/**
+ * Takes an output for a job before it pays, until the returned function is called.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_SHARED` if another job of this process is making the same output
+ */
+export async function takeOutput(output: string, input: string): Promise<() => void> {
+  const path = await realPlace(output)
+  if (OPEN.has(path)) throw sharedOutput(`Another job is making the output of ${input}: ${output}.`, input)
+  OPEN.add(path)
+  return () => void OPEN.delete(path)
+}
+
+function sharedOutput(message: string, input: string): UsageError {
+  return new UsageError('ERR_OUTPUT_SHARED', message, {
+    input,
+    remedies: ['Give each input an output of its own: another folder, or another name.'],
+  })
+}
+
+/** Path of the output, as far as it is known before the input is read: with the input's extension, if no type is set. */
+async function expectedOutput({ input, output, outputStem, settings, cwd }: PlanRequest): Promise<string> {
+  const path = isWebAddress(input) ? join(cwd, basename(new URL(input).pathname)) : input
+  const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
+  return realPlace(await outputPlace({ input: path, output, stem: outputStem, extension, label: 'regen', cwd }))
+}
+
+/** The path through no link, if its folder exists. */
+async function realPlace(path: string): Promise<string> {
+  const folder = dirname(path)
+  return join(await realpath(folder).catch(() => folder), basename(path))
+}

@@ -1,0 +1,67 @@
+import { copyFile, mkdir, readdir, symlink } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { requireOwnOutputs } from '../../../src/pipeline/plan/own-outputs.js'
+import type { PlanRequest } from '../../../src/pipeline/plan/plan-job.js'
+import { commandInProcess } from '../../helpers/command-in-process.js'
+import { fixture, jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+/** A fixture in a folder of its own, as `speech.wav`. */
+async function inFolder(name: string, of: string): Promise<string> {
+  const path = bench.folder.file(`${name}/speech.wav`)
+  await mkdir(bench.folder.file(name))
+  await copyFile(fixture(of), path)
+  return path
+}
+
+it('run pays for neither of two inputs that have one output, even with --force', async () => {
+  const { server, folder } = bench
+  const inputs = [await bench.take('speech.wav'), await inFolder('more', 'speech.wav')]
+  const to = ['-o', `${folder.file('out')}/`, '--force', '--json']
+  const env = { PATH: process.env.PATH ?? '', ...server.env, VOXMUX_STATE_DIR: folder.file('state-of-run') }
+  const { code, stdout } = await commandInProcess(['run', ...inputs, ...to], { cwd: folder.path, env })
+  expect(code).toBe(2)
+  expect(stdout).toContain('ERR_OUTPUT_SHARED')
+  expect(server.calls.registerFile).toBe(0)
+})
+
+it('finds one output behind two folders, and of two extensions', async () => {
+  const { folder } = bench
+  const input = await bench.take('speech.wav')
+  await mkdir(folder.file('real'))
+  await symlink('real', folder.file('link'))
+  const to = (output: string, other: Partial<PlanRequest> = {}) => ({ ...requestFor(input, { output }), ...other })
+  const shared = [to(folder.file('real/')), to(folder.file('link/'))]
+  await expect(requireOwnOutputs(shared)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
+  const mp3 = { input: input.replace('.wav', '.mp3') }
+  const two = [to(folder.file('real/')), to(folder.file('real/'), mp3)]
+  await requireOwnOutputs(two)
+  const flac = two.map((request) => ({ ...request, settings: { ...request.settings, outputType: 'flac' as const } }))
+  await expect(requireOwnOutputs(flac)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
+})
+
+it('a job pays nothing while another of the process makes the same output', async () => {
+  const { server, folder, pipeline } = bench
+  const inputs = [await bench.take('speech.wav'), await inFolder('more', 'field-recorder.wav')]
+  const requests = inputs.map((input) => requestFor(input, { output: folder.file('shared.wav') }))
+  const ends = await Promise.all(requests.map((request) => runJob(request, pipeline.context)))
+  expect(ends.map(({ event }) => event.status).sort()).toEqual(['done', 'failed'])
+  const [error] = ends.flatMap(({ event }) => event.error ?? [])
+  expect(['ERR_OUTPUT_SHARED', 'ERR_OUTPUT_EXISTS']).toContain(error?.code)
+  expect(server.charges).toBe(1)
+  expect((await readdir(folder.path)).filter((name) => name.startsWith('shared'))).toEqual([
+    'shared.wav',
+    'shared.wav.voxmux.json',
+  ])
+})
+
+it('refuses an output whose name is not UTF-8, before anything is sent', async () => {
+  const { server, folder, pipeline } = bench
+  const request = requestFor(await bench.take('speech.wav'), { output: folder.file('o\ufffd.wav') })
+  const { event } = await runJob(request, pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_NAME_NOT_UTF8' } })
+  expect(server.calls.registerFile).toBe(0)
+})
