@@ -2,8 +2,9 @@ import { VoxmuxError } from '../core/errors.js'
 import { backoffMs, sleep } from '../core/time.js'
 import type { RetryOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
-import { httpFaultOf } from './http-fault.js'
+import { type HttpFault, httpFaultOf } from './http-fault.js'
 import { isNotFound, knownStatus } from './known-status.js'
+import { pauseMs } from './retry.js'
 import type { CallOptions, ServiceApi, StartOptions } from './service-api.js'
 
 /** The way in which a file was started. */
@@ -44,6 +45,7 @@ export async function startOnce(
   call: CallOptions = {},
 ): Promise<StartOutcome> {
   let uncertain = false
+  let fault: HttpFault | undefined
   for (let attempt = 0; ; attempt++) {
     try {
       await api.startProcess(fileId, startOptions, call)
@@ -51,14 +53,16 @@ export async function startOnce(
     } catch (thrown) {
       if (uncertain && isConflict(thrown)) return { fileId, how: 'found-started', status: null }
       const isMissing = isNotFound(thrown)
-      if (!isMissing && !isConflict(thrown) && !httpFaultOf(thrown)?.ambiguous) throw thrown
+      fault = httpFaultOf(thrown)
+      if (!isMissing && !isConflict(thrown) && !fault?.ambiguous) throw thrown
       if (isMissing && !(await knownStatus(api, retry, fileId, call))) throw thrown
       const status = await startedStatus(api, retry, fileId, call)
       if (status) return { fileId, how: 'found-started', status }
       if (attempt >= retry.limit) throw thrown
       uncertain ||= !isMissing && !isConflict(thrown)
     }
-    await sleep(backoffMs(attempt, retry.baseMs, retry.maxMs), call.signal)
+    const waitMs = fault ? pauseMs(fault, attempt, retry) : backoffMs(attempt, retry.baseMs, retry.maxMs)
+    await sleep(waitMs, call.signal)
   }
 }
 

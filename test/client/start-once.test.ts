@@ -96,6 +96,15 @@ describe('startOnce', () => {
     },
   )
 
+  test('waits as long as a busy service asks before it starts again', async ({ server, connect, file }) => {
+    const client = connect({ retry: { limit: 2, baseMs: 1, maxMs: 2, retryAfterMaxMs: 300 } })
+    const fileId = await uploaded(client, (await file(10)).path)
+    server.fail('startProcess', { kind: 'status', status: 503, retryAfter: '1' })
+    await client.startOnce(fileId)
+    const [first, second] = server.requestsOf('startProcess').map(({ atMs }) => atMs)
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(290)
+  })
+
   for (const repeatedStart of ['accepted', 'conflict'] as const) {
     test(`a started file that stays Pending is started again by the same id, paid once (${repeatedStart})`, async ({
       server,

@@ -197,16 +197,29 @@ describe('the webhook receiver', () => {
 describe('the order of webhooks', () => {
   test('looks at each file by itself, and lets a deletion follow any end', () => {
     const order = new DeliveryOrder()
-    order.remember(event({ status: 'Processed' }).message)
-    expect(order.isNews(event({ fileId: 'g', status: 'Queued' }).message)).toBe(true)
-    expect(order.isNews(event({ status: 'Retry Needed' }).message)).toBe(false)
-    expect(order.isNews(event({ status: 'Deleted' }).message)).toBe(true)
+    order.remember(event({ status: 'Processed' }))
+    expect(order.isNews(event({ fileId: 'g', status: 'Queued' }))).toBe(true)
+    expect(order.isNews(event({ status: 'Retry Needed' }))).toBe(false)
+    expect(order.isNews(event({ status: 'Deleted' }))).toBe(true)
+  })
+
+  test('passes on the success of a file that failed before, and each failure once', () => {
+    const order = new DeliveryOrder()
+    const failed = event({ status: 'Failed-Not-Deleted', errorCode: -10 })
+    const error = { ...failed, type: 'error-updated' as const }
+    order.remember(failed)
+    expect(order.isNews(error)).toBe(true)
+    order.remember(error)
+    expect([failed, error].map((message) => order.isNews(message))).toEqual([false, false])
+    expect(order.isNews(event({ status: 'Failed-Not-Deleted', errorCode: -1 }))).toBe(true)
+    expect(order.isNews(event({ status: 'In Progress', progress: 20 }))).toBe(false)
+    expect(order.isNews(event({ status: 'Processed', progress: 100 }))).toBe(true)
   })
 
   test('remembers a bounded number of files', () => {
     const order = new DeliveryOrder()
-    for (let index = 0; index <= 10_000; index++) order.remember(event({ fileId: `f-${index}` }).message)
-    expect(order.isNews(event({ fileId: 'f-0' }).message)).toBe(true)
-    expect(order.isNews(event({ fileId: 'f-1' }).message)).toBe(false)
+    for (let index = 0; index <= 10_000; index++) order.remember(event({ fileId: `f-${index}` }))
+    expect(order.isNews(event({ fileId: 'f-0' }))).toBe(true)
+    expect(order.isNews(event({ fileId: 'f-1' }))).toBe(false)
   })
 })

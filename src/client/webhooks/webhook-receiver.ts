@@ -52,11 +52,11 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
 
   async function take(event: WebhookBody): Promise<void> {
     const { message } = event
-    if (!order.isNews(message)) return
+    if (!order.isNews(event)) return
     // Remove the secret, so that a listener that logs its events does not log it.
     const { secret: _secret, ...rest } = event
     await onEvent?.(rest)
-    order.remember(message)
+    order.remember(event)
     wakes?.notify(message.fileId, statusOnTheWay(message))
   }
 
