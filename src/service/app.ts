@@ -47,6 +47,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
       reply.status(400).send(validationError(error.message))
     },
     clientErrorHandler: answerBrokenRequest,
+    // Node.js would respond with an empty body.
+    http: { requireHostHeader: false },
     bodyLimit: 1024 ** 2,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -9,12 +9,25 @@ import { freshFolder } from './support/with-service.js'
 
 const FILE_ID = '00000000-0000-4000-8000-000000000000'
 
+/** The contents of incomplete files beside the input. */
+async function partsOf(dataDir: string): Promise<string[]> {
+  const folder = join(dataDir, 'files', FILE_ID.slice(0, 2), FILE_ID)
+  const names = await readdir(folder).catch(() => [])
+  return Promise.all(
+    names.filter((name) => name.startsWith('.part-')).map((name) => readFile(join(folder, name), 'utf8')),
+  )
+}
+
 it('a list of blocks replaces no input of a file that was started while they were joined', async () => {
   const dataDir = await freshFolder()
   const { links } = serviceSettingsSchema.parse({})
   // Asked when the list comes, and once more when its blocks are joined.
   let answers: boolean[] = []
-  const mayUpload = async () => answers.shift() ?? true
+  const parts: string[][] = []
+  const mayUpload = async () => {
+    parts.push(await partsOf(dataDir))
+    return answers.shift() ?? true
+  }
   const storage = localStorage({ dataDir, linkSecret: 'secret', links, mayUpload, logger: silentLogger })
   await new Promise<void>((resolve) => storage.server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => storage.close())
@@ -30,6 +43,8 @@ it('a list of blocks replaces no input of a file that was started while they wer
   expect(await put('&comp=blocklist', list)).toBe(409)
   const input = () => readFile(join(dataDir, 'files', FILE_ID.slice(0, 2), FILE_ID, 'input'), 'utf8')
   expect(await input()).toBe('first')
+  // It is asked when nothing is left to write: flushing a large file takes seconds, in which it can be started.
+  expect(parts.at(-1)).toEqual(['second'])
   expect(await put('&comp=blocklist', list)).toBe(201)
   expect(await input()).toBe('second')
 })

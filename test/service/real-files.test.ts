@@ -76,6 +76,17 @@ describe('the service with its own engine', () => {
     await portal.close()
   })
 
+  it('ends with -10 for a file that is longer than the credits by less than a packet', async () => {
+    const service = await withService({ engine: plainEngine })
+    const client = await apiClient(service)
+    const portal = await openPortal({ dataDir: service.dataDir })
+    onTestFinished(() => portal.close())
+    const user = await portal.accounts.ensure('local')
+    // A packet of the file ends 0.3 ms behind these seconds.
+    await portal.accounts.setCredits(user.id, 0.213)
+    expect(await processed(client, 'speech.wav', {})).toMatchObject({ status: 'Failed', errorCode: -10 })
+  })
+
   it('pays and limits what was decoded, whatever the header says, and starts again after a top-up', async () => {
     const service = await withService({ engine: plainEngine, limits: { maxDurationSec: 4, minDurationSec: 0.1 } })
     const client = await apiClient(service)

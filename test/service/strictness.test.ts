@@ -22,9 +22,13 @@ const INVALID: readonly [wrong: string, operation: string, body: unknown][] = [
   ['a list for an object', 'registerFile', []],
   ['no source_url', 'registerFileFromUrl', register({})],
   ['a source_url that is none', 'registerFileFromUrl', fromUrl({ source_url: 'nowhere' })],
-  ...['ftp://example.com/a', 'file:///etc/passwd', 'javascript:alert(1)', 'unix:/run/a.sock:/'].map(
-    (source_url): [string, string, unknown] => [source_url, 'registerFileFromUrl', fromUrl({ source_url })],
-  ),
+  ...[
+    'ftp://example.com/a',
+    'http://example.com/a\0?token=1',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'unix:/run/a.sock:/',
+  ].map((source_url): [string, string, unknown] => [source_url, 'registerFileFromUrl', fromUrl({ source_url })]),
   ['a part that is backwards', 'registerFileFromUrl', fromUrl({ start: 3, end: 1 })],
   ['an empty file_id', 'startProcess', { ...START, file_id: '' }],
   ['no options', 'startProcess', { file_id: 'a' }],

@@ -56,7 +56,9 @@ export function resultEncoding(type: OutputType, source: AudioStreamInfo): Resul
 }
 
 /** Uncompressed PCM in the source's width; 16 bits if the source is lossy or its width is unknown. */
-function pcmCodec({ bitsPerSample, sampleFormat }: AudioStreamInfo, endian: 'le' | 'be'): string {
+function pcmCodec({ codec, bitsPerSample, sampleFormat }: AudioStreamInfo, endian: 'le' | 'be'): string {
+  // Eight bits of a logarithm, which eight linear ones cannot hold.
+  if (codec === 'pcm_mulaw' || codec === 'pcm_alaw') return codec
   if (bitsPerSample === null) return `pcm_s16${endian}`
   const kind = sampleFormat?.replace(/p$/, '')
   if (kind === 'flt') return `pcm_f32${endian}`

@@ -35,7 +35,9 @@ export interface ResultOptions {
 export async function writeResult(options: ResultOptions): Promise<string> {
   const type = options.outputType ?? soundType(options.media)
   if (type) return writeSound(type, options)
-  return options.part ? writeFilmPart(options.part, options) : writeLikeInput(options)
+  // Packets can be cut only between two of them, but sound is encoded from any sample.
+  const isOnlySound = options.media.streams.length === 1
+  return options.part && !isOnlySound ? writeFilmPart(options.part, options) : writeLikeInput(options)
 }
 
 /** Writes a sound file of one of the interface's types. */
@@ -93,9 +95,10 @@ function soundType(media: MediaInfo): OutputType | undefined {
     case 'mp3':
     case 'aiff':
     case 'aac':
-    case 'm4a':
     case 'opus':
       return media.container
+    case 'm4a':
+      return audioStreams(media)[0]?.codec === 'aac' ? 'm4a' : undefined
     case 'ogg':
       return audioStreams(media)[0]?.codec === 'vorbis' ? 'ogg' : undefined
     default:

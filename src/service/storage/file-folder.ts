@@ -5,7 +5,7 @@ import type { Readable, Transform } from 'node:stream'
 import { makeDurableFolder } from '../../core/make-folder.js'
 import { syncFile, syncFolder } from '../../core/sync-folder.js'
 import { StagedBlocks } from './staged-blocks.js'
-import { PART, writeWhole } from './write-whole.js'
+import { PART, type WriteOptions, writeWhole } from './write-whole.js'
 
 /** A part file is abandoned if nobody has written to it for this long. */
 const STALE_MS = 3600_000
@@ -38,9 +38,9 @@ export class FileFolder {
   }
 
   /** Writes a stream to the input. `through` counts and checks the bytes. */
-  async writeInput(fileId: string, source: Readable, through: readonly Transform[], signal?: AbortSignal) {
+  async writeInput(fileId: string, source: Readable, through: readonly Transform[], options?: WriteOptions) {
     await this.made(this.folder(fileId))
-    await writeWhole(this.inputPath(fileId), [source, ...through], signal)
+    await writeWhole(this.inputPath(fileId), [source, ...through], options)
   }
 
   async inputSize(fileId: string): Promise<number | undefined> {

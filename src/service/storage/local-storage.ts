@@ -62,7 +62,7 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
     inputSize: (fileId) => folder.inputSize(fileId),
     // The server checks `mayUpload`, which is false after a start.
     sealInput: async () => {},
-    putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], signal),
+    putInput: (fileId, source, signal) => folder.writeInput(fileId, source, [], { signal }),
     workFolder: (fileId) => folder.workFolder(fileId),
     takeInput: async (fileId) => folder.inputPath(fileId),
     leaveWorkFolder: (path) => rm(path, { recursive: true, force: true }),

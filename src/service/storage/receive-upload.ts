@@ -34,23 +34,23 @@ export async function receiveUpload(
   }
   await assertOpen()
   const sizeBytes = contentLength(request)
-  const through = () => [whole(sizeBytes), ...unaltered(request), untilOpen(assertOpen)]
+  const through = () => [whole(sizeBytes), ...unaltered(request)]
 
   switch (address.searchParams.get('comp')) {
     case null:
       if (request.headers['x-ms-blob-type'] !== 'BlockBlob') throw new StorageFault('MissingRequiredHeader')
       if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      await folder.writeInput(fileId, request, through())
+      await folder.writeInput(fileId, request, through(), { assertOpen })
       break
     case 'block': {
       const id = address.searchParams.get('blockid')
       if (!id) throw new StorageFault('InvalidHeaderValue')
-      await folder.blocks.keep(fileId, { id, sizeBytes }, request, { maxBytes, through: through() })
+      await folder.blocks.keep(fileId, { id, sizeBytes }, request, { maxBytes, through: through(), assertOpen })
       break
     }
     case 'blocklist': {
       const ids = await readBlockList(request, sizeBytes)
-      const bounds = { maxBytes, through: [untilOpen(assertOpen)] }
+      const bounds = { maxBytes, through: [], assertOpen }
       await folder.blocks.join(fileId, ids, folder.inputPath(fileId), bounds, untilGone(response))
       break
     }
@@ -99,14 +99,6 @@ function unaltered(request: IncomingMessage): Transform[] {
     flush: (done) => done(md5.digest('base64') === announced ? null : new StorageFault('Md5Mismatch')),
   })
   return [check]
-}
-
-/** Passes bytes through and checks at the end that no start came in the meantime. */
-function untilOpen(assertOpen: () => Promise<void>): Transform {
-  return new Transform({
-    transform: (chunk: Buffer, _encoding, done) => done(null, chunk),
-    flush: (done) => void assertOpen().then(() => done(), done),
-  })
 }
 
 /** Aborts when the client disconnects before the response. */

@@ -27,6 +27,8 @@ export interface UploadBounds {
   readonly maxBytes: number
   /** Streams that count and check the bytes. */
   readonly through: readonly Transform[]
+  /** Throws if the input may not be replaced any more. */
+  readonly assertOpen: () => Promise<void>
 }
 
 /**
@@ -58,7 +60,7 @@ export class StagedBlocks {
     this.#incoming.set(folder, incoming + block.sizeBytes)
     try {
       const path = join(folder, `${name}-${block.sizeBytes}`)
-      await writeWhole(path, [source, ...bounds.through])
+      await writeWhole(path, [source, ...bounds.through], bounds)
       if (before && before.path !== path) await rm(before.path, { force: true })
     } finally {
       const left = (this.#incoming.get(folder) ?? 0) - block.sizeBytes
@@ -81,7 +83,8 @@ export class StagedBlocks {
       signal.throwIfAborted()
       const blocks = await listed(ids, await blocksIn(folder))
       if (sizeOf(blocks) > bounds.maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      await writeWhole(target, [Readable.from(bytesOf(blocks), { objectMode: false }), ...bounds.through], signal)
+      const joined = Readable.from(bytesOf(blocks), { objectMode: false })
+      await writeWhole(target, [joined, ...bounds.through], { signal, assertOpen: bounds.assertOpen })
       await this.remove(fileId)
     })
     const over = turn.catch(() => {})

@@ -6,6 +6,9 @@ import { filePart } from '../engine/file-part.js'
 import { measureSound } from '../engine/measure-sound.js'
 import type { FileRecord } from '../store/file-record.js'
 
+/** A file that is decoded this far beyond the credits costs more than these, even when rounded to a millisecond. */
+const SURELY_MORE_SEC = 0.01
+
 /** Facts about a file, measured instead of read from its header. */
 export interface JudgedInput {
   readonly media: MediaInfo
@@ -37,7 +40,8 @@ export async function judgeInput(
   requireTaken(media, null, limits)
   const [track] = audioStreams(media)
   const startSec = file.startSec ?? 0
-  const allowedSec = Math.min(limits.maxDurationSec ?? Number.POSITIVE_INFINITY, creditsSec ?? Number.POSITIVE_INFINITY)
+  const affordableSec = (creditsSec ?? Number.POSITIVE_INFINITY) + SURELY_MORE_SEC
+  const allowedSec = Math.min(limits.maxDurationSec ?? Number.POSITIVE_INFINITY, affordableSec)
   // A file that is long enough must not seem too short to a user who has nearly no credits left.
   const mostSec = startSec + Math.max(allowedSec, limits.minDurationSec ?? 0)
   const { audioIndex } = track ?? { audioIndex: 0 }

@@ -144,6 +144,36 @@ describe('processFile', () => {
     expect(decoded(at('bwf-out.wav'), { rate: 48_000, channels: 1 }).length).toBe(48_000)
   })
 
+  test.each([
+    ['law.wav', 'pcm_mulaw'],
+    ['law.aiff', 'pcm_alaw'],
+    ['lossless.m4a', 'alac'],
+  ])('keeps the coding of %s, %s', async (name, codec) => {
+    ffmpeg('-i', at('noisy.wav'), '-c:a', codec, at(name))
+    const { extension } = await processFile({ input: at(name), output: at(`out-${name}`), pool })
+    expect(audioStreams(await probe(at(`out-${name}`)))[0]?.codec).toBe(codec)
+    expect(name.endsWith(`.${extension}`)).toBe(true)
+  })
+
+  test.each([
+    ['part.oga', 'flac'],
+    ['part.caf', 'alac'],
+    ['part.m4a', 'alac'],
+    ['part.w64', 'pcm_s16le'],
+    ['part.wma', 'wmav2'],
+  ])('takes a part of %s from its exact place', async (name, codec) => {
+    ffmpeg('-i', at('noisy.wav'), '-c:a', codec, at(name))
+    const output = at(`out-${name}`)
+    await processFile({ input: at(name), output, startSec: 1.0005, endSec: 1.9, pool })
+    const samples = decoded(output, { rate: 48_000, channels: 1 })
+    // WMA comes in whole frames, and its decoder leaves out the first.
+    const lead = codec === 'wmav2' ? 4096 : 0
+    expect(Math.abs(samples.length - 0.8995 * 48_000)).toBeLessThanOrEqual(2 * lead)
+    const from = Math.round(1.0005 * 48_000) + 4800
+    const lag = bestLag(noisy.subarray(from, from + 24_000), samples.subarray(4800, 28_800), 6000)
+    expect(Math.abs(lag)).toBeLessThanOrEqual(PEAK_SAMPLES + lead)
+  })
+
   test('takes a part alone, to the sample, and clamps its end', async () => {
     await processFile({ input: at('noisy.wav'), output: at('part.wav'), startSec: 1, endSec: 2, pool })
     const samples = decoded(at('part.wav'), { rate: 48_000, channels: 1 })
