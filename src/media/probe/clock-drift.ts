@@ -58,9 +58,19 @@ export function mayDrift(
 }
 
 /** Length of the sound in a packet of a track in which all are equal, as decoded. */
-export async function frameSecOf({ path }: MediaInfo, { index, sampleRate }: AudioStreamInfo): Promise<number> {
-  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${SOME_FRAMES}`]
-  const { frames } = await ffprobe(path, [...show, '-show_entries', 'frame=nb_samples'], framesSchema)
+export async function frameSecOf(
+  { path, readOptions = [] }: MediaInfo,
+  { index, sampleRate }: AudioStreamInfo,
+): Promise<number> {
+  const show = [
+    '-select_streams',
+    `${index}`,
+    '-read_intervals',
+    `%+#${SOME_FRAMES}`,
+    '-show_entries',
+    'frame=nb_samples',
+  ]
+  const { frames } = await ffprobe(path, [...readOptions, ...show], framesSchema)
   return Math.max(0, ...frames.map(({ nb_samples }) => nb_samples)) / sampleRate
 }
 
