@@ -43,7 +43,7 @@ export async function soundEndSec(
   signal: AbortSignal | undefined,
 ): Promise<number | null> {
   const { container, durationSec } = media
-  const isAlone = media.streams.every((own) => own === stream || (own.kind === 'video' && own.isCover))
+  const isAlone = media.streams.every((own) => own.index === stream.index || (own.kind === 'video' && own.isCover))
   if (durationSec !== null && isAlone && EXACT.has(container) && isLossless(stream.codec)) return durationSec
   // A seek fails in some files, which are read from the start.
   const tail =
