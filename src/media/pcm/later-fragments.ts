@@ -3,8 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
 import type { MediaInfo } from '../media-info.js'
-import { fileBoxes, type MovieBox } from '../probe/movie-boxes.js'
-import { movieTracks } from '../probe/movie-tracks.js'
+import { fileBoxes, type MovieBox } from '../probe/movie/movie-boxes.js'
+import { movieTracks } from '../probe/movie/movie-tracks.js'
 
 /** Time by which sound may play earlier than its fragment states, as after the lead-in of an encoder. */
 const MARGIN_SEC = 1

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { isLossless } from './media-info-of.js'
-import { type MovieTrack, movieTracks } from './movie-tracks.js'
+import { type MovieTrack, movieTracks } from './movie/movie-tracks.js'
 
 /** A step longer than this is a gap, not a drift. */
 export const DRIFT_STEP_SEC = 0.008

@@ -110,7 +110,7 @@ export async function runJobLife(
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
       await planned.requireStartable(signal)
-      giveBack = await takeOutput(output, job.input)
+      giveBack = await takeOutput(context, output, job.input)
       bench = await openWorkbench(planned, job.id, context)
       if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()

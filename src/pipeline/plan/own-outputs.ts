@@ -5,8 +5,8 @@ import { isWebAddress } from './expand-inputs.js'
 import { outputPlace } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
 
-/** Outputs that jobs of this process are making. */
-const OPEN = new Set<string>()
+/** Inputs by the outputs that jobs are making of them, for each pipeline of this process. */
+const OPEN = new WeakMap<object, Map<string, string>>()
 
 /**
  * Requires an output of its own for each job of a list, before any job begins. Of two jobs with one output, the second
@@ -25,15 +25,20 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
 }
 
 /**
- * Takes an output for a job before it pays, until the returned function is called.
+ * Takes an output for a job before it pays, until the returned function is called. A later attempt at the same input may
+ * take it too.
  *
- * @throws {UsageError} `ERR_OUTPUT_SHARED` if another job of this process is making the same output
+ * @throws {UsageError} `ERR_OUTPUT_SHARED` if a job of the same pipeline is making that output of another input
  */
-export async function takeOutput(output: string, input: string): Promise<() => void> {
+export async function takeOutput(pipeline: object, output: string, input: string): Promise<() => void> {
   const path = await realPlace(output)
-  if (OPEN.has(path)) throw sharedOutput(`Another job is making the output of ${input}: ${output}.`, input)
-  OPEN.add(path)
-  return () => void OPEN.delete(path)
+  const open = OPEN.get(pipeline) ?? new Map<string, string>()
+  OPEN.set(pipeline, open)
+  const other = open.get(path)
+  if (other !== undefined && other !== input)
+    throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
+  open.set(path, input)
+  return () => void open.delete(path)
 }
 
 function sharedOutput(message: string, input: string): UsageError {

@@ -10,7 +10,7 @@ import {
   planMux,
   probe,
 } from '../../media/index.js'
-import { requireCopyablePictures } from '../../media/probe/edit-lists.js'
+import { requireCopyablePictures } from '../../media/probe/movie/edit-lists.js'
 import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
 import { copyPart } from './copy-part.js'

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie-boxes.js'
+import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie/movie-boxes.js'
 import { makeBox, makeFullBox } from '../../iso-bmff/read/box.js'
 import { WRAPPING_TAGS } from '../mux-losses.js'
 import type { MuxPlan } from '../mux-plan.js'

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { movieTables } from '../../../probe/movie-boxes.js'
+import { movieTables } from '../../../probe/movie/movie-boxes.js'
 import type { MuxPlan } from '../mux-plan.js'
 
 /** The code that ffmpeg writes into a .mov for a language that the Macintosh list lacks. */

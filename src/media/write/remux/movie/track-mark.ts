@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { StreamInfo } from '../../../media-info.js'
-import { movieTables, tableBody } from '../../../probe/movie-boxes.js'
+import { movieTables, tableBody } from '../../../probe/movie/movie-boxes.js'
 import { makeBox } from '../../iso-bmff/read/box.js'
 
 const KIND = Buffer.from('\0\0\0\0urn:mpeg:dash:role:2011\0enhanced-audio-intelligibility\0', 'latin1')

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../core/read-at.js'
+import { readAt } from '../../../core/read-at.js'
 
 /** A box of an mp4 or mov, with the position of its header and of its content. */
 export interface MovieBox {

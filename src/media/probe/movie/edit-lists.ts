@@ -1,5 +1,5 @@
-import { PrecheckError } from '../../core/errors.js'
-import type { MediaInfo } from '../media-info.js'
+import { PrecheckError } from '../../../core/errors.js'
+import type { MediaInfo } from '../../media-info.js'
 import type { MovieEdit, MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { MOST_AHEAD_SEC } from './clock-jump.js'
+import { MOST_AHEAD_SEC } from '../clock-jump.js'
 import { movieTables, tableBody } from './movie-boxes.js'
 
 /** One entry of a track's edit list. */
