@@ -183,6 +183,19 @@ describe('words that are never flags', () => {
 
 describe('check', () => {
   it.each([
+    ['two-tracks.mkv', ['--track', '5'], 'two-tracks.mkv has no audio track "5"'],
+    ['surround.wav', ['--track', '5'], 'surround.wav has no audio track "5"'],
+  ] as const)(
+    'names the fault of the plan of %s, which the service would refuse unchanged',
+    async (name, flags, fault) => {
+      const { code, stdout } = await inProcess(['check', fixture(name), ...flags])
+      expect(code).toBe(2)
+      expect(stdout).not.toContain('Ready')
+      expect(stdout).toMatch(new RegExp(`^ {2}✖ .*${fault}.*\n {4}→ `, 'm'))
+    },
+  )
+
+  it.each([
     ['speech.wav', [], 0, []],
     ['two-tracks.mkv', [], 5, [-8]],
     ['two-tracks.mkv', ['--track', '1'], 0, []],

@@ -62,18 +62,14 @@ function describeCheck(
 ): string {
   const heading = `${colors.bold(visibleText(basename(input)))}${media ? `  ${visibleText(describeMedia(media))}` : ''}`
   const bed = map && bedLine(map.music.filter((value) => value >= 0.5).length, recipe.bed, isEmbedded)
-  const isJudged = verdicts.asIs.length > 0 || verdicts.asSent.length > 0 || error === null
-  if (!isJudged)
-    return [
-      heading,
-      `  ${colors.red('✖')} ${visibleText(error?.message ?? '')}`,
-      ...remedyLines(error?.remedies ?? []),
-    ].join('\n')
+  // A refusal is the error itself, in the words of its verdict.
+  const isRefused = verdicts.asSent.some(({ severity }) => severity === 'refuse')
+  const isReady = error === null && verdicts.asSent.length === 0
   return [
     heading,
-    ...(verdicts.asSent.length === 0
-      ? [readyLine(verdicts.asIs.length === 0, colors)]
-      : verdictLines('voice', verdicts.asSent, colors)),
+    ...(isReady ? [readyLine(verdicts.asIs.length === 0, colors)] : []),
+    ...(error === null || isRefused ? [] : errorLines(error, colors)),
+    ...verdictLines('voice', verdicts.asSent, colors),
     ...verdictLines('unchanged', verdicts.asIs, colors),
     ...(map === null
       ? []
@@ -97,6 +93,10 @@ function describeMedia(media: MediaInfo): string {
 function readyLine(isUnchangedAccepted: boolean, colors: Colors): string {
   const unchanged = isUnchangedAccepted ? ' (the service would also accept it unchanged)' : ''
   return `  ${colors.green('✔')} Ready: voxmux can process this file${unchanged}.`
+}
+
+function errorLines({ message, remedies }: NonNullable<CheckedFile['error']>, colors: Colors): readonly string[] {
+  return [`  ${colors.red('✖')} ${visibleText(message)}`, ...remedyLines(remedies)]
 }
 
 /** The label says what is sent: the voice, as voxmux does, or the whole file unchanged. */
