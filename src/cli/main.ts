@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { COMMANDS } from './command-table.js'
+import { firstFault, stdoutFaultLine } from './output/stdout-fault.js'
 import { overview } from './show/overview.js'
 
 /** Entry of the command line. `--help`, `--version` and completion skip the argument parser, to be quick. */
@@ -8,15 +9,28 @@ const [first] = argv
 
 if (argv.length === 1 && (first === '--version' || first === '-v' || first === 'version')) {
   const { voxmuxVersion } = await import('../core/version.js')
-  process.stdout.write(`${voxmuxVersion()}\n`)
+  say(`${voxmuxVersion()}\n`)
 } else if (argv.length === 0 || (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
-  const isAsked = argv.length > 0
-  if (!isAsked) process.exitCode = 2
-  ;(isAsked ? process.stdout : process.stderr).write(overview(COMMANDS))
+  if (argv.length > 0) say(overview(COMMANDS))
+  else {
+    process.exitCode = 2
+    process.stderr.write(overview(COMMANDS))
+  }
 } else {
   const { boundMemory } = await import('./bounded-memory.js')
   boundMemory()
   const { reportUnloadable } = await import('./unloadable.js')
   const loaded = await import('./run-command-line.js').catch((thrown) => reportUnloadable(argv, thrown))
   await loaded?.runCommandLine(argv)
+}
+
+function say(text: string): void {
+  const faultOfStdout = firstFault(process.stdout)
+  process.stdout.on('error', () => {
+    const fault = faultOfStdout()
+    if (!fault) return
+    process.exitCode = 4
+    process.stderr.write(`${stdoutFaultLine(fault)}\n`)
+  })
+  process.stdout.write(text)
 }

@@ -86,6 +86,5 @@ function asksForJson(argv: readonly string[]): boolean {
 
 /** Flushes all output, then exits even if a socket is still open. */
 async function leave(exitCode: ExitCode, output: Output): Promise<never> {
-  await output.close(exitCode)
-  process.exit(exitCode)
+  process.exit(await output.close(exitCode))
 }

@@ -4,6 +4,7 @@ import type { WriteStream } from 'node:tty'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
 import { visibleLines, visibleText } from '../../core/visible-text.js'
 import { EVENT_SCHEMA_VERSION, type FileEvent, type InputStatus, type ResultEvent } from '../../pipeline/events.js'
+import { firstFault, stdoutFaultLine } from './stdout-fault.js'
 
 /** The two outputs of a command: events for programs, text for people. */
 export interface Output {
@@ -21,8 +22,8 @@ export interface Output {
   readonly note: (text: string) => void
   /** Reports the fatal error on stderr and as the last event. */
   readonly fail: (error: VoxmuxError) => void
-  /** Writes the last event if it is missing, and flushes both streams. */
-  readonly close: (exitCode: ExitCode) => Promise<void>
+  /** Writes the last event if it is missing, flushes both streams, and resolves to the exit code. */
+  readonly close: (exitCode: ExitCode) => Promise<ExitCode>
 }
 
 export interface OutputOptions {
@@ -34,6 +35,7 @@ export interface OutputOptions {
 /** Opens both streams. The command continues if a reader closes its pipe early. */
 export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   const events = new NdjsonWriter(stdout)
+  const faultOfStdout = firstFault(stdout)
   stderr.on('error', () => {})
   let isResultWritten = false
 
@@ -64,7 +66,11 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
     },
     close: async (exitCode) => {
       result({ exitCode })
-      await Promise.all([flushed(stdout), flushed(stderr)])
+      await flushed(stdout)
+      const fault = exitCode === 0 ? faultOfStdout() : undefined
+      if (fault) note(stdoutFaultLine(fault))
+      await flushed(stderr)
+      return fault ? 4 : exitCode
     },
   }
 }
@@ -75,10 +81,12 @@ export function describeError(error: VoxmuxError): string {
   return [`voxmux: ${visibleText(message)}`, ...remedies.map((remedy) => `  → ${visibleText(remedy)}`)].join('\n')
 }
 
+/** Resolves when all was written, and the errors of it have been emitted. */
 function flushed(stream: WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    if (stream.destroyed || stream.writableEnded) resolve()
-    else stream.write('', () => resolve())
+    const settle = () => setImmediate(resolve)
+    if (stream.destroyed || stream.writableEnded) settle()
+    else stream.write('', settle)
   })
 }
 
