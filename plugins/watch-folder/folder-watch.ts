@@ -63,6 +63,7 @@ export class FolderWatch {
   readonly #judge: CandidateJudge
   #running: Promise<unknown> | undefined
   #scannedMs: number | null = null
+  #isScanFailing = false
 
   constructor(options: FolderWatchOptions) {
     const { folder, jobs, seen, intake, judging, writers, logger, onTaken, onChange } = options
@@ -107,9 +108,14 @@ export class FolderWatch {
     }
   }
 
-  /** True if everything was taken except files that wait for their marker or a writer. */
+  /** True if it is offline, or its files cannot be listed. */
+  get isAway(): boolean {
+    return this.presence.reason !== null || this.#isScanFailing
+  }
+
+  /** True if everything was taken except files that wait for their marker or a writer, or if nothing can be taken. */
   get isDrained(): boolean {
-    if (this.presence.reason !== null) return true
+    if (this.isAway) return true
     if (this.#scannedMs === null) return false
     return [...this.#candidates.values()].every(
       ({ why, isBeingJudged }) => !isBeingJudged && (why === 'marker' || why === 'open'),
@@ -134,6 +140,7 @@ export class FolderWatch {
       try {
         await this.#scan()
       } catch (thrown) {
+        this.#isScanFailing = true
         if (!this.#stop.signal.aborted) this.#say('scan', toVoxmuxError(thrown).message)
       }
       const tookMs = performance.now() - beganMs
@@ -171,6 +178,7 @@ export class FolderWatch {
       if (await this.#known.compare(present)) this.#scanWakeUp.now()
     }
     this.#scannedMs = Date.now()
+    this.#isScanFailing = false
     this.#lookWakeUp.now()
   }
 

@@ -67,6 +67,16 @@ export class WatchDaemon implements DaemonView {
     return [...this.#watches.values()].every(({ isDrained: isWorkedOff }) => isWorkedOff)
   }
 
+  /** True if a folder is offline, or its files cannot be listed. */
+  get hasFolderAway(): boolean {
+    return [...this.#watches.values()].some(({ isAway }) => isAway)
+  }
+
+  /** True unless its worker has yet to find out whether the service takes an account whose jobs are paused. */
+  get hasTriedAccount(): boolean {
+    return this.#worker?.hasTriedAccount ?? true
+  }
+
   subscribe(listener: (event: DaemonEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,8 +1,9 @@
 import { type ExitCode, overallExitCode } from '../../src/core/errors.js'
 import { sleep } from '../../src/core/time.js'
-import type { JobStore } from '../../src/ledger/index.js'
+import type { JobCount, JobStore } from '../../src/ledger/index.js'
 import type { FileEvent } from '../../src/pipeline/events.js'
 import type { JobHooks } from '../../src/pipeline/job-hooks.js'
+import { isAccountPause } from '../../src/pipeline/queue/account-guard.js'
 import type { WatchDaemon } from './watch-daemon.js'
 import type { WatchedFolder } from './watched-folder.js'
 
@@ -38,27 +39,54 @@ export class WatchTally {
   }
 }
 
-/** Resolves when every file that was there has been queued and, unless `ingestOnly`, no job of the folders is ready. */
+/** The jobs of a run with `--once`, and its end. */
+interface OnceOptions {
+  readonly jobs: JobStore
+  readonly ingestOnly: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Resolves when every file that was there has been queued and, unless `ingestOnly`, no job of the folders is ready. Those
+ * of a paused folder are not.
+ *
+ * @returns the exit code for what is left: 6 if the account is paused, 4 if a folder is away or jobs are queued, else 0
+ */
 export async function untilDrained(
   daemon: WatchDaemon,
   folders: readonly WatchedFolder[],
-  { jobs, ingestOnly, signal }: { readonly jobs: JobStore; readonly ingestOnly: boolean; readonly signal: AbortSignal },
-): Promise<void> {
+  { jobs, ingestOnly, signal }: OnceOptions,
+): Promise<ExitCode> {
   const groups = new Set(folders.map(({ group }) => group))
   while (!signal.aborted) {
-    if (daemon.isDrained && (ingestOnly || !(await hasReadyJobs(jobs, groups)))) return
+    if (daemon.isDrained && (ingestOnly || !(await hasReadyJobs(daemon, jobs, groups)))) break
     await sleep(ONCE_MS, signal).catch(() => {})
   }
+  const left = ingestOnly ? 0 : await exitCodeOfQueued(jobs, groups)
+  return overallExitCode([left, daemon.hasFolderAway ? 4 : 0])
 }
 
 /** A job deferred after a fault is left to a later run. */
-async function hasReadyJobs(jobs: JobStore, groups: ReadonlySet<string>): Promise<boolean> {
-  const counts = (await jobs.counts()).filter(({ group, count }) => groups.has(group) && count > 0)
+async function hasReadyJobs(daemon: WatchDaemon, jobs: JobStore, groups: ReadonlySet<string>): Promise<boolean> {
+  const counts = await countsOf(jobs, groups)
   if (counts.some(({ status }) => status === 'working' || status === 'waiting-remote')) return true
   const queued = counts.filter(({ status }) => status === 'queued')
+  const pauses = await jobs.pauses()
+  // A start usually follows a correction, so the pause of an earlier run is not believed.
+  if (pauses.some(isAccountPause) && queued.length > 0 && !daemon.hasTriedAccount) return true
   for (const { group, count } of queued) {
+    if (pauses.some((pause) => pause.group === null || pause.group === group)) continue
     const waiting = await jobs.list({ group, statuses: ['queued'], limit: count })
     if (waiting.some(({ error, notBeforeMs }) => error === null || notBeforeMs === null)) return true
   }
   return false
+}
+
+async function exitCodeOfQueued(jobs: JobStore, groups: ReadonlySet<string>): Promise<ExitCode> {
+  if (!(await countsOf(jobs, groups)).some(({ status }) => status === 'queued')) return 0
+  return (await jobs.pauses()).some(isAccountPause) ? 6 : 4
+}
+
+async function countsOf(jobs: JobStore, groups: ReadonlySet<string>): Promise<readonly JobCount[]> {
+  return (await jobs.counts()).filter(({ group, count }) => groups.has(group) && count > 0)
 }

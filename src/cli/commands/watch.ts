@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path'
 import type { OperatorSide, WatchedFolder } from '../../../plugins/watch-folder/index.js'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
+import { type ExitCode, overallExitCode } from '../../core/errors.js'
 import { voxmuxVersion } from '../../core/version.js'
 import type { Job } from '../../ledger/index.js'
 import { lowerToolPriority } from '../../media/index.js'
@@ -86,7 +87,9 @@ export const command = defineCommand({
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
       const ingestOnly = args['ingest-only'] === true
-      await (args.once ? untilDrained(daemon, folders, { jobs, ingestOnly, signal }) : interrupted(signal))
+      let left: ExitCode = 0
+      if (args.once) left = await untilDrained(daemon, folders, { jobs, ingestOnly, signal })
+      else await interrupted(signal)
       await stopReloading()
       await side.stopping()
       await withinSeconds(daemon.stop())
@@ -96,7 +99,7 @@ export const command = defineCommand({
         output.result({ exitCode, counts: reporter.counts })
         return exitCode
       }
-      const exitCode = signal.aborted ? 130 : tally.exitCode
+      const exitCode = signal.aborted ? 130 : overallExitCode([tally.exitCode, left])
       output.result({ exitCode, files: tally.files })
       return exitCode
     } finally {

@@ -1,11 +1,16 @@
 import type { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { backoffMs, sleep } from '../../core/time.js'
-import type { JobStore } from '../../ledger/index.js'
+import type { JobStore, Pause } from '../../ledger/index.js'
 
 /** Beginnings of the pauses that the guard set and may end. Any other pause is a person's. */
 const NO_ACCESS = 'The service refuses this account: '
 const NO_CREDITS = 'The service refuses this account for its credits: '
+
+/** True for a pause of all jobs because of the account, not by a person. */
+export function isAccountPause({ group, reason }: Pick<Pause, 'group' | 'reason'>): boolean {
+  return group === null && (reason.startsWith(NO_ACCESS) || reason.startsWith(NO_CREDITS))
+}
 
 /** Pause between two checks for a pause or resume, in milliseconds. */
 const LOOK_MS = 2000
@@ -30,6 +35,7 @@ export class AccountGuard {
   #troubles = 0
   #tries = 0
   #isProbing = false
+  #hasTried = false
   #stop = new AbortController()
   #loop: Promise<void> | undefined
 
@@ -37,10 +43,16 @@ export class AccountGuard {
     this.#options = options
   }
 
+  /** True once this process has found out whether the service takes its account. A pause may be of an earlier one. */
+  get hasTried(): boolean {
+    return this.#hasTried
+  }
+
   /** Pauses the store unless it is paused already. */
   async trouble(error: VoxmuxError): Promise<void> {
     const { jobs, logger } = this.#options
     this.#troubles += 1
+    this.#hasTried = true
     if ((await jobs.pauses()).some(({ group }) => group === null)) return
     await jobs.pause(null, `${error.exitCode === 6 ? NO_ACCESS : NO_CREDITS}${error.message}`)
     const { code, errorCode, remedies } = error
@@ -104,5 +116,6 @@ export class AccountGuard {
       this.#isProbing = false
     })
     if (!signal.aborted && this.#troubles === before && (await this.#isPaused())) await this.#resume()
+    this.#hasTried = true
   }
 }

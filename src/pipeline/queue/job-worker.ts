@@ -65,6 +65,8 @@ export interface JobWorker {
    * and a retry continues with them.
    */
   cancel(id: string): Promise<void>
+  /** True once a job of this worker showed whether the service takes its account, which is paused. */
+  readonly hasTriedAccount: boolean
   /** The running jobs, the oldest first. */
   readonly running: readonly RunningJob[]
 }
@@ -111,6 +113,10 @@ class QueueWorker implements JobWorker {
 
   get running(): readonly RunningJob[] {
     return [...this.#running.values()]
+  }
+
+  get hasTriedAccount(): boolean {
+    return this.#guard.hasTried
   }
 
   start(): void {

@@ -22,6 +22,8 @@ export interface WatchBench {
   watchThrough(program: readonly string[], ...more: readonly string[]): RunningCli
   /** The same for the folders of a configuration, as impatient. */
   watchConfigured(config: string, ...more: readonly string[]): RunningCli
+  /** Both. */
+  watchConfiguredThrough(program: readonly string[], config: string, ...more: readonly string[]): RunningCli
   /** Names below a folder of the watched one, receipts and all, sorted; files only. */
   names(folder: string): readonly string[]
   /** The report of a source; undefined where there is none. */
@@ -77,6 +79,7 @@ export function watchBench(around: 'each' | 'all' = 'each'): WatchBench {
     watch: (...more) => start(['in'], more),
     watchThrough: (program, ...more) => start(['in'], more, program),
     watchConfigured: (config, ...more) => start(['--config', config], more),
+    watchConfiguredThrough: (program, config, ...more) => start(['--config', config], more, program),
     names: (folder) => filesBelow(file(folder)),
     report(source) {
       const path = file(`failed/${source}.json`)
