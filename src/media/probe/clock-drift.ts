@@ -35,7 +35,7 @@ export class DriftTally {
   /** @param sec from the start of a packet to that of the next one */
   take(sec: number, count = 1): void {
     const lateSec = sec - this.#frameSec
-    // There is a gap behind it, or it is no packet.
+    // There is a gap behind it, or it is not a packet.
     if (Math.abs(lateSec) > Math.min(DRIFT_STEP_SEC, this.#frameSec / 2)) return
     this.#offsetSec += count * lateSec
     this.#leastSec = Math.min(this.#leastSec, this.#offsetSec)

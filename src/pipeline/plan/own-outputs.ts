@@ -9,7 +9,7 @@ import type { PlanRequest } from './plan-job.js'
 const OPEN = new WeakMap<object, Map<string, string>>()
 
 /**
- * Requires an output of its own for each job of a list, before any job begins. Of two jobs with one output, the second
+ * Requires an output of its own for each job of a list, before any job begins. The second of two jobs with one output
  * would be refused after both were paid for, or would replace the first.
  *
  * @throws {UsageError} `ERR_OUTPUT_SHARED`
