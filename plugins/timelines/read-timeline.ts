@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
+import { unreadableFile } from '../../src/core/unreadable-file.js'
 import { readAaf } from './aaf/read-aaf.js'
 import { OTIO_TEXT, timelineBytes } from './packing.js'
 import { readAle } from './readers/ale.js'
@@ -60,11 +61,7 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
     })
   }
   const found = await stat(path).catch((cause: unknown) => {
-    throw new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
-      input: path,
-      cause,
-      remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
-    })
+    throw unreadableFile('ERR_INPUT_MISSING', path, cause)
   })
   const textPath = found.isDirectory() ? join(path, extension === '.otiod' ? OTIO_TEXT : 'Info.fcpxml') : path
   const bytes = await timelineBytes(textPath, extension).catch((cause: unknown) => {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { UsageError, VerificationError } from '../../core/errors.js'
+import { unreadableFile } from '../../core/unreadable-file.js'
 import { hashPackets, type MediaInfo, probe } from '../../media/index.js'
 import { fileSha256 } from '../file-identity.js'
 import { type Receipt, readReceipt, type StreamFate } from '../output/receipt.js'
@@ -150,9 +151,11 @@ async function isFile(
 }
 
 async function requireFile(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isFile()) return
-  throw new UsageError('ERR_INPUT_MISSING', `${path} ${found ? 'is not a file' : 'does not exist'}.`, {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw unreadableFile('ERR_INPUT_MISSING', path, cause)
+  })
+  if (found.isFile()) return
+  throw new UsageError('ERR_INPUT_MISSING', `${path} is not a file.`, {
     input: path,
     remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
   })

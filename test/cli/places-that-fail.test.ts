@@ -1,0 +1,30 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCli } from '../helpers/voxmux-cli.js'
+import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+
+/** Root may read everything, unless its capabilities are taken. */
+const AS_OWNER = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
+
+let shop: Workshop
+beforeAll(() => {
+  shop = openWorkshop()
+})
+afterAll(() => shop.remove())
+
+describe.skipIf(process.platform !== 'linux')('a place that fails', () => {
+  it('is not called missing if it may not be read', async () => {
+    mkdirSync(shop.path('closed'))
+    for (const name of ['film.mkv', 'cut.otio']) writeFileSync(shop.path(`closed/${name}`), '')
+    chmodSync(shop.path('closed'), 0)
+    const options = { cwd: shop.dir, env: shop.env, through: AS_OWNER }
+    for (const args of [
+      ['verify', 'closed/film.mkv'],
+      ['timeline', 'closed/cut.otio', '-o', 'new.otio'],
+    ]) {
+      const { exitCode, stdout, stderr } = await runCli(args, options)
+      expect([exitCode, stdout + stderr]).toEqual([2, expect.stringMatching(/cannot be read: permission denied\./)])
+    }
+    chmodSync(shop.path('closed'), 0o755)
+  })
+})
