@@ -1,5 +1,7 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { probe } from '../../src/media/index.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -26,5 +28,15 @@ describe.skipIf(process.platform !== 'linux')('a place that fails', () => {
       expect([exitCode, stdout + stderr]).toEqual([2, expect.stringMatching(/cannot be read: permission denied\./)])
     }
     chmodSync(shop.path('closed'), 0o755)
+  })
+
+  it('is named as a pipe, with the way to read one', async () => {
+    execFileSync('mkfifo', [shop.path('fifo.wav')])
+    for (const kind of ['pipe', 'socket']) symlinkSync(`${kind}:[123]`, shop.path(kind))
+    for (const name of ['fifo.wav', 'pipe', 'socket'])
+      await expect(probe(shop.path(name))).rejects.toMatchObject({
+        message: `${shop.path(name)} is not a regular file.`,
+        remedies: ['Pipe it in: `… | voxmux run - -o FILE`.'],
+      })
   })
 })

@@ -111,7 +111,8 @@ async function sizeOfFile(path: string): Promise<number> {
   try {
     const stats = await stat(await realpath(path))
     if (stats.isFile()) return stats.size
-    if (!stats.isDirectory()) throw unreadable(`${path} is not a regular file`, { input: path })
+    if (stats.isFIFO()) throw notAFile(path, PIPE_IT)
+    if (!stats.isDirectory()) throw notAFile(path)
     throw new UsageError('ERR_INPUT_IS_FOLDER', `${path} is a folder.`, {
       input: path,
       remedies: ['Name the files in it, or watch the folder with `voxmux watch`.'],
@@ -133,10 +134,17 @@ function missing(path: string, cause: unknown): UsageError {
   })
 }
 
+const PIPE_IT = ['Pipe it in: `… | voxmux run - -o FILE`.']
+
+function notAFile(path: string, remedies?: readonly string[]): PrecheckError {
+  return unreadable(`${path} is not a regular file`, { input: path, remedies })
+}
+
 /** The fault of a link without a file behind it. Its name is there, so `does not exist` would puzzle. */
-async function brokenLink(path: string, cause: unknown): Promise<UsageError | undefined> {
+async function brokenLink(path: string, cause: unknown): Promise<UsageError | PrecheckError | undefined> {
   const target = await readlink(path).catch(() => undefined)
   if (target === undefined) return undefined
+  if (/^(pipe|socket):\[/.test(target)) return notAFile(path, PIPE_IT)
   const isLoop = (cause as NodeJS.ErrnoException).code === 'ELOOP'
   const why = isLoop ? 'a link that leads back to itself' : `a link to ${target}, which does not exist`
   return new UsageError('ERR_INPUT_MISSING', `${path} is ${why}.`, {
