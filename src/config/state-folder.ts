@@ -46,14 +46,17 @@ export async function ensureStateFolder(path: string, flag?: string): Promise<st
   }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'its file system is mounted read-only',
+  EEXIST: 'a file has that name',
+  ENOTDIR: 'a file has that name',
+}
+
 function stateFolderError(path: string, cause: unknown, setting: string): UsageError {
   const { code, message } = cause as NodeJS.ErrnoException
-  const reason =
-    code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-      ? 'permission denied'
-      : code === 'EEXIST' || code === 'ENOTDIR'
-        ? 'a file has that name'
-        : message
+  const reason = (code && REASONS[code]) || message
   return new UsageError('ERR_STATE_DIR', `The state folder ${path} cannot be used: ${reason}.`, {
     cause,
     remedies: [`Set ${setting} to a folder of the user that runs voxmux.`],

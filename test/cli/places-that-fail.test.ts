@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { probe } from '../../src/media/index.js'
+import { NO_MOUNTS } from '../helpers/system/mount-space.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 /** Root may read everything, unless its capabilities are taken. */
 const AS_OWNER = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
+const READ_ONLY = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c']
 
 let shop: Workshop
 beforeAll(() => {
@@ -38,5 +40,15 @@ describe.skipIf(process.platform !== 'linux')('a place that fails', () => {
         message: `${shop.path(name)} is not a regular file.`,
         remedies: ['Pipe it in: `… | voxmux run - -o FILE`.'],
       })
+  })
+
+  it.skipIf(NO_MOUNTS)('is called read-only if a state folder is on a read-only mount', async () => {
+    mkdirSync(shop.path('mount'))
+    const mount = 'mount --bind mount mount && mount -o remount,bind,ro mount && exec "$@"'
+    const { exitCode, stderr } = await runCli(['jobs', 'list'], {
+      ...{ cwd: shop.dir, through: [...READ_ONLY, mount, 'sh'] },
+      env: { ...shop.env, VOXMUX_STATE_DIR: shop.path('mount/state') },
+    })
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('its file system is mounted read-only')])
   })
 })
