@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
@@ -13,7 +12,6 @@ import { jobDetails, jobTable } from '../../src/cli/show/describe-job.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Job } from '../../src/ledger/index.js'
 import { type FileEvent, resultEventSchema, STAGES } from '../../src/pipeline/events.js'
-import { runCli } from '../helpers/voxmux-cli.js'
 
 const file: FileEvent = {
   event: 'file',
@@ -94,34 +92,6 @@ describe('with --json', () => {
     await new Promise((resolve) => setImmediate(resolve))
     output.event({ ...file })
     await expect(output.close(0)).resolves.toBe(0)
-  })
-})
-
-describe('a stdout that takes no more', () => {
-  it.each([
-    ['ENOSPC', 0, 4],
-    ['EIO', 0, 4],
-    ['ENOSPC', 5, 5],
-    ['EPIPE', 0, 0],
-    ['ECONNRESET', 0, 0],
-  ] as const)('with %s ends %i with %i, and says why it is not a success', async (code, exitCode, ended) => {
-    const { output, stdout, err } = opened(true)
-    stdout.destroy(Object.assign(new Error(`${code}: write`), { code }))
-    output.event({ ...file })
-    expect(await output.close(exitCode)).toBe(ended)
-    const why = code === 'ENOSPC' ? 'its disk has no space left. Free' : `of a fault (${code}: write). Check`
-    const said = `voxmux: The output on stdout is incomplete, because ${why} `
-    const lines = err().trimEnd().split('\n')
-    expect([lines.length, lines[0]?.startsWith(said)]).toEqual([1, ended === 4])
-  })
-
-  it.runIf(existsSync('/dev/full'))('is no success of a command that was started', async () => {
-    const options = { cwd: '/', through: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'] }
-    for (const args of [['presets', 'podcast'], ['completion', 'bash'], ['--help'], ['--version']])
-      expect(await runCli(args, options)).toMatchObject({
-        exitCode: 4,
-        stderr: expect.stringMatching(/^voxmux: The output on stdout .* its disk has no space left\..*\n$/),
-      })
   })
 })
 
