@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
+import { pickChannels } from '../../../src/pipeline/plan/pick-channels.js'
+
+it.each([
+  [0, [{ kind: 'all' }]],
+  [
+    2,
+    [
+      { kind: 'one', channel: 0 },
+      { kind: 'one', channel: 1 },
+    ],
+  ],
+] as const)('sends each of %i channels, and never nothing, so that the pre-check sees the track', (channels, picks) => {
+  expect(pickChannels({} as MediaInfo, { channels } as AudioStreamInfo, 'each')).toEqual(picks)
+})
