@@ -16,7 +16,7 @@ beforeAll(() => {
 })
 afterAll(() => shop.remove())
 
-describe.skipIf(process.platform !== 'linux')('a place that fails', () => {
+describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)', () => {
   it('is not called missing if it may not be read', async () => {
     mkdirSync(shop.path('closed'))
     for (const name of ['film.mkv', 'cut.otio']) writeFileSync(shop.path(`closed/${name}`), '')
@@ -42,13 +42,16 @@ describe.skipIf(process.platform !== 'linux')('a place that fails', () => {
       })
   })
 
-  it.skipIf(NO_MOUNTS)('is called read-only if a state folder is on a read-only mount', async () => {
-    mkdirSync(shop.path('mount'))
-    const mount = 'mount --bind mount mount && mount -o remount,bind,ro mount && exec "$@"'
-    const { exitCode, stderr } = await runCli(['jobs', 'list'], {
-      ...{ cwd: shop.dir, through: [...READ_ONLY, mount, 'sh'] },
-      env: { ...shop.env, VOXMUX_STATE_DIR: shop.path('mount/state') },
-    })
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('its file system is mounted read-only')])
-  })
+  it.skipIf(NO_MOUNTS)(
+    'is called read-only if a state folder is on a read-only mount (needs mounts of its own)',
+    async () => {
+      mkdirSync(shop.path('mount'))
+      const mount = 'mount --bind mount mount && mount -o remount,bind,ro mount && exec "$@"'
+      const { exitCode, stderr } = await runCli(['jobs', 'list'], {
+        ...{ cwd: shop.dir, through: [...READ_ONLY, mount, 'sh'] },
+        env: { ...shop.env, VOXMUX_STATE_DIR: shop.path('mount/state') },
+      })
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('its file system is mounted read-only')])
+    },
+  )
 })

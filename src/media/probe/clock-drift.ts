@@ -48,7 +48,7 @@ export class DriftTally {
   }
 }
 
-/** True if the times of a lossy track may come from another clock than its samples, which all packets hold as many of. */
+/** True if a track is lossy, all its packets hold as many samples, and their times may come from another clock. */
 export function mayDrift(
   { container }: MediaInfo,
   { codec, isEncrypted, frameJitterSec, firstFrames }: AudioStreamInfo,
