@@ -2,7 +2,7 @@ import { PrecheckError } from '../../core/errors.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
+import { DRIFT_STEP_SEC, DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
@@ -15,6 +15,8 @@ export interface TrackWalk {
   readonly firstOverlapSec: number | null
   /** The times of a lossy track move away from its samples. */
   readonly drifts: boolean
+  /** They also go back so often that sound would be dropped, unless the whole track is stretched. */
+  readonly wobbles: boolean
 }
 
 /** Rounding of timestamps, and decoders that state a frame too much, stay below this. */
@@ -96,6 +98,8 @@ class PacketTally {
   #endSec: number | null = null
   #overlapSec = 0
   #firstOverlapSec: number | null = null
+  /** Seconds of the overlaps that stretching evens out. */
+  #wobbleSec = 0
   #startSec: number | null = null
   /** The longest time between the starts of two packets, in seconds. */
   aheadSec = 0
@@ -120,13 +124,20 @@ class PacketTally {
     this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
     if (this.#startSec !== null) this.#drift?.take(startSec - this.#startSec)
     this.#startSec = startSec
-    if (this.#endSec !== null && startSec < this.#endSec - this.#jitterSec) {
-      this.#overlapSec += this.#endSec - startSec
-      this.#firstOverlapSec ??= startSec
-    }
+    this.#takeOverlap(startSec, (this.#endSec ?? startSec) - startSec)
     const length = Number(duration)
     this.#endSec = Math.max(startSec, this.#endSec ?? startSec)
     if (Number.isFinite(length)) this.#endSec = startSec + length
+  }
+
+  #takeOverlap(atSec: number, bySec: number): void {
+    if (bySec <= this.#jitterSec) return
+    if (this.#drift !== null && bySec <= DRIFT_STEP_SEC) {
+      this.#wobbleSec += bySec
+      return
+    }
+    this.#overlapSec += bySec
+    this.#firstOverlapSec ??= atSec
   }
 
   result(): TrackWalk {
@@ -136,6 +147,7 @@ class PacketTally {
       overlapSec: this.#overlapSec,
       firstOverlapSec: this.#firstOverlapSec,
       drifts: this.#drift !== null && this.#drift.widthSec > ROUNDED_SEC + this.#jitterSec,
+      wobbles: this.#wobbleSec > OVERLAP_TOLERANCE_SEC,
     }
   }
 }

@@ -64,8 +64,8 @@ const WRITERS: readonly PlanWithWriter[] = [
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(given: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
-  const { media, bitRates } = await walkReplaced(given, options)
-  const measured = { ...options, measuredBitRates: bitRates }
+  const { media, ...walked } = await walkReplaced(given, options)
+  const measured = { ...options, ...walked }
   const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
   const plan = await chooseWriter(media, { ...measured, aacOptions })
   for (const { encoding, input } of newStreams(plan)) {
@@ -85,23 +85,26 @@ function encodesAac(remux: MuxPlan): boolean {
 
 /**
  * Reads the packets of tracks whose headers state too little. A track whose clock drifts is followed if it is encoded
- * whole; packets that stay outside parts need its own samples.
+ * whole; packets that stay outside parts need its own samples. A clock that wobbles has none for them.
  */
 async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }: PlanOutputOptions) {
-  const bitRates = new Map<number, number>()
+  const measuredBitRates = new Map<number, number>()
+  const whole = new Set<number>()
   const drifting = new Set<number>()
   for (const stream of audioStreams(media)) {
     const { audioIndex } = stream
     if (!replaced.includes(audioIndex)) continue
     const walk = needsWalk(media, stream) ? await walkTrack(media, stream, signal) : null
-    if (walk?.bitRate) bitRates.set(audioIndex, walk.bitRate)
-    if (inParts.includes(audioIndex) || !mayDrift(media, stream)) continue
+    if (walk?.bitRate) measuredBitRates.set(audioIndex, walk.bitRate)
+    if (walk?.wobbles || !inParts.includes(audioIndex)) whole.add(audioIndex)
+    if (!whole.has(audioIndex) || !mayDrift(media, stream)) continue
     if (walk?.drifts ?? (await indexDrifts(media, stream))) drifting.add(stream.index)
   }
   const streams = media.streams.map((stream) =>
     stream.kind === 'audio' ? { ...stream, followsDrift: drifting.has(stream.index) } : stream,
   )
-  return { media: { ...media, streams }, bitRates }
+  const splicable = inParts.filter((audioIndex) => !whole.has(audioIndex))
+  return { media: { ...media, streams }, measuredBitRates, inParts: splicable }
 }
 
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {

@@ -73,6 +73,21 @@ it.each([
   expect(await drifts(path)).toBe(true)
 })
 
+it.each(['webm', 'mkv'])(
+  'does not refuse a .%s whose times often go back a little, and writes it whole',
+  async (type) => {
+    const even = await film(`calm.${type}`, ['-c:v', 'libvpx', '-c:a', 'libopus', '-b:a', '96k'], '1')
+    const path = folder.file(`wobbling.${type}`)
+    // One packet of ten is 5 ms late.
+    await ffmpeg('-i', even, '-c', 'copy', '-bsf:a', 'setts=ts=TS+5*not(mod(N\\,10))', path)
+    expect(await drifts(path, [0])).toBe(true)
+    const { media, notes } = await planOutput(await probe(path), { replaced: [0], inParts: [0] })
+    expect(notes).toContain('Audio track 0 is opus: it is re-encoded from start to end.')
+    const samples = readSamples(await collectPcm(decodePcm(media, { audioIndex: 0, sample: 'f32' })), 'f32')
+    for (const atSec of [1, 10, 18]) expect(Math.abs(lateMs(samples, atSec, 1))).toBeLessThan(1.5)
+  },
+)
+
 it('keeps the samples of a track whose packets outside parts stay', async () => {
   const path = await film('parts.mp4', ['-c:a', 'aac'], '1023/1024')
   expect(await drifts(path)).toBe(true)
