@@ -7,6 +7,9 @@ import { afterId3 } from './id3-length.js'
 /** Encoders disagree whether the header's own frame, or one of padding, counts. */
 const SPARE_FRAMES = 2
 const FIRST_FRAME_BYTES = 2048
+/** The name stands behind the side information of MPEG-1 or MPEG-2, with one or two channels. */
+const NAME_PLACES = [13, 21, 36]
+const FRAME_SYNC = 0xffe0
 
 const countSchema = z.object({
   streams: z.array(z.object({ nb_read_packets: z.coerce.number(), sample_rate: z.coerce.number() })),
@@ -32,15 +35,23 @@ export async function missingMp3Sec(path: string, file: FileHandle, sizeBytes: n
 
 /** Frames and bytes, from the header's own frame on. */
 function statedLength(head: Buffer): { readonly frames: number | null; readonly bytes: number | null } | undefined {
-  const vbri = head.indexOf('VBRI')
+  const vbri = nameAt(head, 'VBRI')
   if (vbri >= 0 && vbri + 18 <= head.length)
     return { bytes: head.readUInt32BE(vbri + 10), frames: head.readUInt32BE(vbri + 14) }
-  const xing = Math.max(head.indexOf('Xing'), head.indexOf('Info'))
+  const xing = Math.max(nameAt(head, 'Xing'), nameAt(head, 'Info'))
   if (xing < 0 || xing + 16 > head.length) return undefined
   const flags = head.readUInt32BE(xing + 4)
   const frames = (flags & 1) === 1 ? head.readUInt32BE(xing + 8) : null
   const bytes = (flags & 2) === 2 ? head.readUInt32BE(xing + (frames === null ? 8 : 12)) : null
   return { frames, bytes }
+}
+
+/** The first place where a frame has this name; -1 without one. Tags in front of the frame may hold the word too. */
+function nameAt(head: Buffer, name: string): number {
+  let at = head.indexOf(name)
+  while (at >= 0 && !NAME_PLACES.some((place) => at >= place && head.readUInt16BE(at - place) >= FRAME_SYNC))
+    at = head.indexOf(name, at + 1)
+  return at
 }
 
 /** MPEG-1 has two granules in a frame; MPEG-2 and 2.5, with their low rates, have one. */

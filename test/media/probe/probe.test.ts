@@ -114,6 +114,13 @@ describe('probe', () => {
     await expect(probe(folder.file(name))).resolves.toBeDefined()
   })
 
+  it('reads no length from words in front of the first MP3 frame', async () => {
+    const path = folder.file('junk.mp3')
+    const words = Buffer.concat([Buffer.from('Info Source Xing VBRI'), Buffer.alloc(40, 0x7f)])
+    await writeFile(path, Buffer.concat([words, await readFile(fixture('speech.mp3'))]))
+    await expect(probe(path)).resolves.toMatchObject({ container: 'mp3' })
+  })
+
   it('believes no length below zero', async () => {
     const path = folder.file('negative.mkv')
     await ffmpeg(...tone(1), '-c:a', 'flac', path)
