@@ -1,7 +1,7 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, FirstFrames, MediaInfo } from '../media-info.js'
-import { LATE_TIMES } from '../probe/frame-times.js'
+import { LATE_TIMES, VORBIS_JITTER_SEC } from '../probe/frame-times.js'
 import { laterFragments } from './later-fragments.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
@@ -72,11 +72,6 @@ const LONGEST_TICK_SEC = 0.05
 /** Programs that count in ms round some times down and others to the nearest. */
 const COARSE_JITTER_SEC = 0.0022
 const COARSE = /^(matroska|flv|asf)/
-/**
- * ffmpeg states the first short block of Vorbis in Ogg after a long one too late. The error is a quarter of the
- * difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other without a gap.
- */
-const OGG_VORBIS_JITTER_SEC = 0.025
 /** The PCM of a DVD has the time of the first frame that begins in a packet. ffmpeg takes it for the packet's own. */
 const DVD_PCM_JITTER_SEC = 0.015
 
@@ -130,7 +125,7 @@ function jitterSec(
   { formatName, clockErrorSec = 0 }: Pick<MediaInfo, 'formatName' | 'clockErrorSec'>,
   { codec, timeBase }: Pick<AudioStreamInfo, 'codec' | 'timeBase'>,
 ): number {
-  if (formatName === 'ogg' && codec === 'vorbis') return OGG_VORBIS_JITTER_SEC
+  if (codec === 'vorbis') return VORBIS_JITTER_SEC + clockErrorSec
   if (codec === 'pcm_dvd') return DVD_PCM_JITTER_SEC
   if (COARSE.test(formatName)) return COARSE_JITTER_SEC + clockErrorSec
   const tick = tickSec({ timeBase })

@@ -6,6 +6,12 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-inf
 const WINDOWS_MEDIA = /^(wmav1|wmav2|wmapro|wmavoice|wmalossless)$/
 /** Its decoder returns a frame with the time of the packet behind it, which may be shorter. */
 export const LATE_TIMES = 'wmalossless'
+/**
+ * ffmpeg states the first short block of Vorbis after a long one too late, and writes that into Matroska and MP4. The
+ * error is a quarter of the difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other
+ * without a gap.
+ */
+export const VORBIS_JITTER_SEC = 0.025
 /** The first frames, and those of the packets behind a block of Matroska, which usually holds eight. */
 const SOME_PACKETS = 20
 /** Times are rounded. Less than this is not an error. */

@@ -4,6 +4,7 @@ import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { DRIFT_STEP_SEC, DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
+import { VORBIS_JITTER_SEC } from './frame-times.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
 export interface TrackWalk {
@@ -52,7 +53,7 @@ export async function walkTrack(
   signal: AbortSignal | undefined,
 ): Promise<TrackWalk> {
   const drift = mayDrift(media, stream) ? new DriftTally(await frameSecOf(media, stream)) : null
-  const tally = new PacketTally(Math.max(ROUNDING_SEC, media.clockErrorSec ?? 0), drift)
+  const tally = new PacketTally(jitterSec(media, stream), drift)
   const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time,size']
   await ffprobeLines(
     media.path,
@@ -87,6 +88,11 @@ export async function walkTrack(
     )
   }
   return walk
+}
+
+/** Error of a timestamp that is not an overlap, in seconds. */
+function jitterSec({ clockErrorSec = 0 }: MediaInfo, { codec }: AudioStreamInfo): number {
+  return codec === 'vorbis' ? VORBIS_JITTER_SEC + clockErrorSec : Math.max(ROUNDING_SEC, clockErrorSec)
 }
 
 /** Adds up packets as they come. */
