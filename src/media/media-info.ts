@@ -90,6 +90,8 @@ export interface AudioStreamInfo extends StreamBase {
   readonly firstFrames?: FirstFrames
   /** Set if frames play up to this much earlier than ffmpeg states: those of packets that hold several, for one. */
   readonly frameJitterSec?: number
+  /** A packet holds several frames of AMR, and ffmpeg decodes only the first of them. */
+  readonly packsFrames?: true
   /** Set by the plan: the timestamps slowly move away from the samples, and the sound is stretched along. */
   readonly followsDrift?: boolean
 }

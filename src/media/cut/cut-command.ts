@@ -3,7 +3,7 @@ import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { channelFilters, fileClockFilters, rangeFilters } from '../pcm/clock-filters.js'
-import { clockedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
+import { decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
 import type { ChannelPick, CutRequest } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
@@ -57,7 +57,7 @@ export function cutReadings(cuts: readonly PlannedCut[]): readonly (readonly Pla
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   const splits = cuts.map((_, place) => `[cut${place}]asplit=2[voice${place}][raw${place}]`)
   return {
-    inputs: [clockedInput(media, cuts[0] && clockOf(media, cuts[0]))],
+    inputs: [decodedInput(media, cuts[0] && clockOf(media, cuts[0]))],
     filterComplex: [graphOf(media, cuts), ...splits].join(';'),
     outputs: cuts.flatMap((cut, place) => [
       { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },

@@ -10,6 +10,7 @@ import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg, type SideReading 
 import { soundless, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockedInput } from '../pcm/file-clock.js'
+import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { firstBrokenSample } from './broken-samples.js'
@@ -42,7 +43,7 @@ export async function cutVoice(
   try {
     await Promise.all([
       writeCuts(media, cuts, { ...options, signal }),
-      readsWhole(cuts) ? undefined : readBeside(media, { ...options, signal }),
+      sharesReading(media, cuts) ? undefined : readBeside(media, { ...options, signal }),
     ])
     return await Promise.all(cuts.map((cut) => finishedCut(media, cut, signal)))
   } catch (error) {
@@ -71,15 +72,15 @@ async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options:
     const { command, options: reading } = readingOf(
       media,
       own,
-      readsWhole(own) ? options : { ...options, beside: null },
+      sharesReading(media, own) ? options : { ...options, beside: null },
     )
     await runFfmpeg(command, reading)
   }
 }
 
-/** True if one of the readings begins at the start of the file, so that other outputs can share it. */
-function readsWhole(cuts: readonly PlannedCut[]): boolean {
-  return cuts.some(({ request }) => (request.readFromSample ?? 0) === 0)
+/** True if one of the readings begins at the start of the file and has its packets, so that other outputs can share it. */
+function sharesReading(media: MediaInfo, cuts: readonly PlannedCut[]): boolean {
+  return !hasPackedFrames(media) && cuts.some(({ request }) => (request.readFromSample ?? 0) === 0)
 }
 
 /** Reads the input for nothing but the other outputs. */

@@ -3,7 +3,7 @@ import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { audioStreams, type MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
 import { fileClockFilters } from './clock-filters.js'
-import { type ClockRange, clockedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
+import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
 import {
   frameBytes,
   type PcmFormat,
@@ -78,7 +78,7 @@ async function* decodedChunks(
 ): AsyncGenerator<Buffer> {
   const { stdout } = streamFfmpeg(
     {
-      inputs: [clockedInput(media, clock)],
+      inputs: [decodedInput(media, clock)],
       filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
       outputs: [
         {

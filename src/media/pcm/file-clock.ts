@@ -2,7 +2,9 @@ import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, FirstFrames, MediaInfo } from '../media-info.js'
 import { LATE_TIMES, VORBIS_JITTER_SEC } from '../probe/frame-times.js'
+import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { laterFragments } from './later-fragments.js'
+import { singleFrames } from './single-frames.js'
 
 /** A part of a track on the file's clock. Without an end, it reaches to the track's end as decoded. */
 export interface ClockRange {
@@ -38,6 +40,11 @@ export function clockedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand
   // ffmpeg would count from its own start, and would trim a second time.
   const late = ['-seek_timestamp', '1', '-noaccurate_seek', '-ss', fromSec.toFixed(6)]
   return { url: fileUrl(media.path), options: [...options, ...late] }
+}
+
+/** A file as an input whose sound is decoded: its packets may be others than those of the file. */
+export function decodedInput(media: MediaInfo, clock?: FileClock): FfmpegCommand['inputs'][number] {
+  return hasPackedFrames(media) ? { ...clockedInput(media), url: singleFrames(media) } : clockedInput(media, clock)
 }
 
 /** The facts that define a track's clock. */

@@ -2,7 +2,7 @@ import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { fileClockFilters } from './clock-filters.js'
-import { clockedInput, fileClock } from './file-clock.js'
+import { decodedInput, fileClock } from './file-clock.js'
 
 export interface SoundPeaks {
   readonly durationSec: number
@@ -32,7 +32,7 @@ export async function soundPeaks(
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(
       {
-        inputs: [clockedInput(media)],
+        inputs: [decodedInput(media)],
         filterComplex: `[0:a:${stream.audioIndex}]${filters.join(',')}[pcm]`,
         outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 's16le', '-c:a', 'pcm_s16le'] }],
       },

@@ -17,6 +17,7 @@ import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
+import { withPackedFrames } from './misread/packed-frames.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
 import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { startsApart } from './starts-apart.js'
@@ -87,7 +88,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
       new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
     )
-    const media = await withoutMisreadTags(stated, file)
+    const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
     const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)
     if (refusal) throw refusal
     return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)

@@ -1,6 +1,6 @@
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { clockedInput } from '../pcm/file-clock.js'
+import { decodedInput } from '../pcm/file-clock.js'
 import { type MeasuredSound, SoundLines } from './sound-lines.js'
 
 export interface MeasureSoundOptions {
@@ -35,7 +35,7 @@ export async function measureSound(
     {
       // The meters print their figures as information.
       globalOptions: ['-loglevel', 'level+info'],
-      inputs: [clockedInput(media)],
+      inputs: [decodedInput(media)],
       filterComplex: `[0:a:${audioIndex}]${meters.join(',')}[measured]`,
       outputs: [{ url: '-', options: ['-map', '[measured]', '-c:a', 'pcm_s16le', '-f', 'null'] }],
     },

@@ -1,7 +1,7 @@
 import { blamingFile, streamFfmpeg } from '../../media/index.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
 import { fileClockFilters } from '../../media/pcm/clock-filters.js'
-import { clockedInput, fileClock } from '../../media/pcm/file-clock.js'
+import { decodedInput, fileClock } from '../../media/pcm/file-clock.js'
 import { bedSeconds, mapVoice, TONE_RATE, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
 /** Longer files take minutes to map, and a check has to be quick. */
@@ -44,7 +44,7 @@ async function withMono<T>(
   return blamingFile(path, signal, async () => {
     const { stdout } = streamFfmpeg(
       {
-        inputs: [clockedInput(media)],
+        inputs: [decodedInput(media)],
         filterComplex: `[0:a:${stream.audioIndex}]${filters.join(',')}[pcm]`,
         outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 'f32le', '-c:a', 'pcm_f32le'] }],
       },
