@@ -78,6 +78,8 @@ export async function decodeRuns(
   signal: AbortSignal | undefined,
 ): Promise<readonly Sound[] | null> {
   const packets = runs.flat()
+  // ffmpeg fails on a file without any.
+  if (packets.length === 0) return runs.map(() => new Float32Array())
   const clusters = packets.map((packet, place) => {
     const lead = Buffer.from([0, 0, KEYFRAME])
     const block = makeElement(ID.SimpleBlock, Buffer.concat([makeVint(head.entry.number), lead, packet]))

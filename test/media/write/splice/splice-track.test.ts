@@ -253,6 +253,13 @@ describe('a lossy track that changes in a part', () => {
       /gap near/,
     ],
     ['the part reaches over a short track', 'short.m4a', [...AAC, '-t', '0.2'], [[0, 0.2]], /cover the track/],
+    [
+      'little of a short track is not in the part',
+      'brief.mp3',
+      [...MP3, '-t', '0.15'],
+      [[0.045, 0.09]],
+      /too little of/,
+    ],
   ])('is encoded from start to end if %s', async (_name, name, options, parts, why) => {
     const path = folder.file(name)
     await ffmpeg(...sound(), ...options, path)
