@@ -164,4 +164,9 @@ export const LEDGER_MIGRATIONS: readonly Migration[] = [
   -- A published output is known by its path, also when its receipt is not written yet.
   CREATE INDEX jobs_published ON jobs (output, id) WHERE published_sha256 IS NOT NULL;
   `,
+  `
+  -- Outputs that jobs are making. One whose job has no valid lease is free.
+  CREATE TABLE taken_outputs (path TEXT PRIMARY KEY, job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE);
+  CREATE INDEX taken_outputs_by_job ON taken_outputs (job_id);
+  `,
 ]

@@ -14,6 +14,8 @@ export interface HeldJob {
   beat(): Promise<void>
   /** Throws `ERR_LEASE_LOST` if another worker has the job now. Publish nothing then. */
   checkpoint(...args: Tail<JobStore['checkpoint']>): Promise<Job>
+  /** See `JobStore`. */
+  takeOutput(...args: Tail<JobStore['takeOutput']>): Promise<string | null>
   complete(...args: Tail<JobStore['complete']>): Promise<Job>
   fail(...args: Tail<JobStore['fail']>): Promise<Job>
   retryAt(...args: Tail<JobStore['retryAt']>): Promise<Job>
@@ -57,6 +59,7 @@ export function holdJob(store: JobStore, claimed: ClaimedJob, options: HoldJobOp
     signal: keeper.signal,
     beat: keeper.beat,
     checkpoint: (...args) => write(store.checkpoint(lease, ...args)),
+    takeOutput: (...args) => store.takeOutput(lease, ...args),
     complete: (...args) => end(store.complete(lease, ...args)),
     fail: (...args) => end(store.fail(lease, ...args)),
     retryAt: (...args) => end(store.retryAt(lease, ...args)),

@@ -107,6 +107,13 @@ export interface JobStore {
   /** Renews a lease by its full time. An expired lease without a new holder is renewed too. */
   heartbeat(lease: JobLease, leaseMs?: number): Promise<JobLease>
   checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job>
+  /**
+   * Takes an output for a job until its lease ends. A later job of the same input may take it too.
+   *
+   * @param path the same for every way to that file
+   * @returns null, or the input of which a job with a valid lease is making that output
+   */
+  takeOutput(lease: JobLease, path: string): Promise<string | null>
 
   complete(
     lease: JobLease,

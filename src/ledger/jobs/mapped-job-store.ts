@@ -75,6 +75,11 @@ export class MappedJobStore implements JobStore {
     return this.#here(await this.#store.checkpoint(lease, this.#stored(checkpoint)))
   }
 
+  async takeOutput(...[lease, path]: Parameters<JobStore['takeOutput']>): Promise<string | null> {
+    const input = await this.#store.takeOutput(lease, this.#roots.toStore(path))
+    return input === null ? null : this.#roots.toHere(input)
+  }
+
   async complete(...[lease, end]: Parameters<JobStore['complete']>): Promise<Job> {
     return this.#here(await this.#store.complete(lease, this.#stored(end)))
   }

@@ -22,6 +22,7 @@ import {
 } from './job-store.js'
 import { expedite } from './job-wakes.js'
 import { READY, SqlJobClaims } from './sql-job-claims.js'
+import { FREE_OUTPUT, takeOutput } from './taken-outputs.js'
 
 /** Dependencies of a store, mostly replaced in tests. */
 export interface StoreContext {
@@ -102,6 +103,10 @@ export class SqlJobStore implements JobStore {
       const before = await tx.get(`SELECT state FROM jobs WHERE id = ? ${tx.dialect.forUpdate}`, [lease.jobId])
       return write(tx, tx.nowMs, mergedState(before?.state, state))
     })
+  }
+
+  takeOutput(lease: JobLease, path: string): Promise<string | null> {
+    return takeOutput(this.#database, this.#holder, lease, path)
   }
 
   async complete(lease: JobLease, end: Parameters<JobStore['complete']>[1]): Promise<Job> {
@@ -261,6 +266,7 @@ export class SqlJobStore implements JobStore {
       isRepeated = true
       if (done) return done
       const job = await this.#change(tx, lease, `${assignments}, ${FREE}, last_call = ?`, [...values, call])
+      await tx.run(FREE_OUTPUT, [lease.jobId])
       if (isReady) await tx.notify(READY, job.group)
       return job
     })

@@ -92,7 +92,6 @@ export async function runJobLife(
   { context, reporter, claim, waitUntilMs }: JobLifeOptions,
 ): Promise<FinishedJob> {
   let bench: Workbench | undefined
-  let giveBack = () => {}
   try {
     await reporter.beforePlan()
     const planned = await kind.plan(reporter.facts.signal)
@@ -110,7 +109,7 @@ export async function runJobLife(
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
       await planned.requireStartable(signal)
-      giveBack = await takeOutput(context, output, job.input)
+      await takeOutput(held, output)
       bench = await openWorkbench(planned, job.id, context)
       if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()
@@ -139,7 +138,6 @@ export async function runJobLife(
     throw error
   } finally {
     await bench?.close()
-    giveBack()
     await kind.close?.()
   }
 }

@@ -1,12 +1,10 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import type { HeldJob } from '../../ledger/index.js'
 import { isWebAddress } from './expand-inputs.js'
 import { outputPlace } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
-
-/** Inputs by the outputs that jobs are making of them, for each pipeline of this process. */
-const OPEN = new WeakMap<object, Map<string, string>>()
 
 /**
  * Requires an output of its own for each job of a list, before any job begins. The second of two jobs with one output
@@ -25,20 +23,13 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
 }
 
 /**
- * Takes an output for a job before it pays, until the returned function is called. A later attempt at the same input may
- * take it too.
+ * Takes an output for a job before it pays, until its lease ends.
  *
- * @throws {UsageError} `ERR_OUTPUT_SHARED` if a job of the same pipeline is making that output of another input
+ * @throws {UsageError} `ERR_OUTPUT_SHARED` if another job of the ledger is making that output of another input
  */
-export async function takeOutput(pipeline: object, output: string, input: string): Promise<() => void> {
-  const path = await realPlace(output)
-  const open = OPEN.get(pipeline) ?? new Map<string, string>()
-  OPEN.set(pipeline, open)
-  const other = open.get(path)
-  if (other !== undefined && other !== input)
-    throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
-  open.set(path, input)
-  return () => void open.delete(path)
+export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
+  const other = await take(await realPlace(output))
+  if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
 }
 
 function sharedOutput(message: string, input: string): UsageError {

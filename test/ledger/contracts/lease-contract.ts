@@ -31,6 +31,31 @@ export function describeLeases(name: string, make: () => Promise<StoreFixture>):
       })
     })
 
+    it('lets jobs of one input alone make an output, until the lease ends', async () => {
+      for (const key of ['a', 'b']) await fixture.one.enqueue(request(key))
+      await fixture.one.enqueue(request('newer-a', { input: '/in/a.mov' }))
+      const { lease } = await claimed(fixture.one, 'a')
+      const { lease: other } = await claimed(fixture.other, 'b')
+      expect(await fixture.one.takeOutput(lease, '/out/x.mov')).toBeNull()
+      expect(await fixture.one.takeOutput(lease, '/out/x.mov')).toBeNull()
+      expect(await fixture.other.takeOutput(other, '/out/x.mov')).toBe('/in/a.mov')
+      expect(await fixture.other.takeOutput(other, '/out/y.mov')).toBeNull()
+
+      const { lease: newer } = await claimed(fixture.other, 'newer-a')
+      expect(await fixture.other.takeOutput(newer, '/out/x.mov')).toBeNull()
+      await fixture.one.complete(lease, { status: 'done' })
+      expect(await fixture.other.takeOutput(other, '/out/x.mov')).toBe('/in/a.mov')
+      await fixture.other.retryAt(newer, fixture.now(), report)
+      expect(await fixture.other.takeOutput(other, '/out/x.mov')).toBeNull()
+
+      const { lease: again } = await claimed(fixture.one, 'newer-a')
+      expect(await fixture.one.takeOutput(again, '/out/x.mov')).toBe('/in/b.mov')
+      fixture.advance(other.expiresMs - fixture.now())
+      expect(await fixture.one.takeOutput(again, '/out/x.mov')).toBeNull()
+      await claimed(fixture.other, 'newer-a')
+      await expect(fixture.one.takeOutput(again, '/out/x.mov')).rejects.toEqual(LOST)
+    })
+
     it('keeps a lease for as long as there are heartbeats', async () => {
       await fixture.one.enqueue(request('k'))
       let { lease } = await claimed(fixture.one, 'k')

@@ -1,11 +1,12 @@
 import { copyFile, mkdir, readdir, symlink } from 'node:fs/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import type { JobOutcome } from '../../../src/pipeline/job/job-outcome.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { requireOwnOutputs } from '../../../src/pipeline/plan/own-outputs.js'
 import type { PlanRequest } from '../../../src/pipeline/plan/plan-job.js'
 import { commandInProcess } from '../../helpers/command-in-process.js'
 import { fixture, jobBench } from '../../helpers/job-bench.js'
-import { requestFor } from '../../helpers/test-pipeline.js'
+import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
@@ -43,14 +44,21 @@ it('finds one output behind two folders, and of two extensions', async () => {
   await expect(requireOwnOutputs(flac)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
 })
 
-it('a job pays nothing while another of the process makes the same output', async () => {
+it('a job pays nothing while another process makes the same output of another input', async () => {
   const { server, folder, pipeline } = bench
   const inputs = [await bench.take('speech.wav'), await inFolder('more', 'field-recorder.wav')]
-  const requests = inputs.map((input) => requestFor(input, { output: folder.file('shared.wav') }))
-  const ends = await Promise.all(requests.map((request) => runJob(request, pipeline.context)))
-  expect(ends.map(({ event }) => event.status).sort()).toEqual(['done', 'failed'])
-  const [error] = ends.flatMap(({ event }) => event.error ?? [])
-  expect(['ERR_OUTPUT_SHARED', 'ERR_OUTPUT_EXISTS']).toContain(error?.code)
+  const [first, second] = inputs.map((input) => requestFor(input, { output: folder.file('shared.wav') }))
+  if (!first || !second) throw new Error('Two requests are needed.')
+  const other = await openTestPipeline(server, folder.file('state'))
+  onTestFinished(() => other.close())
+  let refused: JobOutcome | undefined
+  server.behaviour.regenerate = async (path) => {
+    refused ??= await runJob(second, other.context)
+    return path
+  }
+  expect((await runJob(first, pipeline.context)).event.status).toBe('done')
+  const message = `${inputs[0]} and ${inputs[1]} have the same output: ${folder.file('shared.wav')}.`
+  expect(refused?.event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_SHARED', message } })
   expect(server.charges).toBe(1)
   expect((await readdir(folder.path)).filter((name) => name.startsWith('shared'))).toEqual([
     'shared.wav',
