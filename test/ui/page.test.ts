@@ -121,6 +121,40 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     expect(faults).toEqual([])
   })
 
+  it('keeps a running job in view, and its output from the next file', async () => {
+    const [input, next] = [await bench.take('interview.mp4'), await bench.take('speech.wav')]
+    const open = async (path: string) => {
+      await page.getByLabel('Path of a video or audio file').fill(path)
+      await page.keyboard.press('Enter')
+    }
+    await open(input)
+    await page.locator('#start:enabled').waitFor()
+    await page.getByLabel('Output (file or folder)').fill(bench.folder.file('media/mine.mp4'))
+    await page.getByLabel('Replace an existing output').check()
+    await page.getByText(bench.folder.file('media/mine.mp4'), { exact: true }).waitFor()
+    await page.locator('#start:enabled').press('Enter')
+    const stop = page.locator('#job').getByRole('button', { name: 'Stop' })
+    await stop.waitFor()
+    await open(next)
+    await page.getByText('A job runs. Stop it or wait for its end').waitFor()
+    expect(await page.locator('#name').textContent()).toBe('interview.mp4')
+    await stop.press('Enter')
+    await page.locator('#job').getByText('ERR_INTERRUPTED').waitFor()
+    await open(next)
+    await page.getByText(bench.folder.file('media/speech.regen.wav'), { exact: true }).waitFor()
+    expect(await page.getByLabel('Replace an existing output').isChecked()).toBe(false)
+  })
+
+  it('says that voxmux has ended, also while it shows a job', async () => {
+    await page.getByLabel('Path of a video or audio file').fill(await bench.take('interview.mp4'))
+    await page.keyboard.press('Enter')
+    await page.locator('#start:enabled').press('Enter')
+    await page.locator('#job').getByRole('button', { name: 'Stop' }).waitFor()
+    await bench.ui.close()
+    await page.locator('#job').getByText('voxmux does not respond. If it has ended, start it again').waitFor()
+    await page.locator('#status').getByText('Stopped').waitFor()
+  })
+
   it('copies a dropped file, shows its name as text, and saves the output in the working folder', async () => {
     const path = bench.folder.file(NASTY)
     await ffmpeg(...tone(2), path)

@@ -2,7 +2,12 @@ const token = document.querySelector('meta[name=voxmux-token]').content
 
 /** Sends a request. Throws an Error with the server's message. */
 export async function ask(path, options = {}) {
-  const response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } })
+  const headers = { accept: 'application/json', ...options.headers }
+  const response = await fetch(path, { ...options, headers }).catch((cause) => {
+    throw new Error('voxmux does not respond. If it has ended, start it again and open the address that it prints.', {
+      cause,
+    })
+  })
   const answer = await response.json().catch(() => null)
   if (response.ok) return answer
   throw new Error(answer?.error?.message ?? `The server responded with status ${response.status}. Reload the page.`)

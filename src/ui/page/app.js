@@ -43,6 +43,8 @@ function job() {
 }
 
 async function open(chosen) {
+  if (runs > 0) return toast('A job runs. Stop it or wait for its end, then open the next file.', 'warn')
+  if (chosen.path !== file?.path) settings.clearOutput()
   file = chosen
   const own = ++turn
   status('Checking…', 'quiet')

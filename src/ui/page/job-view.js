@@ -6,6 +6,8 @@ import { duration, overallPercent, stageName } from './format.js'
 import { player } from './player.js'
 
 const LOOK_MS = 400
+/** So many looks in a row without an answer mean that the server has ended. */
+const MOST_UNANSWERED = 10
 
 /**
  * Follows a job to its end: progress, a button that stops it, and then before and after.
@@ -22,10 +24,17 @@ export async function followJob(box, job, { isPreview = false } = {}) {
   const view = make('div.job-view', {}, make('p.line', {}, stage), bar, make('p.buttons', {}, stop))
   box.replaceChildren(view)
   let now = job
+  let unanswered = 0
   while (now.status === 'running') {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    // A server that is busy or gone for a moment does not end the job.
-    now = await ask(`api/jobs/${job.id}`).catch(() => now)
+    try {
+      now = await ask(`api/jobs/${job.id}`)
+      unanswered = 0
+    } catch ({ message }) {
+      // A server that is busy or gone for a moment does not end the job.
+      if (++unanswered < MOST_UNANSWERED) continue
+      now = { ...now, status: 'pending', error: { message, remedies: ['The same job then goes on from there.'] } }
+    }
     if (now.stage !== null) bar.value = overallPercent(now.stage, now.percent)
     const elapsed = duration(Date.now() - now.startedMs)
     setText(stage, now.stage === null ? `Starting, ${elapsed}` : `${stageName(now.stage)}, ${elapsed}`)

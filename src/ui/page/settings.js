@@ -42,6 +42,11 @@ export function startSettings(start, changed) {
   }
 
   return {
+    /** The name of one file's output, and the leave to replace it, are not those of the next file. */
+    clearOutput() {
+      byId('output').value = ''
+      byId('force').checked = false
+    },
     /** Shows the tracks of a file, and chooses none if there are several. */
     showTracks(found) {
       tracks = found
