@@ -41,6 +41,7 @@ export async function postAfterWebhook(
       ...(secret !== null && { 'webhook-signature': `v1,${signature(secret, `${id}.${timestamp}.${body}`)}` }),
     },
     body,
+    redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS)]),
   }).catch((fault: unknown) => {
     if (signal.aborted) throw fault
@@ -48,6 +49,14 @@ export async function postAfterWebhook(
   })
   await response.arrayBuffer().catch(() => {})
   const { status } = response
+  const location = response.headers.get('location')
+  if (status >= 300 && status < 400 && location !== null && URL.canParse(location, address)) {
+    const target = new URL(location, address).origin
+    throw new WebhookFault(
+      `${origin} redirects to ${target}, and redirects are not followed: name the new address`,
+      false,
+    )
+  }
   if (!response.ok)
     throw new WebhookFault(
       `${origin} responded with status ${status}`,

@@ -83,6 +83,25 @@ describe('callAfter', () => {
     expect(ids).toEqual(Array(3).fill(`01J-done-${Date.parse(DONE.at)}`))
   })
 
+  it('takes a redirect for a refusal: its target would get a GET without the facts, or the facts unasked', async () => {
+    let visits = 0
+    const other = await withServer(async (request, response) => {
+      await text(request)
+      visits += 1
+      response.end()
+    })
+    for (const status of [301, 307]) {
+      const url = await withServer(async (request, response) => {
+        await text(request)
+        response.writeHead(status, { location: `${other}/secret-path` }).end()
+      })
+      expect(await call({ webhook: url }, DONE)).toEqual([
+        `after.webhook failed for /in/a.mov: ${url} redirects to ${other}, and redirects are not followed: name the new address.`,
+      ])
+    }
+    expect(visits).toBe(0)
+  })
+
   it('gives each end of a job an id of its own, and the same end the same one', async () => {
     const ids: unknown[] = []
     const webhook = await withServer(async (request, response) => {
