@@ -31,6 +31,7 @@ export const ERROR_CODES = {
   ERR_BAD_ADDRESS: ['UsageError', 'A configured address is not an http or https address.', 'Correct the address.'],
   ERR_BAD_ANSWER: ['TransientError', 'The service responds with something that the interface does not allow.', 'Try again later; check the address.'],
   ERR_BAD_OPTION: ['UsageError', 'An option of the client is wrong.', 'Correct the option that the message names.'],
+  ERR_CACHE_DIR: ['UsageError', 'The folder of the cache cannot be used.', 'Give voxmux access to it, or correct cacheDir.'],
   ERR_CANNOT_LISTEN: ['UsageError', 'The service cannot listen at the host and port.', 'Choose another --host or --port.'],
   ERR_CENSUS_BROKEN: ['JobFailedError', 'The planned layout of the output loses a structure of the input.', 'Report it: this is a defect of voxmux.'],
   ERR_CHECK_ADDRESS: ['UsageError', '`voxmux check` got a web address.', 'Download the file, then check it.'],

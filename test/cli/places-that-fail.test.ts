@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { probe } from '../../src/media/index.js'
+import { FaultServer } from '../helpers/fault-server.js'
 import { NO_MOUNTS } from '../helpers/system/mount-space.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -30,6 +31,21 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
       expect([exitCode, stdout + stderr]).toEqual([2, expect.stringMatching(/cannot be read: permission denied\./)])
     }
     chmodSync(shop.path('closed'), 0o755)
+  })
+
+  it('is named before anything is paid for, if it is the folder of the cache', async () => {
+    const server = await FaultServer.start()
+    onTestFinished(() => server.close())
+    mkdirSync(shop.path('cache'), { mode: 0o500 })
+    writeFileSync(shop.path('cache.json'), JSON.stringify({ cacheDir: shop.path('cache') }))
+    const input = shop.takeVoice('sent.wav')
+    const options = { cwd: shop.dir, env: { ...shop.env, ...server.env }, through: AS_OWNER }
+    for (const args of [['run', input, '-o', 'cached.wav'], ['doctor']]) {
+      const { exitCode, stdout, stderr } = await runCli([...args, '--config', 'cache.json'], options)
+      const message = `The folder of the cache, ${shop.path('cache')}, cannot be used: permission denied.`
+      expect([exitCode, stdout + stderr]).toEqual([2, expect.stringContaining(message)])
+    }
+    expect(server.calls.registerFile).toBe(0)
   })
 
   it('is named as a pipe, with the way to read one', async () => {

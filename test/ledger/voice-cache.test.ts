@@ -29,6 +29,15 @@ function made(maxBytes = 1_000_000) {
 /** As if it was used that long ago. */
 const age = (path: string, minutes: number) => utimesSync(path, 0, Date.now() / 1000 - minutes * 60)
 
+it.skipIf(!existsSync('/proc/self'))(
+  'says that its folder cannot be made, also if Node would try for ever',
+  async () => {
+    await expect(new VoiceCache('/proc/voxmux/cache', { maxBytes: 1 }).get('voice-1')).rejects.toMatchObject({
+      input: '/proc/voxmux/cache',
+    })
+  },
+)
+
 it('finds what was put, by key', async () => {
   const { cache, file, folder } = made()
   const kept = await cache.put('voice-1', file('a.FLAC', 'regenerated'))

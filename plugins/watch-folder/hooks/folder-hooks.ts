@@ -18,8 +18,8 @@ import { moveSource, type ReadSource } from './move-source.js'
 /** Delay of a job whose folder is offline or whose file is still changing. */
 const AWAY_MS = 5000
 const MOVED_MS = 2000
-/** Faults of the output folder, which a person repairs. No file is to blame. */
-const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
+/** Faults of the folder of the output or the cache, which a person repairs. No file is to blame. */
+const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED', 'ERR_CACHE_DIR'])
 const CLOSED_MS = 15_000
 /** Faults that mean that the file no longer belongs to this job. Such a job was tried for a day already. */
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])

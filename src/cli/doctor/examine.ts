@@ -3,6 +3,7 @@ import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
 import { TransientError, UsageError } from '../../core/errors.js'
 import { loadExtension } from '../../extensions/index.js'
+import { VoiceCache } from '../../ledger/index.js'
 import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
@@ -26,6 +27,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
     ...(await examineTools(config)),
     ...(await examineStateFolder(config)),
     ...configuration(config),
+    ...(await examineCache(config)),
     ...(await examineStore(config)),
     ...(await examineFolders(config)),
     ...(await examineExtensions(config)),
@@ -77,6 +79,13 @@ async function examineStateFolder(config: Config): Promise<readonly Finding[]> {
   if (state.status !== 'ok') return [state]
   const { bavail, bsize } = await statfs(config.stateDir)
   return [state, examineSpace(config.stateDir, bavail * bsize)]
+}
+
+/** Judges a cache that has a folder of its own. */
+async function examineCache({ cacheDir, cacheMaxBytes: maxBytes }: Config): Promise<readonly Finding[]> {
+  if (cacheDir === null) return []
+  const cache = new VoiceCache(cacheDir, { maxBytes })
+  return [await finding('cache', () => cache.requireFolder().then(() => cacheDir))]
 }
 
 function configuration(config: Config): readonly Finding[] {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { chmod, copyFile, link, mkdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, chmod, copyFile, link, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { toVoxmuxError } from '../../core/errors.js'
+import { toVoxmuxError, UsageError } from '../../core/errors.js'
+import { makeFolder } from '../../core/make-folder.js'
 import { partName, sweepParts } from '../jobs/part-files.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
 
@@ -44,6 +45,11 @@ export class VoiceCache {
     this.#maxBytes = maxBytes
   }
 
+  /** Requires a folder that can be used. Call it before a voice is paid for. @throws {UsageError} `ERR_CACHE_DIR` */
+  requireFolder(): Promise<void> {
+    return this.#attempt(async () => {})
+  }
+
   /**
    * Stores regenerated audio: as a hard link if possible, else as a copy. The source stays, but must not be changed any
    * more. The newest file is never deleted, however large. Files are not synced to disk: the hash reveals damage by a
@@ -62,7 +68,7 @@ export class VoiceCache {
         const sha256 = await sha256Of(part)
         const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
         const path = join(this.#folder, cacheShard(key), name)
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+        makeFolder(dirname(path), 0o700)
         await rename(part, path)
         await touch(path)
         for (const older of await entriesOfKey(this.#folder, key))
@@ -164,13 +170,33 @@ export class VoiceCache {
   /** Creates the folder and deletes the part files of killed processes. */
   async #prepare(): Promise<void> {
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      makeFolder(this.#folder, 0o700)
+      await access(this.#folder, constants.R_OK | constants.W_OK | constants.X_OK)
       await sweepParts(this.#folder)
     } catch (error) {
       this.#ready = undefined
-      throw error
+      throw unusableFolder(this.#folder, error)
     }
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'its file system is mounted read-only',
+  EEXIST: 'a file has that name',
+  ENOTDIR: 'a file has that name',
+  ENOENT: 'it cannot be created',
+}
+
+function unusableFolder(folder: string, cause: unknown): unknown {
+  const reason = REASONS[String((cause as NodeJS.ErrnoException).code)]
+  if (reason === undefined) return cause
+  return new UsageError('ERR_CACHE_DIR', `The folder of the cache, ${folder}, cannot be used: ${reason}.`, {
+    cause,
+    input: folder,
+    remedies: ['Give the user that runs voxmux access to it, or name another folder in cacheDir.'],
+  })
 }
 
 async function linkOrCopy(source: string, target: string): Promise<void> {

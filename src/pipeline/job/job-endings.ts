@@ -7,7 +7,7 @@ import { isWebAddress } from '../plan/expand-inputs.js'
 import { concernsAccount } from './job-outcome.js'
 
 /** Faults of a place that a person repairs without telling voxmux. A daemon retries on its own. */
-const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED'])
+const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED', 'ERR_CACHE_DIR'])
 /** Spread of the jobs that wait for the next day, so that they do not all start in its first second. */
 const NEW_DAY_SPREAD_MS = 60_000
 

@@ -28,6 +28,8 @@ export async function regenerateVoice<Judged>(
   const steps = new VoiceSteps(request, context, progress, held)
   let freeSlot: (() => void) | undefined
   try {
+    // Not only when the voice has been paid for.
+    await context.cache.requireFolder()
     // Cached audio needs no place at the service.
     if (held.voice.status !== 'cached') freeSlot = await context.slots.remote.take(held.signal)
     // From the status in which an earlier run left the voice to `cached`.
