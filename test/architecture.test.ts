@@ -66,6 +66,7 @@ describe('the rules themselves', () => {
       Object.fromEntries(Array.from({ length: MAX_FILES + 1 }, (_, n) => [`src/core/a${n}.ts`, ''])),
       /src\/core holds 26 files/,
     ],
+    ['folders made by Node', { 'src/core/a.ts': 'await mkdir(path, { recursive: true })' }, /use makeFolder/],
     ['a long file', { 'src/core/a.ts': 'x\n'.repeat(MAX_LINES + 1) }, /has 301 lines/],
   ])('see %s', (_name, files, message) => {
     expect(breaches(files)).toEqual([expect.stringMatching(message)])

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../src/core/make-folder.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
 import type { RewrittenRendition } from './rewrite-rendition.js'
@@ -82,7 +83,7 @@ export async function writeAddedRenditions(
   const place = async (path: string) => {
     const added = join(ADDED_FOLDER, path)
     paths.add(added)
-    await mkdir(dirname(join(target, added)), { recursive: true })
+    makeFolder(dirname(join(target, added)))
     return join(target, added)
   }
   for (const { rendition, lines, files } of rewritten) {

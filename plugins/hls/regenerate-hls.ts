@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
+import { makeFolder } from '../../src/core/make-folder.js'
 import { makeProcessFolder } from '../../src/core/process-folder.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
@@ -76,7 +77,7 @@ export async function regenerateHls(
   await requireFree(out)
   const source = await readPackage(folder, master)
   refuseShared(source, folder)
-  await mkdir(dirname(out), { recursive: true })
+  makeFolder(dirname(out))
   const part = await makeProcessFolder(dirname(out), `.${basename(out)}.voxmux-${hostname()}-`)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
@@ -88,7 +89,7 @@ export async function regenerateHls(
       const voices = new ProgrammeVoices(regenerate, signal)
       for (const [place, rendition] of programme.entries()) {
         const work = join(workFolder, String(place))
-        await mkdir(work, { recursive: true })
+        makeFolder(work)
         rewritten.push(
           await rewriteRendition(rendition, { folder, target: newSound, workFolder: work, voices, signal }),
         )
@@ -158,7 +159,7 @@ async function writeRest(
   for (const path of [...source.playlists, ...source.media.keys()]) {
     signal?.throwIfAborted()
     const to = join(target, path)
-    await mkdir(dirname(to), { recursive: true })
+    makeFolder(dirname(to))
     const text = lines.get(path)
     // Line endings are kept, so that an unchanged playlist equals the old one to the byte.
     if (text) await writeFile(to, text.join((await folder.text(path)).includes('\r\n') ? '\r\n' : '\n'), { flag: 'wx' })

@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../../src/core/make-folder.js'
 import { decodeAdts } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
@@ -21,7 +22,7 @@ export async function requireReplaceable(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for (const path of media.keys()) await folder.file(path)
-  await mkdir(workFolder, { recursive: true })
+  makeFolder(workFolder)
   for (const rendition of renditions)
     for (const run of await runsOf(folder, rendition)) {
       await requireFrames(folder, rendition, run, signal)

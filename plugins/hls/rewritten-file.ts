@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PrecheckError } from '../../src/core/errors.js'
+import { makeFolder } from '../../src/core/make-folder.js'
 import { boxesIn } from './mp4-boxes.js'
 import type { ByteRange } from './playlist.js'
 
@@ -24,7 +25,7 @@ export class RewrittenFile {
   }
 
   static async open(source: string, target: string): Promise<RewrittenFile> {
-    await mkdir(dirname(target), { recursive: true })
+    makeFolder(dirname(target))
     const from = await open(source, 'r')
     try {
       return new RewrittenFile(from, await open(target, 'wx'), source)

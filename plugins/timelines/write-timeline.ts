@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, cp, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, cp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
+import { makeFolder } from '../../src/core/make-folder.js'
 import { publish } from '../../src/pipeline/output/publish.js'
 import { holdsFiles } from './bundles/holds-files.js'
 import { type PackedFile, rewriteZip } from './bundles/rewrite-zip.js'
@@ -56,7 +57,7 @@ async function isSame({ file, output, text, added }: NewTimeline): Promise<boole
  */
 export async function writeTimeline(made: NewTimeline): Promise<void> {
   const { file, output, text } = made
-  await mkdir(dirname(output), { recursive: true })
+  makeFolder(dirname(output))
   const replace = (await timelinePlace(made)) !== 'free'
   if (isBundle(file)) {
     await writeBundle({ ...made, replace })
@@ -79,7 +80,7 @@ async function writeBundle({ file, output, text, replace, added }: NewTimeline):
     await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
     await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
     for (const { name, path } of added) {
-      await mkdir(dirname(join(part, name)), { recursive: true })
+      makeFolder(dirname(join(part, name)))
       await copyFile(path, join(part, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     }
     if (replace) await rm(output, { recursive: true, force: true })

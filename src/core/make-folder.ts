@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
@@ -13,14 +13,23 @@ import { syncFolder } from './sync-folder.js'
 export function makeFolder(path: string, mode = 0o777): readonly string[] {
   const parent = dirname(path)
   try {
-    mkdirSync(path, { mode })
-    return [parent]
+    return makeOne(path, mode)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return []
-    if (code !== 'ENOENT' || parent === path || existsSync(parent)) throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
+    // Another process may be making the parent.
     const above = makeFolder(parent, mode)
-    return [...above, ...makeFolder(path, mode)]
+    return [...above, ...makeOne(path, mode)]
+  }
+}
+
+/** @returns the parent of a new folder, nothing if the folder exists */
+function makeOne(path: string, mode: number): readonly string[] {
+  try {
+    mkdirSync(path, { mode })
+    return [dirname(path)]
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(path).isDirectory()) return []
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from './make-folder.js'
 
 /**
  * Makes a private folder that belongs to this process, and removes those of processes that are gone.
@@ -8,7 +9,7 @@ import { join } from 'node:path'
  * @param prefix of their names
  */
 export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
-  await mkdir(parent, { recursive: true, mode: 0o700 })
+  makeFolder(parent, 0o700)
   for (const name of await readdir(parent)) {
     const [, pid] = name.startsWith(prefix) ? (/^(\d+)-/.exec(name.slice(prefix.length)) ?? []) : []
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true })

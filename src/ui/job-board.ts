@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type ErrorReport, errorReport, toVoxmuxError, UsageError } from '../core/errors.js'
+import { makeFolder } from '../core/make-folder.js'
 import { sortableId } from '../ledger/index.js'
 import { copyExcerpt, probe } from '../media/index.js'
 import type { InputStatus, JobEvent, Stage } from '../pipeline/events.js'
@@ -61,7 +62,7 @@ export class JobBoard {
     if (!(startSec >= 0)) throw new UsageError('ERR_JOB_REQUEST', 'A preview needs the second at which it begins.')
     return this.#begin(job, async (signal) => {
       const { cwd = process.cwd(), folder } = this.#options
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder, 0o700)
       const own = await mkdtemp(join(folder, 'preview-'))
       const media = await probe(resolve(cwd, job.input), { signal })
       const input = await copyExcerpt(media, { startSec, lengthSec: PREVIEW_SEC, folder: own, signal })

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { VoxmuxError } from '../core/errors.js'
+import { makeFolder } from '../core/make-folder.js'
 import { audioStreams, probe, soundPeaks } from '../media/index.js'
 import type { Exchange, Route } from '../pages/page-server.js'
 import { readJsonBody } from '../pages/read-json-body.js'
@@ -175,7 +176,7 @@ async function comparisonsOf(
  * @throws {TransientError} `ERR_DISK_FULL`
  */
 async function saveUpload(request: IncomingMessage, name: string, folder: string): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   const own = await mkdtemp(join(folder, 'dropped-'))
   const safe = basename(name.replace(UNSAFE, '_')).replace(/^\.+/, '_').slice(-LONGEST_NAME) || 'dropped'
   const path = join(own, safe)

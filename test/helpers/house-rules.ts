@@ -98,9 +98,19 @@ export function findBreaches(files: SourceFiles, longFiles: Readonly<Record<stri
     ...imports.flatMap((line) => breachOfPlugin(line)),
     ...imports.flatMap((line) => breachOfImporter(line)),
     ...findCycles(imports).map((way) => `A cycle between files: ${way.join(' -> ')}. Move what they share below both.`),
+    ...breachesOfFolders(files),
     ...breachesOfLength(files, longFiles),
     ...breachesOfWidth(files),
   ]
+}
+
+/** Node's own `recursive` never returns on some file systems. */
+function breachesOfFolders(files: SourceFiles): readonly string[] {
+  const isOurs = ([path]: readonly [string, string]) => /^(src|plugins)\//.test(path)
+  return [...files]
+    .filter(isOurs)
+    .filter(([, text]) => /\bmkdir(Sync)?\(.*\brecursive: true/.test(text))
+    .map(([path]) => `${path} makes folders with Node's \`recursive\`: use makeFolder of src/core/make-folder.ts.`)
 }
 
 function breachOfDirection({ from, line, specifier, target }: ImportLine): readonly string[] {

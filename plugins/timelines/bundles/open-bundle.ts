@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, rmdir, utimes } from 'node:fs/promises'
+import { type FileHandle, open, readdir, realpath, rename, rm, rmdir, utimes } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '../../../src/core/make-folder.js'
 import type { TimelineFile } from '../read-timeline.js'
 import type { TimelineSource } from '../timeline.js'
 import { unreadableTimeline } from '../timeline-error.js'
@@ -49,7 +50,7 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
     // Before anything is paid for: such an archive could not be written again.
     const entries = (await entryExtents(file, directory)).map(({ entry }) => entry)
     const wanted = new Set(sources.flatMap(({ paths }) => paths).map((path) => posix.normalize(path)))
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     for (const entry of entries) {
       const target = resolve(folder, entry.name)
       const isSafe = target.startsWith(resolve(folder) + sep) && !/[\\\0]/.test(entry.name)
@@ -57,7 +58,7 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
       unpacked.push(target)
       const part = join(dirname(target), `.voxmux-${randomUUID()}.part`)
       try {
-        await mkdir(dirname(target), { recursive: true })
+        makeFolder(dirname(target))
         await unpackEntry(file, entry, part)
         await rename(part, target)
       } finally {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.js'
 import { findUserFolders } from '../../config/state-folder.js'
 import { UsageError } from '../../core/errors.js'
+import { makeFolder } from '../../core/make-folder.js'
 import { defineCommand } from '../command.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
@@ -45,7 +46,7 @@ export const command = defineCommand({
     const questions = canAsk(output, args['no-input']) ? openQuestions(signal) : null
     const setup = await completeSetup(args, { env, cwd, questions }).finally(() => questions?.close())
     const folder = resolve(cwd, setup.folder)
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     await writeNew(config, configText(setup, folder, config))
     const { stateDir } = await resolveConfig({ cwd, env, configPath: config })
     const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir })
@@ -77,7 +78,7 @@ function configText({ preset, remote }: Setup, folder: string, path: string): st
 
 /** @throws UsageError `ERR_CONFIG_EXISTS`: nothing of an existing configuration is replaced */
 async function writeNew(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   await writeFile(path, text, { flag: 'wx', flush: true }).catch((cause: NodeJS.ErrnoException) => {
     throw cause.code === 'EEXIST' ? existing(path) : cause
   })

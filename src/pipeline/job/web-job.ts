@@ -1,6 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { downloadAddress, safeAddress } from '../../client/index.js'
+import { makeFolder } from '../../core/make-folder.js'
 import { redactUrl } from '../../core/redact.js'
 import type { PipelineContext } from '../context.js'
 import { valueSha256 } from '../file-identity.js'
@@ -23,7 +24,7 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
   const job = localJob({ ...request, input: local, output }, context)
   return {
     async plan(signal) {
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder, 0o700)
       await downloadAddress(address, local, { signal, logger })
       const planned = await job.plan(signal)
       return { ...planned, input: redactUrl(address) }

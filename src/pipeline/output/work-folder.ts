@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../core/make-folder.js'
 import { isEnded } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
 import { clearStaleParts } from './part-file.js'
@@ -8,14 +9,14 @@ import { clearStaleParts } from './part-file.js'
 export async function makeWorkFolder(stateDir: string, jobId: string): Promise<string> {
   const folder = join(stateDir, 'work', jobId)
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   return folder
 }
 
 /** Keeps a job's files for inspection, because the voice and the regenerated audio did not line up. */
 export async function keepForInspection(stateDir: string, jobId: string, workFolder: string): Promise<string> {
   const kept = join(stateDir, 'inspect', jobId)
-  await mkdir(join(stateDir, 'inspect'), { recursive: true, mode: 0o700 })
+  makeFolder(join(stateDir, 'inspect'), 0o700)
   await rm(kept, { recursive: true, force: true })
   await rename(workFolder, kept)
   // Raw samples hold nothing that the files beside them do not.

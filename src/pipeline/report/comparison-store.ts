@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
 import { UsageError } from '../../core/errors.js'
+import { makeFolder } from '../../core/make-folder.js'
 import { probe } from '../../media/index.js'
 import type { Receipt } from '../output/receipt.js'
 import { type Comparison, compareTracks } from './comparison.js'
@@ -69,7 +70,7 @@ export class ComparisonStore {
     await unchangedOf([output], receipt.output.sizeBytes, null)
     const { signal } = this.#stop
     const [before, after] = [await probe(source, { signal }), await probe(output, { signal })]
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     await this.#makeRoom()
     const part = await mkdtemp(join(folder, PART_PREFIX))
     try {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '../../core/make-folder.js'
 import { packageMissing } from '../../core/optional-package.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { contentDisposition, type FileStorage, mediaTypeOf, type SignedLink } from './file-storage.js'
@@ -57,7 +58,7 @@ export async function azureStorage(
     },
     async workFolder(fileId) {
       const folder = join(options.dataDir, 'work', `${fileId}-${randomUUID()}`)
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder, 0o700)
       return folder
     },
     async takeInput(fileId, workFolder, signal) {
