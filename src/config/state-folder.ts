@@ -3,7 +3,8 @@ import { access, chmod, stat } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { UsageError } from '../core/errors.js'
-import { makeDurableFolder } from '../core/make-folder.js'
+import { makeDurableFolder, reasonAgainstFolder } from '../core/make-folder.js'
+import { thrownMessage } from '../core/thrown-message.js'
 
 /** For daemons without a home. The installer of the daemon creates it and makes the daemon's user its owner. */
 const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
@@ -46,17 +47,8 @@ export async function ensureStateFolder(path: string, flag?: string): Promise<st
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'its file system is mounted read-only',
-  EEXIST: 'a file has that name',
-  ENOTDIR: 'a file has that name',
-}
-
 function stateFolderError(path: string, cause: unknown, setting: string): UsageError {
-  const { code, message } = cause as NodeJS.ErrnoException
-  const reason = (code && REASONS[code]) || message
+  const reason = reasonAgainstFolder(cause) ?? thrownMessage(cause)
   return new UsageError('ERR_STATE_DIR', `The state folder ${path} cannot be used: ${reason}.`, {
     cause,
     remedies: [`Set ${setting} to a folder of the user that runs voxmux.`],

@@ -33,6 +33,20 @@ function makeOne(path: string, mode: number): readonly string[] {
   }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'its file system is mounted read-only',
+  EEXIST: 'a file has that name',
+  ENOTDIR: 'a file has that name',
+  ENOENT: 'its file system allows no new folders there',
+}
+
+/** Why a folder cannot be made or used, in words for users; undefined if they cannot mend it. */
+export function reasonAgainstFolder(error: unknown): string | undefined {
+  return REASONS[String((error as NodeJS.ErrnoException).code)]
+}
+
 /** Makes a folder like {@link makeFolder} that survives a power cut. */
 export async function makeDurableFolder(path: string, mode?: number): Promise<void> {
   for (const parent of makeFolder(path, mode)) await syncFolder(parent)

@@ -16,6 +16,18 @@ const init = (...args: readonly string[]) => runCli(['init', ...args], { cwd: sh
 const config = (name = 'c.json') => settingsSchema.parse(JSON.parse(readFileSync(shop.path(name), 'utf8')))
 const CAN_ANALYZE = spawnSync('systemd-analyze', ['--version']).status === 0
 
+it('says why it cannot make a folder', async () => {
+  writeFileSync(shop.path('file'), '')
+  for (const [folder, name] of [
+    ['file', 'c.json'],
+    ['in', 'file/c.json'],
+  ] as const) {
+    const { exitCode, stderr } = await init(folder, '--yes', '--config', name)
+    const message = `The folder ${shop.path('file')} cannot be created: a file has that name.`
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])
+  }
+})
+
 it('writes a configuration and a unit of this machine from flags, and never over one that exists', async () => {
   const args = ['my in', '--yes', '--preset', 'podcast', '--unit', 'systemd', '--config', 'c.json', '--json']
   const made = await init(...args)

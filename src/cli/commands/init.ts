@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.js'
 import { findUserFolders } from '../../config/state-folder.js'
 import { UsageError } from '../../core/errors.js'
-import { makeFolder } from '../../core/make-folder.js'
+import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { defineCommand } from '../command.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
@@ -46,7 +46,7 @@ export const command = defineCommand({
     const questions = canAsk(output, args['no-input']) ? openQuestions(signal) : null
     const setup = await completeSetup(args, { env, cwd, questions }).finally(() => questions?.close())
     const folder = resolve(cwd, setup.folder)
-    makeFolder(folder)
+    makePlace(folder)
     await writeNew(config, configText(setup, folder, config))
     const { stateDir } = await resolveConfig({ cwd, env, configPath: config })
     const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir })
@@ -56,6 +56,20 @@ export const command = defineCommand({
     return 0
   },
 })
+
+/** @throws UsageError `ERR_WATCH_FOLDER` */
+function makePlace(folder: string): void {
+  try {
+    makeFolder(folder)
+  } catch (cause) {
+    const reason = reasonAgainstFolder(cause)
+    if (reason === undefined) throw cause
+    throw new UsageError('ERR_WATCH_FOLDER', `The folder ${folder} cannot be created: ${reason}.`, {
+      cause,
+      remedies: ['Name another folder, or create it first.'],
+    })
+  }
+}
 
 async function configPath(named: string | undefined, cwd: string): Promise<string> {
   const own = (await findUserFolders()).config
@@ -78,7 +92,7 @@ function configText({ preset, remote }: Setup, folder: string, path: string): st
 
 /** @throws UsageError `ERR_CONFIG_EXISTS`: nothing of an existing configuration is replaced */
 async function writeNew(path: string, text: string): Promise<void> {
-  makeFolder(dirname(path))
+  makePlace(dirname(path))
   await writeFile(path, text, { flag: 'wx', flush: true }).catch((cause: NodeJS.ErrnoException) => {
     throw cause.code === 'EEXIST' ? existing(path) : cause
   })

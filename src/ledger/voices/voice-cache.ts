@@ -3,7 +3,7 @@ import { constants, createReadStream } from 'node:fs'
 import { access, chmod, copyFile, link, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
-import { makeFolder } from '../../core/make-folder.js'
+import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { partName, sweepParts } from '../jobs/part-files.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
 
@@ -180,17 +180,8 @@ export class VoiceCache {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'its file system is mounted read-only',
-  EEXIST: 'a file has that name',
-  ENOTDIR: 'a file has that name',
-  ENOENT: 'it cannot be created',
-}
-
 function unusableFolder(folder: string, cause: unknown): unknown {
-  const reason = REASONS[String((cause as NodeJS.ErrnoException).code)]
+  const reason = reasonAgainstFolder(cause)
   if (reason === undefined) return cause
   return new UsageError('ERR_CACHE_DIR', `The folder of the cache, ${folder}, cannot be used: ${reason}.`, {
     cause,
