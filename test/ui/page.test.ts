@@ -143,7 +143,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     await open(next)
     await page.getByText(bench.folder.file('media/speech.regen.wav'), { exact: true }).waitFor()
     expect(await page.getByLabel('Replace an existing output').isChecked()).toBe(false)
-  })
+  }, 240_000)
 
   it('says that voxmux has ended, also while it shows a job', async () => {
     await page.getByLabel('Path of a video or audio file').fill(await bench.take('interview.mp4'))
@@ -153,7 +153,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     await bench.ui.close()
     await page.locator('#job').getByText('voxmux does not respond. If it has ended, start it again').waitFor()
     await page.locator('#status').getByText('Stopped').waitFor()
-  })
+  }, 240_000)
 
   it('copies a dropped file, shows its name as text, and saves the output in the working folder', async () => {
     const path = bench.folder.file(NASTY)
