@@ -48,6 +48,22 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
     expect(server.calls.registerFile).toBe(0)
   })
 
+  it('is named by doctor if it shows a secret to every user', async () => {
+    const options = { cwd: shop.dir, env: shop.env }
+    const [service, watch] = [{ clientSecret: 'hidden' }, { webhookSecret: 'hidden' }]
+    writeFileSync(shop.path('open.json'), JSON.stringify({ profile: 'local', service, watch }))
+    const note = 'holds service.clientSecret and watch.webhookSecret, and every user of this machine can read it'
+    for (const [mode, isNamed] of [
+      [0o644, true],
+      [0o640, false],
+    ] as const) {
+      chmodSync(shop.path('open.json'), mode)
+      const { stdout, stderr } = await runCli(['doctor', '--config', 'open.json'], options)
+      expect((stdout + stderr).includes(`${shop.path('open.json')} ${note}`)).toBe(isNamed)
+      expect(stdout + stderr).not.toContain('hidden')
+    }
+  })
+
   it('is named as a pipe, with the way to read one', async () => {
     execFileSync('mkfifo', [shop.path('fifo.wav')])
     for (const kind of ['pipe', 'socket']) symlinkSync(`${kind}:[123]`, shop.path(kind))

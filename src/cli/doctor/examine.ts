@@ -9,6 +9,7 @@ import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
+import { readableSecrets } from './readable-secrets.js'
 
 const OLDEST_NODE = [20, 19] as const
 /** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
@@ -92,7 +93,7 @@ function configuration(config: Config): readonly Finding[] {
   const files = config.files.map(({ path, kind }) => remark('configuration', `${path} (${kind})`))
   const chosen = [...config.origins].filter(([, { kind }]) => kind !== 'default' && kind !== 'preset')
   const values = chosen.map(([path, origin]) => remark('setting', `${path} from ${describeOrigin(origin)}`))
-  const notes = config.notes.map((note) => remark('note', note))
+  const notes = [...config.notes, ...readableSecrets(config)].map((note) => remark('note', note))
   const preset = remark('preset', `${config.preset.name}: ${config.preset.description}`)
   return [...files, ...values, preset, ...notes]
 }
