@@ -92,9 +92,11 @@ class MltWalk {
     window: TimeRange | null,
     depth: number,
   ): Rational {
-    const first = this.#place(entry.attributes.in) ?? this.#place(producer?.attributes.in) ?? ZERO
+    const origin = this.#origin(producer)
+    const first = add(origin, this.#place(entry.attributes.in) ?? ZERO)
     // Both ends are played: out is the last frame.
-    const last = this.#place(entry.attributes.out) ?? this.#place(producer?.attributes.out)
+    const out = this.#place(entry.attributes.out)
+    const last = out ? add(origin, out) : this.#place(producer?.attributes.out)
     const until = last && add(last, secondsOf(1n, this.#rate))
     if (!until) {
       this.play(producer, window, depth + 1)
@@ -104,6 +106,12 @@ class MltWalk {
     const part = playedPart({ at: { start: at, end }, sourceStart: first, speed: ONE }, window)
     if (part) this.play(producer, part, depth + 1)
     return end
+  }
+
+  /** The place from which those of an entry count: a producer that begins later, as melt saves it, moves them all. */
+  #origin(producer: XmlElement | undefined): Rational {
+    const isCounted = producer !== undefined && producer.name !== 'tractor'
+    return (isCounted ? this.#place(producer.attributes.in) : undefined) ?? ZERO
   }
 
   #media(producer: XmlElement, window: TimeRange | null): void {

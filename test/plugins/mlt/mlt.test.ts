@@ -6,7 +6,7 @@ import { planTimeline, regenerateTimeline } from '../../../plugins/timelines/ind
 import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
 import { ffmpegOutput } from '../../helpers/media-factory.js'
 import { timelineRequest } from '../timelines/timeline-request.js'
-import { kdenliveProject, shotcutProject } from './project.js'
+import { kdenliveProject, meltProject, shotcutProject } from './project.js'
 
 const run = promisify(execFile)
 const bench = jobBench()
@@ -61,6 +61,18 @@ describe('an MLT project', () => {
       'speech.wav': [{ startSample: 10 * FRAME, endSample: 30 * FRAME }],
     })
     expect(notes.map(({ kind }) => kind)).toEqual(['speed'])
+  })
+
+  it('of melt plays places that count from where their producer begins', async () => {
+    const { sources } = await plan(await projectOf('film.mlt', meltProject))
+    expect(Object.fromEntries(sources.map(({ media, used }) => [media.path.split('/').at(-1), used]))).toEqual({
+      'speech.wav': [
+        { startSample: 15 * FRAME, endSample: 25 * FRAME },
+        { startSample: 35 * FRAME, endSample: 40 * FRAME },
+      ],
+      // Five frames at twice the speed.
+      'timecode.mov': [{ startSample: 14 * FRAME, endSample: 24 * FRAME }],
+    })
   })
 
   it.skipIf(!hasMelt)('renders the same picture with another voice, as long as before', async () => {

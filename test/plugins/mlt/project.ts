@@ -84,3 +84,30 @@ export const kdenliveProject = (root: string) => `<?xml version='1.0' encoding='
  <tractor id="outer" in="0" out="99"><track producer="{inner}" in="0" out="14"/></tractor>
 </mlt>
 `
+
+/** A project as `melt speech.wav in=10 out=39 -consumer xml:` saves it: entries count from where their producer begins. */
+export const meltProject = (root: string) => `<?xml version="1.0" encoding="utf-8"?>
+<mlt LC_NUMERIC="C" version="7.12.0" root="${root}" title="speech.wav">
+  ${profile}
+  <producer id="producer0" in="10" out="39">
+    <property name="length">75</property>
+    <property name="resource">speech.wav</property>
+    <property name="mlt_service">avformat</property>
+  </producer>
+  <producer id="producer1" in="5" out="20">
+    <property name="length">37</property>
+    <property name="resource">2:timecode.mov</property>
+    <property name="warp_speed">2</property>
+    <property name="warp_resource">timecode.mov</property>
+    <property name="mlt_service">timewarp</property>
+  </producer>
+  <playlist id="playlist0">
+    <entry producer="producer0" in="5" out="14"/>
+    <entry producer="producer0" in="25"/>
+    <entry producer="producer1" in="2" out="6"/>
+  </playlist>
+  <tractor id="tractor0" in="0" out="19">
+    <track producer="playlist0"/>
+  </tractor>
+</mlt>
+`
