@@ -8,10 +8,13 @@ const MOST_ENTRIES = 200_000
 
 /** Result of the search for a source. */
 export type FoundMedia =
-  | { readonly kind: 'found'; readonly path: string }
+  /** `isNamesake`: it lies elsewhere than the timeline says, and was found by its name. */
+  | { readonly kind: 'found'; readonly path: string; readonly isNamesake: boolean }
   | { readonly kind: 'offline' }
   /** Several files by that name, none of which lies more alike than the others. */
   | { readonly kind: 'ambiguous'; readonly paths: readonly string[] }
+  /** The only file by that name stands for the source at another address. */
+  | { readonly kind: 'taken'; readonly path: string; readonly by: string }
 
 /**
  * Finds the media of a timeline: at their address, or else by name in the media roots and beside the timeline. A name
@@ -28,11 +31,21 @@ export class MediaSearch {
     this.#roots = roots
   }
 
+  /**
+   * Finds the files of all sources. Two addresses that end in one name are two files, such as those of two cards. If
+   * only one of them is there, it is the file whose folders are called most alike.
+   */
+  async findAll(sources: readonly TimelineSource[]): Promise<ReadonlyMap<TimelineSource, FoundMedia>> {
+    const found = new Map<TimelineSource, FoundMedia>()
+    for (const source of sources) found.set(source, await this.#find(source))
+    return new Map([...found].map(([source, own]) => [source, takenOr(own, source, found)]))
+  }
+
   /** @returns a real path: the same file by two names is one */
-  async find({ name, paths }: TimelineSource): Promise<FoundMedia> {
+  async #find({ name, paths }: TimelineSource): Promise<FoundMedia> {
     for (const path of paths) {
       const candidate = isAbsolute(path) ? path : resolve(this.#folder, path)
-      if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate) }
+      if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate), isNamesake: false }
     }
     return this.#searchByName(name, paths)
   }
@@ -44,11 +57,30 @@ export class MediaSearch {
     for (const text of new Set(wanted)) {
       const found = [...new Set(index.get(keyOf(text)) ?? [])]
       const [first, ...others] = mostAlike(found, paths[0] ?? text)
-      if (first && others.length === 0) return { kind: 'found', path: await realpath(first) }
+      if (first && others.length === 0) return { kind: 'found', path: await realpath(first), isNamesake: true }
       if (first) return { kind: 'ambiguous', paths: [first, ...others] }
     }
     return { kind: 'offline' }
   }
+}
+
+/** The file of a source, unless another source has a better or an equal claim to it. */
+function takenOr(own: FoundMedia, source: TimelineSource, all: ReadonlyMap<TimelineSource, FoundMedia>): FoundMedia {
+  const address = addressIn(source)
+  if (own.kind !== 'found' || !own.isNamesake || address === undefined) return own
+  for (const [other, one] of all) {
+    const wanted = addressIn(other)
+    if (one.kind !== 'found' || one.path !== own.path || wanted === undefined) continue
+    const isSame = other.paths.some((path) => source.paths.some((mine) => keyOf(mine) === keyOf(path)))
+    const isBetter = one.isNamesake ? sharedEnd(own.path, address) > sharedEnd(own.path, wanted) : false
+    if (!isSame && !isBetter) return { kind: 'taken', path: own.path, by: wanted }
+  }
+  return own
+}
+
+/** A path with a folder: a name alone says nothing of where its file lies. */
+function addressIn({ paths }: TimelineSource): string | undefined {
+  return paths.find((path) => /[/\\]/.test(path))
 }
 
 /** Every file of a folder, and of the roots with all folders below, by its name and by its stem. */

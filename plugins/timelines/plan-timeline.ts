@@ -101,8 +101,7 @@ async function findSources(
   signal: AbortSignal | undefined,
 ): Promise<readonly SourceMedia[]> {
   const byPath = new Map<string, TimelineSource[]>()
-  for (const source of sources) {
-    const found = await search.find(source)
+  for (const [source, found] of await search.findAll(sources)) {
     switch (found.kind) {
       case 'found':
         byPath.set(found.path, [...(byPath.get(found.path) ?? []), source])
@@ -113,6 +112,15 @@ async function findSources(
       case 'ambiguous':
         notes.add('ambiguous', source.name, `could be any of ${found.paths.join(', ')}: its clips keep the old link`)
         break
+      case 'taken': {
+        const whose = found.by === found.path ? 'other clips' : found.by
+        notes.add(
+          'offline',
+          source.paths[0] ?? source.name,
+          `is not found: ${found.path} has its name, but can be the file of ${whose}. Its clips keep the old link`,
+        )
+        break
+      }
       default:
         found satisfies never
     }
