@@ -39,6 +39,14 @@ async function polyphonic(): Promise<string> {
   return path
 }
 
+it.each(['center', 'each'] as const)('--channels %s takes mono as it is, and measures it', async (channels) => {
+  const input = await bench.take('speech.wav')
+  bench.answerWith('-af', 'volume=0.5')
+  const { receipt } = await runJob(requestFor(input, { recipe: { channels } }), bench.pipeline.context)
+  const { before, after } = receipt?.tracks[0]?.loudness ?? {}
+  expect(before?.integratedLufs).toBeCloseTo((after?.integratedLufs ?? 0) + 20 * Math.log10(2), 1)
+})
+
 describe('--channels each', () => {
   it('sends a file for each channel in which there is anything, leaves the silent ones, and keeps names and marks', async () => {
     const input = await polyphonic()

@@ -11,7 +11,8 @@ const WITHOUT_CENTER = new Set(['3.0(back)', '6.0(front)', '6.1(front)'])
 /**
  * Decides the voice files of a track.
  *
- * `auto` sends the track as it is. The pre-check decides if it has too many channels.
+ * `auto` sends the track as it is. The pre-check decides if it has too many channels. Mono is one channel, however it
+ * is asked for.
  *
  * @returns one pick per voice file
  * @throws {UsageError} `ERR_NO_CENTER` if the layout has no centre channel
@@ -21,10 +22,10 @@ export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: C
     case 'auto':
       return [{ kind: 'all' }]
     case 'center':
-      return [{ kind: 'one', channel: centerChannel(media, track) }]
+      return track.channels === 1 ? [{ kind: 'all' }] : [{ kind: 'one', channel: centerChannel(media, track) }]
     case 'each':
       // The pre-check refuses a track without a channel, but only if it is sent.
-      if (track.channels === 0) return [{ kind: 'all' }]
+      if (track.channels < 2) return [{ kind: 'all' }]
       return Array.from({ length: track.channels }, (_, channel) => ({ kind: 'one' as const, channel }))
     case 'downmix':
       return [track.channels > 2 ? { kind: 'downmix' } : { kind: 'all' }]
@@ -35,7 +36,6 @@ export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: C
 
 function centerChannel(media: MediaInfo, track: AudioStreamInfo): number {
   const layout = track.channelLayout ?? ''
-  if (track.channels === 1) return 0
   if (FRONT_CENTER.test(layout) && !WITHOUT_CENTER.has(layout)) return 2
   throw new UsageError(
     'ERR_NO_CENTER',

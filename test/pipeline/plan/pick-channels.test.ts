@@ -4,6 +4,7 @@ import { pickChannels } from '../../../src/pipeline/plan/pick-channels.js'
 
 it.each([
   [0, [{ kind: 'all' }]],
+  [1, [{ kind: 'all' }]],
   [
     2,
     [
