@@ -26,6 +26,8 @@ import {
 export interface SourceMedia {
   readonly media: MediaInfo
   readonly sources: readonly TimelineSource[]
+  /** The output that the timeline plays in its place, if it does. */
+  readonly made: string | undefined
 }
 
 export interface SourceContext {
@@ -45,7 +47,7 @@ export interface SourceContext {
  * @returns undefined if nothing of the file is regenerated; a note says why
  */
 export async function planSource(
-  { media, sources }: SourceMedia,
+  { media, sources, made }: SourceMedia,
   uses: readonly ClipUse[],
   { request, limits, rate, notes, outputs, signal }: SourceContext,
 ): Promise<PlannedSource | undefined> {
@@ -76,7 +78,8 @@ export async function planSource(
   const merged = mergeUsed(wanted, 2 * handleSamples)
   const planOf = async (ranges: readonly UsedRange[], supersede: boolean) => {
     const segments = ranges.map((range) => segmentOf(range, sampleRate, sampleCount))
-    const own = jobRequest(media, request, segments, { outputs, supersede })
+    const output = (request.output === undefined ? made : undefined) ?? outputs.mediaOutput(media.path)
+    const own = jobRequest(media, request, segments, { output, supersede })
     return { request: own, job: await planMedia(media, own, limits) }
   }
   const alone = await planOf(merged, false)
@@ -135,12 +138,12 @@ function jobRequest(
   media: MediaInfo,
   { cwd, settings }: TimelineRequest,
   segments: readonly Segment[],
-  { outputs, supersede }: { readonly outputs: TimelineOutputs; readonly supersede: boolean },
+  { output, supersede }: { readonly output: string | undefined; readonly supersede: boolean },
 ): PlanRequest {
   return {
     provisionalId: randomUUID(),
     input: media.path,
-    output: outputs.mediaOutput(media.path),
+    output,
     cwd,
     group: 'timeline',
     settings: { ...settings, segments },

@@ -9,6 +9,7 @@ import type { Bundle } from './bundles/bundle.js'
 import { openBundle } from './bundles/open-bundle.js'
 import { MediaSearch } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
+import { originalOf } from './original-media.js'
 import { outputsOf, type TimelineOutputs, withBundle } from './outputs.js'
 import { planSource, type SourceMedia } from './plan-source.js'
 import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
@@ -67,7 +68,8 @@ async function planOpened(
   signal: AbortSignal | undefined,
 ): Promise<TimelinePlan> {
   const search = new MediaSearch(bundle?.folder ?? dirname(file.textPath), request.mediaRoots)
-  const media = await findSources(draft.sources, search, notes, signal)
+  const { force } = request.settings
+  const media = await findSources(draft.sources, search, { notes, force, signal })
   // If none of a list's media is found, the error reports that, not an unknown rate.
   const isList = file.needsFrameRate && media.length > 0
   const rate = isList ? listRate(file, request.frameRate, media, notes) : (request.frameRate ?? pictureRate(media))
@@ -97,15 +99,28 @@ async function planOpened(
 async function findSources(
   sources: readonly TimelineSource[],
   search: MediaSearch,
-  notes: NoteTaker,
-  signal: AbortSignal | undefined,
+  {
+    notes,
+    force,
+    signal,
+  }: { readonly notes: NoteTaker; readonly force: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<readonly SourceMedia[]> {
-  const byPath = new Map<string, TimelineSource[]>()
+  const byPath = new Map<string, Omit<SourceMedia, 'media'>>()
   for (const [source, found] of await search.findAll(sources)) {
     switch (found.kind) {
-      case 'found':
-        byPath.set(found.path, [...(byPath.get(found.path) ?? []), source])
+      case 'found': {
+        const original = await originalOf(found.path)
+        if (original.kind === 'gone' && !force) {
+          const why = `is an output of voxmux, and ${original.path}, from which it was made, is not there as it was`
+          notes.add('offline', source.name, `${why}: its clips keep it as it is`)
+          break
+        }
+        const path = original.kind === 'found' ? original.path : found.path
+        const same = byPath.get(path) ?? { sources: [], made: undefined }
+        const made = same.made ?? (original.kind === 'found' ? found.path : undefined)
+        byPath.set(path, { sources: [...same.sources, source], made })
         break
+      }
       case 'offline':
         notes.add('offline', source.name, 'is not found: its clips keep the old link')
         break
@@ -127,7 +142,7 @@ async function findSources(
   }
   const queue = new PQueue({ concurrency: Math.max(2, availableParallelism()) })
   return Promise.all(
-    [...byPath].map(([path, same]) => queue.add(async () => ({ media: await probe(path, { signal }), sources: same }))),
+    [...byPath].map(([path, same]) => queue.add(async () => ({ media: await probe(path, { signal }), ...same }))),
   )
 }
 

@@ -20,9 +20,15 @@ export function relinkOtio(
 ): string {
   const edits = clips.flatMap((clip) => {
     const made = media.get(sourceOf(clip)?.id ?? '')
-    return made && clip.kind === 'object' ? editsOf(text, clip, made) : []
+    return made && clip.kind === 'object' && !isPlayed(clip, made) ? editsOf(text, clip, made) : []
   })
   return applyEdits(text, edits)
+}
+
+/** True of a clip that plays this file already: a cut over outputs of voxmux. */
+function isPlayed(clip: JsonNode, { path, packedName }: RelinkedMedia): boolean {
+  const address = stringOf(member(activeReference(clip), 'target_url')) ?? ''
+  return packedName === undefined && pathOfAddress(address) === path
 }
 
 function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly TextEdit[] {

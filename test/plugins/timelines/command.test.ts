@@ -148,10 +148,11 @@ describe('voxmux timeline', () => {
     const plan = async (text: string) => {
       await writeFile(bench.folder.file('switched.otio'), text)
       const [planned] = eventsOf(await voxmux('switched.otio', '--dry-run', '--json'))
-      return ((planned?.sources ?? []) as { input: string }[]).map(({ input }) => input)
+      const inputs = ((planned?.sources ?? []) as { input: string }[]).map(({ input }) => input)
+      return [...inputs, ...((planned?.notes ?? []) as { subject: string }[]).map(({ subject }) => subject)]
     }
-    expect(await plan(made)).toEqual([bench.folder.file('speech.regen.wav')])
+    expect(await plan(made)).toEqual([bench.folder.file('speech.wav'), 'speech.regen.wav'])
     const back = made.replace('"active_media_reference_key": "voxmux"', '"active_media_reference_key": "DEFAULT_MEDIA"')
-    expect(await plan(back)).toEqual([bench.folder.file('speech.wav')])
+    expect(await plan(back)).toEqual([bench.folder.file('speech.wav'), 'speech.wav'])
   })
 })

@@ -69,10 +69,10 @@ describe('a timeline that goes elsewhere', () => {
     expect(meant(voice.media_references.DEFAULT_MEDIA)).toBe(bench.folder.file('speech.wav'))
     // Planned again from where it is now, it finds all its media.
     const again = await planTimeline(timelineRequest(plan.output), {})
-    expect(again.sources.map(({ media }) => media.path)).toEqual([
-      bench.folder.file('finished/speech.regen.wav'),
-      bench.folder.file('music/score.flac'),
+    expect(again.sources.map(({ media, job }) => [media.path, job.output])).toEqual([
+      [bench.folder.file('speech.wav'), bench.folder.file('finished/speech.regen.wav')],
+      [bench.folder.file('music/score.flac'), bench.folder.file('music/score.regen.flac')],
     ])
-    expect(again.notes).toEqual([])
+    expect(again.notes).toMatchObject([{ kind: 'kept', subject: 'speech.regen.wav' }])
   })
 })
