@@ -85,7 +85,12 @@ export async function planSource(
   const alone = await planOf(merged, false)
   const earlier = await earlierRanges(alone.job, request.settings, sampleRate)
   const earlierSec = formatTime(earlier.kind === 'none' ? 0 : countSamples(earlier.ranges) / sampleRate)
-  if (earlier.kind === 'kept') notes.add('kept', name, `keeps ${earlierSec}, which an earlier cut regenerated`)
+  if (earlier.kind === 'kept')
+    notes.add(
+      'kept',
+      name,
+      `keeps ${earlierSec}, which an earlier cut regenerated: sent again only if the cache no longer has it`,
+    )
   if (earlier.kind === 'again')
     notes.add('again', name, `regenerates ${earlierSec} of an earlier cut again, with these settings`)
   if (earlier.kind === 'again' && earlier.lost.length > 0)

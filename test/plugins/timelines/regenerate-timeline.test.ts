@@ -100,7 +100,8 @@ describe('a regenerated timeline', () => {
     expect(outcome.event).toMatchObject({ status: 'done', error: null })
     const added = { startSample: 84_001, endSample: 100_000 }
     expect(plan.sources[0]?.regenerated).toEqual([{ startSample: 48_000, endSample: 84_000 }, added])
-    expect(plan.notes).toContainEqual(expect.objectContaining({ kind: 'kept', subject: 'speech.wav' }))
+    const message = expect.stringContaining('sent again only if the cache no longer has it')
+    expect(plan.notes).toContainEqual({ kind: 'kept', subject: 'speech.wav', message })
     const paid = outcome.files.flatMap(({ receipt }) => receipt?.voices ?? []).reduce((sum, v) => sum + v.paidSec, 0)
     expect(paid).toBeCloseTo(plan.paidSec ?? 0, 1)
     const { handleSec } = plan.request.settings.recipe.segments
