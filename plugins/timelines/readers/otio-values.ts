@@ -53,6 +53,11 @@ export function trimOf(node: JsonNode): Trim {
   }
 }
 
+/** True of a clip that has no range, and whose media have none either. */
+export function isUnranged(clip: JsonNode): boolean {
+  return !rangeValue(member(clip, 'source_range')) && !rangeValue(member(activeReference(clip), 'available_range'))
+}
+
 function childDurations(node: JsonNode): Rational[] {
   return itemsOf(member(node, 'children'))
     .filter((child) => schemaOf(child) !== 'Transition')

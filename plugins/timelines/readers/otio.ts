@@ -6,7 +6,7 @@ import { TimelineSyntaxError } from '../timeline-error.js'
 import { itemsOf, type JsonNode, member, parseJsonTree, stringOf } from './json-tree.js'
 import { sourceOf } from './otio-reference.js'
 import { relinkOtio } from './otio-relink.js'
-import { activeReference, isDisabled, schemaOf, speedOf, timeOf, trimOf } from './otio-values.js'
+import { activeReference, isDisabled, isUnranged, schemaOf, speedOf, timeOf, trimOf } from './otio-values.js'
 
 /**
  * Reads an OpenTimelineIO file: clips on audio tracks, or on video tracks if there is no other sound. Follows nested
@@ -114,6 +114,9 @@ class OtioWalk {
     // The whole clip counts: a guess at which part of a reversed clip a window shows could be wrong.
     const isReversed = signed.numerator < 0n
     const part = playedPart(placement, window) && playedPart(placement, isReversed ? null : window)
+    // Without a range of its own and of its media, its length is that of a file which is not read here.
+    const isUnknown = schema === 'Clip' && isHeard && sourceOf(node) !== undefined && isUnranged(node)
+    if (isUnknown) this.#notes.add('unread', name, 'says no range of its file: left as it is')
     if (!part) return
     if (schema !== 'Clip') this.container(node, part, trackKind)
     else if (isHeard) this.#clip(node, name, part, signed)

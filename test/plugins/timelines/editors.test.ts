@@ -126,6 +126,12 @@ describe('OTIO', () => {
     const clip = `{"OTIO_SCHEMA":"Clip.1","name":"VFX","source_range":${range},"media_reference":${reference}}`
     expect(read('.otio', `{"OTIO_SCHEMA":"Track.1","kind":"Video","children":[${clip}]}`)).toEqual(['picture-only VFX'])
   })
+
+  it('notes a clip of which neither it nor its file says a range', () => {
+    const reference = '{"OTIO_SCHEMA":"ExternalReference.1","target_url":"a.wav","available_range":null}'
+    const clip = `{"OTIO_SCHEMA":"Clip.1","name":"Room","source_range":null,"media_reference":${reference}}`
+    expect(read('.otio', `{"OTIO_SCHEMA":"Track.1","kind":"Audio","children":[${clip}]}`)).toEqual(['unread Room'])
+  })
 })
 
 describe('an MLT project', () => {
