@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
-import { packetSamples } from '../splice/same-coding.js'
+import { opusSamples } from '../splice/opus-samples.js'
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
 import { lacingOf, MOST_SEGMENTS, type OggPage, oggPageAt } from './ogg-pages.js'
@@ -38,8 +38,10 @@ interface OggClock {
   /** Samples at its beginning that are not played. */
   readonly skippedSamples: number
   readonly vorbis: VorbisHeaders | null
-  /** Samples of each packet from the first on, by its first byte. */
-  readonly samplesOf: (heads: readonly number[]) => readonly number[]
+  /** Samples of a packet of Opus, or of a block of Vorbis. */
+  readonly sizeOf: (packet: Buffer) => number
+  /** Samples of each packet from the first on, by its size. */
+  readonly samplesOf: (sizes: readonly number[]) => readonly number[]
 }
 
 /** Lists the packets of a file of Opus or Vorbis, so that some of them can be replaced; or the reason why they cannot. */
@@ -48,13 +50,14 @@ export async function spliceableOgg(
   codec: 'opus' | 'vorbis',
   { packets: headers, serial, end }: OggHeaders,
 ): Promise<SpliceableTrack<OggDonor> | string> {
-  const { sampleRate, skippedSamples, vorbis, samplesOf } = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
+  const stated = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
+  const { sampleRate, skippedSamples, vorbis, sizeOf, samplesOf } = stated
   const file = await open(media.path, 'r')
   try {
-    const listed = await listPackets(file, { serial, end }, media.sizeBytes)
+    const listed = await listPackets(file, { serial, end, sizeOf }, media.sizeBytes)
     if (typeof listed === 'string') return listed
-    const { starts, lengths, heads, pages } = listed
-    const clock = clockOf(samplesOf(heads), pages)
+    const { starts, lengths, sizes, pages } = listed
+    const clock = clockOf(samplesOf(sizes), pages)
     if (typeof clock === 'string') return clock
     const samplesBefore = (packet: number) => clock[packet] as number
     return {
@@ -85,9 +88,8 @@ export async function spliceableOgg(
 }
 
 function opusClock([id]: readonly Buffer[]): OggClock {
-  const samples = packetSamples({ codec: 'opus', sampleRate: OPUS_RATE })
   return {
-    ...{ sampleRate: OPUS_RATE, vorbis: null, samplesOf: (heads) => heads.map(() => samples) },
+    ...{ sampleRate: OPUS_RATE, vorbis: null, sizeOf: opusSamples, samplesOf: (sizes) => sizes },
     skippedSamples: id && id.length > PRE_SKIP_AT + 1 ? id.readUInt16LE(PRE_SKIP_AT) : 0,
   }
 }
@@ -98,22 +100,26 @@ function vorbisClock([id = Buffer.alloc(0), , setUp = Buffer.alloc(0)]: readonly
   const sizes = blockSizes(id)
   return {
     ...{ sampleRate: id.readUInt32LE(VORBIS_RATE_AT), skippedSamples: 0, vorbis: { id, setUp } },
-    samplesOf: (heads) => samplesOfBlocks(heads.map((head) => blockSize(head, sizes))),
+    sizeOf: (packet) => blockSize(packet[0] ?? 0, sizes),
+    samplesOf: samplesOfBlocks,
   }
 }
 
 /** The packets of all pages, if each lies in one page. */
-async function listPackets(file: FileHandle, { serial, end }: Pick<OggHeaders, 'serial' | 'end'>, sizeBytes: number) {
+async function listPackets(
+  file: FileHandle,
+  { serial, end, sizeOf }: Pick<OggHeaders, 'serial' | 'end'> & Pick<OggClock, 'sizeOf'>,
+  sizeBytes: number,
+) {
   const starts: number[] = []
   const lengths: number[] = []
-  /** First byte of each packet. */
-  const heads: number[] = []
+  const sizes: number[] = []
   const pages: PagePackets[] = []
   for (let at = end; ; ) {
     const page = await oggPageAt(file, at)
     // Players skip a truncated last page.
     const isWhole = page && at + page.headLength + page.bodyLength <= sizeBytes
-    if (!isWhole) return starts.length > 0 ? { starts, lengths, heads, pages } : 'it has no packets'
+    if (!isWhole) return starts.length > 0 ? { starts, lengths, sizes, pages } : 'it has no packets'
     if (page.serial !== serial) {
       at += page.headLength + page.bodyLength
       continue
@@ -129,7 +135,7 @@ async function listPackets(file: FileHandle, { serial, end }: Pick<OggHeaders, '
       if (segment === 255) continue
       starts.push(bodyAt + start)
       lengths.push(length)
-      heads.push(body[start] ?? 0)
+      sizes.push(sizeOf(body.subarray(start, start + length)))
       start += length
       length = 0
     }

@@ -1,6 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import { carryReservoir } from './bit-reservoir.js'
 import type { Coding, Joint, NewCoding } from './coding.js'
+import { isJoinable, OPUS_HEAD_BYTES, opusSamples } from './opus-samples.js'
 import { encodeSound, oldPackets, type PacketKind, type Part, type PartJob } from './part-job.js'
 import { isSameCoding, packetSamples, settingsLike } from './same-coding.js'
 import { openSide } from './side-packets.js'
@@ -13,16 +15,25 @@ const REACH_PACKETS = 2
 const RESERVOIR_PACKETS = 32
 
 /** Packets that all last equally long: each new one takes the place of an old one. @param primingSamples of the encoder */
-export function evenPackets(job: SpliceJob, primingSamples: number): PacketKind {
-  const stepSamples = packetSamples(job.input)
+export async function evenPackets(job: SpliceJob, file: FileHandle, primingSamples: number): Promise<PacketKind> {
+  const stepSamples = await samplesInPacket(job, file)
   return {
     stepSamples,
     samplesOf: (packets) => packets.map(() => stepSamples),
     mayMeet: (span, from) => from - span.to <= 2 * (MOST_MOVES + LEAD_PACKETS),
-    partOf: async (span, file) => partOf(job, span, file, primingSamples),
+    partOf: async (span) => partOf(job, span, file, { stepSamples, primingSamples }),
     encode: (part, old) => encode(part, old, primingSamples),
     closing,
   }
+}
+
+/** An encoder of Opus may choose how long its packets last, so one in the middle of the track is read. */
+async function samplesInPacket({ input, track }: SpliceJob, file: FileHandle): Promise<number> {
+  if (input.codec !== 'opus') return packetSamples(input)
+  const { count, start, headBytes } = track.packets
+  const samples = opusSamples(await readAt(file, start(Math.floor(count / 2)) + headBytes, OPUS_HEAD_BYTES))
+  if (!isJoinable(samples)) throw new NoSplice('its packets last shorter than 10 ms or longer than 60 ms')
+  return samples
 }
 
 /** First and last packet that are encoded, lead-in and lead-out included. The first may be negative. */
@@ -30,9 +41,18 @@ function encodedSpan({ from, to }: PacketSpan): PacketSpan {
   return { from: from - MOST_MOVES - LEAD_PACKETS, to: to + MOST_MOVES + TAIL_PACKETS }
 }
 
-function partOf(job: SpliceJob, span: PacketSpan, file: FileHandle, primingSamples: number): Part {
+interface Steps {
+  readonly stepSamples: number
+  readonly primingSamples: number
+}
+
+function partOf(
+  job: SpliceJob,
+  span: PacketSpan,
+  file: FileHandle,
+  { stepSamples: samples, primingSamples }: Steps,
+): Part {
   const { track, input, scratch } = job
-  const samples = packetSamples(input)
   const { from: first, to: last } = encodedSpan(span)
   const known = Math.max(0, first)
   const zeroSample = statedSample(job, known) - known * samples

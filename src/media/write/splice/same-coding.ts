@@ -2,8 +2,9 @@ import type { AudioStreamInfo } from '../../media-info.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import { xiphPackets } from '../matroska/read/xiph-packets.js'
 import type { WantedTrack } from '../writer.js'
+import { opusSamples } from './opus-samples.js'
 
-/** Samples of a packet, by codec. */
+/** Samples of a packet, by codec. Those of Opus may last longer or shorter than 20 ms: `opusSamples` reads them. */
 const SAMPLES: Readonly<Record<string, number>> = { aac: 1024, ac3: 1536, eac3: 1536, opus: 960, mp3: 1152 }
 /** MPEG-2 has lower rates than these, and half as many samples in a packet of layer III. */
 const LEAST_MPEG_1_RATE = 32_000
@@ -137,15 +138,18 @@ function readEac3(packet: Buffer | undefined) {
   return { type, stream, rate, blocks, mode, lfe, version, dialogue: bits.take(5) }
 }
 
+const OPUS_SAMPLES_A_MS = 48
+
 const CENTER_MIX = ['0.707', '0.595', '0.500']
 const SURROUND_MIX = ['0.707', '0.500', '0.000']
 
 /**
- * Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. Packets of MP3 are
- * encoded without data in the packets before them.
+ * Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. Packets of Opus
+ * get its length. Packets of MP3 are encoded without data in the packets before them.
  */
 export function settingsLike({ codec }: AudioStreamInfo, packet: Buffer | undefined): readonly string[] {
   if (codec === 'mp3') return ['-reservoir', '0']
+  if (codec === 'opus' && packet) return ['-frame_duration', String(opusSamples(packet) / OPUS_SAMPLES_A_MS)]
   const dialogue = (level: number | undefined) => (level ? ['-dialnorm', String(-level)] : [])
   if (codec === 'eac3') return dialogue(readEac3(packet)?.dialogue)
   const facts = codec === 'ac3' ? readAc3(packet) : null

@@ -43,7 +43,7 @@ export async function spliceTrack(job: SpliceJob): Promise<TrackSplice> {
 async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
   const { track, changed, voice, media, input, signal, scratch, donorPath } = job
   const { count } = track.packets
-  const kind = await packetKind(job)
+  const kind = await packetKind(job, file)
   const spans = changedSpans(changed, count, (sample) => statedPacketAt(job, sample), kind.mayMeet)
   if (spans.length === 0) throw new NoSplice('no packet of the track holds the regenerated parts')
   if (spans.some(({ from, to }) => from === 0 && to === count - 1)) {
@@ -82,8 +82,8 @@ async function splice(job: SpliceJob, file: FileHandle): Promise<TrackSplice> {
   }
 }
 
-async function packetKind(job: SpliceJob): Promise<PacketKind> {
+async function packetKind(job: SpliceJob, file: FileHandle): Promise<PacketKind> {
   const { vorbis } = job.track
   if (vorbis) return vorbisPackets(job, vorbis)
-  return evenPackets(job, await encoderPriming(job.encoding, job.voice.format, job.signal))
+  return evenPackets(job, file, await encoderPriming(job.encoding, job.voice.format, job.signal))
 }
