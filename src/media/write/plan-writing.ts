@@ -140,7 +140,7 @@ async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: 
   const census = await remuxCensus(plan)
   const { media } = plan
   const tags = [await tagLosses(plan, signal), await signedTagLosses(media), await repeatedCommentLosses(media)]
-  const losses = [...plan.losses, ...censusLosses(census ?? []), ...tags.flat()]
+  const losses = [...plan.losses, ...censusLosses(census, media), ...tags.flat()]
   return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 

@@ -38,6 +38,12 @@ const CARRIED: readonly RegExp[] = [
   /^PID \d+ \((PAT|SDT|PMT|padding|clock|stream)\)$/,
 ]
 
+/** Containers whose structures voxmux lists. */
+const LISTED: ReadonlySet<string> = new Set([
+  ...['mp4', 'mov', 'm4a', 'm4v', '3gp', '3g2', 'mxf', 'mkv', 'webm', 'avi', 'wav', 'w64', 'aiff', 'caf'],
+  ...['ts', 'm2ts', 'wmv', 'wma', 'flv'],
+])
+
 /**
  * The fate of every structure if ffmpeg writes a new file: rewritten if the new file states its facts, else lost. Null
  * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
@@ -65,11 +71,21 @@ function isSignature(path: string): boolean {
   return path === CREDENTIALS_BOX || path === 'jumb' || path.endsWith('/C2PA')
 }
 
-/** Structures that the output lacks, each name once. Streams are losses of their own. */
-export function censusLosses(census: Census): readonly MuxLoss[] {
+/**
+ * Structures that the output lacks, each name once. Streams are losses of their own. A file without a census because it
+ * does not follow its family's rules may lose any of its structures.
+ */
+export function censusLosses(census: Census | null, { container }: MediaInfo): readonly MuxLoss[] {
+  if (census === null) return LISTED.has(container) ? [UNKNOWN_LOSS] : []
   const missing = census.filter(({ fate, path }) => fate === 'lost' && !path.endsWith(' (stream)'))
   const reasons = new Map(missing.map(({ path, reason }) => [path, reason ?? '']))
   return [...reasons].map(([what, reason]) => ({ what, stream: null, reason }))
+}
+
+const UNKNOWN_LOSS: MuxLoss = {
+  what: 'structures that ffmpeg does not know',
+  stream: null,
+  reason: 'the file does not follow the rules of its container, so voxmux cannot list them',
 }
 
 async function structuresOf(media: MediaInfo): Promise<readonly Structure[] | undefined> {

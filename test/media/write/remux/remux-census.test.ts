@@ -62,6 +62,15 @@ it.each([
   },
 )
 
+it('says that it cannot name what is lost if the chunks of a file do not follow each other', async () => {
+  const path = folder.file('junk.avi')
+  await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'mp3', '-flags', '+bitexact', path)
+  await appendFile(path, Buffer.concat([riffChunk('zzzz'), Buffer.alloc(300, 7)]))
+  const { writer, losses } = await planned(path, {})
+  expect(writer).toBe('remux')
+  expect(losses).toEqual(['structures that ffmpeg does not know'])
+})
+
 it('names the programs that become one', async () => {
   const path = folder.file('two.ts')
   const programs = ['-program', 'title=One:program_num=1:st=0', '-program', 'title=Two:program_num=2:st=1']
