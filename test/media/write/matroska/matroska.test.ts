@@ -1,7 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { splicedFile } from '../../../helpers/spliced-file.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
 
 const run = promisify(execFile)
@@ -72,6 +74,32 @@ describe('Matroska', () => {
       expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
     },
   )
+
+  it('keeps a first block before zero, in its cluster', async () => {
+    const [early, path] = [folder.file('early.mp4'), folder.file('early.mkv')]
+    await ffmpeg(...picture(3), ...sweep, '-c:v', 'libx264', '-bf', '0', ...AAC, early)
+    await ffmpeg('-i', early, '-c', 'copy', '-avoid_negative_ts', 'disabled', path)
+    const { plan, part } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('matroska')
+    const show = ['-show_entries', 'format=start_time:stream=start_time']
+    const [was, is] = await Promise.all([path, part].map((file) => ffprobeJson(file, ...show)))
+    expect(Number((was as { format: { start_time: string } }).format.start_time)).toBeLessThan(0)
+    expect(is).toEqual(was)
+  })
+
+  it('keeps all packets outside a changed part if a cue leads to a first block before zero', async () => {
+    const [early, path] = [folder.file('early-opus.mp4'), folder.file('early.mka')]
+    await ffmpeg(...sweep, '-c:a', 'libopus', early)
+    const copy = ['-c', 'copy', '-avoid_negative_ts', 'disabled', '-cluster_time_limit', '2000']
+    await ffmpeg('-i', early, ...copy, path)
+    const bytes = await readFile(path)
+    // The only cue states a time of two bytes.
+    const time = bytes.lastIndexOf(Buffer.from('b382', 'hex')) + 2
+    await writeFile(path, bytes.fill(0, time, time + 2))
+    const { splice, verify } = await splicedFile(path, [[1.2, 1.8]])
+    expect(splice?.kind).toBe('spliced')
+    await verify()
+  })
 
   it('counts the statistics of the track again, and drops what it states of the old loudness', async () => {
     const path = folder.file('tagged.mkv')

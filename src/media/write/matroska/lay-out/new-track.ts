@@ -44,8 +44,10 @@ export function newTrack(file: MatroskaFile, voice: Voice, place: number, donor:
   const delaySamples = voice.isLeadInSignalled ? donor.primingSamples : 0
   const codecDelayNs = Math.round((delaySamples * 1e9) / entry.sampleRate)
   const slots = slotsOf(file, voice.blocks)
+  // The first old block may lie before zero, in its cluster alone.
+  const earliest = Math.min(0, voice.blocks.tick(0))
   const tickOf = (packet: number) =>
-    Math.max(0, Math.round(voice.shownTick + (donor.startSec(packet) * 1e9) / file.tickNs))
+    Math.max(earliest, Math.round(voice.shownTick + (donor.startSec(packet) * 1e9) / file.tickNs))
   const firstFrom = (tick: number) => firstAtLeast(packets.count, tickOf, tick)
   const firsts = deal(slots, packets.count, firstFrom)
   const endIn = (slot: number) => {

@@ -72,7 +72,8 @@ export class PlaceWriter {
     this.#setPlace(position, places.placeOfPacket(track, packet), into)
     const end = packet + 1 < track.count ? track.tickOf(packet + 1) : track.tickOf(packet)
     this.#set(childOf(position, ID.CueDuration), end - track.tickOf(packet), into)
-    return track.tickOf(packet)
+    // A cue cannot state a time before zero, at which the first block may lie.
+    return Math.max(0, track.tickOf(packet))
   }
 
   #setPlace(position: Element, place: BlockPlace & { readonly position: number }, into: Rewrite): void {
