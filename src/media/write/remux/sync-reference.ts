@@ -92,6 +92,11 @@ export class SyncReference {
     return COVERED_SHARE * Math.max(0, ...[...this.#best.values()].map(({ energy }) => energy))
   }
 
+  /** Less sound in a block cannot be found again: that of a track that ends in it, with silence behind. */
+  get #leastHeard(): number {
+    return Math.min(SHORTEST_BLOCK_SEC * this.#format.sampleRate, this.#blockSamples / 2)
+  }
+
   /** Judges the rest as blocks if it is long enough to be found again. */
   end(): void {
     this.#window.fill(0, this.#filled)
@@ -123,7 +128,8 @@ export class SyncReference {
       Math.min(2, Math.floor((atSample + this.#blockSamples / 2) / this.#thirdSamples))
     ] as SyncPlaceName
     const end = this.#reach + samples
-    const energy = energyOf(this.#window.subarray(this.#reach * frame, end * frame), this.#format)
+    const block = this.#window.subarray(this.#reach * frame, end * frame)
+    const energy = heardBytes(block) < this.#leastHeard * frame ? 0 : energyOf(block, this.#format)
     if (energy > (this.#best.get(at)?.energy ?? 0)) {
       const values = monoOf(this.#window.subarray(0, (end + this.#reach) * frame), this.#format)
       // Broken floats (NaN, infinities) cannot be correlated.
@@ -133,6 +139,14 @@ export class SyncReference {
     this.#filled -= this.#blockSamples * frame
     this.#blockStart += this.#blockSamples
   }
+}
+
+/** Bytes from the first to the last that is not zero. */
+function heardBytes(block: Buffer): number {
+  let [first, end] = [0, block.length]
+  while (end > 0 && block[end - 1] === 0) end -= 1
+  while (first < end && block[first] === 0) first += 1
+  return end - first
 }
 
 /** Energy in the voice band, of some of the samples; 0 for silence. */

@@ -40,3 +40,15 @@ it.each([
   reference.end()
   expect(reference.samples.map(({ values }) => values.length > 0)).toEqual(heard)
 })
+
+it('does not hear a block in which a track ends after a few samples, before the silence of a section', () => {
+  const rate = 32_000
+  const samples = new Float32Array(13 * rate)
+  const end = 9 * rate + 192
+  for (let at = 0; at < end; at++) samples[at] = 0.3 * Math.sin(at * at * 1e-5)
+  const format = { sampleRate: rate, channels: 1, channelLayout: 'mono', sample: 'f32' } as const
+  const reference = new SyncReference(format, samples.length)
+  reference.push(Buffer.from(samples.buffer))
+  reference.end()
+  expect(reference.samples.map(({ values }) => values.length > 0)).toEqual([true, true, false])
+})
