@@ -123,9 +123,14 @@ export function fileClock(
     silentSamples: Math.max(0, Math.floor(leadSec * sampleRate) - fromSample),
     jitterSec: jitterSec(media, stream) + (stream.frameJitterSec ?? 0),
     firstFrames: fromSample === 0 ? (stream.firstFrames ?? null) : null,
-    isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES,
+    isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES || isBareFlac(media, stream),
     driftSec: stream.followsDrift ? Math.max(LEAST_DRIFT_SEC, JITTER_TICKS * tickSec(stream)) : null,
   }
+}
+
+/** True for frames of FLAC without a header: ffmpeg counts their samples as ticks of another clock. */
+function isBareFlac({ formatName }: Pick<MediaInfo, 'formatName'>, { timeBase, sampleRate }: ClockedStream): boolean {
+  return formatName === 'flac' && timeBase !== `1/${sampleRate}`
 }
 
 function jitterSec(

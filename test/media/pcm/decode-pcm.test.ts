@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AudioStreamInfo } from '../../../src/media/media-info.js'
@@ -82,6 +83,17 @@ describe('decodePcm', () => {
       await expect(planOutput(await probe(path), { replaced: [0] })).resolves.toBeDefined()
     },
   )
+
+  it('keeps all frames of a FLAC stream that lost its header', async () => {
+    const [path, whole] = [folder.file('bare.flac'), folder.file('whole.flac')]
+    await ffmpeg('-i', fixture('speech.wav'), '-ar', '44100', '-c:a', 'flac', whole)
+    const bytes = await readFile(whole)
+    await writeFile(path, bytes.subarray(bytes.indexOf(Buffer.from([0xff, 0xf8]))))
+    const [bare, wanted] = await Promise.all(
+      [path, whole].map(async (file) => collectPcm(decodePcm(await probe(file), { audioIndex: 0 }))),
+    )
+    expect(bare?.equals(wanted as Buffer)).toBe(true)
+  })
 
   it.each([
     ['fields.gxf', ['-c:v', 'mpeg2video', '-pix_fmt', 'yuv420p', '-c:a', 'pcm_s16le']],
