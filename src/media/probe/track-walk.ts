@@ -24,8 +24,8 @@ export interface TrackWalk {
 const OVERLAP_TOLERANCE_SEC = 0.1
 /** Rounding of a single timestamp. */
 const ROUNDING_SEC = 0.002
-/** Programs that count in ms round some times down and others to the nearest. */
-const ROUNDED_SEC = 0.001
+/** Two errors of rounding are no drift. From here on, a step would become silence. */
+const ROUNDED_SEC = 0.0002
 /** A walk through a file may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000
 /** Containers in which each packet has its own time, which two parts that were joined badly share. */

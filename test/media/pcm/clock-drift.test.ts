@@ -77,6 +77,13 @@ it.each([
   expect(await drifts(path)).toBe(true)
 })
 
+it('stretches sound whose clock leaps ahead by little more than rounding', async () => {
+  const even = await film('even-leap.mkv', ['-c:a', 'aac', '-ar', '44100'], '1')
+  const path = folder.file('leap.mkv')
+  await ffmpeg('-i', even, '-c', 'copy', '-bsf:a', 'setts=ts=TS+2*gt(N\\,300)', path)
+  expect(await drifts(path)).toBe(true)
+})
+
 it.each([
   ['webm', 5],
   ['mkv', 9],
