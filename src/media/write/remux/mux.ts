@@ -9,6 +9,7 @@ import { isMatroska } from '../../probe/container-kind.js'
 import { copyWaveChunks } from '../../probe/wave-chunks.js'
 import type { SampleRange } from '../../voice-cut.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
+import { roughened } from '../encode/roughened.js'
 import { loudnessFields, measureBext } from '../pcm-in-place/bext-loudness.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { ReplacedPackets } from '../splice/spliced-packets.js'
@@ -163,7 +164,8 @@ export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<num
     })
   }
   const isBound = plan.writing.kind === 'remux' && isBoundToPictures(plan.profile, plan.media)
-  const voice = isBound ? boundVoice(given, plan.media) : given
+  const bound = isBound ? boundVoice(given, plan.media) : given
+  const voice = stream.encoding.codec === 'aac' ? roughened(bound) : bound
   const { durationSec, startSec } = plan.media
   // Matroska counts its duration from zero, even if the first packet is later.
   const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
