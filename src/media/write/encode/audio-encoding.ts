@@ -153,8 +153,7 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const known = LOSSY[codec] as LossyCodec
   const channels = Math.max(1, stream.channels)
   const own = stream.codec === codec ? ownBitRate(stream, wishes) : null
-  // HE-AAC needs half the bit rate of LC, and ffmpeg's own encoder is LC.
-  const worth = own !== null && /HE-AAC/.test(stream.profile ?? '') ? own * 2 : own
+  const worth = own === null ? null : own * worthInLc(stream.profile)
   const fallback = wishes.fallbackBitRate === undefined ? null : wishes.fallbackBitRate * Math.max(1, channels / 2)
   const wanted = worth ?? fallback ?? known.defaultBitRatePerChannel * channels
   const { least, most } = bitRateLimits(codec, known, stream.sampleRate)
@@ -163,6 +162,11 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
   const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || [])]
   return { codec, encoder: known.encoder, lossless: false, bitRate, options }
+}
+
+/** How much more LC needs, the only profile of ffmpeg's own encoder: HE-AAC derives treble, its version 2 also stereo. */
+function worthInLc(profile: string | null): number {
+  return profile === 'HE-AACv2' ? 3 : profile === 'HE-AAC' ? 2 : 1
 }
 
 /** Bit rate of the packets if they were counted, else of the header if it is plausible. */

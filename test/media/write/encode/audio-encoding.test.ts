@@ -19,6 +19,8 @@ describe('the encoding of a replaced track', () => {
     ['a rate that the packets have', 'mkv', { codec: 'aac' }, { measuredBitRates: new Map([[0, 128_000]]) }, 128_000],
     ['a header that states 1 bit/s', 'mp4', { codec: 'aac', bitRate: 1 }, {}, 192_000],
     ['a header that states 128 bit/s', 'mp4', { codec: 'aac', bitRate: 128, channels: 1 }, {}, 192_000],
+    ['HE-AAC', 'mp4', { codec: 'aac', profile: 'HE-AAC', bitRate: 48_000 }, {}, 96_000],
+    ['HE-AAC of version 2', 'mp4', { codec: 'aac', profile: 'HE-AACv2', bitRate: 40_000 }, {}, 120_000],
     ['too little for its channels', 'mp4', { codec: 'aac', bitRate: 30_000 }, {}, 57_600],
     ['mono Vorbis at 16 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 16_000, bitRate: null }, {}, 86_000],
     ['mono Vorbis at 8 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 8000, bitRate: 96_000 }, {}, 32_000],
