@@ -89,8 +89,10 @@ function fileId(file: string): string {
 
 /** @throws {UsageError} `ERR_DATABASE_FOREIGN` */
 function requireOurs(database: Connection, file: string): void {
+  if (!database.get('SELECT 1 FROM sqlite_master LIMIT 1')) return
+  // Read after the tables: another process may just have made both.
   const id = Number(database.get('PRAGMA application_id')?.application_id ?? 0)
-  if (id !== APPLICATION_ID && database.get('SELECT 1 FROM sqlite_master LIMIT 1')) throw foreignDatabase(file)
+  if (id !== APPLICATION_ID) throw foreignDatabase(file)
 }
 
 function migrate(database: Connection, file: string, migrations: readonly string[]): void {
