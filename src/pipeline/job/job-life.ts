@@ -105,11 +105,12 @@ export async function runJobLife(
     // Reported only now: before the claim, the job had no id that the later events share.
     for (const stage of ['probe', 'precheck', 'plan'] as const) reporter.progress(stage, 100)
 
+    // Before the check for an output: another job could publish one between that check and this job's payment.
+    await takeOutput(held, output)
     const existing = await planned.existing(job, signal)
     let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
     if (finished === null) {
       await planned.requireStartable(signal)
-      await takeOutput(held, output)
       bench = await openWorkbench(planned, job.id, context)
       if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
       await bench.prepare()

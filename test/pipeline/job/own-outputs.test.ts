@@ -1,6 +1,10 @@
 import { copyFile, mkdir, readdir, symlink } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { holdJob } from '../../../src/ledger/index.js'
+import { jobKindOf } from '../../../src/pipeline/job/job-kind.js'
+import { type JobKind, type PlannedJob, runJobLife } from '../../../src/pipeline/job/job-life.js'
 import type { JobOutcome } from '../../../src/pipeline/job/job-outcome.js'
+import { JobReporter } from '../../../src/pipeline/job/job-reporter.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { requireOwnOutputs } from '../../../src/pipeline/plan/own-outputs.js'
 import type { PlanRequest } from '../../../src/pipeline/plan/plan-job.js'
@@ -42,6 +46,35 @@ it('finds one output behind two folders, and of two extensions', async () => {
   await requireOwnOutputs(two)
   const flac = two.map((request) => ({ ...request, settings: { ...request.settings, outputType: 'flac' as const } }))
   await expect(requireOwnOutputs(flac)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
+})
+
+it('a job takes its output before it looks if that exists: none is published while the job is checked', async () => {
+  const { server, folder, pipeline } = bench
+  const { context } = pipeline
+  const inputs = [await bench.take('speech.wav'), await inFolder('more', 'field-recorder.wav')]
+  const [first, second] = inputs.map((input) => requestFor(input, { output: folder.file('shared.wav') }))
+  if (!first || !second) throw new Error('Two requests are needed.')
+  let refused: JobOutcome | undefined
+  const kind = jobKindOf(first, context)
+  const slow: JobKind = {
+    async plan(signal) {
+      const planned = await kind.plan(signal)
+      const requireStartable = async () => {
+        refused = await runJob(second, context)
+      }
+      return { ...planned, requireStartable }
+    },
+  }
+  const facts = { id: 'first', group: 'run', preset: '', output: null, data: {}, signal: new AbortController().signal }
+  const reporter = new JobReporter({ facts: { ...facts, input: first.input }, hooks: [], logger: context.logger })
+  const claim = async ({ key, input, output, recipeHash, inputIdentity }: PlannedJob) => {
+    await context.jobs.enqueue({ key, group: 'run', preset: '', input, output, recipeHash, inputIdentity })
+    const claimed = await context.jobs.claim(key)
+    return claimed.outcome === 'claimed' ? holdJob(context.jobs, claimed) : null
+  }
+  expect(await runJobLife(slow, { context, reporter, claim })).toMatchObject({ status: 'done' })
+  expect(refused?.event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_SHARED' } })
+  expect(server.charges).toBe(1)
 })
 
 it('a job pays nothing while another process makes the same output of another input', async () => {
