@@ -78,7 +78,7 @@ export async function planSource(
   const merged = mergeUsed(wanted, 2 * handleSamples)
   const planOf = async (ranges: readonly UsedRange[], supersede: boolean) => {
     const segments = ranges.map((range) => segmentOf(range, sampleRate, sampleCount))
-    const output = (request.output === undefined ? made : undefined) ?? outputs.mediaOutput(media.path)
+    const output = outputs.mediaOutput(media.path) ?? made
     const own = jobRequest(media, request, segments, { output, supersede })
     return { request: own, job: await planMedia(media, own, limits) }
   }

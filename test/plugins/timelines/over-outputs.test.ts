@@ -51,6 +51,19 @@ it('a cut that goes on over the regenerated files adds to them what it plays bes
   ])
 })
 
+it('a regenerated file in another folder is added to there, also if the new timeline gets a name', async () => {
+  await bench.take('speech.wav')
+  const [cut, second] = [bench.folder.file('cut.otio'), bench.folder.file('second.otio')]
+  await writeFile(cut, cutOf(['speech.wav', 24_000, 24_000]))
+  await regenerate(cut, { output: `${bench.folder.file('made')}/` })
+  const made = bench.folder.file('made/speech.regen.wav')
+  await writeFile(second, cutOf([made, 24_000, 72_000]))
+  const { plan } = await regenerate(second, { output: bench.folder.file('final.otio') })
+  expect(plan.sources.map(({ job }) => job.output)).toEqual([made])
+  expect(plan.notes).toMatchObject([{ kind: 'kept' }])
+  expect(await readdir(bench.folder.path)).not.toContain('speech.regen.wav')
+})
+
 it('clips of an output whose original is gone stay as they are, with a note', async () => {
   const speech = await bench.take('speech.wav')
   await bench.take('field-recorder.wav')
