@@ -39,10 +39,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'its file system is mounted read-only',
   EEXIST: 'a file has that name',
   ENOTDIR: 'a file has that name',
-  ENOENT: 'its file system allows no new folders there',
+  ENOENT: 'it is a link to nothing, or its file system allows no new folders there',
 }
 
-/** Why a folder cannot be made or used, in words for users; undefined if they cannot mend it. */
+/** Why a folder cannot be made or used, in words for users; undefined if they cannot repair it. */
 export function reasonAgainstFolder(error: unknown): string | undefined {
   return REASONS[String((error as NodeJS.ErrnoException).code)]
 }

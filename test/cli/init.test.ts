@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { settingsSchema } from '../../src/config/index.js'
@@ -18,12 +18,14 @@ const CAN_ANALYZE = spawnSync('systemd-analyze', ['--version']).status === 0
 
 it('says why it cannot make a folder', async () => {
   writeFileSync(shop.path('file'), '')
-  for (const [folder, name] of [
-    ['file', 'c.json'],
-    ['in', 'file/c.json'],
+  symlinkSync('unmounted', shop.path('link'))
+  for (const [folder, name, place, reason] of [
+    ['file', 'c.json', 'file', 'a file has that name.'],
+    ['in', 'file/c.json', 'file', 'a file has that name.'],
+    ['link', 'c.json', 'link', 'it is a link to nothing, or'],
   ] as const) {
     const { exitCode, stderr } = await init(folder, '--yes', '--config', name)
-    const message = `The folder ${shop.path('file')} cannot be created: a file has that name.`
+    const message = `The folder ${shop.path(place)} cannot be created: ${reason}`
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])
   }
 })
