@@ -3,6 +3,8 @@ import { JobFailedError } from '../../core/errors.js'
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
+import { singleFrames } from '../pcm/single-frames.js'
+import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { containerProfile } from './container-profile.js'
 
 export interface ExcerptOptions {
@@ -21,14 +23,15 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  * Copies a few seconds of a file, without decoding anything before them. Keeps all audio tracks and the picture.
  *
  * A picture begins at a key frame. Only mp4 and mov can hide what lies before the wanted start. A film in another
- * container becomes a mov, or sound alone (`mka`) if a mov cannot carry it.
+ * container becomes a mov, or sound alone (`mka`) if a mov cannot carry it. No muxer takes packets that hold several
+ * frames: such a film becomes sound alone.
  *
  * @returns path of the excerpt
  * @throws ffmpeg's faults; InterruptedError
  */
 export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   const own = containerProfile(media.container)
-  const isFilm = pictureOf(media) !== undefined
+  const isFilm = pictureOf(media) !== undefined && !hasPackedFrames(media)
   const hidesLead = own?.data === 'mp4' || own?.data === 'quicktime'
   const container = own && (!isFilm || hidesLead) ? media.container : isFilm ? 'mov' : 'mka'
   try {
@@ -53,7 +56,7 @@ async function copyInto(
     {
       inputs: [
         {
-          url: fileUrl(media.path),
+          url: hasPackedFrames(media) ? singleFrames(media) : fileUrl(media.path),
           options: [...safeInputOptions(media), '-ss', String(startSec), '-t', String(lengthSec)],
         },
       ],

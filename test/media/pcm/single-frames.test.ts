@@ -4,10 +4,12 @@ import { cutVoice } from '../../../src/media/cut/cut.js'
 import type { AudioStreamInfo } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../src/media/probe/probe.js'
+import { copyExcerpt } from '../../../src/media/write/copy-excerpt.js'
 import { packetReading, readPacketFacts } from '../../../src/media/write/packet-facts.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { audioPackets } from '../../helpers/spliced-file.js'
 
 const FRAMES = 500
 const FRAME_SEC = 0.02
@@ -89,4 +91,13 @@ it('cuts the voice of a film from single frames, and reads the packets beside it
   const [cut] = await cutVoice(plan.media, [request], { beside: packets })
   expect(cut?.sampleCount).toBe(FRAMES * 160)
   expect(packets?.facts()).toEqual(await readPacketFacts(plan, undefined))
+})
+
+it('copies an excerpt of a film with single frames, as sound alone', async () => {
+  const [film, alone] = [folder.file('excerpted.3gp'), await single('alone.3gp', ...NARROW)]
+  await ffmpeg(...picture(10, '176x144', 0.1), '-i', alone, '-c:v', 'mpeg4', '-c:a', 'copy', film)
+  const media = await probe(await packed(film, 5))
+  const path = await copyExcerpt(media, { startSec: 2, lengthSec: 4, folder: folder.path })
+  const [all, some] = await Promise.all([audioPackets(alone), audioPackets(path)])
+  expect(some.map(({ hash }) => hash)).toEqual(all.slice(100, 300).map(({ hash }) => hash))
 })
