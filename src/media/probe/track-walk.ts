@@ -24,7 +24,7 @@ export interface TrackWalk {
 const OVERLAP_TOLERANCE_SEC = 0.1
 /** Rounding of a single timestamp. */
 const ROUNDING_SEC = 0.002
-/** Two errors of rounding are no drift. From here on, a step would become silence. */
+/** Added to the error of a timestamp: from here on, a step would become silence. */
 const ROUNDED_SEC = 0.0002
 /** A walk through a file may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000

@@ -7,8 +7,9 @@ const DEPTH = 2 ** -9
 const NOISE_VALUES = 65_521
 
 /**
- * A sound that ffmpeg's fast search can encode as AAC. It cuts off the loud bands of a frame if others are more than 90 dB
- * below them: a pure tone at full scale came back 8 dB above its noise. Silence stays silent, and no peak rises.
+ * A sound that ffmpeg's fast search can encode as AAC. The search cuts off the loud bands of a frame if others are more
+ * than 90 dB below them. A pure tone at full scale came back only 8 dB above its error. Silence stays silent, and no peak
+ * rises.
  */
 export function roughened(voice: PcmStream): PcmStream {
   return {
