@@ -91,6 +91,9 @@ const PHONE: ContainerProfile = {
   subtitleCodecs: ['mov_text'],
   covers: 'none',
 }
+const LITTLE_PCM = ['pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le', 'pcm_f64le']
+const BIG_PCM = ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_f32be', 'pcm_f64be', 'pcm_s8', 'pcm_alaw', 'pcm_mulaw']
+const WAVE_PCM = [...LITTLE_PCM, 'pcm_s64le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw']
 const MKV: ContainerProfile = {
   ...FILM,
   muxer: 'matroska',
@@ -235,9 +238,9 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     muxer: 'wav',
     extension: 'wav',
     options: ['-rf64', 'auto'],
-    audioCodecs: ['pcm_*', 'mp3', 'ac3', 'dts'],
+    audioCodecs: [...WAVE_PCM, 'mp3', 'ac3', 'dts'],
   },
-  w64: { ...SOUND, muxer: 'w64', extension: 'w64', audioCodecs: ['pcm_*'] },
+  w64: { ...SOUND, muxer: 'w64', extension: 'w64', audioCodecs: WAVE_PCM },
   aiff: {
     ...SOUND,
     muxer: 'aiff',
@@ -264,13 +267,8 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   eac3: { ...SOUND, muxer: 'eac3', extension: 'eac3', audioCodecs: ['eac3'] },
   aac: { ...SOUND, muxer: 'adts', extension: 'aac', audioCodecs: ['aac'] },
   // ffmpeg does not open most of the FLAC that it writes into CAF.
-  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: ['pcm_*', 'alac', 'opus', 'mp3'] },
-  au: {
-    ...SOUND,
-    muxer: 'au',
-    extension: 'au',
-    audioCodecs: ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_f32be', 'pcm_f64be', 'pcm_s8', 'pcm_alaw', 'pcm_mulaw'],
-  },
+  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: [...LITTLE_PCM, ...BIG_PCM, 'alac', 'opus', 'mp3'] },
+  au: { ...SOUND, muxer: 'au', extension: 'au', audioCodecs: BIG_PCM },
   wv: { ...SOUND, muxer: 'wv', extension: 'wv', audioCodecs: ['wavpack'] },
   tta: { ...SOUND, muxer: 'tta', extension: 'tta', audioCodecs: ['tta'] },
 }

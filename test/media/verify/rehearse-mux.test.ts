@@ -46,6 +46,21 @@ it('accepts what can be written', async () => {
   await expect(rehearsed(path, 'wav')).resolves.toBeUndefined()
 })
 
+it.each([
+  ['pcm_s24le', 'in.wav', 'aiff', 'pcm_s24be'],
+  ['pcm_s24le', 'in.wav', 'au', 'pcm_s24be'],
+  ['pcm_f32le', 'in.wav', 'aiff', 'pcm_f32be'],
+  ['pcm_s16be', 'in.aiff', 'wav', 'pcm_s16le'],
+  ['pcm_s24be', 'in.aiff', 'w64', 'pcm_s24le'],
+  ['pcm_u8', 'in.wav', 'caf', 'pcm_s16le'],
+])('keeps every bit of %s of %s in .%s', async (codec, name, container, becomes) => {
+  const path = folder.file(name)
+  await ffmpeg(...tone(1, 48_000, 2), '-c:a', codec, path)
+  const plan = await planOutput(await probe(path), { replaced: [0], container })
+  expect(plan.streams).toMatchObject([{ fate: 'replaced', encoding: { codec: becomes } }])
+  await rehearseMux(plan, { downmixed: new Set() })
+})
+
 it('does not take chapters and subtitles behind the head for a fault', async () => {
   const path = folder.file('chapters.mkv')
   const chapter = folder.file('chapters.txt')

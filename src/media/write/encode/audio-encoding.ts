@@ -85,16 +85,21 @@ export function audioEncoding(
 ): AudioEncoding | undefined {
   const usable = (codec: string | null | undefined): codec is string =>
     typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec)
-  const pcm = `pcm_${pcmKind(stream)}le`
+  // AIFF and AU hold only the second kind.
+  const pcm = [`pcm_${pcmKind(stream)}le`, `pcm_${pcmKind(stream)}be`]
   const lossless = losesNothing(stream)
     ? stream.codec?.startsWith('pcm_')
-      ? [pcm, 'flac', 'alac']
-      : ['flac', 'alac', pcm]
+      ? [...pcm, 'flac', 'alac']
+      : ['flac', 'alac', ...pcm]
     : []
-  const fallback = wishes.fallbackCodec === 'pcm' ? pcm : wishes.fallbackCodec
+  const fallback = wishes.fallbackCodec === 'pcm' ? pcm : [wishes.fallbackCodec]
   const codec = [
     ...[wishes.audioCodec, stream.codec, ...lossless],
-    ...[fallback, lossyKin(stream.codec), ...profile.audioCodecs.map((known) => (known === 'pcm_*' ? pcm : known))],
+    ...[
+      ...fallback,
+      lossyKin(stream.codec),
+      ...profile.audioCodecs.flatMap((known) => (known === 'pcm_*' ? pcm : known)),
+    ],
   ].find(usable)
   if (codec === undefined) return undefined
   if (codec.startsWith('pcm_')) return { codec, encoder: codec, lossless: true, bitRate: null, options: [] }

@@ -40,6 +40,9 @@ describe('the encoding of a replaced track', () => {
     ['pcm_s16le', null, 'mxf', 'pcm_s16le'],
     ['pcm_f32le', null, 'mov', 'pcm_f32le'],
     ['wmalossless', null, 'wmv', 'pcm_s16le'],
+    ['pcm_s16be', null, 'wav', 'pcm_s16le'],
+    ['pcm_s16be', null, 'w64', 'pcm_s16le'],
+    ['pcm_u8', null, 'caf', 'pcm_s16le'],
   ])('stays without loss: %s (%s) in .%s becomes %s', (codec, profile, container, becomes) => {
     const lossless = audioEncoding(
       sound({ codec, profile, bitsPerSample: 16, sampleFormat: 's16' }),
