@@ -47,6 +47,18 @@ it('accepts what can be written', async () => {
 })
 
 it.each([
+  ['film.flv', 'm4a'],
+  ['late.mka', 'mp4'],
+  ['late.mka', 'mov'],
+])('begins the sound of %s in .%s behind the lead-in of its encoder', async (name, container) => {
+  const film = [...picture(2), ...tone(2, 44_100, 2), '-c:v', 'libx264', '-c:a', 'aac']
+  const sound = ['-itsoffset', '0.05', ...tone(2, 44_100, 2), '-c:a', 'libmp3lame']
+  await ffmpeg(...(name === 'film.flv' ? film : sound), folder.file(name))
+  expect((await probe(folder.file(name))).startSec).toBeGreaterThan(0.02)
+  await expect(rehearsed(folder.file(name), container)).resolves.toBeUndefined()
+})
+
+it.each([
   ['pcm_s24le', 'in.wav', 'aiff', 'pcm_s24be'],
   ['pcm_s24le', 'in.wav', 'au', 'pcm_s24be'],
   ['pcm_f32le', 'in.wav', 'aiff', 'pcm_f32be'],

@@ -146,8 +146,16 @@ const OGG_CLOCK: ReadonlySet<string> = new Set(['ogg', 'opus'])
 export function clockMoveSec(plan: MuxPlan): number {
   const { media, container } = plan
   const own = [MPEG_CLOCK, OGG_CLOCK].find((family) => family.has(media.container))
-  const zeroSec = own === undefined || own.has(container) || MPEG_CLOCK.has(container) ? 0 : media.startSec
+  const isKept = own === undefined ? !beginsWithLeadIn(plan) : own.has(container) || MPEG_CLOCK.has(container)
+  const zeroSec = isKept ? 0 : media.startSec
   return 0 - zeroSec - latePictureSec(plan)
+}
+
+/** True if the lead-in of an encoder would lie behind zero and be heard. Pictures and chapters must keep their times. */
+function beginsWithLeadIn({ media, container, profile, streams }: MuxPlan): boolean {
+  const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && input.kind === 'video' && !input.isCover)
+  const isMovable = !hasPicture && media.chapters.length === 0 && media.container !== container
+  return isMovable && media.startSec > 0 && profile.priming === 'signalled'
 }
 
 /** Containers in which not every picture has a time for its display. Most others require one. */
