@@ -65,7 +65,7 @@ async function faultsOf(
     if (!isOfRemux && !isDoubtful(cause)) throw cause
     if (!(await canBeDecoded(voices.values()))) return null
     if (!isOfRemux) throw cause
-    return { differences: [cause.message], cause }
+    return { differences: [cause.message.replace(/\.$/, '')], cause }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -73,6 +73,12 @@ it.each([
   await rehearseMux(plan, { downmixed: new Set() })
 })
 
+it('ends the reason of ffmpeg with one full stop', async () => {
+  const path = folder.file('cd.wav')
+  await ffmpeg(...tone(1, 44_100, 2), path)
+  await expect(rehearsed(path, 'mxf')).rejects.toThrow(/into this container\.$/)
+})
+
 it('does not take chapters and subtitles behind the head for a fault', async () => {
   const path = folder.file('chapters.mkv')
   const chapter = folder.file('chapters.txt')
