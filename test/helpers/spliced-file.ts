@@ -61,7 +61,7 @@ export async function splicedFile(
   const verify = () => verifyMux(plan, result, part, { level: 'full' })
   const voices = new Map([[0, wanted]])
   const verifyOrWhole = () =>
-    verifyOrRewrite(plan, result, part, { level: 'full' }, () => writeOutput(plan, voices, part))
+    verifyOrRewrite(plan, result, part, { level: 'full' }, (unjoined) => writeOutput(plan, voices, part, { unjoined }))
   return { media, plan, parts, wanted, result, part, verify, verifyOrWhole, splice: result.voices[0]?.splice ?? null }
 }
 

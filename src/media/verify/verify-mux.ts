@@ -59,7 +59,7 @@ export async function verifyMux(
   options: VerifyOptions,
 ): Promise<MuxVerification> {
   const examined = await examineMux(plan, result, partPath, options)
-  if ('differences' in examined) throw failed(plan, examined)
+  if ('differences' in examined) throw verificationFailure(plan, examined)
   return examined
 }
 
@@ -221,7 +221,8 @@ function verifiedStreams(
   })
 }
 
-function failed(plan: MuxPlan, { differences, cause }: MuxFaults): VerificationError {
+/** The fault of a part file that differs from its plan. */
+export function verificationFailure(plan: MuxPlan, { differences, cause }: MuxFaults): VerificationError {
   return new VerificationError(
     'ERR_VERIFY_FAILED',
     `The finished file for ${plan.media.path} failed verification: ${differences.join('; ')}.`,

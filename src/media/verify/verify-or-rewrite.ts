@@ -1,14 +1,13 @@
 import { rm } from 'node:fs/promises'
-import { VerificationError } from '../../core/errors.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
-import { type MuxVerification, type VerifyOptions, verifyMux } from './verify-mux.js'
+import { examineMux, type MuxVerification, type VerifyOptions, verificationFailure, verifyMux } from './verify-mux.js'
 
 /**
  * Verifies a part file. If it fails and has joined packets, it is written again with tracks that are encoded from start
  * to end. The voice is paid for by then.
  *
- * @param rewrite writes the part file without joints
+ * @param rewrite writes the part file without joints. Gets the differences that it must not have again.
  * @throws {VerificationError} ERR_VERIFY_FAILED
  */
 export async function verifyOrRewrite(
@@ -16,15 +15,13 @@ export async function verifyOrRewrite(
   muxed: MuxResult,
   partPath: string,
   options: VerifyOptions,
-  rewrite: () => Promise<MuxResult>,
+  rewrite: (differences: string) => Promise<MuxResult>,
 ): Promise<{ readonly muxed: MuxResult; readonly verification: MuxVerification }> {
-  try {
-    return { muxed, verification: await verifyMux(plan, muxed, partPath, options) }
-  } catch (error) {
-    const isJoined = muxed.voices.some(({ splice }) => splice?.kind === 'spliced')
-    if (!(error instanceof VerificationError) || !isJoined) throw error
-    await rm(partPath, { force: true })
-    const whole = await rewrite()
-    return { muxed: whole, verification: await verifyMux(plan, whole, partPath, options) }
-  }
+  const verification = await examineMux(plan, muxed, partPath, options)
+  if (!('differences' in verification)) return { muxed, verification }
+  const isJoined = muxed.voices.some(({ splice }) => splice?.kind === 'spliced')
+  if (!isJoined) throw verificationFailure(plan, verification)
+  await rm(partPath, { force: true })
+  const whole = await rewrite(verification.differences.join('; '))
+  return { muxed: whole, verification: await verifyMux(plan, whole, partPath, options) }
 }

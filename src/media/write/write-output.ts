@@ -112,7 +112,7 @@ async function makeDonor(
   { place, stream }: { readonly place: number; readonly stream: NewStream },
   voices: ReadonlyMap<number, PcmStream>,
   side: SideFiles,
-  { signal, changed }: MuxRunOptions,
+  { signal, changed, unjoined }: MuxRunOptions,
 ): Promise<MadeDonor> {
   const planned = writing.donors[place] as DonorFormat
   const { audioIndex } = stream.input
@@ -124,7 +124,7 @@ async function makeDonor(
   const ranges = changed?.get(audioIndex)
   let splice: MuxedVoice['splice'] = null
   const isPlanned = plan.splicedTracks?.includes(audioIndex) ?? false
-  if (isPlanned && !ranges) splice = { kind: 'whole', reason: 'the joined packets failed verification' }
+  if (isPlanned && unjoined) splice = { kind: 'whole', reason: `the joined packets failed verification (${unjoined})` }
   const track = ranges && isPlanned ? await writing.splice(place) : null
   if (ranges && track && typeof track !== 'string') {
     const { encoding, input } = stream

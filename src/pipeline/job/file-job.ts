@@ -4,6 +4,7 @@ import type { Recipe } from '../../config/preset-schema.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { syncFile } from '../../core/sync-folder.js'
 import { measureEncoders, packetReading, verifyOrRewrite, writeOutput } from '../../media/index.js'
+import type { WriteOptions } from '../../media/write/write-output.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import type { PipelineContext } from '../context.js'
 import { fileSha256, quickIdentity, valueSha256 } from '../file-identity.js'
@@ -142,6 +143,9 @@ async function withBed(pieces: FileVoices['pieces'], bed: Recipe['bed'], signal:
   return withLowerBeds(pieces, signal)
 }
 
+/** The parts whose packets are joined with others, or why none are. */
+type Joints = Pick<WriteOptions, 'changed'> | Pick<WriteOptions, 'unjoined'>
+
 /** Writes the part file, verifies it, and builds the receipt. */
 async function assemblePart(
   plan: JobPlan,
@@ -171,13 +175,13 @@ async function assemblePart(
   onProgress('splice', 100)
   const changed = new Map(tracks.flatMap(({ audioIndex, changed: own }) => (own ? [[audioIndex, own] as const] : [])))
   let credentials: Receipt['credentials'] = null
-  const writeOnce = (joints: { readonly changed?: typeof changed }) =>
+  const writeOnce = (joints: Joints) =>
     writeOutput(plan.mux, new Map(tracks.map(({ audioIndex, stream }) => [audioIndex, stream])), part, {
       ...{ signal, workFolder, ...joints },
       packetFacts: voices.packets?.facts(),
       onProgressSec: (sec) => onProgress('mux', (100 * sec) / (plan.media.durationSec ?? sec)),
     })
-  const write = async (joints: { readonly changed?: typeof changed }) => {
+  const write = async (joints: Joints) => {
     let written = await writeOnce(joints)
     for (let again = 0; ; again++) {
       missingDb = await missingReserveDb(plan, recipe.loudness, part, signal)
@@ -195,7 +199,7 @@ async function assemblePart(
   onProgress('mux', 100)
   const options = { level: recipe.verify, signal }
   const [{ muxed, verification }, hash] = await Promise.all([
-    verifyOrRewrite(plan.mux, written, part, options, () => write({})),
+    verifyOrRewrite(plan.mux, written, part, options, (unjoined) => write({ unjoined })),
     // A part file that is written once more is gone in between.
     fileSha256(part, signal).catch(() => undefined),
     // Beside the verification, which reads from memory. Publishing syncs what is left.

@@ -40,6 +40,8 @@ export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProg
   readonly headSec?: number | undefined
   /** Ranges in which a voice differs from its decoded track, by place among the audio streams; none if all of it may. */
   readonly changed?: ReadonlyMap<number, readonly SampleRange[]> | undefined
+  /** Why packets that the plan would join are not: the differences of a first output. */
+  readonly unjoined?: string | undefined
 }
 
 /** A new voice as it was fed to the mux. */
