@@ -3,7 +3,6 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
 import type { MediaInfo } from '../media-info.js'
-import { type ChildBox, childrenIn } from '../probe/movie/child-boxes.js'
 import { fileBoxes, type MovieBox } from '../probe/movie/movie-boxes.js'
 import { movieTracks } from '../probe/movie/movie-tracks.js'
 
@@ -62,8 +61,24 @@ function wholeBox(file: FileHandle, { startAt, endAt }: MovieBox): Promise<Buffe
   return readAt(file, startAt, endAt - startAt)
 }
 
+interface Child {
+  readonly type: string
+  readonly bodyAt: number
+  readonly endAt: number
+}
+
+/** The boxes in one that was read. Those of a fragment are never so long that they need 64 bits. */
+function* childrenIn(bytes: Buffer, bodyAt: number, endAt: number): Generator<Child> {
+  for (let at = bodyAt; at + 8 <= endAt; ) {
+    const length = bytes.readUInt32BE(at)
+    if (length < 8 || at + length > endAt) return
+    yield { type: bytes.toString('latin1', at + 4, at + 8), bodyAt: at + 8, endAt: at + length }
+    at += length
+  }
+}
+
 /** The boxes of each `traf` of a `moof`. */
-function* trackFragments(moof: Buffer): Generator<readonly ChildBox[]> {
+function* trackFragments(moof: Buffer): Generator<readonly Child[]> {
   for (const { type, bodyAt, endAt } of childrenIn(moof, 8, moof.length)) {
     if (type === 'traf') yield [...childrenIn(moof, bodyAt, endAt)]
   }

@@ -2,25 +2,21 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
+import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
-import { childrenIn } from '../probe/movie/child-boxes.js'
+import { type Box, bodyOf, childAt, childrenOf, makeBox, withDescendants } from '../probe/movie/box.js'
+import { makeChunkOffsets, writeChunkOffsets } from '../probe/movie/make-tables.js'
 import { fileBoxes } from '../probe/movie/movie-boxes.js'
-import { boxOf, frameTables, type MovieSample, tabledSamples } from './sample-tables.js'
+import { MalformedBox, parseBoxes } from '../probe/movie/parse-boxes.js'
+import { chunkOffsets } from '../probe/movie/sample-table.js'
+import { type FramedTables, framedTables } from './amr-frames.js'
 
-/** Bytes of a frame behind its first one, by the mode in that one (3GPP TS 26.101 and TS 26.201). */
-const AMR_MODES: Readonly<Record<string, readonly number[]>> = {
-  samr: [12, 13, 15, 17, 19, 20, 26, 31, 5],
-  sawb: [17, 23, 32, 36, 40, 46, 50, 58, 60, 5],
-}
-/** Boxes that hold others, down to the tables of samples. */
-const PARENTS: ReadonlySet<string> = new Set(['trak', 'mdia', 'minf'])
 const READ_BYTES = 1 << 20
 
-/** A track of sound: its box, the box that describes its samples, and the samples. */
-interface SoundTrack {
-  readonly box: Buffer
-  readonly description: Buffer
-  readonly samples: readonly MovieSample[]
+/** A track of sound: its box, the box of its tables, and what that will hold. */
+interface SoundTrack extends FramedTables {
+  readonly box: Box
+  readonly stbl: Box
 }
 
 /**
@@ -34,40 +30,41 @@ export function singleFrames(media: Pick<MediaInfo, 'path' | 'sizeBytes'>): Read
 async function* movieBytes({ path, sizeBytes }: Pick<MediaInfo, 'path' | 'sizeBytes'>) {
   const file = await open(path, 'r')
   try {
-    const found = new Map<string, Buffer>()
-    for await (const { type, startAt, endAt } of fileBoxes(file, sizeBytes)) {
-      if (type === 'ftyp' || type === 'moov') found.set(type, await readAt(file, startAt, endAt - startAt))
-    }
-    const index = found.get('moov') ?? Buffer.alloc(0)
-    const tracks: SoundTrack[] = []
-    for (const box of boxesOf(index, 'trak')) tracks.push(...(await soundTracks(file, box)))
-    const head = (laterBytes: number) => {
-      const boxes = tracks.map((track) =>
-        withTables(track.box, frameTables(track.description, track.samples, laterBytes)),
-      )
-      return [
-        found.get('ftyp') ?? Buffer.alloc(0),
-        boxOf('moov', [...boxesOf(index, 'mvhd'), ...boxes]),
-        mediaHead(sizeBytes),
-      ]
-    }
-    // Places have a fixed length, so a first index tells by how much the second one moves the file.
-    yield Buffer.concat(head(Buffer.concat(head(0)).length))
+    yield await movieHead(file, sizeBytes)
     yield* createReadStream(path, { highWaterMark: READ_BYTES })
+  } catch (error) {
+    if (!(error instanceof MalformedBox)) throw error
+    throw unreadable(`${path} has a broken index: ${error.message}`, { input: path, cause: error })
   } finally {
     await file.close()
   }
 }
 
-/** The boxes of a type in another box. */
-function boxesOf(parent: Buffer, type: string): readonly Buffer[] {
-  return [...childrenIn(parent, 8, parent.length)]
-    .filter((child) => child.type === type)
-    .map(({ startAt, endAt }) => parent.subarray(startAt, endAt))
+/** All that stands in front of the bytes of the file: type, index, and the head of a box that holds the whole file. */
+async function movieHead(file: FileHandle, sizeBytes: number): Promise<Buffer> {
+  const found = new Map<string, Buffer>()
+  for await (const { type, startAt, endAt } of fileBoxes(file, sizeBytes)) {
+    if (type === 'ftyp' || type === 'moov') found.set(type, await readAt(file, startAt, endAt - startAt))
+  }
+  const [moov] = parseBoxes(found.get('moov') ?? Buffer.alloc(0), 0, '')
+  const tracks: SoundTrack[] = []
+  for (const box of childrenOf(moov, 'trak')) tracks.push(...(await soundTracks(file, box)))
+  const head = (laterBytes: number) => {
+    const index = [
+      childAt(moov, 'mvhd')?.bytes ?? Buffer.alloc(0),
+      ...tracks.map((track) => trackBox(track, laterBytes)),
+    ]
+    return Buffer.concat([
+      found.get('ftyp') ?? Buffer.alloc(0),
+      makeBox('moov', Buffer.concat(index)),
+      dataHead(sizeBytes),
+    ])
+  }
+  // Places have a fixed length, so a first head tells by how much the second one moves the file.
+  return head(head(0).length)
 }
 
-/** The head of a `mdat` that holds the whole file. */
-function mediaHead(sizeBytes: number): Buffer {
+function dataHead(sizeBytes: number): Buffer {
   const head = Buffer.alloc(16)
   head.writeUInt32BE(1)
   head.write('mdat', 4)
@@ -76,38 +73,32 @@ function mediaHead(sizeBytes: number): Buffer {
 }
 
 /** A track if it is one of sound. */
-async function soundTracks(file: FileHandle, box: Buffer): Promise<readonly SoundTrack[]> {
-  const [mediaBox] = boxesOf(box, 'mdia')
-  const [handler] = mediaBox ? boxesOf(mediaBox, 'hdlr') : []
-  const [tables] = mediaBox ? boxesOf(mediaBox, 'minf').flatMap((inner) => boxesOf(inner, 'stbl')) : []
-  const [description] = tables ? boxesOf(tables, 'stsd') : []
-  if (!tables || !description || handler?.toString('latin1', 16, 20) !== 'soun') return []
-  const modes = AMR_MODES[description.toString('latin1', 20, 24)]
-  const samples = tabledSamples(tables)
-  return [{ box, description, samples: modes ? await framed(file, samples, modes) : samples }]
+async function soundTracks(file: FileHandle, box: Box): Promise<readonly SoundTrack[]> {
+  const stbl = childAt(box, 'mdia', 'minf', 'stbl')
+  const description = childAt(stbl, 'stsd')
+  if (!stbl || !description?.bytes || bodyOf(childAt(box, 'mdia', 'hdlr')).toString('latin1', 8, 12) !== 'soun')
+    return []
+  const framed = await framedTables(file, stbl, description)
+  if (framed) return [{ box, stbl, ...framed }]
+  const tables = stbl.children.flatMap(({ type, bytes }) =>
+    bytes && type !== 'stco' && type !== 'co64' ? [bytes] : [],
+  )
+  return [{ box, stbl, tables, offsets: chunkOffsets(stbl) }]
 }
 
-/** Samples with the sizes of the frames in them. */
-async function framed(file: FileHandle, samples: readonly MovieSample[], modes: readonly number[]) {
-  const result: MovieSample[] = []
-  for (const sample of samples) {
-    const bytes = await readAt(file, sample.at, sample.frameBytes[0] ?? 0)
-    const frameBytes: number[] = []
-    for (let at = 0; at < bytes.length; at += frameBytes.at(-1) ?? 1) {
-      const mode = ((bytes[at] as number) >> 3) & 15
-      frameBytes.push(Math.min(1 + (modes[mode] ?? 0), bytes.length - at))
-    }
-    result.push({ ...sample, frameBytes })
-  }
-  return result
+/** A track with its new tables. @param laterBytes by which the file lies later than the offsets say */
+function trackBox({ box, stbl, tables, offsets }: SoundTrack, laterBytes: number): Buffer {
+  const places = makeChunkOffsets(offsets.length, true)
+  writeChunkOffsets(
+    places,
+    offsets.map((offset) => offset + laterBytes),
+  )
+  return replaced(box, stbl, makeBox('stbl', Buffer.concat([...tables, places])))
 }
 
-/** A box of a track with other tables of samples. */
-function withTables(box: Buffer, tables: Buffer): Buffer {
-  const children = [...childrenIn(box, 8, box.length)].map(({ type, startAt, endAt }) => {
-    const child = box.subarray(startAt, endAt)
-    if (type === 'stbl') return tables
-    return PARENTS.has(type) ? withTables(child, tables) : child
-  })
-  return boxOf(box.toString('latin1', 4, 8), children)
+/** A box in which another one has new bytes. */
+function replaced(box: Box, old: Box, bytes: Buffer): Buffer {
+  if (box === old) return bytes
+  if (![...withDescendants(box)].includes(old)) return box.bytes ?? Buffer.alloc(0)
+  return makeBox(box.type, Buffer.concat(box.children.map((child) => replaced(child, old, bytes))))
 }

@@ -1,6 +1,6 @@
+import { type Box, childAt, endOf } from '../../probe/movie/box.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { oldFacts } from './old-facts.js'
-import { type Box, childAt, endOf } from './read/box.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
 import type { OldTrack } from './read/voice-runs.js'

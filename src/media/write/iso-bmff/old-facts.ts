@@ -1,9 +1,9 @@
+import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from '../../probe/movie/box.js'
 import { SIGNS_OLD_BYTES } from '../census.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
 import type { NewTrack } from './lay-out/new-track.js'
 import type { Replacements } from './lay-out/sheet.js'
-import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from './read/box.js'
 import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
 import type { IsoFile } from './read/iso-file.js'
 

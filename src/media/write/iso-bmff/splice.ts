@@ -1,7 +1,7 @@
+import { childAt, childrenOf } from '../../probe/movie/box.js'
 import { firstAtLeast } from '../first-at-least.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { isStaleGroup } from './lay-out/track-facts.js'
-import { childAt, childrenOf } from './read/box.js'
 import type { DonorTrack } from './read/donor-track.js'
 import type { IsoFile } from './read/iso-file.js'
 import { readPackets } from './read/old-packets.js'

@@ -1,7 +1,7 @@
 import type { AudioStreamInfo } from '../../media-info.js'
+import { type Box, childAt, childrenOf, endOf, withDescendants } from '../../probe/movie/box.js'
 import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
-import { type Box, childAt, childrenOf, endOf, withDescendants } from './read/box.js'
 import { unfitEdits } from './read/edit-list.js'
 import type { IsoFile } from './read/iso-file.js'
 import type { Track } from './read/movie.js'

@@ -1,4 +1,4 @@
-import { childrenOf } from '../read/box.js'
+import { childrenOf } from '../../../probe/movie/box.js'
 import { TFHD, type TrackFragment } from '../read/fragments.js'
 import type { IsoFile } from '../read/iso-file.js'
 import { type NewFragment, replaceFragment, writeBase, writeRunOffset } from './new-fragments.js'

@@ -1,4 +1,4 @@
-import type { Box } from '../read/box.js'
+import type { Box } from '../../../probe/movie/box.js'
 import type { OffsetTable, Replacements } from './sheet.js'
 
 /** An item of `iloc` whose bytes lie in this file, with the places of its offsets in the box. */

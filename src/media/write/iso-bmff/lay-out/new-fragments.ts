@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, makeFullBox } from '../read/box.js'
+import { type Box, bodyOf, childAt, makeFullBox } from '../../../probe/movie/box.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
 import type { PacketRange } from './deal-packets.js'
 import type { NewTrack } from './new-track.js'

@@ -1,6 +1,6 @@
-import { type Box, bodyOf, endOf } from '../read/box.js'
+import { type Box, bodyOf, endOf } from '../../../probe/movie/box.js'
+import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import type { Movie } from '../read/movie.js'
-import { MalformedBox } from '../read/parse-boxes.js'
 import type { NewTrack } from './new-track.js'
 import type { OffsetTable, Replacements } from './sheet.js'
 

@@ -1,4 +1,4 @@
-import type { Box } from '../read/box.js'
+import type { Box } from '../../../probe/movie/box.js'
 import type { NewTrack } from './new-track.js'
 
 /** New bytes for boxes of the input; an empty list leaves the box out. */

@@ -1,4 +1,4 @@
-import { type Box, bodyOf } from '../read/box.js'
+import { type Box, bodyOf } from '../../../probe/movie/box.js'
 
 /** Boxes of `stbl` and `traf` with a row for each old packet. */
 export const PACKET_FACTS: ReadonlySet<string> = new Set([

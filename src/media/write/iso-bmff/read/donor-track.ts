@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { JobFailedError } from '../../../../core/errors.js'
-import { type Box, childrenOf } from './box.js'
+import { type Box, childrenOf } from '../../../probe/movie/box.js'
+import { durationRuns, type SampleSizes, sampleSizes, trackChunks } from '../../../probe/movie/sample-table.js'
 import { shownEdits } from './edit-list.js'
 import { readMovie, type Track } from './movie.js'
 import { readStructure } from './read-structure.js'
 import type { SampleEntry } from './sample-entry.js'
-import { durationRuns, type SampleSizes, sampleSizes, trackChunks } from './sample-table.js'
 
 /** The packets of a newly encoded voice, in a side file. */
 export interface DonorTrack {

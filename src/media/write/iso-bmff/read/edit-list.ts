@@ -1,4 +1,4 @@
-import { type Box, bodyOf, makeBox, makeFullBox } from './box.js'
+import { type Box, bodyOf, makeBox, makeFullBox } from '../../../probe/movie/box.js'
 
 /** One entry of an edit list. */
 export interface Edit {

@@ -1,6 +1,6 @@
-import { type Box, bodyOf, childAt, childrenOf } from './box.js'
+import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import type { Movie } from './movie.js'
-import { MalformedBox } from './parse-boxes.js'
 
 /** A `traf`: the samples of one track in one fragment. */
 export interface TrackFragment {

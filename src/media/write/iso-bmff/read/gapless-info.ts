@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, childrenOf } from './box.js'
+import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
 
 /** The part of the audio that iTunes presents, in samples. */
 export interface GaplessInfo {

@@ -1,8 +1,8 @@
-import type { Box } from './box.js'
+import type { Box } from '../../../probe/movie/box.js'
+import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import { readFragments, type TrackFragment } from './fragments.js'
 import { readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
-import { MalformedBox } from './parse-boxes.js'
 import type { BoxStructure } from './read-structure.js'
 import { chunksOf, durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
 

@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, childrenOf } from './box.js'
+import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
 import { type Edit, readEdits } from './edit-list.js'
 import { type SampleEntry, sampleEntries } from './sample-entry.js'
 

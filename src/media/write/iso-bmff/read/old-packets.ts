@@ -1,8 +1,8 @@
+import { bodyOf } from '../../../probe/movie/box.js'
+import { durationRuns, type SampleSizes, sampleSizes } from '../../../probe/movie/sample-table.js'
 import type { OldPackets } from '../../splice/old-packets.js'
-import { bodyOf } from './box.js'
 import { TRUN } from './fragments.js'
 import type { Track } from './movie.js'
-import { durationRuns, type SampleSizes, sampleSizes } from './sample-table.js'
 import { chunksOf, type OldRun, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { Box } from './box.js'
-import { extendedTypeOf, MalformedBox, parseBoxes, parseHeader } from './parse-boxes.js'
+import type { Box } from '../../../probe/movie/box.js'
+import { extendedTypeOf, MalformedBox, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
 
 /** The boxes of a file, in file order. */
 export interface BoxStructure {

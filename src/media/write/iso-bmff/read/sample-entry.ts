@@ -1,6 +1,6 @@
-import { type Box, bodyOf, makeBox } from './box.js'
-import { MalformedBox, parseBoxes } from './parse-boxes.js'
-import type { FixedFrames } from './sample-table.js'
+import { type Box, bodyOf, makeBox } from '../../../probe/movie/box.js'
+import { MalformedBox, parseBoxes } from '../../../probe/movie/parse-boxes.js'
+import type { FixedFrames } from '../../../probe/movie/sample-table.js'
 
 /** A sound sample description as it stands in `stsd`. */
 export interface SampleEntry {

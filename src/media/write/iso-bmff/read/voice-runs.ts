@@ -1,9 +1,9 @@
+import { durationRuns, type SampleChunk, trackChunks } from '../../../probe/movie/sample-table.js'
 import { shownEdits } from './edit-list.js'
 import type { FragmentRun, TrackFragment } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
 import { fixedFrames } from './sample-entry.js'
-import { durationRuns, type SampleChunk, trackChunks } from './sample-table.js'
 
 /** A run of old packets that new packets replace, in file order of the tables. */
 export interface OldRun {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { makeBox, makeFullBox } from '../../../probe/movie/box.js'
 import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie/movie-boxes.js'
-import { makeBox, makeFullBox } from '../../iso-bmff/read/box.js'
 import { WRAPPING_TAGS } from '../mux-losses.js'
 import type { MuxPlan } from '../mux-plan.js'
 import { oldFactTags } from '../old-fact-tags.js'

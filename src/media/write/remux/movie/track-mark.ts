@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { StreamInfo } from '../../../media-info.js'
+import { makeBox } from '../../../probe/movie/box.js'
 import { movieTables, tableBody } from '../../../probe/movie/movie-boxes.js'
-import { makeBox } from '../../iso-bmff/read/box.js'
 
 const KIND = Buffer.from('\0\0\0\0urn:mpeg:dash:role:2011\0enhanced-audio-intelligibility\0', 'latin1')
 const CHARACTERISTIC = Buffer.from('public.accessibility.enhances-speech-intelligibility', 'latin1')

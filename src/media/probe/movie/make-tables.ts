@@ -1,5 +1,5 @@
-import { makeFullBox } from '../read/box.js'
-import type { DurationRun, SampleSizes } from '../read/sample-table.js'
+import { makeFullBox } from './box.js'
+import type { DurationRun, SampleSizes } from './sample-table.js'
 
 /** Makes `stts`. */
 export function makeDurations(runs: readonly DurationRun[]): Buffer {
