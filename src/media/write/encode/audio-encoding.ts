@@ -74,6 +74,9 @@ function canEncode(codec: string): boolean {
   return codec in LOSSY || LOSSLESS_ENCODERS.has(codec)
 }
 
+/** Entries of a container that takes little-endian PCM of every kind. */
+const ANY_KIND: ReadonlySet<string> = new Set(['pcm_*', 'pcm_s16le'])
+
 /**
  * Chooses codec and bit rate of a replaced track. The first codec that the container can carry wins.
  * Order: requested, original, lossless (if the original is), fallback, default of the container.
@@ -98,7 +101,7 @@ export function audioEncoding(
     ...[
       ...fallback,
       lossyKin(stream.codec),
-      ...profile.audioCodecs.flatMap((known) => (known === 'pcm_*' ? pcm : known)),
+      ...profile.audioCodecs.flatMap((known) => (ANY_KIND.has(known) ? [...pcm, known] : known)),
     ],
   ].find(usable)
   if (codec === undefined) return undefined
