@@ -92,9 +92,9 @@ export class SyncReference {
     return COVERED_SHARE * Math.max(0, ...[...this.#best.values()].map(({ energy }) => energy))
   }
 
-  /** Less sound in a block cannot be found again: that of a track that ends in it, with silence behind. */
-  get #leastHeard(): number {
-    return Math.min(SHORTEST_BLOCK_SEC * this.#format.sampleRate, this.#blockSamples / 2)
+  /** Fewer samples of a track that ends in a block, with silence behind, cannot be found again. */
+  get #leastRest(): number {
+    return Math.round(Math.min(SHORTEST_BLOCK_SEC * this.#format.sampleRate, this.#blockSamples / 2))
   }
 
   /** Judges the rest as blocks if it is long enough to be found again. */
@@ -129,7 +129,9 @@ export class SyncReference {
     ] as SyncPlaceName
     const end = this.#reach + samples
     const block = this.#window.subarray(this.#reach * frame, end * frame)
-    const energy = heardBytes(block) < this.#leastHeard * frame ? 0 : energyOf(block, this.#format)
+    const before = this.#window.subarray((this.#reach - this.#leastRest) * frame, this.#reach * frame)
+    const isRest = heardBytes(before) > 0 && heardBytes(block) < this.#leastRest * frame
+    const energy = isRest ? 0 : energyOf(block, this.#format)
     if (energy > (this.#best.get(at)?.energy ?? 0)) {
       const values = monoOf(this.#window.subarray(0, (end + this.#reach) * frame), this.#format)
       // Broken floats (NaN, infinities) cannot be correlated.
@@ -141,12 +143,11 @@ export class SyncReference {
   }
 }
 
-/** Bytes from the first to the last that is not zero. */
+/** Bytes up to the last that is not zero. */
 function heardBytes(block: Buffer): number {
-  let [first, end] = [0, block.length]
+  let end = block.length
   while (end > 0 && block[end - 1] === 0) end -= 1
-  while (first < end && block[first] === 0) first += 1
-  return end - first
+  return end
 }
 
 /** Energy in the voice band, of some of the samples; 0 for silence. */
