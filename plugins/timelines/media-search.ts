@@ -72,7 +72,7 @@ function takenOr(own: FoundMedia, source: TimelineSource, all: ReadonlyMap<Timel
     const wanted = addressIn(other)
     if (one.kind !== 'found' || one.path !== own.path || wanted === undefined) continue
     const isSame = other.paths.some((path) => source.paths.some((mine) => keyOf(mine) === keyOf(path)))
-    const isBetter = one.isNamesake ? sharedEnd(own.path, address) > sharedEnd(own.path, wanted) : false
+    const isBetter = one.isNamesake && sharedEnd(own.path, address) > sharedEnd(own.path, wanted)
     if (!isSame && !isBetter) return { kind: 'taken', path: own.path, by: wanted }
   }
   return own

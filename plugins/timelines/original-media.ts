@@ -7,7 +7,7 @@ export type OriginalMedia =
   /** Any file that voxmux did not make. */
   | { readonly kind: 'itself' }
   | { readonly kind: 'found'; readonly path: string }
-  /** The file of the receipt is no longer there, or it was changed since. */
+  /** The file that the receipt names is gone or has changed. */
   | { readonly kind: 'gone'; readonly path: string }
 
 /**
