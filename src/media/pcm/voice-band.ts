@@ -16,3 +16,31 @@ export function voiceBand(sound: Float64Array, sampleRate: number): Float64Array
   }
   return means
 }
+
+/** Means over this time are zero at 50 Hz, and follow what is slower than a sound: an offset, wind, a moved microphone. */
+const RUMBLE_SEC = 0.02
+/** Each pass takes 10 to 20 dB more of it. */
+const RUMBLE_PASSES = 3
+
+/** A sound without what is slower than about 30 Hz, and without 30 ms at each end. */
+export function withoutRumble(sound: Float64Array, sampleRate: number): Float64Array {
+  const reach = Math.round((RUMBLE_SEC / 2) * sampleRate)
+  let rest = sound
+  for (let pass = 0; pass < RUMBLE_PASSES; pass++) rest = withoutMeans(rest, reach)
+  return rest
+}
+
+/** Subtracts from each sample the mean of it and as many samples before as after it. */
+function withoutMeans(sound: Float64Array, reach: number): Float64Array {
+  const length = 2 * reach + 1
+  const rest = new Float64Array(Math.max(0, sound.length - length + 1))
+  let sum = 0
+  for (let at = 0; at < sound.length; at++) {
+    sum += sound[at] as number
+    if (at < length - 1) continue
+    const first = at - length + 1
+    rest[first] = (sound[first + reach] as number) - sum / length
+    sum -= sound[first] as number
+  }
+  return rest
+}

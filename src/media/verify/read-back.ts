@@ -3,9 +3,7 @@ import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
 import { fileClockFilters } from '../pcm/clock-filters.js'
-import { correlate, nearestWaveformPeak } from '../pcm/correlate.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
-import { voiceBand } from '../pcm/voice-band.js'
 import type { SampleRange } from '../voice-cut.js'
 import { earlyLeadInSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
@@ -13,8 +11,9 @@ import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
-import { type SyncPlace, type SyncPlaceName, type SyncSample, syncReach } from '../write/remux/sync-reference.js'
+import { type SyncPlace, type SyncPlaceName, syncReach } from '../write/remux/sync-reference.js'
 import { errorPower } from '../write/splice/measure-joint.js'
+import { findBlock } from './find-block.js'
 import { matchStreams } from './match-streams.js'
 import { anchorShiftSec } from './table-differences.js'
 
@@ -37,22 +36,6 @@ export interface ReadBack {
   readonly packetTimes: PacketTimesByIndex
   readonly tracks: readonly TrackReadBack[]
 }
-
-/** Least correlation that counts as a match. */
-const LEAST_MATCH = 0.3
-/** Least correlation of sound that came back with hardly any noise. */
-const CLEAR_MATCH = 0.99
-/**
- * Noise by which places cannot be told apart in clear sound. A slow wave fits as well a ms away, because the noise of
- * the encoder counts for more than the shift.
- */
-const SAME_NOISE = 1.25
-/** Least length of a block that is compared behind its lead-in. */
-const LEAST_COMPARED_SEC = 0.04
-/** Least share of the energy of a block behind its lead-in that must come back. */
-const LEAST_REST = 1e-4
-/** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
-const LONGEST_FRAME = 2048
 
 /**
  * Reads an output once: hashes its copied packets and decodes its first new track. Each further new track takes
@@ -113,14 +96,12 @@ export async function readBack(
       if (plan.writing.kind === 'remux' || error.exitCode === 130 || error.exitCode === 4) throw error
       return decode([])
     })
-    const found = places(voice, windows)
+    const found = voice.syncSamples.map((sample, place) => findBlock(voice, sample, windows.window(place)))
     tracks.push({
       audioIndex: voice.audioIndex,
       sampleCount: windows.sampleCount - moved,
-      places: found,
-      lost: found.flatMap(({ at, offsetSamples }, index) =>
-        offsetSamples === null && mustReturn(voice, voice.syncSamples[index] as SyncSample) ? [at] : [],
-      ),
+      places: found.map(({ place }) => place),
+      lost: found.flatMap(({ place, isLost }) => (isLost ? [place.at] : [])),
       unlike: unlikeProbes(voice, windows),
     })
   }
@@ -171,47 +152,6 @@ function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): num
   return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
 }
 
-/**
- * Finds the decoded blocks in the fed sound. Every lag then explains the same decoded samples. The noise of the encoder
- * differs from place to place, but it cannot make one period of a tone look better than another.
- */
-function places(voice: MuxedVoice, windows: SyncWindows): readonly SyncPlace[] {
-  return voice.syncSamples.map((sample, place) => {
-    if (!isHeard(sample)) return { at: sample.at, atSample: sample.atSample, offsetSamples: null }
-    const window = windows.window(place)
-    const least = Math.round(LEAST_COMPARED_SEC * voice.format.sampleRate)
-    const left = Math.min(leadInSamples(voice, sample), Math.max(0, window.length - least))
-    const behind = locate(window.subarray(left), sample.values.subarray(left), voice.format.sampleRate)
-    // All of the sound may lie in the lead-in.
-    const isBlind = left > 0 && !(behind.match >= LEAST_MATCH)
-    const { lag, match } = isBlind ? locate(window, sample.values, voice.format.sampleRate) : behind
-    // Broken floats give a match of NaN, which fails this comparison.
-    const offsetSamples = match >= LEAST_MATCH ? 0 - lag : null
-    return { at: sample.at, atSample: sample.atSample, offsetSamples }
-  })
-}
-
-/**
- * Samples of a block that lead-ins replace: that of its encoder, and in WMA a frame that the decoder leaves out. A tone
- * without its first samples would be found a few of its periods later.
- */
-function leadInSamples({ skippedSamples }: MuxedVoice, { atSample }: SyncSample): number {
-  return Math.max(0, skippedSamples + Math.min(skippedSamples, LONGEST_FRAME) - atSample)
-}
-
-/** Finds a window in a block. A lossy codec may have left out all that is above the voice band. */
-function locate(window: Float64Array, block: Float64Array, sampleRate: number) {
-  const peakOf = (one: Float64Array, other: Float64Array) => {
-    const correlation = correlate(one, other, syncReach(sampleRate))
-    const best = nearestWaveformPeak(correlation, 0)
-    const inPlace = Math.abs(correlation.values[correlation.maxLag] as number)
-    const isSame = best.match >= CLEAR_MATCH && 1 - inPlace <= SAME_NOISE * (1 - best.match)
-    return isSame ? { lag: 0, match: inPlace } : best
-  }
-  const whole = peakOf(window, block)
-  return whole.match >= LEAST_MATCH ? whole : peakOf(voiceBand(window, sampleRate), voiceBand(block, sampleRate))
-}
-
 function probesOf({ splice }: MuxedVoice) {
   return splice?.kind === 'spliced' ? splice.probes : []
 }
@@ -221,18 +161,6 @@ function unlikeProbes(voice: MuxedVoice, windows: SyncWindows): readonly number[
     // NaN fails.
     errorPower(values, windows.window(voice.syncSamples.length + place)) <= mostError ? [] : [atSample],
   )
-}
-
-function isHeard({ values }: SyncSample): boolean {
-  return values.length > 0
-}
-
-/** False if a block is silent, or almost silent behind its lead-in: a lossy codec may leave that out. */
-function mustReturn(voice: MuxedVoice, sample: SyncSample): boolean {
-  const reach = syncReach(voice.format.sampleRate)
-  const block = sample.values.subarray(reach, -reach)
-  const energy = (values: Float64Array) => values.reduce((sum, value) => sum + value ** 2, 0)
-  return isHeard(sample) && energy(block.subarray(leadInSamples(voice, sample))) >= LEAST_REST * energy(block)
 }
 
 /** Collects some parts of a mono stream of 32-bit floats. */

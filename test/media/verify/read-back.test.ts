@@ -76,6 +76,38 @@ describe('the place of new sound', () => {
     for (const offset of offsets) expect(Math.abs(offset)).toBeLessThanOrEqual(2)
   })
 
+  it.each([
+    // Opus turns its phase, and Vorbis covers a voice under it.
+    ['wind', 'val(0)+0.5*sin(2*PI*12*t+3*sin(t))', ['opus', 'libopus']],
+    ['a moved microphone', 'val(0)+0.15-exp(-t/3)', ['opus', 'libopus']],
+    ['an offset', 'val(0)+0.7', ['ogg', 'libvorbis']],
+  ])('is that of a voice under %s', async (name, sum, [container = '', codec = '']) => {
+    const path = folder.file(`${name}.${container}`)
+    const voice = 'anoisesrc=d=8:a=0.02:seed=3:r=48000,lowpass=3000'
+    await ffmpeg('-f', 'lavfi', '-i', voice, '-af', `aeval=${sum}`, '-c:a', codec, path)
+    const { verified } = await writtenFile(path)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  })
+
+  it('is not sought in an offset that fades away', async () => {
+    const path = folder.file('fading.opus')
+    await ffmpeg('-f', 'lavfi', '-i', 'aevalsrc=0.15-exp(-t*20):s=48000:d=0.7', '-c:a', 'libopus', '-b:a', '96k', path)
+    const { verified } = await writtenFile(path)
+    for (const { offsetSamples } of verified.sync[0]?.places ?? [])
+      expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
+    expect(verified.sync[0]?.places).toHaveLength(3)
+  })
+
+  it('is not that of a voice that is shifted under wind', async () => {
+    const path = folder.file('shifted.wav')
+    const voice = 'anoisesrc=d=4:a=0.02:seed=3:r=44100,lowpass=3000,aeval=val(0)+0.5*sin(2*PI*12*t)'
+    await ffmpeg('-f', 'lavfi', '-i', voice, path)
+    const { plan, result, part } = await changed(path, (sound) => sound.copyWithin(100, 0))
+    await expect(verifyMux(plan, result, part, { level: 'full' })).rejects.toThrow(
+      'the timing of audio track 0 (100 samples off at its start)',
+    )
+  })
+
   it('is not that of a tone that begins a period late', async () => {
     const { plan, result, part } = await toneChanged('late.wav', (sound) => {
       sound.copyWithin(100, 0).fill(0, 0, 100)
@@ -98,6 +130,11 @@ describe('the place of new sound', () => {
   async function toneChanged(name: string, change: (sound: Int16Array) => void, hz = 441) {
     const path = folder.file(name)
     await ffmpeg('-f', 'lavfi', '-i', `sine=f=${hz}:r=44100:d=0.5`, '-af', 'volume=1-t/10:eval=frame', path)
+    return changed(path, change)
+  }
+
+  /** A written file of 16 bits with other samples. */
+  async function changed(path: string, change: (sound: Int16Array) => void) {
     const written = await writtenFile(path)
     const bytes = await readFile(written.part)
     const start = bytes.indexOf('data') + 8

@@ -150,19 +150,24 @@ function heardBytes(block: Buffer): number {
   return end
 }
 
-/** Energy in the voice band, of some of the samples; 0 for silence. */
+/**
+ * Energy in the voice band, of some of the samples; 0 for silence. It is that of the steps from mean to mean, so that
+ * wind or an offset is not taken for the loudest voice.
+ */
 function energyOf(bytes: Buffer, { sampleRate, channels, sample }: PcmFormat): number {
   const values = valuesOf(bytes, sample)
   const mean = voiceBandSamples(sampleRate)
   const scale = fullScaleOf(sample) * mean
   const step = channels * STRIDE * mean
+  const before = new Float64Array(channels)
   let energy = 0
   let count = 0
   for (let at = 0; at + channels * mean <= values.length; at += step) {
     for (let channel = 0; channel < channels; channel++) {
       let sum = 0
       for (let near = 0; near < mean; near++) sum += values[at + near * channels + channel] as number
-      energy += (sum / scale) ** 2
+      if (at > 0) energy += ((sum - (before[channel] as number)) / scale) ** 2
+      before[channel] = sum
     }
     count++
   }
