@@ -7,13 +7,13 @@ import { type SyncPlace, type SyncSample, syncReach } from '../write/remux/sync-
 const LEAST_MATCH = 0.3
 /** Least correlation of sound that is found though it is under rumble. */
 const SURE_MATCH = 0.9
-/** Least correlation of sound that came back with hardly any noise. */
-const CLEAR_MATCH = 0.99
+/** Least correlation of sound that came back with little noise. */
+const CLEAR_MATCH = 0.97
 /**
- * Noise by which places cannot be told apart in clear sound. A slow wave fits as well a ms away, because the noise of
- * the encoder counts for more than the shift.
+ * Noise by which places cannot be told apart in clear sound. The noise of the encoder counts for more than the shift. So a
+ * slow wave fits as well a ms away, and a beep a few of its periods away.
  */
-const SAME_NOISE = 1.25
+const SAME_NOISE = 2
 /** Least length of a block that is compared behind its lead-in. */
 const LEAST_COMPARED_SEC = 0.04
 /** Least share of the energy of a block behind its lead-in that must come back. */
