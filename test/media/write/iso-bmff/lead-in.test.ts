@@ -18,3 +18,20 @@ it('begins fragments as early as before, if their lead-in is longer than that of
   for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   await folder.remove()
 })
+
+it.each([
+  ['sound', 'cmaf+delay_moov'],
+  ['sound', 'frag_keyframe+empty_moov+default_base_moof'],
+  ['film', 'frag_keyframe+empty_moov+default_base_moof'],
+])('keeps Opus of a fragmented %s (%s) in place, whose lead-in no edit list hides', async (kind, flags) => {
+  const folder = await testFolder()
+  const path = folder.file('opus.mp4')
+  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000']
+  const picture = kind === 'film' ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=3', '-c:v', 'libx264'] : []
+  const fragments = ['-movflags', flags, '-frag_duration', '700000']
+  await ffmpeg(...noise, ...picture, '-c:a', 'libopus', '-strict', '-2', ...fragments, path)
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  await folder.remove()
+})

@@ -52,6 +52,15 @@ function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
   }
 }
 
+/** Rate of the pre-skip of Opus (RFC 7845), whatever the rate of the track. */
+const OPUS_RATE = 48_000
+
+/** Lead-in in seconds that a decoder drops without an edit list: the pre-skip of Opus; 0 for other codecs. */
+export function droppedLeadInSec(entry: SampleEntry | undefined): number {
+  const body = bodyOf(entry && soundEntry(entry)?.children.find(({ type }) => type === 'dOps'))
+  return body.length >= 4 ? body.readUInt16BE(2) / OPUS_RATE : 0
+}
+
 /** Bits per sample of PCM, by its tag. */
 const PCM_BITS: Readonly<Record<string, number>> = {
   ...{ sowt: 16, twos: 16, in24: 24, in32: 32, fl32: 32, fl64: 64, ulaw: 8, alaw: 8 },

@@ -3,7 +3,7 @@ import { shownEdits } from './edit-list.js'
 import type { FragmentRun, TrackFragment } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
-import { fixedFrames } from './sample-entry.js'
+import { droppedLeadInSec, fixedFrames } from './sample-entry.js'
 
 /** A run of old packets that new packets replace, in file order of the tables. */
 export interface OldRun {
@@ -63,7 +63,9 @@ export function readOldTrack(
     const shownTick = firstTick + gapless.leadTicks
     return { track, runs, shownTick, shownTicks: Math.min(gapless.ticks, endTick - shownTick) }
   }
-  const shownTick = Math.max(firstTick, shown[0]?.mediaTick ?? 0)
+  // Elsewhere a new edit list hides the lead-in of the new packets, and the dropped one is silence before them.
+  const dropped = own.length > 0 ? Math.round(droppedLeadInSec(track.entries[0]) * track.timeScale) : 0
+  const shownTick = Math.max(firstTick + dropped, shown[0]?.mediaTick ?? 0)
   const editTicks = shown.reduce((sum, { duration }) => sum + duration, 0) * (track.timeScale / movieTimeScale)
   const isOpen = shown.length === 0 || shown.at(-1)?.duration === 0
   const restTicks = endTick - shownTick
