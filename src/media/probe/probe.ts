@@ -10,6 +10,7 @@ import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind, isMatroska } from './container-kind.js'
+import { encryptedStreams } from './encrypted-streams.js'
 import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
@@ -86,7 +87,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     const stated = mediaInfoOf(
       answer,
       { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
-      new Set(movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)),
+      await encryptedStreams(file, movie, answer),
     )
     const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
     const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)

@@ -21,9 +21,9 @@ const severalTracks: Rule = {
   problem: ({ tracks }) => (tracks.length > 1 ? `${tracks.length} audio tracks: ${describeTracks(tracks)}.` : null),
 }
 
-/** -9: a track without rate and channels was announced but never written. */
+/** -2: ffmpeg found nothing to decode in a track that was announced. */
 const undescribedTrack: Rule = {
-  errorCode: -9,
+  errorCode: -2,
   problem: ({ tracks }) => {
     const track = tracks.find(({ codec, sampleRate, channels }) => codec !== null && !(sampleRate > 0 && channels > 0))
     if (!track) return null

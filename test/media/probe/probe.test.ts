@@ -216,7 +216,17 @@ describe('probe', () => {
     const bytes = await readFile(sound)
     encoding.copy(bytes, bytes.indexOf(Buffer.from(`536e95${'74'.repeat(21)}`, 'hex')))
     await writeFile(sound, bytes)
-    for (const path of [film, sound])
+    const windowsMedia = folder.file('protected.wma')
+    await ffmpeg(...tone(1), '-c:a', 'wmav2', windowsMedia)
+    // The object takes the place of one that ffmpeg writes and that no reader needs.
+    const asf = await readFile(windowsMedia)
+    const at = asf.indexOf(Buffer.from('4052d1861d31d011a3a400a0c90348f6', 'hex'))
+    const bodyBytes = Number(asf.readBigUInt64LE(at + 16)) - 24
+    Buffer.from('fbb3112223bdd211b4b700a0c955fc6e', 'hex').copy(asf, at)
+    // Four fields of stated length: secret, kind of protection, key and licence.
+    asf.fill(0, at + 24, at + 24 + bodyBytes).writeUInt32LE(bodyBytes - 16, at + 24)
+    await writeFile(windowsMedia, asf)
+    for (const path of [film, sound, windowsMedia])
       expect((await probe(path)).streams, path).toMatchObject([{ kind: 'audio', isEncrypted: true }])
     expect((await probe(fixture('interview.mp4'))).streams.some((stream) => 'isEncrypted' in stream)).toBe(false)
   })

@@ -11,5 +11,5 @@ it('finds no length of a track that states no sample rate', async () => {
   const streams = audioStreams(media).map((stream) => ({ ...stream, sampleRate: 0 }))
   const { settings } = requestFor(media.path)
   const found = judge({ ...media, streams }, planTracks({ ...media, streams }, settings, {}), settings, {})
-  expect(found.asSent.map(({ errorCode }) => errorCode)).toEqual([-9])
+  expect(found.asSent.map(({ errorCode }) => errorCode)).toEqual([-2])
 })
