@@ -188,6 +188,8 @@ def lay_beside(context, strip, output):
         if hasattr(strip, setting):
             setattr(fresh, setting, getattr(strip, setting))
     fresh.frame_start = strip.frame_start
+    # Blender counts the frame within which a sound ends for some strips, and for others of the same file it does not.
+    fresh.frame_final_end = strip.frame_final_end
     if span_of(fresh) != span_of(strip) or fresh.channel != channel:
         strips.remove(fresh)
         return None

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { jobBench } from '../../helpers/job-bench.js'
+import { fixture, jobBench } from '../../helpers/job-bench.js'
+import { ffmpeg } from '../../helpers/media-factory.js'
 import { installVoxmux, runHost } from '../../helpers/step-command.js'
 
 const BLENDER = '/usr/bin/blender'
@@ -14,7 +15,9 @@ const bench = jobBench()
 
 describe.skipIf(NO_BLENDER)('the add-on, in a real Blender', () => {
   it('lays the regenerated sound over the same frames, once, with its fades, and mutes the old', async () => {
-    const sound = await bench.take('speech.wav')
+    // It ends within a frame: Blender counts that frame in for the one strip and not for the other.
+    const sound = bench.folder.file('speech.wav')
+    await ffmpeg('-i', fixture('speech.wav'), '-t', '2.505', '-c:a', 'copy', sound)
     // Blender writes its own settings into HOME.
     const env = { ...bench.server.env, VOXMUX_STATE_DIR: bench.folder.file('cli'), HOME: bench.folder.path }
     const command = installVoxmux(bench.folder.path)
