@@ -184,6 +184,9 @@ def lay_beside(context, strip, output):
     # Beyond everything until it is trimmed: Blender moves what overlaps something to another channel.
     beyond = int(max(other.frame_final_end for other in strips)) + 1
     fresh = strips.new_sound(strip.name + ".regen", output, channel, beyond)
+    # As the old one, so that a project and its media can be moved together.
+    if strip.sound.filepath.startswith("//"):
+        fresh.sound.filepath = bpy.path.relpath(output)
     for setting in SETTINGS:
         if hasattr(strip, setting):
             setattr(fresh, setting, getattr(strip, setting))

@@ -32,11 +32,18 @@ describe.skipIf(NO_BLENDER)('the add-on, in a real Blender', () => {
     ])
     const [take, pickup] = ['take', 'pickup'].map((name) => told.strips.find((strip) => strip.name === name))
     expect(take).toMatchObject({ file: sound, channel: 2, start: 15, end: 30, mute: true, speed: 1.25 })
+    expect(pickup).toMatchObject({ file: '//speech.wav' })
     const fresh = { file: bench.folder.file('speech.regen.wav'), mute: false }
     // The first channel that is free above: over the one there is music, over the other there is none.
     expect(told.strips).toHaveLength(5)
     expect(told.strips).toContainEqual({ ...take, ...fresh, name: 'take.regen', channel: 4 })
-    expect(told.strips).toContainEqual({ ...pickup, ...fresh, name: 'pickup.regen', channel: 3 })
+    expect(told.strips).toContainEqual({
+      ...pickup,
+      ...fresh,
+      file: '//speech.regen.wav',
+      name: 'pickup.regen',
+      channel: 3,
+    })
     expect(told.curves).toHaveLength(2)
     expect(told.curves[1]).toEqual(told.curves[0])
   })

@@ -6,6 +6,7 @@ blender -b --factory-startup --python edit.py -- ADD-ON COMMAND SOUND
 
 import importlib.util
 import json
+import os
 import sys
 
 import bpy
@@ -34,6 +35,9 @@ take.volume = 1
 take.keyframe_insert("volume", frame=take.frame_final_start + 6)
 music = lay("music", 3, 10, 30)
 pickup = lay("pickup", 2, 31, 50)
+# A project that can be moved with its media: the path counts from the folder that it is saved in.
+bpy.ops.wm.save_as_mainfile(filepath=os.path.join(os.path.dirname(sound), "film.blend"), relative_remap=False)
+pickup.sound.filepath = bpy.path.relpath(sound)
 
 
 def regenerate(**settings):
@@ -53,7 +57,7 @@ curves = {
 strips = [
     {
         "name": item.name,
-        "file": bpy.path.abspath(item.sound.filepath),
+        "file": item.sound.filepath,
         "channel": item.channel,
         "start": item.frame_final_start,
         "end": item.frame_final_end,
