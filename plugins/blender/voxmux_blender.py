@@ -76,7 +76,8 @@ class VoxmuxRegenerate(bpy.types.Operator):
     def start(self, context):
         addon = context.preferences.addons.get(__name__)
         preferences = addon.preferences if addon else None
-        command = self.command or (preferences.command if preferences else "voxmux")
+        # The file browser of the preferences writes it relative to the project.
+        command = bpy.path.abspath(self.command or (preferences.command if preferences else "voxmux"))
         preset = self.preset or (preferences.preset if preferences else "")
         # By name, and in a file: what is selected may change meanwhile, and no pipe fills up.
         self.paths = {strip.name: path_of(strip) for strip in selected_sounds(context)}

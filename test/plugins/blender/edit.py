@@ -38,6 +38,8 @@ pickup = lay("pickup", 2, 31, 50)
 # A project that can be moved with its media: the path counts from the folder that it is saved in.
 bpy.ops.wm.save_as_mainfile(filepath=os.path.join(os.path.dirname(sound), "film.blend"), relative_remap=False)
 pickup.sound.filepath = bpy.path.relpath(sound)
+# So the file browser of the preferences writes it.
+command = bpy.path.relpath(command)
 
 
 def regenerate(**settings):
