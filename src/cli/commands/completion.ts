@@ -55,7 +55,10 @@ function completionScript(shell: Shell, commands: readonly Completable[]): strin
     case 'bash':
       return bashScript(commands)
     case 'zsh':
-      return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`
+      // A zsh without a configuration of its own, as on macOS, has not switched its completion on.
+      return `(( $+functions[compdef] )) || { autoload -U compinit && compinit -i }
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(commands)}`
     case 'fish':
       return fishScript(commands)
     case 'powershell':
