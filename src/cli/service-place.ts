@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
+import { shellWord } from './show/shell-word.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
 export interface ServicePlaceFlags {
@@ -67,6 +68,6 @@ export async function serviceFolder(
 function existingFolder(folder: string): Promise<string> {
   if (existsSync(folder)) return ensureStateFolder(folder, '--data')
   throw new UsageError('ERR_DATA_MISSING', `The folder ${folder} does not exist, so it holds no service.`, {
-    remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${folder}\`.`],
+    remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${shellWord(folder)}\`.`],
   })
 }

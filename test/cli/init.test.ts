@@ -69,6 +69,13 @@ it.each([
   expect(made.stdout).toContain(name)
 })
 
+it('prints commands that can be pasted', async () => {
+  const made = await init('in', '--yes', '--config', "an editor's.json")
+  const path = `'${shop.path("an editor'\\''s.json")}'`
+  expect(made.stdout).toContain(`Check it:  voxmux doctor --config ${path}\n`)
+  expect(made.stdout).toContain(`Start it:  voxmux watch --config ${path}\n`)
+})
+
 describe('without a person to ask', () => {
   it.each([
     [['--no-input'], 'FOLDER --service embedded --preset NAME --unit none (or FOLDER --yes for the defaults)'],

@@ -8,6 +8,7 @@ import { UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { defineCommand } from '../command.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
+import { shellWord } from '../show/shell-word.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
 
 /** Port of the dashboard, as in the files of `plugins/watch-folder/deploy`. */
@@ -129,11 +130,11 @@ function nextSteps(
         `The secret is not in it. Set VOXMUX_CLIENT_SECRET. A service reads it from ${join(dirname(config), 'environment')}.`,
       ]
     : []
-  const start = install.length > 0 ? install : [`voxmux watch --config ${config}`]
+  const start = install.length > 0 ? install : [`voxmux watch --config ${shellWord(config)}`]
   return [
     `Wrote ${config}.`,
     ...secret,
-    `Check it:  voxmux doctor --config ${config}`,
+    `Check it:  voxmux doctor --config ${shellWord(config)}`,
     ...start.map((line, index) => `${index === 0 ? 'Start it: ' : '          '} ${line}`),
     `Then drop a file into ${folder}. Finished files appear in ${join(folder, 'out')}.`,
   ].join('\n')

@@ -38,6 +38,7 @@ import { describeError } from '../output/output.js'
 import { bedLine } from './bed-line.js'
 import { partLines } from './part-lines.js'
 import { priceWords, voiceSeconds } from './price-words.js'
+import { shellWord } from './shell-word.js'
 
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
@@ -184,7 +185,7 @@ function planText(
     ...mux.losses.map(({ what, reason }) => `  lost        ${what}: ${reason}`),
     ...notes.map((note) => `  note        ${note}`),
     ...(verbose
-      ? [...structureLines(mux), ...ffmpeg.map((args) => `  ffmpeg      ${args.map(quoted).join(' ')}`)]
+      ? [...structureLines(mux), ...ffmpeg.map((args) => `  ffmpeg      ${args.map(shellWord).join(' ')}`)]
       : []),
   ]
     .map(visibleText)
@@ -208,8 +209,4 @@ function structureLines(mux: MuxPlan): readonly string[] {
     ...declined.map((each) => `  skipped     ${each.writer}: ${each.reason}`),
     ...changed.map(({ path, reason }) => `  rewritten   ${path}: ${reason}`),
   ]
-}
-
-function quoted(argument: string): string {
-  return /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }
