@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SYSTEM_STATE_FOLDER } from '../../src/config/state-folder.js'
 import { PACKAGE_FOLDER } from '../../src/core/package-folder.js'
 
 /** The service managers that have a file in `deploy`. */
@@ -73,12 +74,14 @@ function systemdUnit({ voxmux, config, environment, stateDir, writes, user }: Se
     // The configuration and the folders may be below /home. Only the named folders can be written to.
     ProtectHome: 'read-only',
   }
+  // systemd makes that folder, and gives it to the user.
+  const isMadeBySystemd = stateDir === SYSTEM_STATE_FOLDER
   return Object.entries(lines)
     .reduce(
       (unit, [key, value]) => unit.replace(new RegExp(`^${key}=.*$`, 'm'), () => `${key}=${value}`),
       template('voxmux-watch.service'),
     )
-    .replace(/^(Group|StateDirectory|StateDirectoryMode)=.*\n/gm, '')
+    .replace(isMadeBySystemd ? /^Group=.*\n/m : /^(Group|StateDirectory|StateDirectoryMode)=.*\n/gm, '')
 }
 
 /** A template of `deploy` with its `{{NAME}}` marks replaced. */

@@ -7,7 +7,7 @@ import { makeDurableFolder, reasonAgainstFolder } from '../core/make-folder.js'
 import { thrownMessage } from '../core/thrown-message.js'
 
 /** For daemons without a home. The installer of the daemon creates it and makes the daemon's user its owner. */
-const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
+export const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
 
 /** The default state folder and the reason for it. */
 export interface DefaultStateFolder {

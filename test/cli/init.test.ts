@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { settingsSchema } from '../../src/config/index.js'
@@ -67,6 +67,33 @@ it.each([
   expect(text).toContain(shop.env.VOXMUX_STATE_DIR)
   expect(text).not.toContain('{{')
   expect(made.stdout).toContain(name)
+})
+
+it.runIf(process.getuid?.() === 0)('makes a service of the one who owns the folder, not of root', async () => {
+  mkdirSync(shop.path('media'))
+  chownSync(shop.path('media'), 4321, 4321)
+  const { VOXMUX_STATE_DIR: _, ...own } = shop.env
+  const caller = { ...own, SUDO_UID: '1234', SUDO_GID: '1235', SUDO_USER: 'anna' }
+  for (const [folder, user, owner] of [
+    ['media', '4321', [4321, 4321]],
+    ['new', 'anna', [1234, 1235]],
+  ] as const) {
+    const args = ['init', folder, '--yes', '--unit', 'systemd', '--config', `${user}/c.json`]
+    const made = await runCli(args, { cwd: shop.dir, env: caller })
+    expect(made.stdout).toContain(`The service runs as ${user}.`)
+    const { uid, gid } = statSync(shop.path(folder))
+    expect([uid, gid]).toEqual(owner)
+    expect(config(`${user}/c.json`).stateDir).toBe('/var/lib/voxmux')
+    const lines = readFileSync(shop.path(`${user}/voxmux-watch.service`), 'utf8').split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `User=${user}`,
+        'StateDirectory=voxmux',
+        'Environment=VOXMUX_STATE_DIR=/var/lib/voxmux NODE_ENV=production',
+      ]),
+    )
+    expect(lines.filter((line) => line.startsWith('Group='))).toEqual([])
+  }
 })
 
 it('prints commands that can be pasted', async () => {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.js'
-import { findUserFolders } from '../../config/state-folder.js'
+import { findUserFolders, SYSTEM_STATE_FOLDER } from '../../config/state-folder.js'
 import { UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { defineCommand } from '../command.js'
+import { giveToCaller, serviceOwner } from '../init/service-owner.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
 import { shellWord } from '../show/shell-word.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
@@ -47,21 +47,26 @@ export const command = defineCommand({
     const questions = canAsk(output, args['no-input']) ? openQuestions(signal) : null
     const setup = await completeSetup(args, { env, cwd, questions }).finally(() => questions?.close())
     const folder = resolve(cwd, setup.folder)
-    makePlace(folder)
-    await writeNew(config, configText(setup, folder, config))
+    if (makePlace(folder)) giveToCaller(folder, env)
+    const { user, isOther } = serviceOwner(folder, env)
+    const ownState = isOther && setup.unit === 'systemd' ? SYSTEM_STATE_FOLDER : undefined
+    await writeNew(config, configText(setup, { folder, stateDir: ownState, path: config }))
     const { stateDir } = await resolveConfig({ cwd, env, configPath: config })
-    const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir })
+    const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir, user })
     output.event({ event: 'initialized', config, folder, unit: unit?.path ?? null })
-    output.print(nextSteps(setup, { config, folder, install: unit?.install ?? [] }))
+    output.print(nextSteps(setup, { config, folder, install: unit?.install ?? [], user: unit?.user }))
     output.result({ exitCode: 0 })
     return 0
   },
 })
 
-/** @throws UsageError `ERR_WATCH_FOLDER` */
-function makePlace(folder: string): void {
+/**
+ * @returns whether it is new
+ * @throws UsageError `ERR_WATCH_FOLDER`
+ */
+function makePlace(folder: string): boolean {
   try {
-    makeFolder(folder)
+    return makeFolder(folder).length > 0
   } catch (cause) {
     const reason = reasonAgainstFolder(cause)
     if (reason === undefined) throw cause
@@ -83,9 +88,13 @@ async function configPath(named: string | undefined, cwd: string): Promise<strin
   return path
 }
 
-function configText({ preset, remote }: Setup, folder: string, path: string): string {
+function configText(
+  { preset, remote }: Setup,
+  { folder, stateDir, path }: { folder: string; stateDir: string | undefined; path: string },
+): string {
   const settings = {
     ...(remote && { service: remote }),
+    ...(stateDir !== undefined && { stateDir }),
     watch: { dashboard: { port: DASHBOARD_PORT }, folders: [{ path: folder, preset }] },
   }
   return `${JSON.stringify(checkSchema(settingsSchema, settings, path), null, 2)}\n`
@@ -108,22 +117,27 @@ function existing(path: string): UsageError {
 
 async function writeUnit(
   unit: Exclude<Setup['unit'], 'none'>,
-  { config, folder, stateDir }: { readonly config: string; readonly folder: string; readonly stateDir: string },
-): Promise<{ readonly path: string; readonly install: readonly string[] }> {
+  { config, folder, stateDir, user }: { config: string; folder: string; stateDir: string; user: string },
+): Promise<{ readonly path: string; readonly install: readonly string[]; readonly user: string }> {
   const { serviceFile } = await import('../../../plugins/watch-folder/index.js')
   const file = serviceFile(unit, {
     voxmux: [process.execPath, process.argv[1] ?? 'voxmux'],
-    ...{ config, stateDir, writes: [folder], user: userInfo().username },
+    ...{ config, stateDir, writes: [folder], user },
     environment: join(dirname(config), 'environment'),
   })
   const path = join(dirname(config), file.name)
   await writeNew(path, file.text)
-  return { path, install: file.install(path) }
+  return { path, install: file.install(path), user }
 }
 
 function nextSteps(
   { remote }: Setup,
-  { config, folder, install }: { config: string; folder: string; install: readonly string[] },
+  {
+    config,
+    folder,
+    install,
+    user,
+  }: { config: string; folder: string; install: readonly string[]; user: string | undefined },
 ): string {
   const secret = remote
     ? [
@@ -133,6 +147,7 @@ function nextSteps(
   const start = install.length > 0 ? install : [`voxmux watch --config ${shellWord(config)}`]
   return [
     `Wrote ${config}.`,
+    ...(user === undefined ? [] : [`The service runs as ${user}.`]),
     ...secret,
     `Check it:  voxmux doctor --config ${shellWord(config)}`,
     ...start.map((line, index) => `${index === 0 ? 'Start it: ' : '          '} ${line}`),
