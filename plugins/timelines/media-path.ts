@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** The path of an address in a timeline: a path or a file URL in any encoding. Relative paths stay relative. */
@@ -24,6 +26,27 @@ export function addressOfPath(path: string, like: string): string {
   if (!/^file:/i.test(like.trim()) && pathOfAddress(path) === path) return path
   const url = pathToFileURL(path).href
   return /^\s*file:\/\/localhost\//i.test(like) ? url.replace('file:///', 'file://localhost/') : url
+}
+
+/**
+ * The relative path of a new file beside the old one: a project can be moved with its media. Undefined if the
+ * timeline has an absolute path, or one that does not lead to the old file.
+ *
+ * @param paths of the old file, as a source of a timeline has them; the last one is as written
+ * @param folder of the timeline
+ */
+export function pathBeside(paths: readonly string[], folder: string, made: string): string | undefined {
+  const [place, written] = [paths[0], paths.at(-1)]
+  if (place === undefined || written === undefined || isAbsolute(written) || /^[a-z]:|\\/i.test(written))
+    return undefined
+  try {
+    const old = resolve(folder, place)
+    const isBeside = dirname(realpathSync(old)) === dirname(made) && realpathSync(dirname(old)) === dirname(made)
+    return isBeside ? written.slice(0, -basename(written).length) + basename(made) : undefined
+  } catch {
+    // It is not there: the old file was found by its name.
+    return undefined
+  }
 }
 
 /** OTIO writes relative URLs encoded; a path with a percent sign of its own is none. */

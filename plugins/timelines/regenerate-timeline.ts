@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { errorReport, type VoxmuxError } from '../../src/core/errors.js'
 import type { PipelineContext } from '../../src/pipeline/context.js'
 import type { FileEvent, JobEvent } from '../../src/pipeline/events.js'
@@ -6,6 +7,7 @@ import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { isInBundle, packedFile } from './bundles/bundle.js'
 import type { PackedFile } from './bundles/rewrite-zip.js'
+import { pathBeside } from './media-path.js'
 import { relocateAddresses } from './relocate-addresses.js'
 import type { RelinkedMedia } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
@@ -85,12 +87,17 @@ function textOf({ timeline, sources, file, output }: TimelinePlan, media: Readon
 }
 
 /** The new files by the timeline's ids of the old ones. */
-function relinkedMedia({ sources, bundle }: TimelinePlan): ReadonlyMap<string, RelinkedMedia> {
+function relinkedMedia({ sources, bundle, file, timeline }: TimelinePlan): ReadonlyMap<string, RelinkedMedia> {
+  const pathsOf = new Map(timeline.sources.map(({ id, paths }) => [id, paths]))
+  const folder = dirname(file.textPath)
   return new Map(
     sources.flatMap(({ sourceIds, job, media }) => {
       const packed = isInBundle(bundle, media.path) ? packedFile(bundle, media.path, job.output) : undefined
       const made = { path: job.output, original: media.path, packedName: packed?.name }
-      return sourceIds.map((id) => [id, made] as const)
+      return sourceIds.map((id) => {
+        const relativePath = pathBeside(pathsOf.get(id) ?? [], folder, job.output)
+        return [id, { ...made, relativePath }] as const
+      })
     }),
   )
 }

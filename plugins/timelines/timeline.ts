@@ -73,6 +73,8 @@ export interface RelinkedMedia {
   readonly path: string
   /** Absolute path of the file that it was made from. */
   readonly original: string
+  /** Its relative path, if the timeline has a relative one of the old file; see `pathBeside`. */
+  readonly relativePath?: string | undefined
   /** Its name in a bundle, with `/` between folders; without one, the timeline leads to the path. */
   readonly packedName?: string | undefined
 }

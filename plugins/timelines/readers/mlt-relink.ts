@@ -16,7 +16,7 @@ export function relinkMlt(
   const edits = producers.flatMap((producer) => {
     const isMedia = producer.name === 'producer' || producer.name === 'chain'
     const made = isMedia ? media.get(mediaOf(producer, root)?.address ?? '') : undefined
-    return made ? editsOf(text, producer, made.path) : []
+    return made ? editsOf(text, producer, made.relativePath ?? made.path) : []
   })
   return applyEdits(text, edits)
 }

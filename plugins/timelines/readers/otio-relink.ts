@@ -26,9 +26,9 @@ export function relinkOtio(
 }
 
 /** True of a clip that plays this file already: a cut over outputs of voxmux. */
-function isPlayed(clip: JsonNode, { path, packedName }: RelinkedMedia): boolean {
+function isPlayed(clip: JsonNode, { path, packedName, relativePath }: RelinkedMedia): boolean {
   const address = stringOf(member(activeReference(clip), 'target_url')) ?? ''
-  return packedName === undefined && pathOfAddress(address) === path
+  return packedName === undefined && [path, relativePath].includes(pathOfAddress(address))
 }
 
 function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly TextEdit[] {
@@ -48,11 +48,11 @@ function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly 
     : replaceReference(clip, reference, text.slice(reference.start, reference.end), copy)
 }
 
-/** A relative path stays no promise where the new file lies elsewhere: it is written as a URL, but for one in a bundle. */
-function addressOf({ path, packedName }: RelinkedMedia, old: string): string {
+/** A relative path stays relative where the new file lies beside the old one, and in a bundle; others become URLs. */
+function addressOf({ path, packedName, relativePath }: RelinkedMedia, old: string): string {
+  const name = packedName ?? relativePath
   // A name with a percent sign can look like an encoded address.
-  if (packedName !== undefined)
-    return pathOfAddress(packedName) === packedName ? packedName : packedName.replaceAll('%', '%25')
+  if (name !== undefined) return pathOfAddress(name) === name ? name : name.replaceAll('%', '%25')
   return addressOfPath(path, /^file:/i.test(old) ? old : 'file:///')
 }
 

@@ -88,6 +88,22 @@ describe('an MLT project', () => {
     expect(loudness(made)).toBeGreaterThan(loudness(old) / 8)
   })
 
+  it('with relative paths can be moved with its media, as before', async () => {
+    const project = await projectOf('film.mlt', (root) => shotcutProject(root).replace(` root="${root}"`, ''))
+    await regenerateTimeline(await plan(project), bench.pipeline.context, { concurrency: 1 })
+    const made = await readFile(bench.folder.file('film.regen.mlt'), 'utf8')
+    expect(made.match(/(?<=name="resource">)[^<]*mov/g)).toEqual(['timecode.regen.mov', 'timecode.regen.mov'])
+  })
+
+  it('names new files elsewhere by where they are', async () => {
+    const project = await projectOf('film.mlt', shotcutProject)
+    const elsewhere = await planTimeline({ ...timelineRequest(project), output: `${bench.folder.file('new')}/` }, {})
+    await regenerateTimeline(elsewhere, bench.pipeline.context, { concurrency: 1 })
+    const made = await readFile(bench.folder.file('new/film.regen.mlt'), 'utf8')
+    const film = bench.folder.file('new/timecode.regen.mov')
+    expect(made.match(/(?<=name="resource">)[^<]*mov/g)).toEqual([film, film])
+  })
+
   it('is relinked wherever the file stands, without what recognises the old one', async () => {
     const project = await projectOf('film.kdenlive', kdenliveProject)
     await regenerateTimeline(await plan(project), bench.pipeline.context, { concurrency: 1 })
