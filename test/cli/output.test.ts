@@ -128,6 +128,7 @@ describe('the reporter of a daemon', () => {
 
   it('tells a journal with --log human how each file ended, and what is wrong, without stages', () => {
     const { reporter, err } = begun(false, false, { log: 'human' })
+    reporter.logger.info({ spool: 'a.json', jobs: 1 }, 'taken from the spool')
     reporter.logger.info({ job: '01J', group: 'g', attempt: 1 }, 'job begins')
     reporter.report({ event: 'progress', id: '01J', input: '/in/clip.mov', stage: 'mux', percent: 1 })
     const remedies = ['Check after.webhook.']

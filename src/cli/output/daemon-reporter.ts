@@ -72,10 +72,11 @@ function notes({ note }: Reporter): Logger {
 
 /** Words a log entry for people. Null for the steps and failures of jobs, which the bars and the file lines show. */
 function logLine(fields: object, message: string): string | null {
-  const { job, code, stage, status, group, folder, out, preset, input, to } = fields as Readonly<
+  const { job, jobs, code, stage, status, group, folder, out, preset, input, to } = fields as Readonly<
     Record<string, unknown>
   >
   if (job !== undefined && [code, stage, status, group, folder].some((field) => field !== undefined)) return null
+  if (jobs !== undefined) return null
   if (typeof out === 'string') return visibleText(`${message} ${folder} → ${out} (${preset})`)
   if (typeof to === 'string') return visibleText(`${message} to ${to}`)
   return visibleText(typeof input === 'string' ? `${basename(input)}: ${message}` : message)
