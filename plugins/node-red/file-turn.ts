@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, extname, join, resolve } from 'node:path'
+import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { StartOptions } from '../../src/client/service-api.js'
 import type { VoxmuxClient } from '../../src/client/voxmux-client.js'
 import { UsageError } from '../../src/core/errors.js'
+import { reasonAgainstFolder } from '../../src/core/make-folder.js'
+import { thrownMessage } from '../../src/core/thrown-message.js'
 import type { Message } from './runtime.js'
 import type { ServiceNode } from './service-node.js'
 
@@ -17,7 +19,8 @@ export interface OutputConfig {
 
 /**
  * The way of one message: send its file, start it once, wait, download. The file id stands in `msg.voxmux` from the
- * moment the service has the file. A message that comes with one goes on with that file, and nothing is paid again.
+ * moment the service has the file. A message that comes with one goes on with that file, and nothing is paid again,
+ * unless it is the id of another payload.
  */
 export class FileTurn {
   readonly #client: VoxmuxClient
@@ -41,7 +44,7 @@ export class FileTurn {
 
   /**
    * @returns the message, its payload the path of the output, or its bytes
-   * @throws {UsageError} if the payload is not a file, or the output is the input
+   * @throws {UsageError} if the payload is not a file, or the output is the input or cannot be written
    * @throws every error of the client
    */
   async run(message: Message): Promise<Message> {
@@ -54,6 +57,7 @@ export class FileTurn {
       const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
       const input = typeof payload === 'string' ? payload : join(folder, named)
       const target = targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
+      if (target !== undefined) await requireWritable(target)
       if (typeof payload !== 'string') await writeFile(input, payload)
       const fileId = await this.#started(message, input)
       await this.#client.waitFor(fileId, {
@@ -71,16 +75,38 @@ export class FileTurn {
 
   async #started(message: Message, input: string): Promise<string> {
     const call = { signal: this.#signal }
-    const known = message.voxmux?.fileId
-    if (known) {
+    const identity = identityOf(message.payload, input)
+    const { fileId: known, input: of = identity } = message.voxmux ?? {}
+    if (known && of === identity) {
       await this.#client.resumeStart(known, this.#start, call)
       return known
     }
     const clientFileId = `node-red-${randomUUID()}`
     const { file_id: fileId } = await this.#client.registerAndUpload({ clientFileId }, input, call)
-    message.voxmux = { fileId }
+    message.voxmux = { fileId, input: identity }
     await this.#client.startOnce(fileId, this.#start, call)
     return fileId
+  }
+}
+
+/** Tells payloads apart: a message that was regenerated, or was given another file, is not the one that was sent. */
+function identityOf(payload: unknown, input: string): string {
+  return Buffer.isBuffer(payload) ? `sha256:${createHash('sha256').update(payload).digest('hex')}` : resolve(input)
+}
+
+/** Requires a folder that the download can write into, before anything is paid. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
+async function requireWritable(target: string): Promise<void> {
+  const folder = dirname(target)
+  const probe = join(folder, `.voxmux-${randomUUID()}.probe`)
+  try {
+    await writeFile(probe, '', { flag: 'wx' })
+    await rm(probe)
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const reason = isMissing ? 'it does not exist' : (reasonAgainstFolder(cause) ?? thrownMessage(cause))
+    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}: ${reason}.`, {
+      cause,
+    })
   }
 }
 

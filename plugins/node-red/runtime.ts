@@ -7,7 +7,8 @@ export interface Message {
   output?: unknown
   /** Name of the file in a payload of bytes. */
   filename?: unknown
-  voxmux?: { fileId?: string }
+  /** The file at the service, and the payload that it was made of. */
+  voxmux?: { fileId?: string; input?: string }
   [property: string]: unknown
 }
 

@@ -90,7 +90,7 @@ function flow(service: FaultyService): readonly object[] {
     ...fields,
     wires: [wires],
   })
-  const unpack = `Object.assign(msg, msg.req.query, msg.req.query.fileId ? { voxmux: { fileId: msg.req.query.fileId } } : {}); return msg`
+  const unpack = `Object.assign(msg, msg.req.query, msg.req.query.fileId ? { voxmux: { fileId: msg.req.query.fileId, input: msg.req.query.input } } : {}); return msg`
   const report = 'msg.statusCode = 500; msg.payload = { message: msg.error.message, ...msg.voxmux }; return msg'
   return [
     { id: 'tab', type: 'tab', label: 'voxmux' },

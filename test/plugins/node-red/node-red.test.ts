@@ -19,8 +19,13 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     const input = fixture('speech.wav')
     const voice = await readFile(input)
 
-    const written = await red.run(input, { output: `${folder}/out/` })
-    expect(await written.text()).toMatch(/ENOENT|does not exist|not/)
+    // An output that cannot be written is refused before anything is sent.
+    const unwritable = await red.run(input, { output: `${folder}/out/` })
+    expect([unwritable.status, await unwritable.json()]).toEqual([
+      500,
+      { message: expect.stringContaining(`Cannot write into the folder ${folder}/out: it does not exist.`) },
+    ])
+    expect(service.calls.get('registerFile')).toBeUndefined()
     await mkdir(join(folder, 'out'))
     const path = await (await red.run(input, { output: `${folder}/out/` })).text()
     expect(path).toBe(join(folder, 'out', 'speech.regen.wav'))
@@ -41,7 +46,11 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     const refused = await red.run(join(folder, 'note.txt'))
     expect([refused.status, await refused.json()]).toEqual([
       500,
-      { message: expect.stringMatching(/could not process file id/), fileId: expect.any(String) },
+      {
+        message: expect.stringMatching(/could not process file id/),
+        fileId: expect.any(String),
+        input: join(folder, 'note.txt'),
+      },
     ])
 
     // A message that has a file id goes on with it.
@@ -50,6 +59,10 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     const resumed = await red.run(voice, { fileId })
     expect(Buffer.from(await resumed.arrayBuffer())).toEqual(voice)
     expect(service.calls.get('registerFile')).toBe(before)
+    // One that has it of another file, as behind another node of this kind, begins anew.
+    const other = await red.run(numberedVoice(0), { fileId, input })
+    expect(Buffer.from(await other.arrayBuffer())).toEqual(numberedVoice(0))
+    expect(service.calls.get('registerFile')).toBe((before ?? 0) + 1)
     expect(unasked(service)).toEqual([])
 
     const { clientSecret, ...values } = service.options
