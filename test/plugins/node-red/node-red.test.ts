@@ -1,5 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { fixture } from '../../helpers/job-bench.js'
 import { faultyService } from '../../helpers/system/faulty-service.js'
@@ -8,6 +10,7 @@ import { freshFolder } from '../../service/support/with-service.js'
 import { longVoice, numberedVoice, sparseFaults, unasked } from '../node-faults.js'
 import { NODE_RED, startNodeRed } from './node-red-host.js'
 
+const EXAMPLE = fileURLToPath(new URL('../../../plugins/node-red/examples/watch-a-folder.json', import.meta.url))
 const isSoak = Boolean(process.env.VOXMUX_SOAK)
 
 describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
@@ -85,6 +88,41 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     expect(service.files.size).toBe(items)
     expect(unasked(service)).toEqual([])
   }, 1_800_000)
+
+  it('the example sends a file once that is copied slowly', async () => {
+    const service = await faultyService()
+    const folder = await freshFolder()
+    const red = await startNodeRed(folder, service)
+    for (const name of ['in', 'out']) await mkdir(join(folder, name))
+    const { clientId, clientSecret, ...config } = service.options
+    const own = {
+      'vx-watch': { files: join(folder, 'in') },
+      'vx-whole': { duration: '3' },
+      'vx-voice': { output: `${folder}/out/`, service: 'service' },
+    } as Readonly<Record<string, object>>
+    const example = JSON.parse(await readFile(EXAMPLE, 'utf8')) as readonly { readonly id: string }[]
+    const made = await red.admin('flows', [
+      ...example.map((node) => ({ ...node, ...own[node.id] })),
+      {
+        ...{ id: 'service', type: 'voxmux-service', ...config, model: 'regen_v1' },
+        credentials: { clientId, clientSecret },
+      },
+      { id: 'in', type: 'http in', z: 'vx-tab', url: '/run', method: 'post', x: 0, y: 0, wires: [['ok']] },
+      { id: 'ok', type: 'http response', z: 'vx-tab', x: 0, y: 0, wires: [] },
+    ])
+    expect(made.status).toBe(204)
+    await red.run('is it started?')
+    const voice = await readFile(fixture('speech.wav'))
+    const file = await open(join(folder, 'in', 'speech.wav'), 'w')
+    for (let at = 0; at < voice.length; at += 50_000) {
+      await file.write(voice.subarray(at, at + 50_000))
+      await delay(300)
+    }
+    await file.close()
+    await expect.poll(() => readdir(join(folder, 'out')), { timeout: 60_000 }).toEqual(['speech.regen.wav'])
+    expect(await readFile(join(folder, 'out', 'speech.regen.wav'))).toEqual(voice)
+    expect(service.calls.get('registerFile')).toBe(1)
+  }, 120_000)
 
   it.skipIf(!isSoak)('200 MB go through it in streams (only in the soak)', async () => {
     const folder = await freshFolder()
