@@ -3,8 +3,11 @@ import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { Structure } from './structure.js'
 
+const PLAIN_BYTES = 188
+/** Packets with error correction behind each. */
+const CORRECTED_BYTES = 204
 /** Packets of broadcast and storage, of Blu-ray (a timecode before each), and with Reed-Solomon bytes. */
-const PACKET_BYTES = [188, 192, 204]
+const PACKET_BYTES = [PLAIN_BYTES, 192, CORRECTED_BYTES]
 const SYNC = 0x47
 /** Packets in a row that begin with the sync byte. Fewer can be chance. */
 const SYNCED = 8
@@ -41,7 +44,7 @@ const TABLES: ReadonlyMap<number, string> = new Map([
 
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
- * `PID 256 (stream)`, or `PID 600` if its content is unknown. Undefined if no packets are found.
+ * `PID 256 (stream)`, or `PID 600` if its content is unknown. Ends with the error correction if there is any. Undefined if no packets are found.
  */
 export async function transportPids(
   file: FileHandle,
@@ -68,12 +71,14 @@ export async function transportPids(
     if (streams.some(({ id }) => id === pid)) return 'stream'
     return hasPayload ? null : 'clock'
   }
-  return [...held]
+  const pids = [...held]
     .sort(([one], [other]) => one - other)
     .map(([pid, { start, hasPayload }]) => {
       const name = nameOf(pid, hasPayload)
       return { path: name === null ? `PID ${pid}` : `PID ${pid} (${name})`, start, length: size }
     })
+  if (size !== CORRECTED_BYTES) return pids
+  return [...pids, { path: 'Reed-Solomon bytes', start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }]
 }
 
 /** The place of the first packet, and the distance to the next one. */

@@ -71,6 +71,15 @@ it('says that it cannot name what is lost if the chunks of a file do not follow 
   expect(losses).toEqual(['structures that ffmpeg does not know'])
 })
 
+it('names the error correction behind each packet of a transport stream', async () => {
+  const path = folder.file('corrected.ts')
+  await ffmpeg(...tone(1), '-c:a', 'mp2', path)
+  const plain = await readFile(path)
+  const packets = Array.from({ length: plain.length / 188 }, (_, at) => plain.subarray(at * 188, (at + 1) * 188))
+  await writeFile(path, Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16)])))
+  expect((await planned(path, {})).losses).toEqual(['Reed-Solomon bytes'])
+})
+
 it('names the programs that become one', async () => {
   const path = folder.file('two.ts')
   const programs = ['-program', 'title=One:program_num=1:st=0', '-program', 'title=Two:program_num=2:st=1']
