@@ -49,7 +49,6 @@ const PLAIN_DEMUXERS = [
  */
 export function safeInputOptions(file: Pick<MediaInfo, 'readOptions'> = {}): readonly string[] {
   return [
-    ...(file.readOptions ?? []),
     // Allows only this file: no network, no nested protocol (concat:, crypto:, subfile:).
     '-protocol_whitelist',
     'file,pipe',
@@ -60,6 +59,8 @@ export function safeInputOptions(file: Pick<MediaInfo, 'readOptions'> = {}): rea
     '50M',
     '-analyzeduration',
     '20M',
+    // The last of two values counts.
+    ...(file.readOptions ?? []),
   ]
 }
 

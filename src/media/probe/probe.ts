@@ -5,15 +5,14 @@ import { readAt } from '../../core/read-at.js'
 import { shellName, undecodableName } from '../../core/undecodable-name.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
-import { ffprobe } from '../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { missingEnd } from './completeness.js'
 import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
-import { ffprobeAnswerSchema } from './ffprobe-schema.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
+import { withLateSound } from './late-sound.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { misreadSamples } from './misread/misread-samples.js'
@@ -53,21 +52,12 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     const head = await readAt(file, 0, HEAD_BYTES)
     const movie = await movieTracks(file, sizeBytes)
     const edits = editLists(movie)
-    const readOptions = [
+    const plainOptions = [
       ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
       ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
     ]
-    const show = [
-      ...readOptions,
-      '-show_format',
-      '-show_streams',
-      '-show_chapters',
-      '-show_programs',
-      '-show_data_hash',
-      'murmur3',
-    ]
-    const answer = await blamingFile(path, signal, () =>
-      ffprobe(absolute, show, ffprobeAnswerSchema, { signal }),
+    const { answer, readOptions } = await blamingFile(path, signal, () =>
+      withLateSound(absolute, plainOptions, signal),
     ).catch((error: unknown) => {
       throw isUnreadable(error) && isText(head) ? notMedia(path) : error
     })
