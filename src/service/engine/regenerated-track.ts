@@ -30,8 +30,10 @@ const DECODED_ONCE_SEC = 60
  */
 export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: RegeneratedTrackOptions): PcmStream {
   const { pool, range, signal, tally, onProgressSec } = options
-  const isShort = media.durationSec !== null && media.durationSec <= DECODED_ONCE_SEC
   const decoded = decodePcm(media, { audioIndex, range, signal })
+  const { sampleCount } = decoded
+  const lengthSec = sampleCount === null ? media.durationSec : sampleCount / decoded.format.sampleRate
+  const isShort = lengthSec !== null && lengthSec <= DECODED_ONCE_SEC
   const once = isShort ? readOnce(decoded) : null
   const source = once?.source ?? decoded
   const floats = once?.floats ?? decodePcm(media, { audioIndex, range, signal, sample: 'f32' })

@@ -10,6 +10,7 @@ import {
   planMux,
   probe,
 } from '../../media/index.js'
+import { silentPcm } from '../../media/pcm/pcm-streams.js'
 import { requireCopyablePictures } from '../../media/probe/movie/edit-lists.js'
 import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
@@ -17,6 +18,7 @@ import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
 import { type FilePart, rangeOfPart } from './file-part.js'
+import { firstPacketSec } from './first-packet.js'
 import { regeneratedTrack } from './regenerated-track.js'
 import { resultEncoding } from './result-encoding.js'
 
@@ -37,7 +39,9 @@ export async function writeResult(options: ResultOptions): Promise<string> {
   if (type) return writeSound(type, options)
   // Packets can be cut only between two of them, but sound is encoded from any sample.
   const isOnlySound = options.media.streams.length === 1
-  return options.part && !isOnlySound ? writeFilmPart(options.part, options) : writeLikeInput(options)
+  return options.part && !isOnlySound
+    ? writeFilmPart(options.part, options)
+    : writeLikeInput(options.media, voiceOf(options), options)
 }
 
 /** Writes a sound file of one of the interface's types. */
@@ -52,23 +56,34 @@ async function writeSound(type: OutputType, options: ResultOptions): Promise<str
   return type
 }
 
-/** Writes the file again with its voice regenerated and every other packet unchanged. */
-async function writeLikeInput(options: ResultOptions): Promise<string> {
-  const { media, output, signal } = options
+/** Writes a file again with its voice regenerated and every other packet unchanged. */
+async function writeLikeInput(media: MediaInfo, voice: PcmStream, { output, signal }: ResultOptions): Promise<string> {
   const { audioIndex } = onlyTrack(media)
   requireCopyablePictures(media)
   const plan = planMux(media, { replaced: [audioIndex] })
-  await mux(plan, new Map([[audioIndex, voiceOf(options)]]), output, { signal })
+  await mux(plan, new Map([[audioIndex, voice]]), output, { signal })
   return plan.container === 'mkv' && !pictureOf(media) ? 'mka' : plan.container
 }
 
-/** Writes a part of a film. Cuts the packets by stream copy first; the cut is then an ordinary file. */
+/**
+ * Writes a part of a film. Cuts the packets by stream copy first; the cut is then an ordinary file. The pictures begin at
+ * a key frame, which can lie before the part. The sound is that of the part alone, behind silence.
+ */
 async function writeFilmPart(part: FilePart, options: ResultOptions): Promise<string> {
+  const { media, signal } = options
   const cut = `${options.output}.cut`
-  requireCopyablePictures(options.media)
+  requireCopyablePictures(media)
   try {
-    await copyPart(options.media, part, cut, options.signal)
-    return await writeLikeInput({ ...options, part: undefined, media: await probe(cut, { signal: options.signal }) })
+    const firstSec = await copyPart(media, part, cut, signal)
+    const film = await probe(cut, { signal })
+    const zeroSec = firstSec - ((await firstPacketSec(film, null, signal)) ?? 0)
+    const startSec = Math.max(part.startSec, zeroSec)
+    const silentSamples = Math.round((startSec - zeroSec) * onlyTrack(media).sampleRate)
+    return await writeLikeInput(
+      film,
+      behindSilence(voiceOf({ ...options, part: { ...part, startSec } }), silentSamples),
+      options,
+    )
   } finally {
     await rm(cut, { force: true })
   }
@@ -78,6 +93,17 @@ function voiceOf({ media, part, pool, signal, tally, onProgressSec }: ResultOpti
   const track = onlyTrack(media)
   const range = part ? rangeOfPart(part, track) : undefined
   return regeneratedTrack(media, track.audioIndex, { pool, range, signal, tally, onProgressSec })
+}
+
+function behindSilence(voice: PcmStream, silentSamples: number): PcmStream {
+  return {
+    format: voice.format,
+    sampleCount: voice.sampleCount === null ? null : silentSamples + voice.sampleCount,
+    async *chunks() {
+      yield* silentPcm(voice.format, silentSamples).chunks()
+      yield* voice.chunks()
+    },
+  }
 }
 
 function onlyTrack(media: MediaInfo): AudioStreamInfo {
