@@ -18,6 +18,8 @@ export interface TrackWalk {
   readonly drifts: boolean
   /** They also go back so often that sound would be dropped, unless the whole track is stretched. */
   readonly wobbles: boolean
+  /** End of the last packet on the file's clock, in seconds; null if no packet has a time. */
+  readonly endSec: number | null
 }
 
 /** Rounding of timestamps, and decoders that state a frame too much, stay below this. */
@@ -64,7 +66,7 @@ export async function walkTrack(
   if (tally.bytes === 0) {
     throw unreadable(`Audio track ${stream.audioIndex} of ${media.path} holds no sound`, { input: media.path })
   }
-  const walk = tally.result()
+  const walk = tally.result(media.startSec)
   const track = `audio track ${stream.audioIndex} of ${media.path}`
   if (tally.aheadSec > MOST_AHEAD_SEC) throw clockJumps(track, media.path, { kind: 'ahead', bySec: tally.aheadSec })
   const isFree = FREE_CLOCKS.has(media.container)
@@ -107,6 +109,7 @@ class PacketTally {
   /** Seconds of the overlaps that stretching evens out. */
   #wobbleSec = 0
   #startSec: number | null = null
+  #latestSec: number | null = null
   /** The longest time between the starts of two packets, in seconds. */
   aheadSec = 0
   /** The longest time by which a packet begins before the one in front of it, in seconds. */
@@ -129,9 +132,12 @@ class PacketTally {
     this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
     this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
     if (this.#startSec !== null) this.#drift?.take(startSec - this.#startSec)
+    const length = Number(duration)
+    // FLV states no length: its last packet is taken to last as long as the one before.
+    const lengthSec = Number.isFinite(length) ? length : startSec - (this.#startSec ?? startSec)
+    this.#latestSec = Math.max(this.#latestSec ?? 0, startSec + lengthSec)
     this.#startSec = startSec
     this.#takeOverlap(startSec, (this.#endSec ?? startSec) - startSec)
-    const length = Number(duration)
     this.#endSec = Math.max(startSec, this.#endSec ?? startSec)
     if (Number.isFinite(length)) this.#endSec = startSec + length
   }
@@ -146,7 +152,8 @@ class PacketTally {
     this.#firstOverlapSec ??= atSec
   }
 
-  result(): TrackWalk {
+  /** @param fileStartSec timestamp of the file's zero */
+  result(fileStartSec: number): TrackWalk {
     const lengthSec = this.#firstSec === null || this.#endSec === null ? 0 : this.#endSec - this.#firstSec
     return {
       bitRate: lengthSec > 0.5 ? (8 * this.bytes) / lengthSec : null,
@@ -154,6 +161,7 @@ class PacketTally {
       firstOverlapSec: this.#firstOverlapSec,
       drifts: this.#drift !== null && this.#drift.widthSec > ROUNDED_SEC + this.#jitterSec,
       wobbles: this.#wobbleSec > OVERLAP_TOLERANCE_SEC,
+      endSec: this.#latestSec === null ? null : this.#latestSec - fileStartSec,
     }
   }
 }

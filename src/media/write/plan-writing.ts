@@ -91,17 +91,21 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
   const measuredBitRates = new Map<number, number>()
   const whole = new Set<number>()
   const drifting = new Set<number>()
+  const ends = new Map<number, number | null>()
   for (const stream of audioStreams(media)) {
     const { audioIndex } = stream
     if (!replaced.includes(audioIndex)) continue
     const walk = needsWalk(media, stream) ? await walkTrack(media, stream, signal) : null
+    if (walk && !hasGuessedTimes(media, stream)) ends.set(stream.index, walk.endSec)
     if (walk?.bitRate) measuredBitRates.set(audioIndex, walk.bitRate)
     if (walk?.wobbles || !inParts.includes(audioIndex)) whole.add(audioIndex)
     if (!whole.has(audioIndex) || !mayDrift(media, stream)) continue
     if (walk?.drifts ?? (await indexDrifts(media, stream))) drifting.add(stream.index)
   }
   const streams = media.streams.map((stream) =>
-    stream.kind === 'audio' ? { ...stream, followsDrift: drifting.has(stream.index) } : stream,
+    stream.kind === 'audio'
+      ? { ...stream, followsDrift: drifting.has(stream.index), packetsEndSec: ends.get(stream.index) ?? null }
+      : stream,
   )
   const splicable = inParts.filter((audioIndex) => !whole.has(audioIndex))
   return { media: { ...media, streams }, measuredBitRates, inParts: splicable }

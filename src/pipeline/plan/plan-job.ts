@@ -22,7 +22,7 @@ import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceGroups } from './piece-groups.js'
-import { isInParts, pieceSec, planTracks, type TrackPlan } from './plan-tracks.js'
+import { isInParts, pieceSec, planTracks, requirePackets, type TrackPlan } from './plan-tracks.js'
 import { mostPaidSec } from './price.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 import { rehearse } from './rehearse.js'
@@ -103,6 +103,7 @@ export async function planMedia(
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
   const wishes = muxOptions(media, tracks, settings, isFolder ? undefined : request.output)
   const written = await planWriting(media, wishes, verdicts, signal)
+  requirePackets(written.media, tracks)
   const { mux, ...signing } = await withInputCredentials(media, written, settings.signed === true)
   const output = await outputPath({
     input: media.path,

@@ -1,6 +1,6 @@
 import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../../media/media-info.js'
 import type { ChannelPick } from '../../media/voice-cut.js'
 import type { TrackChoice } from '../../precheck/choices.js'
 import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
@@ -58,7 +58,9 @@ export function planTracks(
     const { sampleRate } = stream
     const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
-    requireSound(media, stream, wanted)
+    if (stream.durationSec !== null) {
+      requireSound(media, stream, wanted, (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec)
+    }
     const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate))
     const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
@@ -76,19 +78,32 @@ export function planTracks(
   })
 }
 
+/**
+ * Refuses parts behind the last packet of a track, which are silence. Headers can state more.
+ *
+ * @param media with the facts of the packets that the plan has read
+ * @throws {UsageError} `ERR_SEGMENT_OUTSIDE`
+ */
+export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): void {
+  for (const { stream, pieces } of tracks) {
+    const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+    const ranges = pieces.map(({ range }) => range)
+    if (packetsEndSec !== null && packetsEndSec !== undefined) requireSound(media, stream, ranges, packetsEndSec)
+  }
+}
+
 /** Refuses a part behind the end of a track, which has nothing. @throws {UsageError} `ERR_SEGMENT_OUTSIDE` */
-function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[]): void {
-  if (stream.durationSec === null) return
-  const endSec = (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec
+function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[], endSec: number): void {
   const beyond = ranges.find(
     ({ startSample }) => startSample > 0 && startSample >= Math.round(endSec * stream.sampleRate),
   )
   if (!beyond) return
   const from = formatTime(beyond.startSample / stream.sampleRate)
+  const why = pictureOf(media) ? 'The file has only picture there. ' : ''
   throw new UsageError(
     'ERR_SEGMENT_OUTSIDE',
     `The segment at ${from} begins after the end of audio track ${stream.audioIndex} of ${media.path} (${formatTime(endSec)}).`,
-    { input: media.path, remedies: ['The file has only picture there. Name an earlier part.'] },
+    { input: media.path, remedies: [`${why}Name an earlier part.`] },
   )
 }
 
