@@ -111,7 +111,8 @@ export interface JobStore {
    * Takes an output for a job until its lease ends. A later job of the same input may take it too.
    *
    * @param path the same for every way to that file
-   * @returns null, or the input of which a job with a valid lease is making that output
+   * @returns null, or the input of which a job with a valid lease is making that output. It may be the input of this job,
+   *   with other settings.
    */
   takeOutput(lease: JobLease, path: string): Promise<string | null>
 

@@ -5,12 +5,16 @@ import type { JobLease } from './job-store.js'
 
 const IS_HELD = 'jobs.lease_token IS NOT NULL AND jobs.lease_expires_ms >'
 
-/** Takes a path for a job, or takes it over. Values: the path, the job, its token, and the time. */
+/**
+ * Takes a path for a job, or takes it over. A job of an older version of the file gives it up: it has the same input and
+ * settings. Values: the path, the job, its token, and the time.
+ */
 const TAKE = `
   INSERT INTO taken_outputs (path, job_id) SELECT ?1, id FROM jobs WHERE id = ?2 AND lease_token = ?3
   ON CONFLICT (path) DO UPDATE SET job_id = excluded.job_id WHERE NOT EXISTS (
     SELECT 1 FROM jobs WHERE jobs.id = taken_outputs.job_id AND ${IS_HELD} ?4
-      AND jobs.input <> (SELECT own.input FROM jobs AS own WHERE own.id = excluded.job_id))`
+      AND NOT EXISTS (SELECT 1 FROM jobs AS own WHERE own.id = excluded.job_id
+        AND own.input = jobs.input AND own.recipe_hash = jobs.recipe_hash))`
 
 /** Input of another job that has a path. Values: the path, the job that asks, and the time. */
 const TAKEN_BY = `

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { UsageError } from '../../core/errors.js'
+import { TransientError, UsageError } from '../../core/errors.js'
 import type { HeldJob } from '../../ledger/index.js'
 import { isWebAddress } from './expand-inputs.js'
 import { outputPlace } from './output-path.js'
@@ -26,10 +26,19 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
  * Takes an output for a job before it pays, until its lease ends.
  *
  * @throws {UsageError} `ERR_OUTPUT_SHARED` if another job of the ledger is making that output of another input
+ * @throws {TransientError} `ERR_OUTPUT_BUSY` if it makes it of the same input with other settings
  */
 export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
   const other = await take(await realPlace(output))
+  if (other === input) throw busyOutput(input, output)
   if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
+}
+
+function busyOutput(input: string, output: string): TransientError {
+  return new TransientError('ERR_OUTPUT_BUSY', `Another process is making ${output} of ${input} with other settings.`, {
+    input,
+    remedies: ['Wait until it ends and add --force to replace its output, or choose another name with --output.'],
+  })
 }
 
 function sharedOutput(message: string, input: string): UsageError {

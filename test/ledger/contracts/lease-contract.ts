@@ -31,9 +31,10 @@ export function describeLeases(name: string, make: () => Promise<StoreFixture>):
       })
     })
 
-    it('lets jobs of one input alone make an output, until the lease ends', async () => {
+    it('lets jobs of one input with one recipe alone make an output, until the lease ends', async () => {
       for (const key of ['a', 'b']) await fixture.one.enqueue(request(key))
       await fixture.one.enqueue(request('newer-a', { input: '/in/a.mov' }))
+      await fixture.one.enqueue(request('other-a', { input: '/in/a.mov', recipeHash: 'other' }))
       const { lease } = await claimed(fixture.one, 'a')
       const { lease: other } = await claimed(fixture.other, 'b')
       expect(await fixture.one.takeOutput(lease, '/out/x.mov')).toBeNull()
@@ -41,6 +42,8 @@ export function describeLeases(name: string, make: () => Promise<StoreFixture>):
       expect(await fixture.other.takeOutput(other, '/out/x.mov')).toBe('/in/a.mov')
       expect(await fixture.other.takeOutput(other, '/out/y.mov')).toBeNull()
 
+      const { lease: changed } = await claimed(fixture.other, 'other-a')
+      expect(await fixture.other.takeOutput(changed, '/out/x.mov')).toBe('/in/a.mov')
       const { lease: newer } = await claimed(fixture.other, 'newer-a')
       expect(await fixture.other.takeOutput(newer, '/out/x.mov')).toBeNull()
       await fixture.one.complete(lease, { status: 'done' })

@@ -99,6 +99,26 @@ it('a job pays nothing while another process makes the same output of another in
   ])
 })
 
+it('a job pays nothing while another process makes the same output with other settings', async () => {
+  const { server, folder, pipeline } = bench
+  const input = await bench.take('speech.wav')
+  const output = folder.file('same.wav')
+  const other = await openTestPipeline(server, folder.file('state'))
+  onTestFinished(() => other.close())
+  const changed = requestFor(input, { output, recipe: { mix: 50 }, segments: [{ startSec: 0, endSec: 1 }] })
+  let refused: JobOutcome | undefined
+  server.behaviour.regenerate = async (path) => {
+    refused ??= await runJob(changed, other.context)
+    return path
+  }
+  expect((await runJob(requestFor(input, { output }), pipeline.context)).event.status).toBe('done')
+  expect(refused?.event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_BUSY' } })
+  expect([refused?.error?.exitCode, server.charges]).toEqual([4, 1])
+  const forced = requestFor(input, { output, force: true, segments: [{ startSec: 0, endSec: 1 }] })
+  expect((await runJob(forced, other.context)).event.status).toBe('done')
+  expect(server.charges).toBe(2)
+})
+
 it('refuses an output whose name is not UTF-8, before anything is sent', async () => {
   const { server, folder, pipeline } = bench
   const request = requestFor(await bench.take('speech.wav'), { output: folder.file('o\ufffd.wav') })
