@@ -24,7 +24,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
         `${host} could not be reached for ${fault.operation}${words}.`,
         {
           cause: fault,
-          remedies: ['Check the address and the network, then run the same command again. Finished uploads are kept.'],
+          remedies: [`Check the address and the network, then run the same command again. ${kept(fault)}`],
         },
       )
     case 'insecure':
@@ -45,6 +45,14 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
   }
 }
 
+/** Operations on a file that is started, and so paid for. */
+const AFTER_START: ReadonlySet<string> = new Set(['getFilesStatus', 'getOutputFileUrl', 'download'])
+
+/** Names the work that the next run need not do again. */
+function kept({ operation }: HttpFault): string {
+  return AFTER_START.has(operation) ? 'Voices that are paid for are kept.' : 'Finished uploads are kept.'
+}
+
 /** The identity provider refuses credentials with 400 or 401 (RFC 6749). A 404 means another path, and so another tenant. */
 function tokenError(fault: HttpFault, host: string): VoxmuxError {
   if (fault.transient || fault.status === 403 || redirects(fault)) return statusError(fault, host)
@@ -63,7 +71,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
   if (fault.transient && status === 404) {
     return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${fault.operation} with 404${words}.`, {
       cause: fault,
-      remedies: ['Check the address of the service, then run the same command again. Finished uploads are kept.'],
+      remedies: [`Check the address of the service, then run the same command again. ${kept(fault)}`],
     })
   }
   if (fault.operation === 'download' && LINK_REFUSED.has(status)) {
@@ -76,7 +84,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
     const how = status === 429 ? 'asks for fewer requests' : `is busy (${status})`
     return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${fault.operation}${words}.`, {
       cause: fault,
-      remedies: ['Run the same command again in a few minutes. Finished uploads are kept.'],
+      remedies: [`Run the same command again in a few minutes. ${kept(fault)}`],
     })
   }
   if (redirects(fault)) {

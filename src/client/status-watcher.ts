@@ -185,7 +185,7 @@ export class StatusWatcher {
     file.unansweredSinceMs ??= now
     if (now - file.unansweredSinceMs < this.#polling.outageMs) return
     const message = `The service reports the status of other files, but no readable status of file id ${file.id}.`
-    const remedies = ['Run the same command again later. Finished uploads are kept.']
+    const remedies = ['Run the same command again later. Voices that are paid for are kept.']
     this.#failAll([file], new TransientError('ERR_BAD_ANSWER', message, { remedies }))
   }
 

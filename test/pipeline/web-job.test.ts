@@ -21,6 +21,7 @@ beforeEach(async () => {
   site = createServer(async (request, response) => {
     if (request.url === '/page.wav') return response.writeHead(200).end('<!doctype html><title>Sign in</title>')
     if (request.url === '/closed.wav') return response.writeHead(403).end()
+    if (request.url === '/busy.wav') return response.writeHead(503, { 'retry-after': '0' }).end()
     if (!request.url?.startsWith('/speech.wav')) return response.writeHead(404).end()
     response.writeHead(200, { 'content-length': (await stat(fixture('speech.wav'))).size })
     return createReadStream(fixture('speech.wav')).pipe(response)
@@ -66,6 +67,13 @@ describe('an address as input', () => {
     const { error } = await run(webRequest(path))
     expect(error).toMatchObject({ code: 'ERR_INPUT_MISSING', exitCode: 2, message: expect.stringContaining(message) })
     expect(error?.remedies).toEqual([expect.stringContaining(remedy)])
+  })
+
+  it('whose server stays busy is to be tried again, and nothing of it is said to be kept', async () => {
+    const { error } = await run(webRequest('/busy.wav'))
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_BUSY', exitCode: 4 })
+    expect(error?.remedies.join()).toContain('It downloads the file from its beginning.')
+    expect(error?.remedies.join()).not.toContain('kept')
   })
 
   it.each([false, true])('that is none is a usage error without its secret (--remote %j)', async (remote) => {

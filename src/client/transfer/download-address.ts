@@ -1,8 +1,8 @@
-import { UsageError } from '../../core/errors.js'
+import { TransientError, UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { retryOptionsSchema, timeoutOptionsSchema } from '../client-options.js'
-import type { HttpFault } from '../http-fault.js'
+import { HttpFault } from '../http-fault.js'
 import { createTransport } from '../transport.js'
 import { type Downloaded, downloadFile } from './download-file.js'
 import type { TransferOptions } from './upload-file.js'
@@ -38,7 +38,22 @@ export async function downloadAddress(
   const onRefused = (fault: HttpFault) => {
     refusal = fault
   }
-  return downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true, onRefused })
+  try {
+    return await downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true, onRefused })
+  } catch (thrown) {
+    throw thrown instanceof TransientError && thrown.cause instanceof HttpFault ? broken(address, thrown) : thrown
+  }
+}
+
+/** The same fault of a source, of which nothing is kept. */
+function broken(address: string, { code, message, cause }: TransientError): TransientError {
+  return new TransientError(code, message, {
+    cause,
+    input: redactUrl(address),
+    remedies: [
+      'Check the address and the network, then run the same command again. It downloads the file from its beginning.',
+    ],
+  })
 }
 
 function cannotBeDownloaded(address: string, refusal: HttpFault | undefined): UsageError {
