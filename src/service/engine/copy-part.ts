@@ -13,7 +13,6 @@ const MUXERS: Readonly<Record<string, string>> = {
   mpg: 'mpeg',
   wmv: 'asf',
   wma: 'asf',
-  ogv: 'ogg',
 }
 
 const HAS_EDIT_LISTS: ReadonlySet<string> = new Set(['mp4', 'm4v', 'mov', '3gp', '3g2'])
@@ -49,6 +48,7 @@ export async function copyPart(
           options: [
             ...['-map', '0', '-c', 'copy', '-copy_unknown', '-map_chapters', '-1', ...shift],
             ...['-f', MUXERS[media.container] ?? media.container],
+            ...(media.container === 'm2ts' ? ['-mpegts_m2ts_mode', '1'] : []),
           ],
         },
       ],

@@ -35,6 +35,7 @@ const further = [
   { name: 'film.webm', args: ['-c:v', 'libvpx', '-deadline', 'realtime', '-c:a', 'libopus'] },
   { name: 'film.mpg', args: ['-c:v', 'mpeg2video', '-c:a', 'mp2'] },
   { name: 'film.avi', args: ['-c:v', 'mpeg4', '-c:a', 'pcm_s16le'] },
+  { name: 'film.m2ts', args: [...H264, '-c:a', 'ac3'] },
   { name: 'film.flv', args: [...H264, '-c:a', 'aac'] },
   { name: 'film.asf', args: ['-c:v', 'wmv2', '-c:a', 'wmav2'] },
   { name: 'film.mxf', args: ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le'] },
@@ -49,10 +50,11 @@ test.each(process.env.VOXMUX_SOAK ? [...films, ...further] : films)(
     const coding = ['-g', String(KEY_SEC * 25), ...args]
     execFileSync('ffmpeg', ['-v', 'error', '-y', ...picture, '-i', at('sound.wav'), ...coding, at(name)])
     const film = await probe(at(name))
-    const output = at(`part-${name}`)
-    await processFile({ input: at(name), output, startSec: START_SEC, endSec: END_SEC, pool })
+    const output = at(`part-${name.replace('.', '-')}`)
+    const { extension } = await processFile({ input: at(name), output, startSec: START_SEC, endSec: END_SEC, pool })
 
     const part = await probe(output)
+    expect([extension, part.container]).toEqual([film.container, film.container])
     const keySec = ((await firstPacketSec(film, null, signal)) ?? 0) + KEY_SEC
     const pictureSec = (await firstPacketSec(part, null, signal)) ?? 0
     const leadSec = pictureSec + START_SEC - keySec
