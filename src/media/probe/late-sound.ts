@@ -9,7 +9,7 @@ const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 /** Reads far more of such a file, in which sound may begin minutes after the picture. */
 const READ_FAR = ['-probesize', '1G', '-analyzeduration', '600M']
 
-/** What ffprobe says of a file, and the options with which every command reads it. */
+/** The answer of ffprobe about a file, and the options with which every command reads it. */
 export interface Read {
   readonly answer: FfprobeAnswer
   readonly readOptions: readonly string[]
