@@ -89,6 +89,17 @@ describe('the place of new sound', () => {
     expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
   })
 
+  it.each([
+    ['a live recording, which states no length', 'live.webm', ['-c:a', 'libopus', '-live', '1']],
+    ['a film whose sound ends before its picture', 'film.mkv', ['-c:a', 'aac', '-c:v', 'mpeg4']],
+  ])('is judged in each third of %s', async (_, name, options) => {
+    const path = folder.file(name)
+    const picture = name.startsWith('film') ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=12'] : []
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=3:r=48000,lowpass=3000', ...picture, ...options, path)
+    const { verified } = await writtenFile(path)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  })
+
   it('is not sought in an offset that fades away', async () => {
     const path = folder.file('fading.opus')
     await ffmpeg('-f', 'lavfi', '-i', 'aevalsrc=0.15-exp(-t*20):s=48000:d=0.7', '-c:a', 'libopus', '-b:a', '96k', path)

@@ -171,7 +171,9 @@ export function feedOf(plan: MuxPlan, stream: NewStream, voices: ReadonlyMap<num
   const { durationSec, startSec } = plan.media
   // Matroska counts its duration from zero, even if the first packet is later.
   const leadSec = isMatroska(plan.media) ? Math.max(0, startSec) : 0
-  const expected = Math.round(Math.max(0, (durationSec ?? 0) - leadSec) * voice.format.sampleRate)
+  // The header of a live recording states no duration, and the sound of a film may end long before it.
+  const expectedSec = stream.input.packetsEndSec ?? Math.max(0, (durationSec ?? 0) - leadSec)
+  const expected = Math.round(expectedSec * voice.format.sampleRate)
   return { voice, feed: new VoiceFeed(voice, expected) }
 }
 
