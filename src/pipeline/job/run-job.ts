@@ -7,10 +7,10 @@ import { isWebAddress } from '../plan/expand-inputs.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { reportLate } from '../report/late-report.js'
 import { stillRunning } from '../voice/wait-for-voice.js'
-import { jobKindOf } from './job-kind.js'
 import { type FinishedJob, type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
+import { jobKindOf } from './kinds/job-kind.js'
 import { ownOutput } from './own-output.js'
 
 /** Pause between two checks of a job that another process holds, in milliseconds. */

@@ -4,6 +4,12 @@ import { isNewStream, type NewStream } from '../../media/write/remux/plan-stream
 import type { JobSettings } from './job-settings.js'
 import type { TrackPlan } from './plan-tracks.js'
 
+interface PlannedOutput {
+  readonly media: MediaInfo
+  readonly tracks: readonly TrackPlan[]
+  readonly mux: MuxPlan
+}
+
 /** The tracks that the output must replace: those with a voice to send, or all if each changes anyway. */
 export function tracksToReplace(tracks: readonly TrackPlan[], settings: JobSettings): readonly TrackPlan[] {
   const sent = tracks.filter(({ pieces }) => pieces.length > 0)
@@ -11,12 +17,7 @@ export function tracksToReplace(tracks: readonly TrackPlan[], settings: JobSetti
 }
 
 /** Why nothing is sent and the output is a copy of the input. Null if a voice is sent, or the output differs anyway. */
-export function copyReason(
-  media: MediaInfo,
-  tracks: readonly TrackPlan[],
-  settings: JobSettings,
-  mux: MuxPlan,
-): string | null {
+export function copyReason({ media, tracks, mux }: PlannedOutput, settings: JobSettings): string | null {
   const isSent = tracks.some(({ pieces }) => pieces.length > 0)
   if (isSent || tracks.length === 0 || changesAnyway(settings) || mux.container !== media.container) return null
   return settings.recipe.mix === 0
@@ -28,12 +29,7 @@ export function copyReason(
  * True if the output is a copy of the input as soon as the regenerated audio is the same as the sent voice. Otherwise
  * another encoding would cost lossy tracks quality for nothing. A lossless track gets every bit that came back.
  */
-export function isCopyIfSame(
-  media: MediaInfo,
-  tracks: readonly TrackPlan[],
-  settings: JobSettings,
-  mux: MuxPlan,
-): boolean {
+export function isCopyIfSame({ media, tracks, mux }: PlannedOutput, settings: JobSettings): boolean {
   if (changesAnyway(settings) || settings.signed || mux.container !== media.container) return false
   const isFolded = tracks.some(({ pieces }) => pieces.some(({ channels }) => channels.kind === 'downmix'))
   return !isFolded && mux.streams.every((stream) => !isNewStream(stream) || staysLossy(stream))

@@ -121,7 +121,7 @@ export async function planMedia(
     verdicts,
     mux,
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
-    copyReason: copyReason(media, tracks, settings, mux),
+    copyReason: copyReason({ media, tracks, mux }, settings),
     inputCredentials: signing.credentials,
     notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(media, track))],
     paidSec: mostPaidSec({ media, tracks }),

@@ -132,7 +132,7 @@ export const DEFECTS: readonly Defect[] = [
     name: 'a film that is replaced in work is published with the voice of before',
     changes: [
       {
-        file: 'src/pipeline/watched-input.ts',
+        file: 'src/pipeline/input-guard.ts',
         whole: 'if (now.file === first.file) return',
         broken: 'if (now) return',
       },

@@ -1,10 +1,10 @@
-import { segmentsOf, voiceNotes, voiceRecords, warningsOf } from '../output/receipt-of.js'
-import { soundChanges } from '../output/sound-changes.js'
-import type { JobPlan } from '../plan/plan-job.js'
-import type { ObtainedVoices } from '../voice/obtain-voices.js'
+import { segmentsOf, voiceNotes, voiceRecords, warningsOf } from '../../output/receipt-of.js'
+import { soundChanges } from '../../output/sound-changes.js'
+import type { JobPlan } from '../../plan/plan-job.js'
+import type { ObtainedVoices } from '../../voice/obtain-voices.js'
+import type { Attempt } from '../job-life.js'
+import type { AssembledOutput } from '../publish-output.js'
 import { type CopyFacts, copiedOutput } from './copied-output.js'
-import type { Attempt } from './job-life.js'
-import type { AssembledOutput } from './publish-output.js'
 
 const REASON = 'The regenerated audio was the same, so the output is a copy of the input.'
 

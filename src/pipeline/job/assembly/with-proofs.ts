@@ -1,10 +1,10 @@
-import { thrownMessage } from '../../core/thrown-message.js'
-import type { MediaInfo } from '../../media/media-info.js'
-import { certify } from '../output/certify.js'
-import type { Receipt } from '../output/receipt.js'
-import type { JobSettings } from '../plan/job-settings.js'
-import { buildReport, reportPath } from '../report/write-report.js'
-import type { Attempt } from './job-life.js'
+import { thrownMessage } from '../../../core/thrown-message.js'
+import type { MediaInfo } from '../../../media/media-info.js'
+import { certify } from '../../output/certify.js'
+import type { Receipt } from '../../output/receipt.js'
+import type { JobSettings } from '../../plan/job-settings.js'
+import { buildReport, reportPath } from '../../report/write-report.js'
+import type { Attempt } from '../job-life.js'
 
 export interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
   /** The input, to compare the output with. Null if there is nothing to compare. */

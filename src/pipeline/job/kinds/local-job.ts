@@ -1,7 +1,7 @@
-import type { PipelineContext } from '../context.js'
-import type { PlanRequest } from '../plan/plan-job.js'
+import type { PipelineContext } from '../../context.js'
+import type { PlanRequest } from '../../plan/plan-job.js'
+import type { JobKind } from '../job-life.js'
 import { fileJob } from './file-job.js'
-import type { JobKind } from './job-life.js'
 import { previewJob } from './preview-job.js'
 
 /** A job on a local file, or on a preview of it. */

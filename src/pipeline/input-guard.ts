@@ -10,16 +10,16 @@ export const INPUT_GONE_CODES: ReadonlySet<string> = new Set([
   'ERR_INPUT_CHANGED',
 ])
 
-/** An input that must not change after its voice was cut. */
-export interface WatchedInput {
+/** Guards an input that must not change after its voice was cut. */
+export interface InputGuard {
   /**
    * @param sha256 of the input at the time of the cut; null if it is not known yet
    * @throws {JobFailedError} `ERR_INPUT_CHANGED` if another file has its name, or it was written to
    * @throws {UsageError} `ERR_INPUT_MISSING`
    */
   requireSame(sha256: string | null, signal?: AbortSignal): Promise<void>
-  /** The real fault behind a fault: readers of a replaced or removed input fail in their own words. */
-  faultBehind(error: unknown): Promise<unknown>
+  /** Throws the real fault behind a fault: readers of a replaced or removed input fail in their own words. */
+  blame(error: unknown): Promise<never>
 }
 
 /** Exit codes of faults that a missing or changed input can cause. */
@@ -30,7 +30,7 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
  * old voice would be muxed with a new picture. A file that was only touched (other times or another inode, the same
  * length) is read again and compared.
  */
-export async function watchInput(path: string): Promise<WatchedInput> {
+export async function guardInput(path: string): Promise<InputGuard> {
   const first = await identityOf(path, missingInput)
   const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
     const now = await identityOf(path, vanishedInput)
@@ -47,12 +47,10 @@ export async function watchInput(path: string): Promise<WatchedInput> {
   }
   return {
     requireSame,
-    async faultBehind(error) {
-      if (error instanceof VoxmuxError && !LED_TO.has(error.exitCode)) return error
-      return requireSame(null).then(
-        () => error,
-        (behind: unknown) => behind,
-      )
+    async blame(error) {
+      const mayFollow = !(error instanceof VoxmuxError) || LED_TO.has(error.exitCode)
+      if (mayFollow) await requireSame(null)
+      throw error
     },
   }
 }

@@ -1,0 +1,77 @@
+import { stat } from 'node:fs/promises'
+import type { Recipe } from '../../../config/preset-schema.js'
+import { syncFile } from '../../../core/sync-folder.js'
+import { type packetReading, verifyOrRewrite } from '../../../media/index.js'
+import { fileSha256, quickIdentity } from '../../file-identity.js'
+import { peakNotes } from '../../output/peak-reserve.js'
+import { receiptOf } from '../../output/receipt-of.js'
+import { isSameThroughout, soundChanges } from '../../output/sound-changes.js'
+import { isCopyIfSame } from '../../plan/copy-reason.js'
+import type { JobPlan } from '../../plan/plan-job.js'
+import type { ObtainedVoices } from '../../voice/obtain-voices.js'
+import type { Attempt } from '../job-life.js'
+import type { AssembledOutput } from '../publish-output.js'
+import { PartWriter } from './part-writer.js'
+import type { SigningFacts } from './sign-part.js'
+import { unchangedOutput } from './unchanged-output.js'
+import { withProofs } from './with-proofs.js'
+
+/** The facts about a job whose voices are obtained. */
+export interface AssemblyFacts extends Omit<SigningFacts, 'pieces'> {
+  readonly voices: ObtainedVoices
+  /** Null if ffmpeg writes the output and reads the packets then. */
+  readonly packets: ReturnType<typeof packetReading>
+}
+
+/** Writes the part file, verifies it, and builds the receipt. */
+export async function assemblePart(
+  plan: JobPlan,
+  { voices: obtained, packets, ...facts }: AssemblyFacts,
+  attempt: Attempt,
+): Promise<AssembledOutput> {
+  const { bench, signal, onProgress, job } = attempt
+  const { settings, inputSha256 } = facts
+  const { recipe } = settings
+  const pieces = await withBed(obtained.pieces, recipe.bed, signal)
+  const voices = { ...obtained, pieces }
+  const share = recipe.mix / 100
+  if (isCopyIfSame(plan, settings) && (await isSameThroughout(pieces, { share, signal })))
+    return unchangedOutput(plan, voices, attempt, facts)
+  const writer = new PartWriter(plan, { ...facts, pieces }, attempt, () => packets?.facts())
+  await writer.assemble()
+  onProgress('splice', 100)
+  const [written, changes] = await Promise.all([writer.writeJoined(), soundChanges(pieces, { share, signal })])
+  onProgress('mux', 100)
+  const { part } = bench
+  const [{ muxed, verification }, hash] = await Promise.all([
+    verifyOrRewrite(plan.mux, written, part, { level: recipe.verify, signal }, (reason) => writer.writeWhole(reason)),
+    // A part file that is written once more is gone in between.
+    fileSha256(part, signal).catch(() => undefined),
+    // Beside the verification, which reads from memory. Publishing syncs what is left.
+    syncFile(part).catch(ignoreGone),
+  ])
+  const sha256 = muxed === written && hash ? hash : await fileSha256(part, signal)
+  onProgress('verify', 100)
+  const { tracks, credentials, missingDb } = writer
+  const receipt = await receiptOf({
+    ...{ ...facts, voices, changes, tracks, muxed, verification, credentials },
+    jobId: job.id,
+    plan: { ...plan, notes: [...plan.notes, ...peakNotes(missingDb)] },
+    output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
+  })
+  return {
+    receipt: await withProofs(receipt, settings, { bench, signal, before: plan.media }),
+    inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
+  }
+}
+
+/** Loads the voice models only for jobs that ask for it. */
+async function withBed(pieces: ObtainedVoices['pieces'], bed: Recipe['bed'], signal: AbortSignal) {
+  if (bed === 'keep') return pieces
+  const { withLowerBeds } = await import('../../output/lower-beds.js')
+  return withLowerBeds(pieces, signal)
+}
+
+function ignoreGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -1,0 +1,119 @@
+import { dirname } from 'node:path'
+import { linkedAbort } from '../../../core/linked-abort.js'
+import { measureEncoders, packetReading } from '../../../media/index.js'
+import type { Limits } from '../../../precheck/index.js'
+import type { PipelineContext } from '../../context.js'
+import { fileSha256, quickIdentity, valueSha256 } from '../../file-identity.js'
+import { guardInput } from '../../input-guard.js'
+import { existingOutput } from '../../output/existing-output.js'
+import { requireWritableFolder } from '../../output/part-file.js'
+import { recipeHash } from '../../plan/job-settings.js'
+import { type JobPlan, type PlanRequest, planJob } from '../../plan/plan-job.js'
+import { rehearse } from '../../plan/rehearse.js'
+import { narrowPlan, planRefusal } from '../../voice/narrow-plan.js'
+import { obtainVoices } from '../../voice/obtain-voices.js'
+import { assemblePart } from '../assembly/assemble-part.js'
+import { copiedOutput } from '../assembly/copied-output.js'
+import { requireCredentials } from '../assembly/sign-part.js'
+import type { Attempt, JobKind, ObtainedAudio, PlannedJob } from '../job-life.js'
+
+/** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
+export function fileJob(request: PlanRequest, context: PipelineContext): JobKind {
+  return {
+    async plan(signal) {
+      const limits = limitsOf(request, context)
+      const plan = await context.slots.local.run(() => planJob(request, limits, { signal }), signal)
+      return plannedFile(plan, request, context)
+    },
+  }
+}
+
+/** The limits of a job, with those of its settings. */
+export function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext): Limits {
+  return { ...limits, requireVoice: settings.recipe.voice.requireVoice }
+}
+
+/** The job of a plan. */
+export async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
+  const { settings, supersede = false } = request
+  const { output, workBytes } = plan
+  // Signing writes the file again.
+  const outputBytes = (settings.signed ? 2 : 1) * plan.outputBytes
+  const input = plan.media.path
+  const recipe = recipeHash(settings, context.serviceIdentity)
+  const identity = await quickIdentity(input)
+  let rehearsal: Promise<void> | undefined
+  const { sharedPath = (path: string) => path } = context
+  return {
+    ...{ input, output, outputBytes, workBytes, recipeHash: recipe, filePlan: plan, replaces: settings.force },
+    key: valueSha256({ input: sharedPath(input), output: sharedPath(output), ...identity, recipe }),
+    inputIdentity: { ...identity, sha256: null },
+    existing(job, signal) {
+      const wanted = { input, inputIdentity: identity, output, recipeHash: recipe, replace: settings.force }
+      return existingOutput({ ...wanted, supersede, signal }, job, context.jobs)
+    },
+    async requireStartable(signal) {
+      const refused = planRefusal(plan)
+      if (refused) throw refused
+      await requireCredentials(settings, context, {
+        sizeBytes: plan.media.sizeBytes,
+        container: plan.mux.container,
+      })
+      await requireWritableFolder(dirname(output))
+      rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
+      await rehearsal
+    },
+    obtain: (attempt) => obtainFile(plan, { request, recipeHash: recipe, context }, attempt),
+  }
+}
+
+/** The facts about a planned job that its steps need. */
+interface FileFacts {
+  readonly request: PlanRequest
+  readonly recipeHash: string
+  readonly context: PipelineContext
+}
+
+/** Has the voices of a file regenerated. Nothing is written into an output if the input changes meanwhile. */
+async function obtainFile(
+  plan: JobPlan,
+  { request, recipeHash, context }: FileFacts,
+  attempt: Attempt,
+): Promise<ObtainedAudio> {
+  const { settings } = request
+  const { local } = context.slots
+  const { path } = plan.media
+  const input = await guardInput(path)
+  const { controller, release } = linkedAbort(attempt.signal)
+  const { signal } = controller
+  try {
+    const sent = await local.run(() => narrowPlan(plan, request, limitsOf(request, context), signal), signal)
+    const { copyReason } = sent
+    if (copyReason !== null) {
+      const made = { settings, recipeHash, inputSha256: await fileSha256(path, signal), context, sent: null }
+      return { assemble: () => copiedOutput(sent, [copyReason], attempt, made) }
+    }
+    // The mux reports the same fault.
+    measureEncoders(sent.mux).catch(() => {})
+    const packets = packetReading(sent.mux)
+    const { workFolder } = attempt.bench
+    const [voices, inputSha256] = await Promise.all([
+      obtainVoices({ ...attempt, plan: sent, settings, workFolder, beside: packets, signal }, context),
+      // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
+      local.run(() => fileSha256(path, signal), signal),
+    ])
+    await input.requireSame(inputSha256, signal)
+    const facts = { settings, recipeHash, inputSha256, context, voices, packets }
+    const assemble = async () => {
+      const made = await local.run(() => assemblePart(sent, facts, attempt), attempt.signal)
+      await input.requireSame(inputSha256, attempt.signal)
+      return made
+    }
+    return { assemble: () => assemble().catch(input.blame) }
+  } catch (error) {
+    controller.abort(error)
+    return await input.blame(error)
+  } finally {
+    release()
+  }
+}
