@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
-import { type Receipt, readReceipt } from '../../src/pipeline/output/receipt.js'
+import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
+import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
+import type { Receipt } from '../../src/pipeline/output/receipt.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
-import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import type { JobPlan } from '../../src/pipeline/plan/plan-job.js'
 import type { UsedRange } from './used-ranges.js'
 
@@ -19,8 +19,11 @@ export type EarlierRanges =
 
 /** Reads what an earlier cut regenerated, so that no new cut takes it away. */
 export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleRate: number): Promise<EarlierRanges> {
-  const receipt = await readReceipt(receiptPath(job.output))
-  if (!receipt || !(await isOfThisInput(receipt, job))) return { kind: 'none' }
+  // Cheap comparisons only: the output is hashed before it is replaced.
+  const receipt = await likelyReceipt(job.output)
+  const { path } = job.media
+  const found = await quickIdentity(path).catch(() => undefined)
+  if (receipt?.input.path !== path || !isSameState(receipt.input, found)) return { kind: 'none' }
   const ranges = receipt.segments
     .map(({ startSec, endSec }) => ({
       startSample: Math.round(startSec * sampleRate),
@@ -32,15 +35,6 @@ export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleR
   const lost = lostVoices(receipt, job)
   if (isSame && lost.length === 0) return { kind: 'kept', ranges }
   return settings.force ? { kind: 'again', ranges, lost } : { kind: 'none' }
-}
-
-/** Makes cheap comparisons only: the output is hashed before it is replaced. */
-async function isOfThisInput({ input, output }: Receipt, job: JobPlan): Promise<boolean> {
-  const found = await Promise.all([stat(job.media.path), stat(job.output)]).catch(() => undefined)
-  if (!found) return false
-  const [source, made] = found
-  const isSame = input.sizeBytes === source.size && input.mtimeMs === Math.round(source.mtimeMs)
-  return isSame && input.path === job.media.path && output.sizeBytes === made.size
 }
 
 /** The tracks and channels that were regenerated then and are not regenerated now. */

@@ -1,6 +1,6 @@
-import { realpath, stat } from 'node:fs/promises'
-import { readReceipt } from '../../src/pipeline/output/receipt.js'
-import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+import { realpath } from 'node:fs/promises'
+import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
+import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 
 /** The file from which a media file of a timeline was made. */
 export type OriginalMedia =
@@ -15,10 +15,9 @@ export type OriginalMedia =
  * is regenerated again, and its other parts still hold the old sound. Makes cheap comparisons only.
  */
 export async function originalOf(path: string): Promise<OriginalMedia> {
-  const receipt = await readReceipt(receiptPath(path))
-  if (!receipt || (await stat(path)).size !== receipt.output.sizeBytes) return { kind: 'itself' }
+  const receipt = await likelyReceipt(path)
+  if (!receipt) return { kind: 'itself' }
   const { input } = receipt
-  const found = await stat(input.path).catch(() => undefined)
-  const isSame = found?.size === input.sizeBytes && Math.round(found.mtimeMs) === input.mtimeMs
+  const isSame = isSameState(input, await quickIdentity(input.path).catch(() => undefined))
   return isSame ? { kind: 'found', path: await realpath(input.path) } : { kind: 'gone', path: input.path }
 }

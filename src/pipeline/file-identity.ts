@@ -14,6 +14,24 @@ export async function quickIdentity(path: string): Promise<QuickIdentity> {
   return { sizeBytes: size, mtimeMs: Math.round(mtimeMs) }
 }
 
+/** True if a file is in the recorded state. @param recorded without figures for a file that nobody here has seen */
+export function isSameState(
+  recorded: { readonly [K in keyof QuickIdentity]: number | null } | null | undefined,
+  found: QuickIdentity | undefined,
+): boolean {
+  return found !== undefined && recorded?.sizeBytes === found.sizeBytes && recorded.mtimeMs === found.mtimeMs
+}
+
+/** True if a file has the recorded bytes; false if it is gone. Reads it only if its size agrees. */
+export async function hasBytes(
+  path: string,
+  { sizeBytes, sha256 }: { readonly sizeBytes: number | null; readonly sha256: string | null },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.size === sizeBytes && (await fileSha256(path, signal)) === sha256
+}
+
 const READ_BYTES = 512 * 1024
 
 /**

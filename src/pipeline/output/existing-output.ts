@@ -1,6 +1,6 @@
 import { lstat, stat } from 'node:fs/promises'
 import type { Job, JobStore } from '../../ledger/index.js'
-import { fileSha256, type QuickIdentity } from '../file-identity.js'
+import { hasBytes, type QuickIdentity, quickIdentity } from '../file-identity.js'
 import { receiptPath } from '../plan/output-path.js'
 import { receiptPartPath } from './part-file.js'
 import { outputExists, outputNoFile } from './publish.js'
@@ -55,8 +55,8 @@ export async function existingOutput(
   const receipt = receiptPath(output)
   if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
   const beside = await readReceipt(receipt)
-  if (beside && (await isOf(beside, wanted, found.size))) return { kind: 'done', receipt }
-  if (beside && wanted.supersede && (await isOlder(beside, wanted, found.size, jobs))) return { kind: 'replaceable' }
+  if (beside && (await isOf(beside, wanted))) return { kind: 'done', receipt }
+  if (beside && wanted.supersede && (await isOlder(beside, wanted, jobs))) return { kind: 'replaceable' }
   throw outputExists(output)
 }
 
@@ -72,9 +72,14 @@ export async function requireFilePlace(output: string): Promise<void> {
  */
 export async function ownReceipt(input: string, signal?: AbortSignal): Promise<Receipt | undefined> {
   const receipt = await readReceipt(receiptPath(input))
-  const found = receipt && (await stat(input).catch(() => undefined))
-  if (!receipt || found?.size !== receipt.output.sizeBytes) return undefined
-  return (await fileSha256(input, signal)) === receipt.output.sha256 ? receipt : undefined
+  return receipt && (await hasBytes(input, receipt.output, signal)) ? receipt : undefined
+}
+
+/** The receipt beside a file of the size of its output. A cheap {@link ownReceipt}, which reads nothing of the file. */
+export async function likelyReceipt(output: string): Promise<Receipt | undefined> {
+  const receipt = await readReceipt(receiptPath(output))
+  const found = receipt && (await stat(output).catch(() => undefined))
+  return found?.size === receipt?.output.sizeBytes ? receipt : undefined
 }
 
 /**
@@ -83,11 +88,11 @@ export async function ownReceipt(input: string, signal?: AbortSignal): Promise<R
  */
 export async function wasPublishedBy(job: Job | null, output: string, signal?: AbortSignal): Promise<boolean> {
   const published = job?.publishedSha256 ? (job.state.receipt as Receipt | undefined) : undefined
-  const found = await stat(output).catch(() => undefined)
-  if (!published || !found || published.output.sizeBytes !== found.size) return false
+  const found = await quickIdentity(output).catch(() => undefined)
+  if (!published || published.output.sizeBytes !== found?.sizeBytes) return false
   // Unchanged since it was published. This avoids reading a folder of finished masters at every start.
-  const untouched = job?.state.outputMtimeMs === Math.round(found.mtimeMs)
-  if (!untouched && (await fileSha256(output, signal)) !== published.output.sha256) return false
+  const untouched = job?.state.outputMtimeMs === found.mtimeMs
+  if (!untouched && !(await hasBytes(output, published.output, signal))) return false
   const receipt = receiptPath(output)
   // The receipt of an output that this one replaced may still be there.
   if ((await readReceipt(receipt))?.output.sha256 !== published.output.sha256)
@@ -96,23 +101,19 @@ export async function wasPublishedBy(job: Job | null, output: string, signal?: A
 }
 
 /** Compares cheap properties first, and reads the files only if those agree. */
-async function isOf(receipt: Receipt, wanted: WantedOutput, outputBytes: number): Promise<boolean> {
+async function isOf(receipt: Receipt, wanted: WantedOutput): Promise<boolean> {
   const { input, inputIdentity, output, recipeHash, signal } = wanted
-  if (receipt.recipeHash !== recipeHash || receipt.output.sizeBytes !== outputBytes) return false
-  if (receipt.input.sizeBytes !== inputIdentity.sizeBytes) return false
-  if ((await fileSha256(output, signal)) !== receipt.output.sha256) return false
-  return (await fileSha256(input, signal)) === receipt.input.sha256
+  if (receipt.recipeHash !== recipeHash || receipt.input.sizeBytes !== inputIdentity.sizeBytes) return false
+  return (await hasBytes(output, receipt.output, signal)) && hasBytes(input, receipt.input, signal)
 }
 
 /** True if the output was made from an earlier file of the input's name and is unchanged. */
 async function isOlder(
   receipt: Receipt,
   { input, output, signal }: WantedOutput,
-  outputBytes: number,
   jobs: Pick<JobStore, 'get'>,
 ): Promise<boolean> {
-  if (receipt.output.sizeBytes !== outputBytes || !(await isOutputOf(receipt, input, jobs))) return false
-  return (await fileSha256(output, signal)) === receipt.output.sha256
+  return (await isOutputOf(receipt, input, jobs)) && hasBytes(output, receipt.output, signal)
 }
 
 /**

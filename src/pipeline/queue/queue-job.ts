@@ -4,7 +4,7 @@ import { safeAddress } from '../../client/index.js'
 import { TransientError, UsageError } from '../../core/errors.js'
 import { isEnded, type Job, type JobRequest, type JobStore } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
-import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../file-identity.js'
+import { fileSha256, isSameState, type QuickIdentity, quickIdentity, valueSha256 } from '../file-identity.js'
 import { INPUT_GONE_CODES } from '../input-guard.js'
 import { isOutputOf } from '../output/existing-output.js'
 import { readReceipt } from '../output/receipt.js'
@@ -83,13 +83,9 @@ async function fileContent(
   })
   if (contentId !== undefined) return { hash: contentId, identity }
   const known = await jobs.list({ input, limit: KNOWN_LIMIT })
-  const same = known.find(
-    ({ inputIdentity }) =>
-      inputIdentity?.sizeBytes === identity.sizeBytes && inputIdentity.mtimeMs === identity.mtimeMs,
-  )
+  const same = known.find(({ inputIdentity }) => isSameState(inputIdentity, identity))
   const hash = same?.inputIdentity?.sha256 ?? (await fileSha256(input, signal))
-  const after = await quickIdentity(input)
-  if (after.sizeBytes === identity.sizeBytes && after.mtimeMs === identity.mtimeMs) return { hash, identity }
+  if (isSameState(identity, await quickIdentity(input))) return { hash, identity }
   throw new TransientError('ERR_INPUT_CHANGING', `${input} changed while voxmux read it.`, {
     input,
     remedies: ['Wait until it is completely written.'],

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { Job, JobStore } from '../../ledger/index.js'
-import { quickIdentity } from '../file-identity.js'
+import { isSameState, quickIdentity } from '../file-identity.js'
 import { isWebAddress } from '../plan/expand-inputs.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { queuedRecordOf } from './queued-file.js'
@@ -71,8 +71,8 @@ async function requireInput(job: Job): Promise<void> {
 
 async function newNameOf({ input, inputIdentity }: Job, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
-    const found = await quickIdentity(join(dirname(input), name)).catch(() => null)
-    if (found && found.sizeBytes === inputIdentity?.sizeBytes && found.mtimeMs === inputIdentity.mtimeMs) return name
+    const found = await quickIdentity(join(dirname(input), name)).catch(() => undefined)
+    if (isSameState(inputIdentity, found)) return name
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { UsageError, VerificationError } from '../../core/errors.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { hashPackets, type MediaInfo, probe } from '../../media/index.js'
-import { fileSha256 } from '../file-identity.js'
+import { hasBytes } from '../file-identity.js'
 import { type Receipt, readReceipt, type StreamFate } from '../output/receipt.js'
 import { receiptPath } from '../plan/output-path.js'
 
@@ -46,7 +46,7 @@ export async function proveOutput(output: string, options: ProveOptions = {}): P
   const path = options.receipt ?? receiptPath(output)
   const receipt = await readReceipt(path)
   if (!receipt) throw await receiptMissing(output, path)
-  const isUnchanged = await isFile(output, receipt.output, signal)
+  const isUnchanged = await hasBytes(output, receipt.output, signal)
   const input = await inputState(receipt, options)
   const kept = await keptStreams(output, receipt, isUnchanged, input, signal)
   return { receiptPath: path, receipt, isUnchanged, input, kept, unknown: unknownFacts(receipt, input, kept) }
@@ -85,7 +85,7 @@ async function inputState({ input }: Receipt, options: ProveOptions): Promise<Ou
   if (input.sha256 === null) return { path, state: 'remote' }
   const found = await stat(path).catch(() => undefined)
   if (!found?.isFile()) return { path, state: 'missing' }
-  return { path, state: (await isFile(path, input, options.signal)) ? 'same' : 'changed' }
+  return { path, state: (await hasBytes(path, input, options.signal)) ? 'same' : 'changed' }
 }
 
 /** Kinds of streams that have packets in every container. */
@@ -140,14 +140,6 @@ function unknownFacts({ input }: Receipt, { path, state }: OutputProof['input'],
   if (kept.some(({ packets }) => packets === 'unknown')) facts.push('The packets of the kept streams are not known.')
   facts.push('The receipt is not signed, so it proves nothing against a person who can write files here.')
   return facts
-}
-
-async function isFile(
-  path: string,
-  { sizeBytes, sha256 }: { readonly sizeBytes: number | null; readonly sha256: string | null },
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  return (await stat(path)).size === sizeBytes && (await fileSha256(path, signal)) === sha256
 }
 
 async function requireFile(path: string): Promise<void> {
