@@ -1,7 +1,7 @@
 export { alignVoice, type VoiceAlignment } from './align/align-voice.js'
 export { alignedVoice } from './align/aligned-voice.js'
 export { joinChunks } from './align/join-chunks.js'
-export { requireDecodable } from './align/open-answer.js'
+export { requireDecodable } from './align/open-regenerated.js'
 export { isSameSound, type SoundChange, soundChange } from './align/sound-change.js'
 export { soundLag } from './align/sound-lag.js'
 export { soundPairs } from './align/sound-pairs.js'

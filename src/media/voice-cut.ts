@@ -60,7 +60,7 @@ export type CutSound = Pick<VoiceCut, 'sampleRate' | 'channels' | 'channelLayout
 
 /** How what came back lies against what was sent. */
 export interface Alignment {
-  /** Samples by which the answer is late against what was sent (negative: early), at the cut's rate. Taken out. */
+  /** Samples by which the regenerated audio is late against what was sent (negative: early), at the cut's rate. Taken out. */
   readonly lagSamples: number
   /** 0 … 1, the weakest place that was voiced; 1 where all is silence. */
   readonly match: number

@@ -19,27 +19,27 @@ export async function lightJob(held: HeldJob, context: PipelineContext, folder: 
   const output = join(folder, `${job.key}.out`)
   const part = partPath(output, job.id)
   const cut = `${part}.${process.pid}.cut`
-  const answerPath = `${part}.${process.pid}.answer`
+  const audioPath = `${part}.${process.pid}.answer`
   try {
     if (!(await isPublished(output, job.publishedSha256))) {
       await writeFile(cut, voiceOf(job.key))
       await regenerateVoice(
         {
-          ...{ voiceHash: job.key, model: 'regen_v1', outputType: null, sec: 1, answerPath },
+          ...{ voiceHash: job.key, model: 'regen_v1', outputType: null, sec: 1, audioPath },
           judge: async () => {},
           source: { kind: 'upload', path: cut, clientFileId: `${job.key}.wav` },
         },
         context,
         { signal },
       )
-      await writeFile(part, await readFile(answerPath))
+      await writeFile(part, await readFile(audioPath))
       const publishedSha256 = await fileSha256(part)
       await publish(part, output, { replace: false, mayPublish: () => held.checkpoint({ output, publishedSha256 }) })
       await appendFile(join(folder, 'published.log'), `${job.key}\n`)
     }
     await held.complete({ status: 'done' })
   } finally {
-    for (const path of [part, cut, answerPath]) await rm(path, { force: true })
+    for (const path of [part, cut, audioPath]) await rm(path, { force: true })
   }
 }
 

@@ -22,7 +22,7 @@ export const VOICE_STATUSES = [
 export type VoiceStatus = (typeof VOICE_STATUSES)[number]
 
 /** `errorCode` of an attempt that the service reported as a success, but whose audio was unusable. */
-export const USELESS_ANSWER = 0
+export const USELESS_AUDIO = 0
 
 /** Default time for which an unused voice at rest is remembered: 90 days. */
 export const KEEP_VOICES_MS = 90 * 24 * 3600 * 1000

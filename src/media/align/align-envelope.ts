@@ -15,7 +15,11 @@ export function measureEnvelopePlaces(stretch: Stretch): readonly MeasuredPlace[
   const hop = Math.round(stretch.sampleRate / 1000)
   const margin = Math.floor(stretch.marginSamples / hop)
   const cut = bandEnvelopes(stretch.cut, stretch.sampleRate, hop)
-  const answer = bandEnvelopes(stretch.answer.subarray(stretch.marginSamples - margin * hop), stretch.sampleRate, hop)
+  const regenerated = bandEnvelopes(
+    stretch.regenerated.subarray(stretch.marginSamples - margin * hop),
+    stretch.sampleRate,
+    hop,
+  )
   const total = cut[0]?.length ?? 0
   // A short cut still gets several places, because a single one could not show a drift.
   const length = Math.min(Math.round((PLACE_SEC * stretch.sampleRate) / hop), Math.ceil(total / 2))
@@ -25,7 +29,7 @@ export function measureEnvelopePlaces(stretch: Stretch): readonly MeasuredPlace[
     const start = index * step
     const sum = new Float64Array(2 * margin + 1)
     for (const [band, envelope] of cut.entries()) {
-      const sought = (answer[band] as Float64Array).subarray(start, start + length + 2 * margin)
+      const sought = (regenerated[band] as Float64Array).subarray(start, start + length + 2 * margin)
       const { values } = correlate(envelope.subarray(start, start + length), sought, margin)
       for (let lag = 0; lag < sum.length; lag++) sum[lag] = (sum[lag] as number) + (values[lag] as number) / cut.length
     }
@@ -37,7 +41,7 @@ export function measureEnvelopePlaces(stretch: Stretch): readonly MeasuredPlace[
       lagSamples: Math.round((lag + vertexOffset(sum, lag + margin)) * hop),
       match: Math.max(0, match),
       cutPower: energyOf(stretch.cut.subarray(from, from + length * hop)) / (length * hop),
-      answerPower: energyOf(stretch.answer.subarray(heard, heard + length * hop)) / (length * hop),
+      regeneratedPower: energyOf(stretch.regenerated.subarray(heard, heard + length * hop)) / (length * hop),
     }
   })
 }

@@ -13,7 +13,7 @@ export interface MeasuredPlace {
   readonly matchAsExpected?: number
   /** Mean squares at that lag in the speech band: the loudness of the cut and of the regenerated audio. */
   readonly cutPower: number
-  readonly answerPower: number
+  readonly regeneratedPower: number
 }
 
 /** A stretch of the cut and the regenerated audio that may match it, mono, at the same rate. */
@@ -22,7 +22,7 @@ export interface Stretch {
   readonly atSample: number
   readonly cut: Float64Array
   /** Begins {@link marginSamples} before the cut's stretch and ends as many after it. */
-  readonly answer: Float64Array
+  readonly regenerated: Float64Array
   readonly marginSamples: number
   readonly sampleRate: number
 }
@@ -52,15 +52,15 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
   const skew = stretch.marginSamples % factor
   const margin = (stretch.marginSamples - skew) / factor
   const cut = comparable(stretch.cut, sampleRate)
-  const answer = comparable(stretch.answer.subarray(skew), sampleRate)
+  const regenerated = comparable(stretch.regenerated.subarray(skew), sampleRate)
   // A steady tone fits at every period. Among equal peaks, the smallest shift is right.
-  const overall = nearestWaveformPeak(correlate(cut.coarse, answer.coarse, margin), 0).lag
+  const overall = nearestWaveformPeak(correlate(cut.coarse, regenerated.coarse, margin), 0).lag
   const exactLags = new Map<number, number>()
   return placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }): MeasuredPlace => {
     const reference = cut.coarse.subarray(start, start + length)
     const seek = (centre: number, reach: number) => {
       const found = nearestWaveformPeak(
-        correlate(reference, part(answer.coarse, start + margin + centre - reach, length + 2 * reach), reach),
+        correlate(reference, part(regenerated.coarse, start + margin + centre - reach, length + 2 * reach), reach),
         overall - centre,
       )
       return { lag: centre + found.lag, match: found.match }
@@ -73,11 +73,11 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
         : seek(Math.round(expected / factor), Math.round((EXPECTED_SEC * sampleRate) / factor))
     const isExpected = atExpected !== null && atExpected.match >= AS_EXPECTED * greatest.match
     const best = isExpected ? atExpected : greatest
-    const heard = part(answer.coarse, start + margin + best.lag, length)
+    const heard = part(regenerated.coarse, start + margin + best.lag, length)
     // Places with one coarse lag share the fine one. They differ by less than a coarse sample, which is not a drift.
     const lagSamples =
       (isExpected ? expected : exactLags.get(best.lag)) ??
-      exactLag(cut, answer, {
+      exactLag(cut, regenerated, {
         start: start * factor,
         length: length * factor,
         margin: margin * factor,
@@ -91,7 +91,7 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
       match: Math.max(0, best.match),
       ...(atExpected !== null && !isExpected && { matchAsExpected: atExpected.match }),
       cutPower: energyOf(reference) / length,
-      answerPower: energyOf(heard) / length,
+      regeneratedPower: energyOf(heard) / length,
     }
   })
 }
@@ -99,11 +99,11 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
 /** Refines a coarse lag to the sample at the full rate. */
 function exactLag(
   cut: ComparableSignal,
-  answer: ComparableSignal,
+  regenerated: ComparableSignal,
   at: { start: number; length: number; margin: number; lag: number; reach: number },
 ): number {
   const reference = part(cut.full, at.start, at.length)
-  const sought = part(answer.full, at.start + at.margin + at.lag - at.reach, at.length + 2 * at.reach)
+  const sought = part(regenerated.full, at.start + at.margin + at.lag - at.reach, at.length + 2 * at.reach)
   const products = Array.from({ length: 2 * at.reach + 1 }, (_, shift) => Math.abs(productOf(reference, sought, shift)))
   return at.lag + products.indexOf(Math.max(...products)) - at.reach
 }

@@ -76,12 +76,12 @@ function isContrary(place: MeasuredPlace, elsewhere: readonly MeasuredPlace[], t
 }
 
 /** The error for regenerated audio that is not the sent voice. */
-export function notAligned(answerPath: string, why: string): VerificationError {
+export function notAligned(audioPath: string, why: string): VerificationError {
   return new VerificationError(
     'ERR_ALIGNMENT',
     `The regenerated audio does not line up with the voice that was sent: ${why}.`,
     {
-      input: answerPath,
+      input: audioPath,
       remedies: [
         'Compare the regenerated audio with the voice that was sent. Both files are kept.',
         'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
@@ -92,7 +92,7 @@ export function notAligned(answerPath: string, why: string): VerificationError {
 
 /** The error for regenerated audio whose lag differs between places. */
 export function drifts(
-  answerPath: string,
+  audioPath: string,
   [one, other]: readonly [number, number],
   sampleRate: number,
 ): VerificationError {
@@ -101,7 +101,7 @@ export function drifts(
     'ERR_ALIGNMENT_DRIFT',
     `The regenerated audio is ${ms(one)} late at one place and ${ms(other)} at another, so no shift puts it in sync.`,
     {
-      input: answerPath,
+      input: audioPath,
       remedies: [
         'Compare the regenerated audio with the voice that was sent. Both files are kept.',
         'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
@@ -110,8 +110,8 @@ export function drifts(
   )
 }
 
-function gainOf({ cutPower, answerPower }: MeasuredPlace): number {
-  return answerPower / cutPower
+function gainOf({ cutPower, regeneratedPower }: MeasuredPlace): number {
+  return regeneratedPower / cutPower
 }
 
 function powerOf(places: readonly MeasuredPlace[]): number {

@@ -9,13 +9,13 @@ import { type MeasuredPlace, measurePlaces, type Stretch } from './align-places.
 import { loudStretches, planStretches } from './align-plan.js'
 import { monoOf } from './align-signals.js'
 import { type AlignmentThresholds, type AlignmentVerdict, drifts, judgePlaces, notAligned } from './align-verdict.js'
-import { conformFilters } from './answer-format.js'
-import { type AnswerFacts, blamingAnswer, openAnswer, requireWhole } from './open-answer.js'
+import { conformFilters } from './conform-filters.js'
+import { blamingRegenerated, openRegenerated, type RegeneratedFacts, requireWhole } from './open-regenerated.js'
 import { unpackSound } from './unpack-sound.js'
 
 /** The alignment of regenerated audio with its cut, and how to read it. */
 export interface VoiceAlignment extends Alignment {
-  readonly answer: {
+  readonly regenerated: {
     /** Its samples at the cut's rate and channels, beside its file. */
     readonly pcm: PcmFile
     /** Sample at which the cut's part begins, without the lag. Above 0 if the whole file was returned for a part. */
@@ -55,41 +55,41 @@ const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, su
  */
 export function alignVoice(
   cut: CutSound,
-  answerPath: string,
+  audioPath: string,
   { signal }: AlignVoiceOptions = {},
 ): Promise<VoiceAlignment> {
-  return blamingAnswer(answerPath, () => aligned(cut, answerPath, signal))
+  return blamingRegenerated(audioPath, () => aligned(cut, audioPath, signal))
 }
 
-async function aligned(cut: CutSound, answerPath: string, signal: AbortSignal | undefined): Promise<VoiceAlignment> {
-  const stream = await openAnswer(answerPath, signal)
-  const filters = conformFilters(cut, stream, answerPath)
+async function aligned(cut: CutSound, audioPath: string, signal: AbortSignal | undefined): Promise<VoiceAlignment> {
+  const stream = await openRegenerated(audioPath, signal)
+  const filters = conformFilters(cut, stream, audioPath)
   const { sampleRate, channels, channelLayout } = cut
   const format: PcmFormat = { sampleRate, channels, channelLayout, sample: conformedType(stream, filters) }
-  const answer = await unpackSound({ path: answerPath, filters, format, signal }, `${answerPath}.pcm`)
-  const { sampleCount: answerSamples } = answer
-  requireWhole(answerPath, stream, answerSamples / sampleRate)
-  const sound: Sounds = { cut: cut.pcm, answer }
+  const regenerated = await unpackSound({ path: audioPath, filters, format, signal }, `${audioPath}.pcm`)
+  const { sampleCount: availableSamples } = regenerated
+  requireWhole(audioPath, stream, availableSamples / sampleRate)
+  const sound: Sounds = { cut: cut.pcm, regenerated }
   let refusal: VerificationError | undefined
-  for (const startSample of possibleStarts(cut, answerSamples)) {
+  for (const startSample of possibleStarts(cut, availableSamples)) {
     const judged = await judge(cut, sound, startSample)
     if (judged.kind === 'aligned' || judged.kind === 'silent') {
       const alignment = judged.kind === 'aligned' ? judged.alignment : SILENT
-      checkLength(cut, answerPath, answerSamples - startSample - alignment.lagSamples)
-      return { ...alignment, answer: { pcm: answer, startSample } }
+      checkLength(cut, audioPath, availableSamples - startSample - alignment.lagSamples)
+      return { ...alignment, regenerated: { pcm: regenerated, startSample } }
     }
     refusal ??=
       judged.kind === 'drift'
-        ? drifts(answerPath, judged.lags, cut.sampleRate)
-        : notAligned(answerPath, `it contains only ${Math.round(judged.support * 100)} % of the voice`)
+        ? drifts(audioPath, judged.lags, cut.sampleRate)
+        : notAligned(audioPath, `it contains only ${Math.round(judged.support * 100)} % of the voice`)
   }
-  throw refusal ?? notAligned(answerPath, 'it is empty')
+  throw refusal ?? notAligned(audioPath, 'it is empty')
 }
 
 const SILENT: Alignment = { lagSamples: 0, match: 1, method: 'silence', places: [] }
 
 /** The narrowest type that holds the converted audio. Resampled or mixed samples have more bits than before. */
-function conformedType(stream: AnswerFacts, filters: readonly string[]): SampleType {
+function conformedType(stream: RegeneratedFacts, filters: readonly string[]): SampleType {
   const { sample } = pcmFormatFor(stream)
   if (filters.length === 0) return sample
   return sample === 's16' || sample === 'f32' ? 'f32' : 'f64'
@@ -97,7 +97,7 @@ function conformedType(stream: AnswerFacts, filters: readonly string[]): SampleT
 
 interface Sounds {
   readonly cut: PcmFile
-  readonly answer: PcmFile
+  readonly regenerated: PcmFile
 }
 
 async function judge(cut: CutSound, sound: Sounds, startSample: number): Promise<AlignmentVerdict> {
@@ -146,23 +146,23 @@ async function* stretches(
     endSample: startSample + range.endSample + marginSamples,
   }))
   const cuts = readPcmParts(sound.cut, ranges)
-  const answers = readPcmParts(sound.answer, sought)
-  const room = { cut: roomFor(ranges), answer: roomFor(sought) }
+  const heard = readPcmParts(sound.regenerated, sought)
+  const room = { cut: roomFor(ranges), regenerated: roomFor(sought) }
   try {
     for (const { startSample: atSample } of ranges) {
-      const [part, answer] = [await cuts.next(), await answers.next()]
-      if (part.done || answer.done) return
+      const [part, regenerated] = [await cuts.next(), await heard.next()]
+      if (part.done || regenerated.done) return
       const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
       yield {
         atSample,
         cut: mono,
-        answer: monoOf(answer.value, sound.answer.format, choice, room.answer).mono,
+        regenerated: monoOf(regenerated.value, sound.regenerated.format, choice, room.regenerated).mono,
         marginSamples,
         sampleRate: cut.sampleRate,
       }
     }
   } finally {
-    await Promise.all([cuts.return(undefined), answers.return(undefined)])
+    await Promise.all([cuts.return(undefined), heard.return(undefined)])
   }
 }
 
@@ -171,16 +171,16 @@ function roomFor(ranges: readonly SampleRange[]): Float64Array {
 }
 
 /** Possible starts of the cut's part in the regenerated audio: 0, or its position if the whole file came back. */
-function possibleStarts({ range, sampleCount, sampleRate }: CutSound, answerSamples: number): readonly number[] {
+function possibleStarts({ range, sampleCount, sampleRate }: CutSound, availableSamples: number): readonly number[] {
   const slack = MOST_LAG_SEC * sampleRate
   const own = range.startSample
-  if (own === 0 || answerSamples < own + sampleCount - slack) return [0]
-  return Math.abs(answerSamples - sampleCount) <= slack ? [0, own] : [own, 0]
+  if (own === 0 || availableSamples < own + sampleCount - slack) return [0]
+  return Math.abs(availableSamples - sampleCount) <= slack ? [0, own] : [own, 0]
 }
 
-function checkLength(cut: CutSound, answerPath: string, available: number) {
+function checkLength(cut: CutSound, audioPath: string, available: number) {
   const missingSec = (cut.sampleCount - available) / cut.sampleRate
-  if (missingSec > MOST_MISSING_SEC) throw notAligned(answerPath, `its last ${missingSec.toFixed(2)} s are missing`)
+  if (missingSec > MOST_MISSING_SEC) throw notAligned(audioPath, `its last ${missingSec.toFixed(2)} s are missing`)
 }
 
 async function powerOfSeconds(audio: PcmFile): Promise<readonly number[]> {

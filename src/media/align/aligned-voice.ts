@@ -15,6 +15,6 @@ export interface AlignedVoiceOptions {
  * samples. Bits are unchanged if both sample types are equal.
  */
 export function alignedVoice(cut: VoiceCut, alignment: VoiceAlignment, options: AlignedVoiceOptions): PcmStream {
-  const { pcm, startSample } = alignment.answer
+  const { pcm, startSample } = alignment.regenerated
   return slicePcm(readPcmFile(pcm, options), startSample + alignment.lagSamples, cut.sampleCount)
 }

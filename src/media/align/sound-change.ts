@@ -70,7 +70,7 @@ async function* changedWindows(
   { range, share, signal }: SoundChangeOptions,
 ): AsyncGenerator<ChangedWindow> {
   const { sampleRate, channels } = cut
-  const { pcm, startSample } = alignment.answer
+  const { pcm, startSample } = alignment.regenerated
   const own = partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate))
   const shift = startSample + alignment.lagSamples
   const before = readPcmParts(cut.pcm, own)

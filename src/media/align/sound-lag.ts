@@ -43,9 +43,10 @@ export async function soundLag(
     const format = { sampleRate, channels, channelLayout, sample: 'f32' } as const
     const pcm = await unpackSound({ path: referencePath, filters: [], format, signal }, unpacked[0])
     const range = { startSample: 0, endSample: sampleCount }
-    const { lagSamples: measured, method, answer } = await alignVoice({ ...reference, range, pcm }, path, { signal })
-    const lagSamples = Math.abs(measured) <= NOISE_SAMPLES ? 0 : measured
-    return method === 'waveform' && (await isSameThroughout(pcm, answer.pcm, lagSamples, signal)) ? lagSamples : null
+    const found = await alignVoice({ ...reference, range, pcm }, path, { signal })
+    if (found.method !== 'waveform') return null
+    const lagSamples = Math.abs(found.lagSamples) <= NOISE_SAMPLES ? 0 : found.lagSamples
+    return (await isSameThroughout(pcm, found.regenerated.pcm, lagSamples, signal)) ? lagSamples : null
   } catch (error) {
     if (error instanceof VerificationError) return null
     throw error

@@ -22,7 +22,7 @@ export interface SoundPairsOptions {
 /** Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays. */
 export async function* soundPairs(
   cut: VoiceCut,
-  { answer: { pcm, startSample }, lagSamples }: VoiceAlignment,
+  { regenerated: { pcm, startSample }, lagSamples }: VoiceAlignment,
   { ranges, share, signal }: SoundPairsOptions,
 ): AsyncGenerator<SoundPair> {
   const shift = startSample + lagSamples

@@ -129,8 +129,8 @@ function originalTrack(
 
 function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, signal }: AssembleOptions) {
   const { plan, range } = piece
-  const answers = piece.chunks.map(({ alignment }) => alignment.answer.pcm.format.sample)
-  const sample = voiceSample(pcmFormatFor(stream).sample, answers, recipe)
+  const types = piece.chunks.map(({ alignment }) => alignment.regenerated.pcm.format.sample)
+  const sample = voiceSample(pcmFormatFor(stream).sample, types, recipe)
   const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
   return {
     range: closeRange(plan.range, range.endSample),
@@ -182,8 +182,8 @@ function joinedVoice({ range, chunks, joins }: ObtainedPiece, options: JoinedVoi
  * The sample type in which a voice is streamed. Gains and splices need the track's own type. Otherwise a narrower type
  * of the regenerated audio is kept. For a lossy track, 16 bits reach the encoder as half the bytes, with equal values.
  */
-export function voiceSample(own: SampleType, answers: readonly SampleType[], { loudness }: Recipe): SampleType {
-  const [answer, ...more] = answers
-  if (!answer || more.length > 0 || loudness !== null) return own
-  return sampleBytes(answer) < sampleBytes(own) ? answer : own
+export function voiceSample(own: SampleType, types: readonly SampleType[], { loudness }: Recipe): SampleType {
+  const [type, ...more] = types
+  if (!type || more.length > 0 || loudness !== null) return own
+  return sampleBytes(type) < sampleBytes(own) ? type : own
 }

@@ -56,13 +56,13 @@ function withFirstNote(pieces: readonly ObtainedPiece[], note: string): readonly
 async function lowerChunk(chunk: ObtainedChunk, pool: VoicePool, signal: AbortSignal) {
   const { alignment } = chunk
   let changed = 0
-  const pcm = await lowerFile(alignment.answer.pcm, pool, signal, (values) => {
+  const pcm = await lowerFile(alignment.regenerated.pcm, pool, signal, (values) => {
     for (const value of values) if (value !== 0) changed++
   })
   const time = formatTime(changed / pcm.format.channels / VOICE_SAMPLE_RATE)
   const note = `Music under the voice is ${BED_LOWER_DB} dB quieter for ${time}.`
   return {
-    chunk: { ...chunk, alignment: { ...alignment, answer: { ...alignment.answer, pcm } } },
+    chunk: { ...chunk, alignment: { ...alignment, regenerated: { ...alignment.regenerated, pcm } } },
     note: changed === 0 ? null : note,
   }
 }

@@ -60,8 +60,8 @@ export async function obtainChunk(
   const { plan, settings, signal, waitUntilMs, onProgress, onPaid, onVoiceless } = options
   const { model, outputType } = settings.recipe.voice
   const wanted = outputType === 'lossless' ? cut.format : outputType
-  const answerPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
-  const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, answerPath, slots: context.slots })
+  const audioPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
+  const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, audioPath, slots: context.slots })
   await warnOfLearned(cut, context)
   const allObtained = () => {
     for (const stage of ['upload', 'process', 'download', 'align'] as const) onProgress(stage, 100)
@@ -77,8 +77,12 @@ export async function obtainChunk(
     if (error.errorCode !== NOT_ENOUGH_VOICE || !onVoiceless) throw error
     onVoiceless(error)
     allObtained()
-    const answer = { pcm: cut.pcm, startSample: 0 }
-    return { cut, alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], answer }, regenerated: null }
+    const unchanged = { pcm: cut.pcm, startSample: 0 }
+    return {
+      cut,
+      alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], regenerated: unchanged },
+      regenerated: null,
+    }
   }
 }
 

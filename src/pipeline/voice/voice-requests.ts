@@ -9,7 +9,7 @@ import type { VoiceRequest } from './voice-service.js'
 
 interface RequestOptions {
   readonly model: string
-  readonly answerPath: string
+  readonly audioPath: string
 }
 
 /** A voice that was cut here and is uploaded. @param input its file, which names the voice with the part */
@@ -23,7 +23,7 @@ export function voiceOfCut(
 ): VoiceRequest<VoiceAlignment> {
   return {
     ...options,
-    judge: (answerPath, signal) => slots.local.run(() => alignVoice(cut, answerPath, { signal }), signal),
+    judge: (audioPath, signal) => slots.local.run(() => alignVoice(cut, audioPath, { signal }), signal),
     voiceHash: cut.voiceHash,
     sec: cut.sampleCount / cut.sampleRate,
     source: { kind: 'upload', path: cut.path, clientFileId: cutName(input, cut) },

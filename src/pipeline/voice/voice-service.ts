@@ -41,9 +41,9 @@ export interface VoiceRequest<Judged> {
   /** Seconds charged for its start. */
   readonly sec: number
   /** Path for the regenerated audio; must not exist. */
-  readonly answerPath: string
+  readonly audioPath: string
   /** Decodes and compares audio before it is cached. @throws {VerificationError} if it is unusable */
-  judge(answerPath: string, signal: AbortSignal): Promise<Judged>
+  judge(audioPath: string, signal: AbortSignal): Promise<Judged>
 }
 
 export interface RegeneratedVoice<Judged = unknown> {

@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import type { CallOptions, TransferProgress } from '../../client/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
-import { type HeldVoice, requireAllowance, USELESS_ANSWER, type Voice } from '../../ledger/index.js'
+import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
@@ -42,7 +42,7 @@ export class VoiceSteps<Judged> {
     if (this.#judged === undefined) throw new Error('regenerated audio was not judged')
     const { voice } = this.#held
     return {
-      ...{ path: this.#request.answerPath, judged: this.#judged.value, notes: this.#notes, fileId: voice.fileId },
+      ...{ path: this.#request.audioPath, judged: this.#judged.value, notes: this.#notes, fileId: voice.fileId },
       ...{ cached: Object.keys(this.#timesMs).length === 0, paidSec: this.#paidSec, timesMs: this.#timesMs },
     }
   }
@@ -50,8 +50,8 @@ export class VoiceSteps<Judged> {
   /** Takes the voice from the cache. Removes it from there if it is unusable, unless it is {@link KEPT}. */
   async takeCached(): Promise<boolean> {
     const { cache } = this.#context
-    const { answerPath } = this.#request
-    if (!(await cache.take(this.#held.voice.key, answerPath))) return false
+    const { audioPath } = this.#request
+    if (!(await cache.take(this.#held.voice.key, audioPath))) return false
     try {
       await this.#judge()
       return true
@@ -65,11 +65,11 @@ export class VoiceSteps<Judged> {
 
   async #judge(): Promise<void> {
     const { signal } = this.#held
-    this.#judged = { value: await this.#request.judge(this.#request.answerPath, signal) }
+    this.#judged = { value: await this.#request.judge(this.#request.audioPath, signal) }
   }
 
   async #discard(): Promise<void> {
-    await rm(this.#request.answerPath, { force: true })
+    await rm(this.#request.audioPath, { force: true })
     await this.#context.cache.forget(this.#held.voice.key)
   }
 
@@ -205,11 +205,11 @@ export class VoiceSteps<Judged> {
     const { slots } = this.#context
     const { signal } = this.#held
     const client = await this.#context.client()
-    const { answerPath } = this.#request
+    const { audioPath } = this.#request
     const onProgress = ({ transferredBytes, totalBytes }: TransferProgress) =>
       totalBytes !== null && this.#report('download', (100 * transferredBytes) / totalBytes)
     try {
-      await slots.transfers.run(() => client.download(fileId, answerPath, { signal, onProgress }), signal)
+      await slots.transfers.run(() => client.download(fileId, audioPath, { signal, onProgress }), signal)
     } catch (error) {
       // The service deleted the output after its retention time. The next run has it regenerated again.
       if (isEndOfFile(error)) await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
@@ -226,14 +226,14 @@ export class VoiceSteps<Judged> {
   }
 
   async #keep(): Promise<void> {
-    const { path } = await this.#context.cache.put(this.#held.voice.key, this.#request.answerPath)
+    const { path } = await this.#context.cache.put(this.#held.voice.key, this.#request.audioPath)
     await this.#held.advance({ status: 'cached', path })
   }
 
   /** Downloads bad audio again. If the bytes are the same, asks for another output once, which is paid for. */
   async #reject(error: VerificationError): Promise<void> {
     const { voice, signal } = this.#held
-    const next = await this.#retries.afterUnusable(this.#request.answerPath, signal)
+    const next = await this.#retries.afterUnusable(this.#request.audioPath, signal)
     if (next === 'download-again') {
       this.#note(`The regenerated audio is unusable (${error.message}) It is downloaded again, at no cost.`)
       return this.#discard()
@@ -246,7 +246,7 @@ export class VoiceSteps<Judged> {
       await this.#keep()
       throw error
     }
-    if (voice.attempts.some(({ status, errorCode }) => status === 'failed' && errorCode === USELESS_ANSWER)) {
+    if (voice.attempts.some(({ status, errorCode }) => status === 'failed' && errorCode === USELESS_AUDIO)) {
       throw unusableTwice(
         error,
         voice.attempts.map(({ fileId }) => fileId),
@@ -256,7 +256,7 @@ export class VoiceSteps<Judged> {
     this.#note('The service returned the same unusable audio twice. voxmux requests it again, which is paid for again.')
     await this.#discard()
     this.#retries.forgetDownloads()
-    await this.#held.advance({ status: 'failed', errorCode: USELESS_ANSWER })
+    await this.#held.advance({ status: 'failed', errorCode: USELESS_AUDIO })
   }
 
   async #startOptions() {

@@ -21,12 +21,11 @@ async function voice(): Promise<{ request: VoiceRequest<string>; sent: string }>
   await writeFile(path, sent)
   const request: VoiceRequest<string> = {
     ...{ voiceHash: sent.slice(1, 65), model: 'regen_v1', outputType: null, sec: 3 },
-    answerPath: bench.folder.file(`${sent.slice(1, 17)}.bin`),
+    audioPath: bench.folder.file(`${sent.slice(1, 17)}.bin`),
     source: { kind: 'upload', path, clientFileId: 'voice' },
-    judge: async (answerPath) => {
-      const answer = await readFile(answerPath, 'utf8')
-      if (answer !== sent)
-        throw new VerificationError('ERR_ANSWER_UNREADABLE', 'It is no voice.', { input: answerPath })
+    judge: async (audioPath) => {
+      const answer = await readFile(audioPath, 'utf8')
+      if (answer !== sent) throw new VerificationError('ERR_ANSWER_UNREADABLE', 'It is no voice.', { input: audioPath })
       return answer
     },
   }
@@ -166,7 +165,7 @@ describe('useless audio', () => {
     const { request, sent } = await voice()
     const { context } = bench.pipeline
     await regenerateVoice({ ...request, judge: async () => 'anything goes' }, context)
-    await rm(request.answerPath)
+    await rm(request.audioPath)
     bench.server.fail('download', useless)
     let isFirst = true
     const judge = async (path: string, signal: AbortSignal) => {
@@ -241,11 +240,11 @@ describe('useless audio', () => {
       }
       const run = () => regenerateVoice({ ...request, judge }, bench.pipeline.context)
       await expect(run()).rejects.toMatchObject({ code, exitCode: 7 })
-      await rm(request.answerPath)
+      await rm(request.audioPath)
       await expect(run()).rejects.toMatchObject({ code, exitCode: 7 })
       expect(bench.server.calls).toMatchObject({ registerFile: 1, download: 2 })
       expect(bench.server.charges).toBe(1)
-      await rm(request.answerPath)
+      await rm(request.audioPath)
       // An update can judge it otherwise.
       expect(await regenerateVoice(request, bench.pipeline.context)).toMatchObject({ judged: sent, paidSec: 0 })
       expect(bench.server.calls).toMatchObject({ registerFile: 1, download: 2 })

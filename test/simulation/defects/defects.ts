@@ -27,7 +27,7 @@ export const DEFECTS: readonly Defect[] = [
         whole:
           '      if (!(error instanceof VerificationError)) throw error\n      return this.#reject(error)\n    }\n',
         broken:
-          '      await this.#context.cache.put(this.#held.voice.key, answerPath)\n      await this.#held.advance({ status: "cached", path: answerPath })\n      throw error\n    }\n',
+          '      await this.#context.cache.put(this.#held.voice.key, audioPath)\n      await this.#held.advance({ status: "cached", path: audioPath })\n      throw error\n    }\n',
       },
       {
         file: STEPS,

@@ -63,16 +63,17 @@ export function simulatedMedia(world: World) {
       }
       return cuts
     },
-    async alignVoice({ path }: VoiceCut, answerPath: string): Promise<Media.VoiceAlignment> {
-      const [cut, answer] = [readMedia(await read(path)), readMedia(await read(answerPath))]
+    async alignVoice({ path }: VoiceCut, audioPath: string): Promise<Media.VoiceAlignment> {
+      const [cut, answer] = [readMedia(await read(path)), readMedia(await read(audioPath))]
       await work(100)
       if (answer?.kind !== 'regenerated')
-        throw new VerificationError('ERR_ANSWER_UNREADABLE', `${answerPath} cannot be read as audio.`)
-      if (answer.voice !== cut?.voice) throw new VerificationError('ERR_ALIGNMENT', `${answerPath} is another sound.`)
-      const pcm = { path: answerPath, format: PCM, sampleCount: 1 }
-      return { lagSamples: 0, match: 1, method: 'waveform', places: [], answer: { pcm, startSample: 0 } }
+        throw new VerificationError('ERR_ANSWER_UNREADABLE', `${audioPath} cannot be read as audio.`)
+      if (answer.voice !== cut?.voice) throw new VerificationError('ERR_ALIGNMENT', `${audioPath} is another sound.`)
+      const pcm = { path: audioPath, format: PCM, sampleCount: 1 }
+      return { lagSamples: 0, match: 1, method: 'waveform', places: [], regenerated: { pcm, startSample: 0 } }
     },
-    alignedVoice: (cut: VoiceCut, { answer }: Media.VoiceAlignment): TracedPcm => pcm(cut.sampleCount, answer.pcm.path),
+    alignedVoice: (cut: VoiceCut, { regenerated }: Media.VoiceAlignment): TracedPcm =>
+      pcm(cut.sampleCount, regenerated.pcm.path),
     soundChange: async () => ({ changedSec: 1, removedDb: 6 }),
     isSameSound: async () => false,
     measureLoudness: async () => QUIET,

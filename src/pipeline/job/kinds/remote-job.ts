@@ -66,7 +66,7 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
     async obtain(attempt) {
       const { bench, signal, waitUntilMs, onProgress } = attempt
       const fetched = join(bench.workFolder, `answer${extname(pathname)}`)
-      const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, answerPath: fetched })
+      const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, audioPath: fetched })
       const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress })
       return {
         async assemble() {

@@ -1,6 +1,6 @@
 import { VerificationError } from '../../core/errors.js'
 import type { CutSound } from '../voice-cut.js'
-import type { AnswerFacts } from './open-answer.js'
+import type { RegeneratedFacts } from './open-regenerated.js'
 
 /**
  * The filters that convert regenerated audio to the cut's rate and channels. They resample it, copy mono to every
@@ -9,14 +9,14 @@ import type { AnswerFacts } from './open-answer.js'
  *
  * @throws {VerificationError} `ERR_ANSWER_CHANNELS` if the counts differ and neither is one
  */
-export function conformFilters(cut: CutSound, answer: AnswerFacts, answerPath: string): readonly string[] {
+export function conformFilters(cut: CutSound, regenerated: RegeneratedFacts, audioPath: string): readonly string[] {
   return [
-    ...(answer.sampleRate === cut.sampleRate ? [] : [`aresample=${cut.sampleRate}`]),
-    ...channelFilters(cut, answer.channels, answerPath),
+    ...(regenerated.sampleRate === cut.sampleRate ? [] : [`aresample=${cut.sampleRate}`]),
+    ...channelFilters(cut, regenerated.channels, audioPath),
   ]
 }
 
-function channelFilters(cut: CutSound, channels: number, answerPath: string): readonly string[] {
+function channelFilters(cut: CutSound, channels: number, audioPath: string): readonly string[] {
   if (channels === cut.channels) return []
   // ffmpeg's up-mix would lower mono by 3 dB, and its down-mix depends on the layout's name.
   const all = (count: number) => Array.from({ length: count }, (_, channel) => channel)
@@ -38,7 +38,7 @@ function channelFilters(cut: CutSound, channels: number, answerPath: string): re
     'ERR_ANSWER_CHANNELS',
     `The regenerated audio has ${channels} channels, and the voice has ${cut.channels}.`,
     {
-      input: answerPath,
+      input: audioPath,
       remedies: ['Send each channel separately with --channels each, or only the centre with --channels center.'],
     },
   )

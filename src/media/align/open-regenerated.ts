@@ -7,7 +7,7 @@ import { probe } from '../probe/probe.js'
 import { countSamples } from './unpack-sound.js'
 
 /** The facts about regenerated audio that its readers need. */
-export type AnswerFacts = Pick<
+export type RegeneratedFacts = Pick<
   AudioStreamInfo,
   'codec' | 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample' | 'durationSec'
 >
@@ -22,7 +22,7 @@ const ABOUT_THE_FILE: ReadonlySet<string> = new Set(['ERR_FFMPEG_FAILED', 'ERR_F
  *
  * @throws {VerificationError} `ERR_ANSWER_UNREADABLE` if it contains no audio; whatever `probe` throws
  */
-export async function openAnswer(path: string, signal: AbortSignal | undefined): Promise<AnswerFacts> {
+export async function openRegenerated(path: string, signal: AbortSignal | undefined): Promise<RegeneratedFacts> {
   const facts = await flacFacts(path)
   if (facts) return facts
   const [stream] = audioStreams(await probe(path, { signal }))
@@ -30,7 +30,7 @@ export async function openAnswer(path: string, signal: AbortSignal | undefined):
   throw new VerificationError('ERR_ANSWER_UNREADABLE', 'The regenerated file contains no audio.', { input: path })
 }
 
-async function flacFacts(path: string): Promise<AnswerFacts | undefined> {
+async function flacFacts(path: string): Promise<RegeneratedFacts | undefined> {
   const file = await open(path, 'r').catch(() => undefined)
   try {
     const stated = file && (await readFlacFacts(file))
@@ -47,7 +47,7 @@ async function flacFacts(path: string): Promise<AnswerFacts | undefined> {
 }
 
 /** Requires that all of a lossless file was decoded. @throws {VerificationError} `ERR_ANSWER_UNREADABLE` */
-export function requireWhole(path: string, { codec, durationSec }: AnswerFacts, decodedSec: number): void {
+export function requireWhole(path: string, { codec, durationSec }: RegeneratedFacts, decodedSec: number): void {
   if (!isLossless(codec) || durationSec === null || decodedSec >= durationSec - ROUNDING_SEC) return
   const lengths = `${decodedSec.toFixed(2)} of ${durationSec.toFixed(2)} s`
   const message = `The regenerated audio is truncated: ${lengths} can be decoded.`
@@ -56,8 +56,8 @@ export function requireWhole(path: string, { codec, durationSec }: AnswerFacts, 
 
 /** Requires that the audio of a regenerated file can be decoded to its end. */
 export function requireDecodable(path: string, signal: AbortSignal | undefined): Promise<void> {
-  return blamingAnswer(path, async () => {
-    const facts = await openAnswer(path, signal)
+  return blamingRegenerated(path, async () => {
+    const facts = await openRegenerated(path, signal)
     const { sampleRate } = facts
     const format = { sampleRate, channels: 1, channelLayout: 'mono', sample: 's16' } as const
     const samples = await countSamples({ path, filters: ['pan=mono|c0=c0'], format, signal })
@@ -66,7 +66,7 @@ export function requireDecodable(path: string, signal: AbortSignal | undefined):
 }
 
 /** Runs work that reads regenerated audio. A fault of that file is the service's, never the user's input. */
-export async function blamingAnswer<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function blamingRegenerated<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
