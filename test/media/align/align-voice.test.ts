@@ -66,7 +66,7 @@ describe('alignVoice', () => {
     expect(alignment).toMatchObject({
       lagSamples: lag,
       method: 'waveform',
-      answer: { pcm: { format: { sample: 's16' } } },
+      regenerated: { pcm: { format: { sample: 's16' } } },
     })
     const bytes = await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))
     expect(bytes.length).toBe(sent.length)
@@ -87,7 +87,7 @@ describe('alignVoice', () => {
       const path = await answer(`${rate}.wav`, 'anull', '-ar', String(rate))
       const alignment = await alignVoice(mono, path)
       // What is resampled has more bits than it had.
-      expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
+      expect(alignment).toMatchObject({ lagSamples: 0, regenerated: { pcm: { format: { sample: 'f32' } } } })
       expect((await collectPcm(alignedVoice(mono, alignment, { sample: 's16' }))).length).toBe(sent.length)
     },
   )
@@ -101,7 +101,7 @@ describe('alignVoice', () => {
     'finds a lossy %s answer to the sample',
     async (extension, options) => {
       const alignment = await alignVoice(mono, await answer(`lossy.${extension}`, 'anull', ...options))
-      expect(alignment).toMatchObject({ lagSamples: 0, answer: { pcm: { format: { sample: 'f32' } } } })
+      expect(alignment).toMatchObject({ lagSamples: 0, regenerated: { pcm: { format: { sample: 'f32' } } } })
     },
   )
 
@@ -110,7 +110,7 @@ describe('alignVoice', () => {
     const segment: VoiceCut = await cutOf('segment.flac', 'anull', 1, 96_000)
     const path = await answer('whole.wav', 'adelay=96010S,apad=pad_dur=2')
     const alignment = await alignVoice(segment, path)
-    expect(alignment).toMatchObject({ lagSamples: 10, answer: { startSample: 96_000 } })
+    expect(alignment).toMatchObject({ lagSamples: 10, regenerated: { startSample: 96_000 } })
     const bytes = await collectPcm(alignedVoice(segment, alignment, { sample: 's16' }))
     expect(bytes.equals(sent)).toBe(true)
   })
