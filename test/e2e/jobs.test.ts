@@ -26,9 +26,8 @@ const jobs = (...args: readonly string[]) =>
 async function queued(input: string, group = 'in') {
   const { settings } = requestFor('/x.mov')
   const order = { input, output: '/out/', settings, group }
-  const isAddress = input.startsWith('https')
   const shown = input.split('?')[0] as string
-  const request = { key: shown, group, input: shown, state: queuedState(order, isAddress) }
+  const request = { key: shown, group, input: shown, state: queuedState(order) }
   return (await ledger.jobs.enqueue(request)).job
 }
 

@@ -5,13 +5,13 @@ import { type MediaInfo, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
 import type { VoiceMap } from '../../voice/index.js'
 import type { FileEvent } from '../events.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { judge, type Verdicts } from '../plan/judge.js'
 import { checkWriting } from '../plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../plan/plan-tracks.js'
 import { MOST_MAPPED_SEC, mapTrack } from '../voice/map-track.js'
 import { mappedVoiceVerdicts, noVoiceVerdicts } from '../voice/no-voice-verdicts.js'
+import { isWebAddress } from '../web-address.js'
 
 /** The result of the pre-check of one input. */
 export interface CheckedFile extends FileEvent {

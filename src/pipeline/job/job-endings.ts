@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { storageAway, TransientError, type VoxmuxError } from '../../core/errors.js'
 import { endFor, type Job, type JobEnd, type RetryDelay } from '../../ledger/index.js'
 import { outputFault, vanishedInput } from '../output/storage-faults.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
+import { isWebAddress } from '../web-address.js'
 import { concernsAccount } from './job-outcome.js'
 
 /** Faults of a place that a person repairs without telling voxmux. A daemon retries on its own. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { JobStore } from '../../ledger/index.js'
 import { ownReceipt, wasPublishedBy } from '../output/existing-output.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import type { PlanRequest } from '../plan/plan-job.js'
+import { isWebAddress } from '../web-address.js'
 import type { FinishedJob } from './job-life.js'
 
 /** The input itself if it is an output of voxmux, unless `force` asks to regenerate it again. */

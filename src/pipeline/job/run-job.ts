@@ -1,12 +1,11 @@
 import { errorReport, InterruptedError, PendingError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
-import { redactUrl } from '../../core/redact.js'
 import { formatTime, sleep } from '../../core/time.js'
 import { type ClaimedJob, type HeldJob, holdJob, isEnded, type Job } from '../../ledger/index.js'
 import type { JobRunOptions, PipelineContext } from '../context.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { reportLate } from '../report/late-report.js'
 import { stillRunning } from '../voice/wait-for-voice.js'
+import { shownInput } from '../web-address.js'
 import { type FinishedJob, type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
@@ -61,7 +60,7 @@ class JobRun {
     this.#signal = options.signal ?? new AbortController().signal
     this.#waitUntilMs = options.waitUntilMs
     const { provisionalId: id, group, settings } = request
-    const input = isWebAddress(request.input) ? redactUrl(request.input) : request.input
+    const input = shownInput(request.input)
     this.reporter = new JobReporter({
       facts: { id, group, preset: settings.preset, input, output: null, data: {}, signal: this.#signal },
       hooks: [...(context.hooks ?? []), ...(options.hooks ?? [])],

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { isWebAddress } from '../web-address.js'
 import { receiptPath } from './output-path.js'
 
 /** Extensions that voxmux accepts in a folder. A named file is accepted whatever its extension. */
@@ -13,11 +14,6 @@ const MEDIA_EXTENSIONS: ReadonlySet<string> = new Set([
 /** True for a name with a media extension. */
 export function isMediaName(name: string): boolean {
   return MEDIA_EXTENSIONS.has(extname(name).toLowerCase())
-}
-
-/** True for an address to download. */
-export function isWebAddress(input: string): boolean {
-  return /^https?:\/\//i.test(input)
 }
 
 /**

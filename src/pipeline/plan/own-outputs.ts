@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { HeldJob } from '../../ledger/index.js'
-import { isWebAddress } from './expand-inputs.js'
+import { isWebAddress } from '../web-address.js'
 import { outputPlace } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
 

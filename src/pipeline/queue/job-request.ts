@@ -15,10 +15,10 @@ import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import { sortableId } from '../../ledger/index.js'
 import { channelsChoiceSchema, trackChoiceSchema } from '../../precheck/choices.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import { settingsOfConfig } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { segmentSchema } from '../plan/segments.js'
+import { isWebAddress } from '../web-address.js'
 import type { QueuedFile } from './queued-file.js'
 
 /** A job that another program wrote, for `voxmux step` and for the spool folder of `voxmux worker`. */

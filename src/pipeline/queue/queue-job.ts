@@ -9,10 +9,10 @@ import { INPUT_GONE_CODES } from '../input-guard.js'
 import { isOutputOf } from '../output/existing-output.js'
 import { readReceipt } from '../output/receipt.js'
 import { missingInput } from '../output/storage-faults.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
-import { type QueuedFile, queuedRecordOf, queuedState, shownInput } from './queued-file.js'
+import { isWebAddress, lastingAddress, shownInput } from '../web-address.js'
+import { type QueuedFile, queuedRecordOf, queuedState } from './queued-file.js'
 
 /** Number of jobs of one path to search for a content hash. */
 const KNOWN_LIMIT = 5
@@ -35,9 +35,10 @@ export async function queueJob(
   context: PipelineContext,
   options: QueueOptions = {},
 ): Promise<{ readonly job: Job; readonly created: boolean }> {
-  const isAddress = isWebAddress(file.input)
-  requireAbsolute(file, isAddress)
-  const content = isAddress ? addressContent(file.input) : await fileContent(file, context, options.signal)
+  requireAbsolute(file)
+  const content = isWebAddress(file.input)
+    ? addressContent(file.input)
+    : await fileContent(file, context, options.signal)
   const request = jobRequest(file, content, context)
   const first = await context.jobs.enqueue(request)
   if (first.created) return first
@@ -49,8 +50,8 @@ export async function queueJob(
   return { job: await updateKnownJob(second.job, copy, file, context), created: false }
 }
 
-function requireAbsolute({ input, output }: QueuedFile, isAddress: boolean): void {
-  const relative = [...(isAddress ? [] : [input]), output].find((path) => !isAbsolute(path))
+function requireAbsolute({ input, output }: QueuedFile): void {
+  const relative = [...(isWebAddress(input) ? [] : [input]), output].find((path) => !isAbsolute(path))
   if (relative === undefined) return
   throw new UsageError(
     'ERR_ORDER_RELATIVE',
@@ -69,8 +70,8 @@ interface Content {
 
 /** The address without its signature. Its content is unknown here. */
 function addressContent(address: string): Content {
-  const { origin, pathname } = safeAddress(address, 'The input')
-  return { hash: valueSha256({ origin, pathname }), identity: null }
+  safeAddress(address, 'The input')
+  return { hash: valueSha256(lastingAddress(address)), identity: null }
 }
 
 async function fileContent(
@@ -94,7 +95,6 @@ async function fileContent(
 
 function jobRequest(file: QueuedFile, { hash, identity }: Content, context: PipelineContext): JobRequest {
   const { input, output, settings, group } = file
-  const isAddress = identity === null
   const recipe = recipeHash(settings, context.serviceIdentity)
   const what =
     file.identity === undefined
@@ -105,11 +105,11 @@ function jobRequest(file: QueuedFile, { hash, identity }: Content, context: Pipe
     group,
     priority: file.priority ?? 0,
     notBeforeMs: file.notBeforeMs ?? null,
-    input: shownInput(input, isAddress),
+    input: shownInput(input),
     inputIdentity: identity && { ...identity, sha256: hash },
     recipeHash: recipe,
     preset: settings.preset,
-    state: queuedState(file, isAddress),
+    state: queuedState(file),
   }
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { UsageError } from '../../core/errors.js'
-import { redactUrl } from '../../core/redact.js'
 import { type Job, type JobState, mapTexts } from '../../ledger/index.js'
 import { type JobSettings, jobSettingsSchema } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
+import { isWebAddress, shownInput } from '../web-address.js'
 
 /** A file for any worker to process. */
 export interface QueuedFile {
@@ -59,10 +59,10 @@ const recordSchema = z.object({
 export type QueuedRecord = Readonly<z.infer<typeof recordSchema>>
 
 /** The part of a job's state that holds its record. */
-export function queuedState(file: QueuedFile, isAddress: boolean): JobState {
+export function queuedState(file: QueuedFile): JobState {
   const queued: QueuedRecord = {
     version: RECORD_VERSION,
-    address: isAddress ? file.input : null,
+    address: isWebAddress(file.input) ? file.input : null,
     output: file.output,
     outputStem: file.outputStem ?? null,
     settings: { ...file.settings, segments: [...file.settings.segments] },
@@ -105,12 +105,7 @@ export function planRequestOf(job: Job, record: QueuedRecord): PlanRequest {
   }
 }
 
-/** The input without secrets, for ledger, events and logs. */
-export function shownInput(input: string, isAddress: boolean): string {
-  return isAddress ? redactUrl(input) : input
-}
-
 /** A job without secrets: the address of an input or of a webhook usually contains one. */
 export function shownJob(job: Job): Job {
-  return { ...job, state: mapTexts(job.state, (text) => (/^https?:\/\//i.test(text) ? redactUrl(text) : text)) }
+  return { ...job, state: mapTexts(job.state, shownInput) }
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { Job, JobStore } from '../../ledger/index.js'
 import { isSameState, quickIdentity } from '../file-identity.js'
-import { isWebAddress } from '../plan/expand-inputs.js'
 import type { JobSettings } from '../plan/job-settings.js'
+import { isWebAddress } from '../web-address.js'
 import { queuedRecordOf } from './queued-file.js'
 
 export interface RetryJobOptions {

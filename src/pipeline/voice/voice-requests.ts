@@ -5,6 +5,7 @@ import { alignVoice, requireDecodable, type VoiceAlignment } from '../../media/i
 import type { VoiceCut } from '../../media/voice-cut.js'
 import { valueSha256 } from '../file-identity.js'
 import type { StageSlots } from '../stage-slots.js'
+import { lastingAddress } from '../web-address.js'
 import type { VoiceRequest } from './voice-service.js'
 
 interface RequestOptions {
@@ -30,16 +31,16 @@ export function voiceOfCut(
   }
 }
 
-/** A file that the service fetches itself. Its content is unknown here: the address without its signature identifies it. */
+/** A file that the service fetches itself. Its content is unknown here. */
 export function voiceOfAddress(address: string, options: RequestOptions): VoiceRequest<void> {
-  const { origin, pathname } = new URL(address)
+  const lasting = lastingAddress(address)
   return {
     ...options,
     judge: requireDecodable,
     outputType: null,
-    voiceHash: valueSha256({ origin, pathname }),
+    voiceHash: valueSha256(lasting),
     sec: 0,
-    source: { kind: 'address', address, clientFileId: basename(pathname) || 'file' },
+    source: { kind: 'address', address, clientFileId: basename(lasting.pathname) || 'file' },
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PipelineContext } from '../../context.js'
-import { isWebAddress } from '../../plan/expand-inputs.js'
 import type { PlanRequest } from '../../plan/plan-job.js'
+import { isWebAddress } from '../../web-address.js'
 import type { JobKind } from '../job-life.js'
 import { localJob } from './local-job.js'
 import { remoteJob } from './remote-job.js'

@@ -19,6 +19,7 @@ import type { PlanRequest } from '../../plan/plan-job.js'
 import { regenerateVoice } from '../../voice/regenerate-voice.js'
 import { voiceOfAddress } from '../../voice/voice-requests.js'
 import type { RegeneratedVoice } from '../../voice/voice-service.js'
+import { lastingAddress } from '../../web-address.js'
 import { withProofs } from '../assembly/with-proofs.js'
 import type { Attempt, JobKind, PlannedJob } from '../job-life.js'
 
@@ -49,13 +50,13 @@ export function remoteJob(request: PlanRequest, context: PipelineContext): JobKi
 
 function plannedAddress(request: PlanRequest, output: string, context: PipelineContext): PlannedJob {
   const { settings } = request
-  const { origin, pathname } = new URL(request.input)
+  const address = lastingAddress(request.input)
   const recipe = recipeHash(settings, context.serviceIdentity)
   const { sharedPath = (path: string) => path } = context
   return {
     ...{ input: redactUrl(request.input), output, recipeHash: recipe, inputIdentity: null, filePlan: null },
     ...{ replaces: settings.force, outputBytes: 0, workBytes: 0 },
-    key: valueSha256({ address: { origin, pathname }, output: sharedPath(output), recipe }),
+    key: valueSha256({ address, output: sharedPath(output), recipe }),
     async existing(job, signal): Promise<ExistingOutput> {
       await requireFilePlace(output)
       if (settings.force || !(await stat(output).catch(() => undefined))) return { kind: 'none' }
@@ -65,7 +66,7 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
     requireStartable: () => requireWritableFolder(dirname(output)),
     async obtain(attempt) {
       const { bench, signal, waitUntilMs, onProgress } = attempt
-      const fetched = join(bench.workFolder, `answer${extname(pathname)}`)
+      const fetched = join(bench.workFolder, `answer${extname(address.pathname)}`)
       const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, audioPath: fetched })
       const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress })
       return {

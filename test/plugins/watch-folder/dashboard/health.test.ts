@@ -99,7 +99,7 @@ describe('/readyz', () => {
 it('tries a job that failed again with the present settings of its folder', async () => {
   const { settings } = requestFor('/in/a.wav')
   const order = { input: '/in/a.wav', output: '/in/out/', settings: { ...settings, preset: 'old' }, group: '/in' }
-  const request = { key: 'a', group: '/in', input: '/in/a.wav', state: queuedState(order, false) }
+  const request = { key: 'a', group: '/in', input: '/in/a.wav', state: queuedState(order) }
   const { job } = await ledger.jobs.enqueue(request)
   const claim = await ledger.jobs.claim('a')
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
