@@ -24,15 +24,8 @@ export function isMediaName(name: string): boolean {
  * @throws {UsageError} `ERR_FOLDER_WITHOUT_MEDIA`. A missing path stays: its own job reports it.
  */
 export async function expandInputs(inputs: readonly string[], cwd: string): Promise<readonly string[]> {
-  const expanded = await Promise.all(
-    inputs.map(async (input) => {
-      if (isWebAddress(input)) return [input]
-      const path = resolve(cwd, input)
-      const found = await stat(path).catch(() => undefined)
-      return found?.isDirectory() ? mediaIn(path) : [path]
-    }),
-  )
-  return [...new Set(expanded.flat())]
+  const expanded = inputs.map((input) => (isWebAddress(input) ? [input] : filesAt(resolve(cwd, input), mediaIn)))
+  return [...new Set((await Promise.all(expanded)).flat())]
 }
 
 /**
@@ -42,35 +35,36 @@ export async function expandInputs(inputs: readonly string[], cwd: string): Prom
  * @throws {UsageError} `ERR_FOLDER_WITHOUT_MEDIA`
  */
 export async function expandOutputs(outputs: readonly string[], cwd: string): Promise<readonly string[]> {
-  const expanded = await Promise.all(
-    outputs.map(async (output) => {
-      const path = resolve(cwd, output)
-      const found = await stat(path).catch(() => undefined)
-      return found?.isDirectory() ? outputsIn(path) : [path]
-    }),
-  )
-  return [...new Set(expanded.flat())]
+  const expanded = outputs.map((output) => filesAt(resolve(cwd, output), outputsIn))
+  return [...new Set((await Promise.all(expanded)).flat())]
 }
 
-async function outputsIn(folder: string): Promise<readonly string[]> {
+/** The path itself, or the files that a folder stands for. */
+async function filesAt(path: string, filesIn: (folder: string) => Promise<string[]>): Promise<readonly string[]> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found?.isDirectory()) return [path]
+  return (await filesIn(path)).sort().map((name) => join(path, name))
+}
+
+async function outputsIn(folder: string): Promise<string[]> {
   const present = new Set(await readdir(folder))
-  const outputs = [...present].filter((name) => present.has(receiptPath(name))).sort()
-  if (outputs.length > 0) return outputs.map((name) => join(folder, name))
-  throw new UsageError('ERR_FOLDER_WITHOUT_MEDIA', `The folder ${folder} contains no output with a receipt.`, {
-    input: folder,
-    remedies: ['Name the files, or another folder. Subfolders are not searched.'],
-  })
+  const outputs = [...present].filter((name) => present.has(receiptPath(name)))
+  if (outputs.length === 0) throw nothingIn(folder, 'output with a receipt')
+  return outputs
 }
 
-async function mediaIn(folder: string): Promise<readonly string[]> {
-  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
-  const present = new Set(names.map(({ name }) => name))
-  const media = [...present]
-    .filter(isMediaName)
-    .filter((name) => !name.startsWith('.') && !present.has(receiptPath(name)))
-    .sort()
-  if (media.length > 0) return media.map((name) => join(folder, name))
-  throw new UsageError('ERR_FOLDER_WITHOUT_MEDIA', `The folder ${folder} contains no media.`, {
+async function mediaIn(folder: string): Promise<string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
+  const present = new Set(entries.map(({ name }) => name))
+  const media = [...present].filter(
+    (name) => isMediaName(name) && !name.startsWith('.') && !present.has(receiptPath(name)),
+  )
+  if (media.length === 0) throw nothingIn(folder, 'media')
+  return media
+}
+
+function nothingIn(folder: string, what: string): UsageError {
+  return new UsageError('ERR_FOLDER_WITHOUT_MEDIA', `The folder ${folder} contains no ${what}.`, {
     input: folder,
     remedies: ['Name the files, or another folder. Subfolders are not searched.'],
   })
