@@ -64,7 +64,9 @@ export class AccountGuard {
 
   /** The service took the voice of a job, so the login works. A long file does not keep the others waiting. */
   async accepted(): Promise<void> {
-    if (this.#isProbing && (await this.#isPaused([NO_ACCESS]))) await this.#resume()
+    if (!this.#isProbing) return
+    const pauses = await this.#options.jobs.pauses()
+    if (pauses.some((pause) => isAccountPause(pause) && pause.reason.startsWith(NO_ACCESS))) await this.#resume()
   }
 
   start(): void {
@@ -92,9 +94,8 @@ export class AccountGuard {
     }
   }
 
-  async #isPaused(beginnings: readonly string[] = [NO_ACCESS, NO_CREDITS]): Promise<boolean> {
-    const pauses = await this.#options.jobs.pauses()
-    return pauses.some(({ group, reason }) => group === null && beginnings.some((own) => reason.startsWith(own)))
+  async #isPaused(): Promise<boolean> {
+    return (await this.#options.jobs.pauses()).some(isAccountPause)
   }
 
   async #resume(): Promise<void> {

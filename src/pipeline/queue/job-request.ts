@@ -89,8 +89,7 @@ function wrong(message: string, cause?: unknown): UsageError {
 
 /** Turns the settings of a written job into flags for `resolveConfig`. Missing settings are absent. */
 export function flagsOfRequest(request: JobRequestFile): Flags {
-  const { preset, track, channels, outputType, mix, bed, onlyNoisy, skipClean, qc, keepOriginal, addTrack } = request
-  const settings = { preset, track, channels, outputType, mix, bed, onlyNoisy, skipClean, qc, keepOriginal, addTrack }
+  const { input: _input, output: _output, segments: _segments, force: _force, ...settings } = request
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Flags
 }
 

@@ -3,7 +3,7 @@ import { formatTime } from '../../core/time.js'
 import type { Certificate } from '../output/certificate.js'
 import { ruleWords, verdictWords } from '../output/certificate-words.js'
 import type { Receipt } from '../output/receipt.js'
-import { readableTime, shown, table } from './page-parts.js'
+import { figure, readableTime, shown, table } from './page-parts.js'
 
 /** The certificate of a receipt: a page that has one prints nothing else. Empty without a certificate. */
 export function certificateSection({ certificate, output, input, createdAt, voxmux }: Receipt): string {
@@ -41,7 +41,6 @@ ${table(
 }
 
 function figuresOf(sound: Certificate['tracks'][number]['sound']): readonly (readonly [name: string, value: string])[] {
-  const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`)
   const { voiceShare, silenceSec, longestSilenceSec, phase, outOfPhaseSec } = sound
   return [
     ['Integrated loudness', figure(sound.integratedLufs, 'LUFS')],

@@ -21,6 +21,11 @@ export function list(title: string, entries: readonly string[]): string {
   return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${shown(entry)}</li>`).join('')}</ul>`
 }
 
+/** A measured figure to a tenth, with a unit that stays on its line. */
+export function figure(value: number | null, unit: string): string {
+  return value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`
+}
+
 /** Formats `2026-01-02T03:04:05.678Z` to the minute. */
 export function readableTime(isoTime: string): string {
   return `${isoTime.slice(0, 16).replace('T', ' ')} UTC`

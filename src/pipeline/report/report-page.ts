@@ -6,7 +6,7 @@ import { faultWords } from '../output/fault-words.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import { certificateSection } from './certificate-section.js'
 import type { Comparison } from './comparison.js'
-import { list, readableTime, shown, table } from './page-parts.js'
+import { figure, list, readableTime, shown, table } from './page-parts.js'
 
 /** The page must load nothing: everything it shows is embedded. */
 const POLICY =
@@ -133,6 +133,5 @@ function listening(comparisons: readonly Comparison[]): string {
 }
 
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
-  const figure = (value: number | null, unit: string) => (value === null ? '–' : `${value.toFixed(1)}\u00a0${unit}`)
   return [`${audioIndex}`, when, figure(integratedLufs, 'LUFS'), figure(rangeLu, 'LU'), figure(truePeakDbtp, 'dBTP')]
 }
