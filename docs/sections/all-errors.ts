@@ -1,4 +1,3 @@
-import { ERROR_CODES, type ErrorClass } from '../../src/core/error-codes.js'
 import {
   AccessError,
   InterruptedError,
@@ -9,6 +8,7 @@ import {
   UsageError,
   VerificationError,
 } from '../../src/core/errors.js'
+import { ERROR_CODES, type ErrorClass } from '../error-codes.js'
 
 const CLASSES = {
   AccessError,

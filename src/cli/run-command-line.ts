@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
-import { nativeFault } from '../core/native-fault.js'
 import { parseArguments } from './arguments/parse-arguments.js'
 import type { CommandEntry } from './command.js'
 import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
 import { type Interruption, watchInterruption } from './interruption.js'
+import { nativeFault } from './native-fault.js'
 import { createOutput, type Output } from './output/output.js'
 
 /** Flags that may precede the command's name. */

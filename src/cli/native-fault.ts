@@ -1,4 +1,4 @@
-import { UsageError } from './errors.js'
+import { UsageError } from '../core/errors.js'
 
 /** npm's optional packages with native code, one for each system. */
 const MISSING = /Cannot find module '(@libsql\/[\w-]+)'/
