@@ -133,8 +133,6 @@ function keyOf(name: string): string {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  )
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() === true
 }

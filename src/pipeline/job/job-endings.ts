@@ -22,11 +22,7 @@ export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job):
   const outputAway = error.exitCode === 5 || output === null ? undefined : await outputFault(output, error)
   if (outputAway) return outputAway
   if (isWebAddress(input)) return error
-  const isThere = await stat(input).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) return vanishedInput(input, error)
+  if (!(await stat(input).catch(() => undefined))) return vanishedInput(input, error)
   // The share came back between the fault and this check.
   return error.code === 'ERR_INPUT_MISSING' ? storageAway(dirname(input), { cause: error, input }) : error
 }

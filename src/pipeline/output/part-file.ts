@@ -97,8 +97,6 @@ export async function clearStaleParts(
 }
 
 async function ageMs(path: string): Promise<number> {
-  return stat(path).then(
-    (found) => Date.now() - found.mtimeMs,
-    () => 0,
-  )
+  const found = await stat(path).catch(() => undefined)
+  return found ? Date.now() - found.mtimeMs : 0
 }

@@ -26,11 +26,9 @@ export async function vanishedInput(input: string, cause?: unknown): Promise<Vox
   })
 }
 
-function hasFolder(input: string): Promise<boolean> {
-  return stat(dirname(input)).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
+async function hasFolder(input: string): Promise<boolean> {
+  const found = await stat(dirname(input)).catch(() => undefined)
+  return found?.isDirectory() === true
 }
 
 /**

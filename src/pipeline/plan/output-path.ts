@@ -47,18 +47,13 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
 
 /** Refuses a name whose bytes Node.js could not decode: the output would get another name. */
 async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promise<void> {
-  if (!output?.includes(REPLACEMENT) || (await exists(resolve(cwd, output)))) return
+  if (!output?.includes(REPLACEMENT)) return
+  if (await stat(resolve(cwd, output)).catch(() => undefined)) return
   throw new UsageError('ERR_NAME_NOT_UTF8', `The output ${output} has bytes in its name that are not UTF-8.`, {
     input,
     remedies: ['Name the output in UTF-8, and rename it afterwards if another program needs the old name.'],
   })
 }
-
-const exists = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  )
 
 /** Path of the receipt beside an output. */
 export function receiptPath(output: string): string {
@@ -82,7 +77,9 @@ export function fittingName(stem: string, suffix: string): string {
  * @param cwd base folder of a relative path
  */
 export async function namesFolder(output: string, cwd: string): Promise<boolean> {
-  return /[/\\]$/.test(output) || isFolder(resolve(cwd, output))
+  if (/[/\\]$/.test(output)) return true
+  const found = await stat(resolve(cwd, output)).catch(() => undefined)
+  return found?.isDirectory() === true
 }
 
 /** The path of {@link outputPath}, even if the input is there. */
@@ -96,14 +93,6 @@ export async function outputPlace(wish: OutputPathOptions): Promise<string> {
   return (await namesFolder(wish.output, wish.cwd))
     ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName)
     : wanted
-}
-
-/** True if the path is a folder or a link to one; false if it cannot be read. */
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
 }
 
 /** True if two paths lead to one existing file: through a link, another mount, or a name in different case. */

@@ -151,12 +151,9 @@ async function updateKnownJob(
   return jobs.release(claim.lease, { status: 'queued', notBeforeMs: isEnded(job.status) ? null : job.notBeforeMs })
 }
 
-function hasOutput({ status, output }: Job): Promise<boolean> {
-  if ((status !== 'done' && status !== 'skipped') || output === null) return Promise.resolve(false)
-  return stat(output).then(
-    () => true,
-    () => false,
-  )
+async function hasOutput({ status, output }: Job): Promise<boolean> {
+  if ((status !== 'done' && status !== 'skipped') || output === null) return false
+  return (await stat(output).catch(() => undefined)) !== undefined
 }
 
 /** True if its output was since replaced by one from another version of its input. */
