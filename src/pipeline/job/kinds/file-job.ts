@@ -63,7 +63,7 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
       rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
       await rehearsal
     },
-    obtain: (attempt) => obtainFile(plan, { request, recipeHash: recipe, context }, attempt),
+    obtain: obtainFile.bind(null, plan, { request, recipeHash: recipe, context }),
   }
 }
 
