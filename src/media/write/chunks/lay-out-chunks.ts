@@ -1,11 +1,9 @@
 import { type BytePiece, type BytePlan, bytePlan, pieceLength } from '../byte-plan.js'
 import { loudnessFields } from '../pcm-in-place/bext-loudness.js'
 import { loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
-import type { Chunk, ChunkFile, ChunkForm } from '../structure/chunks.js'
-import { type ChunkDonor, CODING_CHUNKS, holdsSamples, isOfCoding, type SoundFile } from './sound-chunks.js'
+import { alignedLength, type Chunk, type ChunkFile, type ChunkForm, holdsSamples } from '../structure/chunks.js'
+import { type ChunkDonor, CODING_CHUNKS, isOfCoding, type SoundFile } from './sound-chunks.js'
 
-/** Chunks begin at multiples of it. */
-const ALIGN: Readonly<Record<ChunkForm, number>> = { riff: 2, rf64: 2, aiff: 2, w64: 8, caf: 1 }
 /** In `ds64`: sizes of the file and of the samples, and their number. */
 const DS64_BYTES = 24
 
@@ -67,8 +65,7 @@ function oldChunk({ stale }: SoundFile, chunk: Chunk, donor: ChunkDonor): readon
 function donorChunk({ file }: ChunkDonor, id: string): readonly BytePiece[] {
   const chunk = file.chunks.find((each) => each.id === id)
   if (!chunk) return []
-  const align = ALIGN[file.form]
-  const padding = Math.ceil(chunk.bodyLength / align) * align - (chunk.end - chunk.bodyStart)
+  const padding = alignedLength(chunk.bodyLength, file.form) - (chunk.end - chunk.bodyStart)
   const own: BytePiece = { kind: 'donor', donor: 0, start: chunk.start, length: chunk.end - chunk.start }
   return [own, fresh(Buffer.alloc(padding))]
 }

@@ -33,8 +33,3 @@ export const CODING_CHUNKS: Readonly<Record<ChunkForm, readonly string[]>> = {
 export function isOfCoding(form: ChunkForm, id: string): boolean {
   return CODING_CHUNKS[form].includes(id)
 }
-
-/** True if a chunk holds the samples. */
-export function holdsSamples(id: string): boolean {
-  return id === 'data' || id === 'SSND'
-}

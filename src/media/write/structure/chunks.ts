@@ -31,9 +31,14 @@ export interface ChunkFile {
 }
 
 const RIFF_GUID = '726966662e91cf11a5d628db04c10000'
-const HEAD_LENGTH: Readonly<Record<ChunkForm, number>> = { riff: 12, rf64: 12, w64: 40, aiff: 12, caf: 8 }
-/** Chunks that hold the samples. */
-const SOUND: ReadonlySet<string> = new Set(['data', 'SSND'])
+/** Bytes before the first chunk, bytes of a chunk's head, and the numbers that chunks begin at multiples of. */
+const LAYOUT: Readonly<Record<ChunkForm, { readonly file: number; readonly chunk: number; readonly align: number }>> = {
+  riff: { file: 12, chunk: 8, align: 2 },
+  rf64: { file: 12, chunk: 8, align: 2 },
+  w64: { file: 40, chunk: 24, align: 8 },
+  aiff: { file: 12, chunk: 8, align: 2 },
+  caf: { file: 8, chunk: 12, align: 1 },
+}
 /** "To the end": written to a pipe, or (RF64) stated in `ds64`. */
 const UNKNOWN = 0xffff_ffff
 
@@ -42,17 +47,17 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
   const head = await readAt(file, 0, 40)
   const form = formOf(head)
   if (!form) return undefined
-  const headLength = HEAD_LENGTH[form]
+  const headLength = LAYOUT[form].file
   const chunks: Chunk[] = []
   let longData: number | undefined
   const end = Math.min(endOf(head, form, sizeBytes), sizeBytes)
   let at = headLength
-  while (at + headSize(form) <= sizeBytes && at < end) {
+  while (at + LAYOUT[form].chunk <= sizeBytes && at < end) {
     const bytes = await readAt(file, at, 24)
     const chunk = chunkAt(bytes, at, form, { sizeBytes, longData })
     if (chunks.length > MAX_STRUCTURES) return undefined
     // After the samples, other bytes are trailing bytes. Before them, the file cannot be parsed.
-    if (!chunk && chunks.some(({ id }) => SOUND.has(id))) break
+    if (!chunk && chunks.some(({ id }) => holdsSamples(id))) break
     if (!chunk) return undefined
     if (chunk.id === 'ds64' && bytes.length >= 24) longData = Number(bytes.readBigUInt64LE(16))
     chunks.push(chunk)
@@ -103,18 +108,15 @@ function endOf(head: Buffer, form: ChunkForm, sizeBytes: number): number {
   }
 }
 
-function headSize(form: ChunkForm): number {
-  return form === 'w64' ? 24 : form === 'caf' ? 12 : 8
-}
-
 function chunkAt(
   bytes: Buffer,
   start: number,
   form: ChunkForm,
   file: { readonly sizeBytes: number; readonly longData: number | undefined },
 ): Chunk | undefined {
-  const bodyStart = start + headSize(form)
-  const id = form === 'w64' ? w64Id(bytes) : bytes.toString('latin1', 0, 4)
+  const bodyStart = start + LAYOUT[form].chunk
+  // W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use.
+  const id = bytes.toString('latin1', 0, 4)
   const stated = statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
   const isStreamed = form === 'riff' && stated > left && isStreamedSize(stated)
@@ -122,8 +124,7 @@ function chunkAt(
   const long = id === 'data' && form === 'rf64' && stated === UNKNOWN ? file.longData : undefined
   const bodyLength = long ?? (isOpen && id === 'data' ? left : stated)
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
-  const align = form === 'w64' ? 8 : form === 'caf' ? 1 : 2
-  const end = Math.min(file.sizeBytes, bodyStart + Math.ceil(bodyLength / align) * align)
+  const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
   return { id, start, bodyStart, bodyLength, end }
 }
 
@@ -143,7 +144,13 @@ function statedLength(bytes: Buffer, form: ChunkForm): number {
   }
 }
 
-/** W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use. */
-function w64Id(bytes: Buffer): string {
-  return bytes.toString('latin1', 0, 4)
+/** Length of a chunk's body with its padding. */
+export function alignedLength(bodyLength: number, form: ChunkForm): number {
+  const { align } = LAYOUT[form]
+  return Math.ceil(bodyLength / align) * align
+}
+
+/** True if a chunk holds the samples. */
+export function holdsSamples(id: string): boolean {
+  return id === 'data' || id === 'SSND'
 }
