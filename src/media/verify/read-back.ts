@@ -1,5 +1,5 @@
 import type { VoxmuxError } from '../../core/errors.js'
-import { runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { type FfmpegOutput, type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
 import { fileClockFilters } from '../pcm/clock-filters.js'
@@ -11,23 +11,10 @@ import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
 import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
-import { type SyncPlace, type SyncPlaceName, syncReach } from '../write/remux/sync-reference.js'
-import { errorPower } from '../write/splice/measure-joint.js'
-import { findBlock } from './find-block.js'
+import { findVoice, type TrackReadBack, windowsOf } from './find-voice.js'
 import { matchStreams } from './match-streams.js'
+import type { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
-
-/** New audio as decoded from the output. */
-export interface TrackReadBack {
-  readonly audioIndex: number
-  /** Counted from the input's zero in the output. */
-  readonly sampleCount: number
-  readonly places: readonly SyncPlace[]
-  /** Places at which the decoded audio does not resemble the audio that was fed. */
-  readonly lost: readonly SyncPlaceName[]
-  /** Samples of the clock at which a changed part does not come back as it was encoded. */
-  readonly unlike: readonly number[]
-}
 
 /** Facts from one reading of an output. */
 export interface ReadBack {
@@ -68,27 +55,9 @@ export async function readBack(
   proved?.catch(() => {})
   for (const [place, voice] of result.voices.entries()) {
     const moved = pictureMoved(plan, output, voice.format.sampleRate)
-    const decode = async (globalOptions: readonly string[]) => {
-      const windows = windowsOf(voice, moved)
-      for (const section of sectionsOf(voice) ?? [null]) {
-        const { clock, filter } = decoding(plan, output, voice, section)
-        const { stdout, done } = streamFfmpeg(
-          {
-            globalOptions,
-            inputs: [clockedInput(output, clock)],
-            filterComplex: filter,
-            outputs: [
-              { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] },
-              ...(place === bearer ? proofs : []),
-            ],
-          },
-          options,
-        )
-        windows.begin(clock.fromSample)
-        for await (const chunk of stdout) windows.push(chunk as Buffer)
-        await done
-      }
-      return windows
+    const decode = (globalOptions: readonly string[]) => {
+      const reading = { globalOptions, moved, beside: place === bearer ? proofs : [] }
+      return decodeVoice(plan, output, voice, reading, options)
     }
     // A damaged packet must fail the check.
     const windows = await decode(['-xerror']).catch((error: VoxmuxError) => {
@@ -96,17 +65,40 @@ export async function readBack(
       if (plan.writing.kind === 'remux' || error.exitCode === 130 || error.exitCode === 4) throw error
       return decode([])
     })
-    const found = voice.syncSamples.map((sample, place) => findBlock(voice, sample, windows.window(place)))
-    tracks.push({
-      audioIndex: voice.audioIndex,
-      sampleCount: windows.sampleCount - moved,
-      places: found.map(({ place }) => place),
-      lost: found.flatMap(({ place, isLost }) => (isLost ? [place.at] : [])),
-      unlike: unlikeProbes(voice, windows),
-    })
+    tracks.push(findVoice(windows, voice, moved))
   }
   await proved
   return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }
+}
+
+interface Reading {
+  readonly globalOptions: readonly string[]
+  /** Samples by which the picture moved. */
+  readonly moved: number
+  /** Further outputs of the same reading. */
+  readonly beside: readonly FfmpegOutput[]
+}
+
+/** Decodes the compared parts of a voice. */
+async function decodeVoice(
+  plan: MuxPlan,
+  output: MediaInfo,
+  voice: MuxedVoice,
+  { globalOptions, moved, beside }: Reading,
+  options: FfmpegRunOptions,
+): Promise<SyncWindows> {
+  const windows = windowsOf(voice, moved)
+  const mono = { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] }
+  for (const section of sectionsOf(voice) ?? [null]) {
+    const { clock, filter } = decoding(plan, output, voice, section)
+    const inputs = [clockedInput(output, clock)]
+    const command = { globalOptions, inputs, filterComplex: filter, outputs: [mono, ...beside] }
+    const { stdout, done } = streamFfmpeg(command, options)
+    windows.begin(clock.fromSample)
+    for await (const chunk of stdout) windows.push(chunk as Buffer)
+    await done
+  }
+  return windows
 }
 
 /** The parts of a voice to decode; null for all of it. All other packets of such a track are compared as bytes. */
@@ -129,18 +121,6 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
   return { clock, filter: `[0:${written?.index ?? -1}]${filters.join(',')}[mono]` }
 }
 
-/** The windows of all blocks and probes, at the places where the output must have them. */
-function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
-  const around = 2 * syncReach(voice.format.sampleRate)
-  return new SyncWindows([
-    ...voice.syncSamples.map(({ atSample, values }) => ({
-      from: atSample + moved,
-      length: Math.max(0, values.length - around),
-    })),
-    ...probesOf(voice).map(({ atSample, values }) => ({ from: atSample + moved, length: values.length })),
-  ])
-}
-
 /**
  * Samples by which the picture moved against the file's zero: the offset between sound and picture must not change.
  * Without a picture, Matroska starts earlier than its timestamps because of the Opus lead-in.
@@ -150,54 +130,4 @@ function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): num
   const isClockKept = plan.profile.priming === 'measured'
   const withoutPictureSec = isClockKept ? clockMoveSec(plan) : zeroMovedSec - earlyLeadInSec(plan)
   return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
-}
-
-function probesOf({ splice }: MuxedVoice) {
-  return splice?.kind === 'spliced' ? splice.probes : []
-}
-
-function unlikeProbes(voice: MuxedVoice, windows: SyncWindows): readonly number[] {
-  return probesOf(voice).flatMap(({ atSample, values, mostError }, place) =>
-    // NaN fails.
-    errorPower(values, windows.window(voice.syncSamples.length + place)) <= mostError ? [] : [atSample],
-  )
-}
-
-/** Collects some parts of a mono stream of 32-bit floats. */
-class SyncWindows {
-  readonly #windows: readonly { readonly from: number; readonly values: Float64Array }[]
-  #rest: Buffer = Buffer.alloc(0)
-  /** Samples up to the end of what was pushed. */
-  sampleCount = 0
-
-  constructor(parts: readonly { readonly from: number; readonly length: number }[]) {
-    this.#windows = parts.map(({ from, length }) => ({ from, values: new Float64Array(length) }))
-  }
-
-  /** Samples of the part at that place; zeros after the end of the stream. */
-  window(place: number): Float64Array {
-    return this.#windows[place]?.values ?? new Float64Array(0)
-  }
-
-  /** The next samples are those of a section that begins there. */
-  begin(startSample: number): void {
-    this.sampleCount = startSample
-    this.#rest = Buffer.alloc(0)
-  }
-
-  push(chunk: Buffer): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
-    const count = Math.floor(bytes.length / 4)
-    for (const { from, values } of this.#windows) {
-      const first = Math.max(from, this.sampleCount)
-      const end = Math.min(from + values.length, this.sampleCount + count)
-      for (let at = first; at < end; at++) {
-        const value = bytes.readFloatLE((at - this.sampleCount) * 4)
-        // One broken float (NaN, infinity) in the window would make the whole correlation NaN.
-        values[at - from] = Number.isFinite(value) ? value : 0
-      }
-    }
-    this.sampleCount += count
-    this.#rest = bytes.subarray(count * 4)
-  }
 }

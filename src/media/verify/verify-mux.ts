@@ -10,8 +10,9 @@ import { isBoundToPictures } from '../write/remux/picture-length.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
 import type { SyncPlace } from '../write/remux/sync-reference.js'
 import type { PacketSpan } from '../write/splice/splice-ranges.js'
+import type { TrackReadBack } from './find-voice.js'
 import { matchStreams } from './match-streams.js'
-import { readBack, type TrackReadBack } from './read-back.js'
+import { readBack } from './read-back.js'
 import { tableDifferences } from './table-differences.js'
 
 export interface VerifyOptions {
