@@ -56,7 +56,7 @@ export { id3Frames } from './write/frames/id3-frames.js'
 export { packetReading } from './write/packet-facts.js'
 export { type PlanOutputOptions, planOutput } from './write/plan-writing.js'
 export { forecastVoice, measureEncoders } from './write/remux/carried-voice.js'
-export { hasIndexFirst } from './write/remux/movie/index-first.js'
+export { hasIndexFirst } from './write/remux/index-first.js'
 export { type MuxedVoice, type MuxResult, mux } from './write/remux/mux.js'
 export { muxCommand, newStreams } from './write/remux/mux-command.js'
 

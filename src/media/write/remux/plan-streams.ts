@@ -2,7 +2,7 @@ import { UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
-import { hasTrackMark } from './movie/track-mark.js'
+import { hasTrackMark } from './mend/track-mark.js'
 import { keepsDisposition } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
 

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
-import type { StreamInfo } from '../../media-info.js'
+import { readAt } from '../../../../core/read-at.js'
+import type { StreamInfo } from '../../../media-info.js'
 
 /** In the header of a stream: from its scale to its length, and the size of its samples. */
 const CLOCK = { scale: 20, length: 32, end: 36, sampleSize: 44 }

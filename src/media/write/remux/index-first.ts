@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { readAt } from '../../../../core/read-at.js'
-import type { MediaInfo } from '../../../media-info.js'
+import { readAt } from '../../../core/read-at.js'
+import type { MediaInfo } from '../../media-info.js'
 
 /** ISO base media and QuickTime, as {@link MediaInfo.container} names them. */
 const MP4_FAMILY: readonly string[] = ['mp4', 'mov', 'm4v', 'm4a', '3gp', '3g2']

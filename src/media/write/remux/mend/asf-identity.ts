@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
-import { asfObjects } from '../structure/asf-objects.js'
-import type { MuxPlan } from './mux-plan.js'
+import { readAt } from '../../../../core/read-at.js'
+import { asfObjects } from '../../structure/asf-objects.js'
+import type { MuxPlan } from '../mux-plan.js'
 
 /** Bytes of a GUID and a size, which precede the body of an object. */
 const HEAD_BYTES = 24
