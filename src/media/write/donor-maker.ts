@@ -1,0 +1,136 @@
+import { basename, dirname, join } from 'node:path'
+import type { PcmStream } from '../pcm/pcm.js'
+import type { SampleRange } from '../voice-cut.js'
+import { encoderPriming } from './encode/encoder-priming.js'
+import { encodeDonor } from './encode-donor.js'
+import type { MuxedVoice, MuxRunOptions } from './remux/mux.js'
+import type { MuxPlan } from './remux/mux-plan.js'
+import type { NewStream } from './remux/plan-streams.js'
+import { feedOf } from './remux/voice-input.js'
+import type { SpliceableTrack } from './splice/old-packets.js'
+import { spliceTrack } from './splice/splice-track.js'
+import { type DonorSource, SplicedPackets } from './splice/spliced-packets.js'
+import type { DonorFormat } from './writer.js'
+import type { Writing } from './writing.js'
+
+export type BytesWriting = Writing & { readonly kind: 'bytes' }
+
+/** The temporary files of an output. */
+export class SideFiles {
+  readonly all: string[] = []
+  /** Those with packets. Pieces of a layout refer to them by place. */
+  readonly donors: string[] = []
+  readonly #stem: string
+
+  constructor(partPath: string, { workFolder = dirname(partPath) }: MuxRunOptions) {
+    this.#stem = join(workFolder, `${basename(partPath)}.donor`)
+  }
+
+  /** Path of a file whose content is not part of the output. */
+  readonly scratch = (): string => {
+    const path = `${this.#stem}${this.all.length}`
+    this.all.push(path)
+    return path
+  }
+
+  /** Place of a side file that has packets. Call it once the file exists. */
+  readonly donor = (path: string): number => this.donors.push(path) - 1
+}
+
+/** An encoded voice, and where its packets are. */
+export interface MadeDonor {
+  readonly source: DonorSource
+  readonly voice: MuxedVoice
+  readonly runs: readonly (readonly string[])[]
+}
+
+export interface DonorMakerOptions {
+  readonly plan: MuxPlan
+  readonly writing: BytesWriting
+  readonly voices: ReadonlyMap<number, PcmStream>
+  readonly side: SideFiles
+  readonly options: MuxRunOptions
+}
+
+/** Encodes voices into side files: their changed parts alone if all other packets can stay, else from start to end. */
+export class DonorMaker {
+  readonly #options: DonorMakerOptions
+
+  constructor(options: DonorMakerOptions) {
+    this.#options = options
+  }
+
+  /** @param place of the stream among the replaced tracks */
+  async make(place: number, stream: NewStream): Promise<MadeDonor> {
+    const { plan, writing, options } = this.#options
+    const format = writing.donors[place] as DonorFormat
+    const { audioIndex } = stream.input
+    if (!plan.splicedTracks?.includes(audioIndex)) return this.#whole(stream, format, null)
+    const { unjoined } = options
+    const failed = unjoined ? `the joined packets failed verification (${unjoined})` : null
+    const changed = options.changed?.get(audioIndex)
+    const track = changed ? await writing.splice(place) : null
+    if (!changed || track === null || typeof track === 'string') return this.#whole(stream, format, failed)
+    return this.#spliced(stream, format, track, changed)
+  }
+
+  /** Encodes the changed parts, or all of the voice if a joint does not hold. */
+  async #spliced(
+    stream: NewStream,
+    format: DonorFormat,
+    track: SpliceableTrack<unknown>,
+    changed: readonly SampleRange[],
+  ): Promise<MadeDonor> {
+    const { plan, voices, side, options } = this.#options
+    const { media } = plan
+    const { encoding, input } = stream
+    const given = feedOf(plan, stream, voices)
+    const { feed } = given
+    const donorPath = side.scratch()
+    const job = { media, input, encoding, voice: feed.stream, changed, signal: options.signal }
+    const done = await spliceTrack({ ...job, track, donorPath, scratch: side.scratch })
+    if (done.kind === 'whole') return this.#whole(stream, format, done.reason)
+    const packets = new SplicedPackets(track.packets, done.swaps)
+    const { kind, probes } = done
+    const splice = { kind, count: track.packets.count, replaced: packets.replaced, probes, sections: feed.sections }
+    const donor = side.donor(donorPath)
+    return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(given, format, splice), runs: done.runs }
+  }
+
+  /** @param reason why no packet of the track stays, if some were meant to */
+  async #whole(stream: NewStream, format: DonorFormat, reason: string | null): Promise<MadeDonor> {
+    const { plan, voices, side, options } = this.#options
+    // A splice that did not hold has read the voice already.
+    const given = feedOf(plan, stream, voices)
+    const path = side.scratch()
+    const trimmed = await withoutLeadIn(format, given, options.signal)
+    const runs = await encodeDonor(given.feed, stream.encoding, trimmed, path, options.signal)
+    const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
+    return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(given, trimmed, splice), runs }
+  }
+}
+
+type Given = ReturnType<typeof feedOf>
+
+function muxed(
+  { stream, voice, feed }: Given,
+  { skipSamples, sampleCount }: DonorFormat,
+  splice: MuxedVoice['splice'],
+): MuxedVoice {
+  return {
+    ...{ audioIndex: stream.input.audioIndex, format: voice.format, skippedSamples: skipSamples },
+    ...{ syncSamples: feed.syncSamples, splice },
+    sampleCount: sampleCount === null ? feed.sampleCount : skipSamples + sampleCount,
+  }
+}
+
+/** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */
+async function withoutLeadIn(
+  donor: DonorFormat,
+  { stream, voice }: Given,
+  signal: AbortSignal | undefined,
+): Promise<DonorFormat> {
+  if (donor.leadIn !== 'trimmed') return donor
+  const primingSamples = await encoderPriming(stream.encoding, voice.format, signal)
+  return { ...donor, skipSamples: donor.skipSamples + primingSamples }
+}
