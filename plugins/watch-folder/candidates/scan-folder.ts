@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { opendir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { REPLACEMENT } from '../../../src/core/undecodable-name.js'
 import { type FileFacts, fileFacts, isGone } from './file-facts.js'
 import { isTemporaryName } from './temporary-names.js'
 
@@ -47,17 +48,13 @@ export async function* scanFolder(root: string, options: ScanOptions): AsyncGene
     for await (const entry of entriesOf(root, folder, options)) {
       options.signal?.throwIfAborted()
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) {
-        if (!isOpen(entry.name) || options.closed.has(join(root, path))) continue
-        if (isBroken(entry.name)) options.onPassedOver?.(path, 'name')
-        else {
-          folders.push(path)
-          options.onFolder?.(path)
-        }
-      } else if (options.takes(path)) {
-        if (entry.isSymbolicLink()) options.onPassedOver?.(path, 'link')
-        else if (isBroken(entry.name)) options.onPassedOver?.(path, 'name')
-        else if (entry.isFile()) batch.push(path)
+      if (entry.isDirectory() ? !isOpen(root, path, options) : !options.takes(path)) continue
+      const passedOver = whyPassedOver(entry)
+      if (passedOver !== null) options.onPassedOver?.(path, passedOver)
+      else if (entry.isFile()) batch.push(path)
+      else if (entry.isDirectory()) {
+        folders.push(path)
+        options.onFolder?.(path)
       }
       if (batch.length < BATCH_SIZE) continue
       yield* look(root, batch, options)
@@ -87,11 +84,13 @@ async function* look(root: string, paths: readonly string[], { onPassedOver }: S
   for (const file of found) if (file) yield file
 }
 
-function isOpen(name: string): boolean {
-  return !isTemporaryName(name) && !SYSTEM_FOLDERS.has(name.toLowerCase())
+function isOpen(root: string, folder: string, { closed }: ScanOptions): boolean {
+  const name = basename(folder)
+  return !isTemporaryName(name) && !SYSTEM_FOLDERS.has(name.toLowerCase()) && !closed.has(join(root, folder))
 }
 
-/** A name that is not UTF-8 was read with replacement characters, so its file cannot be opened. */
-function isBroken(name: string): boolean {
-  return name.includes('\uFFFD')
+/** A name that is not UTF-8 was read with replacement characters, so nothing of that name can be opened. */
+function whyPassedOver(entry: Dirent): PassedOver | null {
+  if (entry.isSymbolicLink()) return 'link'
+  return entry.name.includes(REPLACEMENT) ? 'name' : null
 }

@@ -6,14 +6,14 @@ import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { reportPath } from '../../../src/pipeline/report/write-report.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { contentId, wholeSha256 } from '../intake/content-id.js'
-import { isStill, type TakenFile, takenFileOf } from '../intake/taken-file.js'
+import { isStill, type ReadFile, type TakenFile, takenFileOf } from '../intake/taken-file.js'
 import type { FolderPlaces } from '../places/folder-places.js'
 import { requireInside } from '../places/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
 import type { AfterFacts } from './after-facts.js'
 import { callAfter } from './call-after.js'
 import { FailureReports } from './failure-reports.js'
-import { moveSource, type ReadSource } from './move-source.js'
+import { moveSource } from './move-source.js'
 
 /** Delay of a job whose folder is offline or whose file is still changing. */
 const AWAY_MS = 5000
@@ -158,7 +158,7 @@ async function settledSource({ folder, taken }: Place, job: PublishedJob): Promi
 }
 
 /** The present times of a file that was only touched during its job. Its bytes are still those that were read. */
-async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadSource> {
+async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadFile> {
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
   return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken

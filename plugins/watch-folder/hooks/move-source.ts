@@ -2,7 +2,8 @@ import { link, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
-import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
+import { fileFacts } from '../candidates/file-facts.js'
+import { isStill, type ReadFile } from '../intake/taken-file.js'
 import { requireInside } from '../places/require-inside.js'
 
 /** Names to try, because a file of the same name may be there from before. */
@@ -10,12 +11,6 @@ const MOST_NAMES = 1000
 
 /** Errors of file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
-
-/** A source as it was when its job read it. */
-export interface ReadSource {
-  readonly sizeBytes: number
-  readonly mtimeNs: bigint
-}
 
 /**
  * Moves a published source into a folder, under its own path there, and never over another file. It is linked first,
@@ -26,15 +21,14 @@ export interface ReadSource {
  * @throws the file system's error, for example EXDEV if the folder is on another disk; {UsageError} `ERR_WATCH_FOLDER`
  * if a link below the folder leads out of it
  */
-export async function moveSource(root: string, path: string, done: string, read: ReadSource): Promise<string> {
+export async function moveSource(root: string, path: string, done: string, read: ReadFile): Promise<string> {
   const source = join(root, path)
   const facts = await fileFacts(source)
-  const isRead = (found: FileFacts) => found.sizeBytes === read.sizeBytes && found.mtimeNs === read.mtimeNs
   if (!facts) {
     const moved = await fileFacts(join(done, path))
-    return moved && isRead(moved) ? join(done, path) : source
+    return moved && isStill(read, moved) ? join(done, path) : source
   }
-  if (!isRead(facts)) return source
+  if (!isStill(read, facts)) return source
   const folder = dirname(join(done, path))
   await requireInside(done, folder)
   await makeDurableFolder(folder)

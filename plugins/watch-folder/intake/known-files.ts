@@ -6,6 +6,7 @@ import { type FileFacts, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
+import { isStill } from './taken-file.js'
 
 export interface KnownFilesOptions {
   readonly folder: WatchedFolder
@@ -38,7 +39,7 @@ export class KnownFiles {
     const output = this.#outputs.get(path)
     if (output && isSameVersion(output, facts)) return true
     const file = this.#files.get(path) ?? seen.get(folder.group, path)
-    if (!file || file.sizeBytes !== facts.sizeBytes || file.mtimeNs !== facts.mtimeNs) return false
+    if (!file || !isStill(file, facts)) return false
     if (file.ino !== facts.ino && !folder.poll) return false
     this.#files.set(path, file)
     return true

@@ -9,12 +9,13 @@ const takenFileSchema = z.object({
   contentId: z.string(),
 })
 
+/** A file as it was when it was read. */
+export type ReadFile = Pick<FileFacts, 'sizeBytes' | 'mtimeNs'>
+
 /** The file that a job was made for. */
-export interface TakenFile {
+export interface TakenFile extends ReadFile {
   /** Within the watched folder. */
   readonly path: string
-  readonly sizeBytes: number
-  readonly mtimeNs: bigint
   readonly contentId: string
 }
 
@@ -29,7 +30,7 @@ export function takenFileOf(data: Readonly<Record<string, unknown>>): TakenFile 
   return read.success ? { ...read.data, mtimeNs: BigInt(read.data.mtimeNs) } : null
 }
 
-/** True while the file is the one that was taken, by the facts of the file system. */
-export function isStill(taken: TakenFile, facts: FileFacts): boolean {
-  return taken.sizeBytes === facts.sizeBytes && taken.mtimeNs === facts.mtimeNs
+/** True while the file is the one that was read, by the facts of the file system. */
+export function isStill(read: ReadFile, facts: ReadFile): boolean {
+  return read.sizeBytes === facts.sizeBytes && read.mtimeNs === facts.mtimeNs
 }
