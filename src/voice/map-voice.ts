@@ -1,6 +1,6 @@
-import { linkedAbort } from '../core/linked-abort.js'
-import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { JudgedBlock } from './engine.js'
+import { inOrder } from './in-order.js'
 import type { VoiceInput } from './regenerate.js'
 import { FRAME_SAMPLES } from './rnnoise.js'
 import type { VoicePool } from './voice-pool.js'
@@ -27,23 +27,10 @@ const FRAMES_PER_SEC = SAMPLE_RATE / FRAME_SAMPLES
 
 /** Maps the voice and the noise of a sound, without changing it. Errors as {@link VoicePool.judge}. */
 export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOptions): Promise<VoiceMap> {
-  const { controller, release } = linkedAbort(signal)
   const seconds = new Seconds()
-  const running: Promise<JudgedBlock>[] = []
-  try {
-    for await (const block of cutBlocks(input.chunks, input.channelCount, pool.plan)) {
-      const judged = pool.judge(block, { signal: controller.signal })
-      // Awaited in order, below.
-      judged.catch(() => {})
-      running.push(judged)
-      const first = running.length > pool.size ? running.shift() : undefined
-      if (first) seconds.add(await first)
-    }
-    for (const judged of running) seconds.add(await judged)
-  } finally {
-    controller.abort()
-    release()
-  }
+  const blocks = cutBlocks(input.chunks, input.channelCount, pool.plan)
+  const judge = (block: Block, stop: AbortSignal) => pool.judge(block, { signal: stop })
+  for await (const judged of inOrder(blocks, judge, { atOnce: pool.size, signal })) seconds.add(judged)
   const rounded = (values: readonly number[]) => values.map((value) => Math.round(1000 * value) / 1000)
   const { voicedSec, voice, noise, music } = seconds
   return { voicedSec, voice: rounded(voice), noise: rounded(noise), music: rounded(music) }

@@ -1,8 +1,7 @@
-import { throwIfAborted } from '../core/abort.js'
-import { linkedAbort } from '../core/linked-abort.js'
 import { LOWER_REACH_SEC } from './bed/lower-bed.js'
 import { type Block, type BlockPlan, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock } from './engine.js'
+import { inOrder } from './in-order.js'
 import type { VoicePool } from './voice-pool.js'
 import type { VoiceTally } from './voice-tally.js'
 
@@ -58,31 +57,14 @@ async function* workThrough(
   work: (block: Block, signal: AbortSignal) => Promise<RegeneratedBlock>,
   plan: BlockPlan = options.pool.plan,
 ): AsyncGenerator<Buffer> {
-  const { pool, tally } = options
-  const { controller, release } = linkedAbort(options.signal)
-  const { signal } = controller
-  const running: Promise<RegeneratedBlock>[] = []
+  const { pool, tally, signal } = options
+  const blocks = cutBlocks(input.chunks, input.channelCount, plan)
   let doneSamples = 0
-  const finish = (block: RegeneratedBlock): Buffer => {
+  for await (const block of inOrder(blocks, work, { atOnce: pool.size, signal })) {
     doneSamples += block.channels[0]?.length ?? 0
     if (block.probability) tally?.add(block.probability)
     options.onProgressSec?.(doneSamples / SAMPLE_RATE)
-    return interleave(block.channels)
-  }
-  try {
-    for await (const block of cutBlocks(input.chunks, input.channelCount, plan)) {
-      throwIfAborted(signal)
-      const result = work(block, signal)
-      // Waited for in order, below; until then a failure is not unheard.
-      result.catch(() => {})
-      running.push(result)
-      const first = running.length > pool.size ? running.shift() : undefined
-      if (first) yield finish(await first)
-    }
-    for (const result of running) yield finish(await result)
-  } finally {
-    controller.abort()
-    release()
+    yield interleave(block.channels)
   }
 }
 
