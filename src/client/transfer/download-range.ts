@@ -1,22 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Progress of a download, and the validator of its source. */
-export interface DownloadState {
-  writtenBytes: number
-  /** Announced length, or null. */
-  totalBytes: number | null
-  /** Strong entity tag or date of the last change: the values that If-Range accepts (RFC 9110, 13.1.5). */
-  validator: string | null
-  /** True if the written bytes were decoded from a `Content-Encoding`. */
-  isEncoded: boolean
-}
-
-/** Requests the rest of the same file if a part exists; `{}` requests the whole. */
-export function rangeHeaders(state: DownloadState): Record<string, string> {
-  if (state.writtenBytes === 0) return {}
-  const range = { range: `bytes=${state.writtenBytes}-` }
-  // Without a validator, only the total length can be compared (Content-Range).
-  return state.validator === null ? range : { ...range, 'if-range': state.validator }
+/**
+ * Requests the rest of the same file if a part exists; `{}` requests the whole.
+ *
+ * @param validator see {@link validatorOf}. Without one, only the total length can be compared (Content-Range).
+ */
+export function rangeHeaders(writtenBytes: number, validator: string | null): Record<string, string> {
+  if (writtenBytes === 0) return {}
+  const range = { range: `bytes=${writtenBytes}-` }
+  return validator === null ? range : { ...range, 'if-range': validator }
 }
 
 /** The validator of a response. A weak entity tag does not count. */

@@ -1,0 +1,143 @@
+import type { FileHandle } from 'node:fs/promises'
+import { statusFault } from '../exchange-json.js'
+import { HttpFault } from '../http-fault.js'
+import type { StreamAnswer } from '../transport.js'
+import { contentRange, rangeHeaders, validatorOf } from './download-range.js'
+import { badDownload, plainBytes } from './plain-bytes.js'
+import { HTML_TYPE } from './require-stored.js'
+import type { TransferContext, TransferOptions } from './upload-file.js'
+
+const HTML_START = /^\s*(<!doctype html|<html)/i
+/** Every audio and video format has a byte in its first bytes that no text has. */
+const HEAD_BYTES = 512
+const NO_TEXT = /(?![\t\n\f\r])\p{Cc}/u
+
+/** A file that a download fills, in as many requests as it takes. */
+export class DownloadPart {
+  readonly #file: FileHandle
+  #writtenBytes = 0
+  /** Announced length, or null. */
+  #totalBytes: number | null = null
+  /** Strong entity tag or date of the last change: the values that If-Range accepts (RFC 9110, 13.1.5). */
+  #validator: string | null = null
+  #isEncoded = false
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  get writtenBytes(): number {
+    return this.#writtenBytes
+  }
+
+  /** True if the written bytes were decoded from a `Content-Encoding`. */
+  get isEncoded(): boolean {
+    return this.#isEncoded
+  }
+
+  /** Forgets what was written. The next request asks for the whole file. */
+  async restart(): Promise<void> {
+    if (this.#writtenBytes > 0) await this.#file.truncate(0)
+    this.#writtenBytes = 0
+    this.#totalBytes = null
+    this.#validator = null
+    this.#isEncoded = false
+  }
+
+  /** Sends one GET for the bytes after the part. @returns the length of the file, which is complete @throws {HttpFault} */
+  async complete(
+    url: URL,
+    { transport }: TransferContext,
+    { signal, onProgress, mayBeText }: TransferOptions & { readonly mayBeText?: boolean | undefined },
+  ): Promise<number> {
+    const headers = rangeHeaders(this.#writtenBytes, this.#validator)
+    const answer = await transport.getStream({ operation: 'download', url: url.href, headers, signal })
+    await this.#begin(answer)
+    for await (const chunk of plainBytes(answer)) {
+      if (this.#writtenBytes === 0 && HTML_START.test(chunk.toString('latin1', 0, 64))) throw webPage(answer)
+      await this.#write(chunk)
+      onProgress?.({ transferredBytes: this.#writtenBytes, totalBytes: this.#totalBytes })
+    }
+    await this.#requireLength()
+    if (!mayBeText) await this.#requireSound(answer)
+    return this.#writtenBytes
+  }
+
+  /** Reads the response headers: the part continues, the file restarts, or the download fails. */
+  async #begin(answer: StreamAnswer): Promise<void> {
+    const { status } = answer
+    if (status === 206) return this.#continue(answer)
+    if (status === 200) return this.#takeWhole(answer)
+    answer.discard()
+    // 416: the existing part cannot be resumed. The next attempt requests the whole file.
+    if (status === 416) await this.restart()
+    if (status === 416 || (status >= 200 && status < 300)) throw badDownload(`status ${status}`)
+    throw statusFault('download', { ...answer, text: '' })
+  }
+
+  async #continue(answer: StreamAnswer): Promise<void> {
+    const { headers } = answer
+    const range = headers['content-encoding'] ? undefined : contentRange(headers['content-range'])
+    const isNext = range?.startByte === this.#writtenBytes
+    if (range && isNext && (this.#totalBytes ?? range.totalBytes) === range.totalBytes) {
+      this.#totalBytes = range.totalBytes
+      return
+    }
+    answer.discard()
+    await this.restart()
+    throw badDownload('the response is another part of the file')
+  }
+
+  async #takeWhole(answer: StreamAnswer): Promise<void> {
+    const { headers } = answer
+    await this.restart()
+    if (HTML_TYPE.test(headers['content-type'] ?? '')) {
+      answer.discard()
+      throw webPage(answer)
+    }
+    // With an encoding, neither length nor range describes the written bytes.
+    this.#isEncoded = Boolean(headers['content-encoding'])
+    if (this.#isEncoded) return
+    const length = headers['content-length']
+    this.#totalBytes = length === undefined ? null : Number(length)
+    this.#validator = validatorOf(headers)
+  }
+
+  async #write(chunk: Buffer): Promise<void> {
+    for (let offset = 0; offset < chunk.length; ) {
+      const at = this.#writtenBytes + offset
+      const { bytesWritten } = await this.#file.write(chunk, offset, chunk.length - offset, at)
+      offset += bytesWritten
+    }
+    this.#writtenBytes += chunk.length
+  }
+
+  async #requireLength(): Promise<void> {
+    const [written, total] = [this.#writtenBytes, this.#totalBytes]
+    if (total === null || written === total) return
+    if (written > total) await this.restart()
+    const detail = `${written} of ${total} bytes arrived`
+    throw new HttpFault({ operation: 'download', reason: 'network', detail })
+  }
+
+  /** Refuses what a proxy sends in place of the file. Taken for an output, it would lead to another payment. */
+  async #requireSound({ address }: StreamAnswer): Promise<void> {
+    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    if (bytesRead > 0 && !isText(buffer.subarray(0, bytesRead))) return
+    await this.restart()
+    throw badDownload(`${bytesRead === 0 ? 'an empty file' : 'text'} instead of the file, from ${address}`)
+  }
+}
+
+function isText(head: Buffer): boolean {
+  try {
+    // As a stream, because the last character may go on behind the head.
+    return !NO_TEXT.test(new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }))
+  } catch {
+    return false
+  }
+}
+
+function webPage({ address }: StreamAnswer): HttpFault {
+  return badDownload(`a web page instead of the file, from ${address}`)
+}
