@@ -56,54 +56,62 @@ export interface ShowOptions {
 export async function showPlans(
   requests: readonly PlanRequest[],
   limits: Limits,
-  { cwd, output, signal }: CommandContext,
-  { verbose = false, isFree = false }: ShowOptions = {},
+  context: CommandContext,
+  options: ShowOptions = {},
 ): Promise<ExitCode> {
+  const { output } = context
   const files: FileEvent[] = []
   const codes: ExitCode[] = []
   for (const request of requests) {
-    const file = {
-      event: 'file',
-      id: request.provisionalId,
-      input: request.input,
-      output: null,
-      receipt: null,
-    } as const
+    const { provisionalId: id, input } = request
     try {
-      if (!request.settings.force && (await ownReceipt(request.input, signal))) {
-        const own = { ...file, status: 'skipped', output: request.input, error: null } as const
-        output.note(fileLine(own, pc, cwd))
-        files.push({ ...own, receipt: receiptPath(request.input) })
-        continue
-      }
-      const planned = await planJob(request, limits, { signal })
-      const [place] = await Promise.allSettled([requireFreePlace(planned, request, signal)])
-      if (place.status === 'fulfilled' && place.value.kind === 'done') {
-        const done = { ...file, status: 'skipped', output: planned.output, error: null } as const
-        output.note(fileLine(done, pc, cwd))
-        files.push({ ...done, receipt: place.value.receipt })
-        continue
-      }
-      const priced = await pricedPlan(planned, request, limits, signal)
-      const plan = await withBedNote(priced, request.settings.recipe.bed, isFree, signal)
-      const ffmpeg = await commands(plan, request.settings.recipe)
-      output.event({ event: 'plan', id: file.id, input: file.input, ...planFacts(plan), ffmpeg })
-      output.print(planText(plan, ffmpeg, { verbose, isFree, segments: request.settings.segments }))
-      const refusal = planRefusal(plan)
-      if (refusal) throw refusal
-      if (place.status === 'rejected') throw place.reason
-      files.push({ ...file, status: 'skipped', error: null })
+      const shown = await showPlan(request, limits, context, options)
+      files.push({ event: 'file', id, input, status: 'skipped', ...shown, error: null })
     } catch (thrown) {
-      const error = toVoxmuxError(thrown, request.input)
+      const error = toVoxmuxError(thrown, input)
       output.note(describeError(error))
       codes.push(error.exitCode)
-      files.push({ ...file, status: error.exitCode === 5 ? 'rejected' : 'failed', error: errorReport(error) })
+      const status = error.exitCode === 5 ? 'rejected' : 'failed'
+      files.push({ event: 'file', id, input, status, output: null, receipt: null, error: errorReport(error) })
     }
   }
   for (const event of files) output.event({ ...event })
   const exitCode = overallExitCode(codes)
   output.result({ exitCode, files })
   return exitCode
+}
+
+/**
+ * Shows the plan of a job, or that it is done.
+ *
+ * @returns the output and the receipt of a job that is done
+ * @throws the fault with which it would fail before sending
+ */
+async function showPlan(
+  request: PlanRequest,
+  limits: Limits,
+  { cwd, output, signal }: CommandContext,
+  { verbose = false, isFree = false }: ShowOptions,
+): Promise<Pick<FileEvent, 'output' | 'receipt'>> {
+  const { provisionalId: id, input, settings } = request
+  const done = (path: string, receipt: string) => {
+    const event = { event: 'file', id, input, status: 'skipped', output: path, receipt: null, error: null } as const
+    output.note(fileLine(event, pc, cwd))
+    return { output: path, receipt }
+  }
+  if (!settings.force && (await ownReceipt(input, signal))) return done(input, receiptPath(input))
+  const planned = await planJob(request, limits, { signal })
+  const [place] = await Promise.allSettled([requireFreePlace(planned, request, signal)])
+  if (place.status === 'fulfilled' && place.value.kind === 'done') return done(planned.output, place.value.receipt)
+  const priced = await pricedPlan(planned, request, limits, signal)
+  const plan = await withBedNote(priced, settings.recipe.bed, isFree, signal)
+  const ffmpeg = await commands(plan, settings.recipe)
+  output.event({ event: 'plan', id, input, ...planFacts(plan), ffmpeg })
+  output.print(planText(plan, ffmpeg, { verbose, isFree, segments: settings.segments }))
+  const refusal = planRefusal(plan)
+  if (refusal) throw refusal
+  if (place.status === 'rejected') throw place.reason
+  return { output: null, receipt: null }
 }
 
 /** Adds a note if music plays under a voice that is sent, or if `--bed lower` has none to lower. */
