@@ -60,15 +60,10 @@ export async function planSource(
     return undefined
   }
   const sampleCount = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
-  const lay = (origin: Rational): SampleGrid => ({ origin, sampleRate, sampleCount })
   const inside = own.flatMap(({ source, uses }) => {
     const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
-    const ranges = bestOf(origins.map((origin) => uses.map(({ range }) => samplesOf(range, lay(origin)))))
-    return uses.flatMap((use, index) => {
-      const range = ranges[index]
-      if (!range) notes.add('outside', use.clip, `plays a part that ${name} does not have: its sound is left as it is`)
-      return range ? [{ use, range }] : []
-    })
+    const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount }))
+    return usesInside(uses, grids, name, notes)
   })
   const used = mergeUsed(inside.map(({ range }) => range))
   if (used.length === 0) return undefined
@@ -84,17 +79,7 @@ export async function planSource(
   }
   const alone = await planOf(merged, false)
   const earlier = await earlierRanges(alone.job, request.settings, sampleRate)
-  const earlierSec = formatTime(earlier.kind === 'none' ? 0 : countSamples(earlier.ranges) / sampleRate)
-  if (earlier.kind === 'kept')
-    notes.add(
-      'kept',
-      name,
-      `keeps ${earlierSec}, which an earlier cut regenerated: sent again only if the cache no longer has it`,
-    )
-  if (earlier.kind === 'again')
-    notes.add('again', name, `regenerates ${earlierSec} of an earlier cut again, with these settings`)
-  if (earlier.kind === 'again' && earlier.lost.length > 0)
-    notes.add('undone', name, `loses what an earlier cut regenerated in ${earlier.lost.join(' and ')}`)
+  noteEarlier(earlier, name, sampleRate, notes)
   const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
   const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
   const priceOf = async () => withPrice((sent === regenerated ? whole : await planOf(sent, false)).job, signal)
@@ -109,6 +94,29 @@ export async function planSource(
 }
 
 const NOTHING_SENT = { paidSec: 0, sendBytes: 0 }
+
+/** The uses of a source whose ranges lie inside its file, by the grid that lays the most of them there. */
+function usesInside(uses: readonly ClipUse[], grids: readonly SampleGrid[], name: string, notes: NoteTaker) {
+  const ranges = bestOf(grids.map((grid) => uses.map(({ range }) => samplesOf(range, grid))))
+  return uses.flatMap((use, index) => {
+    const range = ranges[index]
+    if (!range) notes.add('outside', use.clip, `plays a part that ${name} does not have: its sound is left as it is`)
+    return range ? [{ use, range }] : []
+  })
+}
+
+function noteEarlier(earlier: EarlierRanges, name: string, sampleRate: number, notes: NoteTaker): void {
+  if (earlier.kind === 'none') return
+  const time = formatTime(countSamples(earlier.ranges) / sampleRate)
+  if (earlier.kind === 'kept') {
+    const when = 'sent again only if the cache no longer has it'
+    notes.add('kept', name, `keeps ${time}, which an earlier cut regenerated: ${when}`)
+    return
+  }
+  notes.add('again', name, `regenerates ${time} of an earlier cut again, with these settings`)
+  if (earlier.lost.length > 0)
+    notes.add('undone', name, `loses what an earlier cut regenerated in ${earlier.lost.join(' and ')}`)
+}
 
 /** The ranges of a cut and of those before it. */
 interface RangeUnion {
