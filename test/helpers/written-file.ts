@@ -1,11 +1,12 @@
 import { readFile, rm } from 'node:fs/promises'
+import { expect } from 'vitest'
 import { unreadable } from '../../src/media/ffmpeg/ffmpeg-failure.js'
 import { audioStreams } from '../../src/media/index.js'
 import { decodePcm } from '../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../src/media/pcm/pcm.js'
 import { valuesOf } from '../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../src/media/probe/probe.js'
-import { verifyMux } from '../../src/media/verify/verify-mux.js'
+import { type MuxVerification, verifyMux } from '../../src/media/verify/verify-mux.js'
 import { type PlanOutputOptions, planOutput } from '../../src/media/write/plan-writing.js'
 import { writeOutput } from '../../src/media/write/write-output.js'
 
@@ -61,4 +62,12 @@ export async function changedStructures(
   return census.flatMap(({ path, start, length }) =>
     one.subarray(start, start + length).equals(other.subarray(start, start + length)) ? [] : [path],
   )
+}
+
+/** Offsets of the first new track at its start, middle and end, in samples; null for silence. Not all of it may be silent. */
+export function syncOffsets({ sync }: Pick<MuxVerification, 'sync'>): readonly (number | null)[] {
+  const offsets = (sync[0]?.places ?? []).map(({ offsetSamples }) => offsetSamples)
+  expect(offsets).toHaveLength(3)
+  expect(offsets.some((offset) => offset !== null)).toBe(true)
+  return offsets
 }

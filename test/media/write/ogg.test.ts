@@ -7,7 +7,7 @@ import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
-import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -25,7 +25,7 @@ it.each([
   const { plan, part, verified } = await writtenFile(path)
   expect(bytesWriting(plan).writer).toBe('frames')
   expect(plan.losses).toEqual([])
-  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(48)
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(48)
   const serials: number[] = []
   for (const name of [path, part]) {
     const file = await open(name, 'r')

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
-import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { box } from '../../movie-boxes.js'
 import { leaves } from './box-tree.js'
 
@@ -64,8 +64,7 @@ describe('ISO base media', () => {
       const { writer, census } = bytesWriting(plan)
       expect(writer).toBe('iso-bmff')
       expect(plan.losses).toEqual([])
-      for (const { offsetSamples } of verified.sync[0]?.places ?? [])
-        expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
+      for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
 
       const [before, after] = [leaves(await readFile(path)), leaves(await readFile(part))]
       const added = [...after.keys()].filter((box) => !before.has(box))
@@ -99,7 +98,7 @@ describe('ISO base media', () => {
     const { plan, part, verified } = await writtenFile(path)
     expect(bytesWriting(plan).writer).toBe('iso-bmff')
     expect(plan.losses.map(({ what }) => what)).toEqual(['moov/udta/meta/ilst/----:iTunNORM'])
-    for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
+    for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 9)).toBeLessThan(2)
     const { format, streams } = await ffprobeJson(part, '-show_format', '-show_streams')
     const { tags } = format as { tags: Record<string, string> }
     expect(tags.title).toBe('A title')

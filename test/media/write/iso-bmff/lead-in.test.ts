@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { ffmpeg, testFolder, tone } from '../../../helpers/media-factory.js'
-import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
 it('begins fragments as early as before, if their lead-in is longer than that of the new packets', async () => {
   const folder = await testFolder()
@@ -15,7 +15,7 @@ it('begins fragments as early as before, if their lead-in is longer than that of
   expect(bytesWriting(plan).writer).toBe('iso-bmff')
   expect(media.startSec * 48_000).toBeCloseTo(-2048, 0)
   expect(verified.output.startSec).toBe(media.startSec)
-  for (const { offsetSamples } of verified.sync[0]?.places ?? []) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   await folder.remove()
 })
 
