@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises'
 import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { endedChildrenSec } from './processor-use.js'
+import { joined } from './voice-quality/joined.js'
 import { noiseToMask } from './voice-quality/noise-to-mask.js'
 import { NO_SPEECH, readSpeechPairs } from './voice-quality/speech-pairs.js'
 
@@ -54,16 +55,6 @@ async function compareSearches(folder: TestFolder): Promise<void> {
   }
   const [twoloop = Number.NaN, fast = Number.NaN] = spent
   process.stdout.write(`\nProcessor time of fast over twoloop: ${(fast / twoloop).toFixed(2)}\n`)
-}
-
-function joined(sounds: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(sounds.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const sound of sounds) {
-    all.set(sound, at)
-    at += sound.length
-  }
-  return all
 }
 
 function encode(folder: TestFolder, search: string, kbits: number): Promise<void> {

@@ -8,6 +8,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { median } from './median.js'
 
 const ROUNDS = 101
 /** A small multiple: a second program (mv) and some text; starting node alone would be some forty. */
@@ -49,10 +50,6 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
 /** Milliseconds of a shell from start to end. */

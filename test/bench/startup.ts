@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { median } from './median.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
 const ROUNDS = 15
@@ -20,10 +21,6 @@ for (const flag of ['--help', '--version']) {
   process.stdout.write(
     `voxmux ${flag.padEnd(10)} ${ratio.toFixed(2)} × node -e 0 (at most ${HIGHEST_RATIO}: ${verdict})\n`,
   )
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
 /** Milliseconds of a node process from start to end. */

@@ -12,6 +12,7 @@ import { probe } from '../../src/media/index.js'
 import { ffmpeg, testFolder, tone } from '../helpers/media-factory.js'
 import { clip, external, timeline, timeRange, track } from '../plugins/timelines/otio-file.js'
 import { timelineRequest } from '../plugins/timelines/timeline-request.js'
+import { median } from './median.js'
 
 const FILES = 20
 const CLIPS = 500
@@ -51,8 +52,4 @@ async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()
   return performance.now() - began
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

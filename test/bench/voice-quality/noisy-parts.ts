@@ -1,6 +1,7 @@
 import { noisyRanges } from '../../../src/pipeline/plan/ranges-to-send.js'
 import { mapVoice, regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
 import { floatsOf, inChunks } from '../../helpers/sound/pcm-chunks.js'
+import { joined } from './joined.js'
 import { makeNoise, mixAt } from './made-noise.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
@@ -53,14 +54,4 @@ async function measureFilm(film: Float32Array, clean: Float32Array, pool: VoiceP
     stoi: stoi(clean, sound, VOICE_SAMPLE_RATE),
   })
   return { totalSec, paidSec, whole: judged(whole), parts: judged(parts) }
-}
-
-function joined(sounds: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(sounds.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const sound of sounds) {
-    all.set(sound, at)
-    at += sound.length
-  }
-  return all
 }

@@ -1,18 +1,15 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
+import { planTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
-import { timelineRequest } from './timeline-request.js'
+import { regenerated, timelineRequest } from './timeline-request.js'
 
 const bench = jobBench()
 const inSoak = it.runIf(process.env.VOXMUX_SOAK)
 
-async function regenerate(input: string, more: Partial<TimelineRequest> = {}) {
-  const plan = await planTimeline(timelineRequest(input, more), {})
-  return { plan, outcome: await regenerateTimeline(plan, bench.pipeline.context, { concurrency: 1 }) }
-}
+const regenerate = (input: string, more?: Partial<TimelineRequest>) => regenerated(input, bench.pipeline.context, more)
 
 const cutOf = (media: string, start: number, length: number) =>
   timeline([track('Audio', [clip('room', external(media), timeRange(start, length, 48_000))])])

@@ -1,16 +1,13 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
+import type { TimelineRequest } from '../../../plugins/timelines/index.js'
 import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
-import { timelineRequest } from './timeline-request.js'
+import { regenerated } from './timeline-request.js'
 
 const bench = jobBench()
 
-async function regenerate(input: string, more: Partial<TimelineRequest> = {}) {
-  const plan = await planTimeline(timelineRequest(input, more), {})
-  return { plan, outcome: await regenerateTimeline(plan, bench.pipeline.context, { concurrency: 1 }) }
-}
+const regenerate = (input: string, more?: Partial<TimelineRequest>) => regenerated(input, bench.pipeline.context, more)
 
 /** A cut of stretches, each of a file, from a sample on. */
 const cutOf = (...parts: readonly (readonly [media: string, start: number, length: number])[]) =>
