@@ -3,7 +3,7 @@ import type { Config, Flags } from '../../src/config/resolve-config.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
 import type { JobEvent } from '../../src/pipeline/events.js'
-import { quickIdentity } from '../../src/pipeline/file-identity.js'
+import { isSameState, type QuickIdentity, quickIdentity } from '../../src/pipeline/file-identity.js'
 import type { JobHooks } from '../../src/pipeline/job-hooks.js'
 import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
 import { openRuntime } from '../../src/runtime/open-runtime.js'
@@ -87,9 +87,9 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
 const sameFile: JobHooks = {
   name: 'voxmux mcp',
   afterPlan: async ({ input, data }) => {
-    const planned = data.planned as { readonly sizeBytes: number; readonly mtimeMs: number } | undefined
+    const planned = data.planned as QuickIdentity | undefined
     const now = await quickIdentity(input)
-    const isSame = planned === undefined || (planned.sizeBytes === now.sizeBytes && planned.mtimeMs === now.mtimeMs)
+    const isSame = planned === undefined || isSameState(planned, now)
     return isSame ? undefined : `${input} changed after its plan was shown`
   },
 }

@@ -1,21 +1,21 @@
+import type { SampleRange } from '../../src/media/index.js'
 import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
 import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 import type { Receipt } from '../../src/pipeline/output/receipt.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import type { JobPlan } from '../../src/pipeline/plan/plan-job.js'
-import type { UsedRange } from './used-ranges.js'
 
 /** The parts that an earlier cut regenerated in the file that a job would write, and their fate. */
 export type EarlierRanges =
   /** The output does not exist, is not ours, or is of another input. Without `--force`, it may also hold other voices. */
   | { readonly kind: 'none' }
   /** Same settings: each part is exactly as it was sent, so its voice is in the cache. */
-  | { readonly kind: 'kept'; readonly ranges: readonly UsedRange[] }
+  | { readonly kind: 'kept'; readonly ranges: readonly SampleRange[] }
   /**
    * Other settings and `--force`: the parts are regenerated again, and paid for again. `lost` names the tracks and
    * channels in which they become the original again.
    */
-  | { readonly kind: 'again'; readonly ranges: readonly UsedRange[]; readonly lost: readonly string[] }
+  | { readonly kind: 'again'; readonly ranges: readonly SampleRange[]; readonly lost: readonly string[] }
 
 /** Reads what an earlier cut regenerated, so that no new cut takes it away. */
 export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleRate: number): Promise<EarlierRanges> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { formatTime } from '../../src/core/time.js'
-import type { MediaInfo } from '../../src/media/index.js'
+import type { MediaInfo, SampleRange } from '../../src/media/index.js'
 import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
 import { withPrice } from '../../src/pipeline/plan/price.js'
 import type { Segment } from '../../src/pipeline/plan/segments.js'
@@ -12,15 +12,7 @@ import { mediaOrigin, rangeSampleRate } from './time/media-clock.js'
 import { type Rational, ZERO } from './time/rational.js'
 import type { ClipUse, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
-import {
-  beyondUsed,
-  countSamples,
-  growUsed,
-  mergeUsed,
-  type SampleGrid,
-  samplesOf,
-  type UsedRange,
-} from './used-ranges.js'
+import { beyondUsed, countSamples, growUsed, mergeUsed, type SampleGrid, samplesOf } from './used-ranges.js'
 
 /** A file that was found, and what the timeline calls it. */
 export interface SourceMedia {
@@ -71,7 +63,7 @@ export async function planSource(
   // Sound between ranges whose handles meet is sent either way, and need not be paid for twice.
   const wanted = growUsed(used, Math.round(request.trimSec * sampleRate), sampleCount)
   const merged = mergeUsed(wanted, 2 * handleSamples)
-  const planOf = async (ranges: readonly UsedRange[], supersede: boolean) => {
+  const planOf = async (ranges: readonly SampleRange[], supersede: boolean) => {
     const segments = ranges.map((range) => segmentOf(range, sampleRate, sampleCount))
     const output = outputs.mediaOutput(media.path) ?? made
     const own = jobRequest(media, request, segments, { output, supersede })
@@ -121,15 +113,15 @@ function noteEarlier(earlier: EarlierRanges, name: string, sampleRate: number, n
 /** The ranges of a cut and of those before it. */
 interface RangeUnion {
   /** In order. */
-  readonly regenerated: readonly UsedRange[]
+  readonly regenerated: readonly SampleRange[]
   /** Those of them that are sent; the others are in the cache. */
-  readonly sent: readonly UsedRange[]
+  readonly sent: readonly SampleRange[]
   /** True if the output of the earlier cut may be replaced without `--force`. */
   readonly supersede: boolean
 }
 
 /** Adds what earlier cuts regenerated, so that nothing of it is lost. Ranges within `gapSamples` become one. */
-function withEarlier(wanted: readonly UsedRange[], earlier: EarlierRanges, gapSamples: number): RangeUnion {
+function withEarlier(wanted: readonly SampleRange[], earlier: EarlierRanges, gapSamples: number): RangeUnion {
   switch (earlier.kind) {
     case 'none':
       return { regenerated: wanted, sent: wanted, supersede: false }
@@ -166,7 +158,7 @@ function jobRequest(
 }
 
 /** Seconds that give back exactly these samples. */
-function segmentOf({ startSample, endSample }: UsedRange, sampleRate: number, sampleCount: number | null): Segment {
+function segmentOf({ startSample, endSample }: SampleRange, sampleRate: number, sampleCount: number | null): Segment {
   const reachesEnd = sampleCount !== null && endSample >= sampleCount
   return { startSec: startSample / sampleRate, endSec: reachesEnd ? null : endSample / sampleRate }
 }

@@ -1,11 +1,10 @@
-import type { MediaInfo } from '../../src/media/index.js'
+import type { MediaInfo, SampleRange } from '../../src/media/index.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import type { JobPlan, PlanRequest } from '../../src/pipeline/plan/plan-job.js'
 import type { Bundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Rational } from './time/rational.js'
 import type { ClipUse, Timeline, TimelineNote } from './timeline.js'
-import type { UsedRange } from './used-ranges.js'
 
 /** Options for a timeline. */
 export interface TimelineRequest {
@@ -29,9 +28,9 @@ export interface TimelineRequest {
 export interface PlannedSource {
   readonly media: MediaInfo
   /** Heard in the cut, joined. */
-  readonly used: readonly UsedRange[]
+  readonly used: readonly SampleRange[]
   /** Regenerated: the same, what lies between ranges whose handles would meet, and what an earlier cut regenerated. */
-  readonly regenerated: readonly UsedRange[]
+  readonly regenerated: readonly SampleRange[]
   readonly sampleRate: number
   readonly usedSec: number
   /** Length of the audio that will be sent, without parts that an earlier cut regenerated; null if unknown. */

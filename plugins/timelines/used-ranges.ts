@@ -1,13 +1,8 @@
+import type { SampleRange } from '../../src/media/index.js'
 import type { NoteTaker } from './note-taker.js'
 import { ceil, floor, multiply, type Rational, rational, subtract } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
 import type { ClipUse, Timeline } from './timeline.js'
-
-/** Samples of a file, the end excluded. */
-export interface UsedRange {
-  readonly startSample: number
-  readonly endSample: number
-}
 
 /** The file that ranges are mapped to. */
 export interface SampleGrid {
@@ -24,7 +19,7 @@ export interface SampleGrid {
  *
  * @returns undefined if no part of the range lies in the file
  */
-export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }: SampleGrid): UsedRange | undefined {
+export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }: SampleGrid): SampleRange | undefined {
   const rate = rational(sampleRate)
   const first = Number(floor(multiply(subtract(range.start, origin), rate)))
   const last = Number(ceil(multiply(subtract(range.end, origin), rate)))
@@ -33,8 +28,8 @@ export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }:
 }
 
 /** Orders and joins ranges that overlap, touch, or lie at most `gapSamples` apart. @returns disjoint, ascending */
-export function mergeUsed(ranges: readonly UsedRange[], gapSamples = 0): readonly UsedRange[] {
-  const merged: UsedRange[] = []
+export function mergeUsed(ranges: readonly SampleRange[], gapSamples = 0): readonly SampleRange[] {
+  const merged: SampleRange[] = []
   for (const range of [...ranges].sort((a, b) => a.startSample - b.startSample)) {
     const last = merged.at(-1)
     if (!last || range.startSample > last.endSample + gapSamples) merged.push(range)
@@ -44,7 +39,7 @@ export function mergeUsed(ranges: readonly UsedRange[], gapSamples = 0): readonl
 }
 
 /** Ranges with so much more on either side, as far as the file reaches; disjoint again. */
-export function growUsed(ranges: readonly UsedRange[], bySamples: number, sampleCount: number | null) {
+export function growUsed(ranges: readonly SampleRange[], bySamples: number, sampleCount: number | null) {
   const end = sampleCount ?? Number.MAX_SAFE_INTEGER
   return mergeUsed(
     ranges.map(({ startSample, endSample }) => ({
@@ -55,7 +50,7 @@ export function growUsed(ranges: readonly UsedRange[], bySamples: number, sample
 }
 
 /** Samples of disjoint ranges together. */
-export function countSamples(ranges: readonly UsedRange[]): number {
+export function countSamples(ranges: readonly SampleRange[]): number {
   return ranges.reduce((sum, { startSample, endSample }) => sum + endSample - startSample, 0)
 }
 
@@ -65,8 +60,8 @@ export function countSamples(ranges: readonly UsedRange[]): number {
  *
  * @param taken disjoint
  */
-export function beyondUsed(ranges: readonly UsedRange[], taken: readonly UsedRange[]): readonly UsedRange[] {
-  return taken.reduce<readonly UsedRange[]>(
+export function beyondUsed(ranges: readonly SampleRange[], taken: readonly SampleRange[]): readonly SampleRange[] {
+  return taken.reduce<readonly SampleRange[]>(
     (left, { startSample, endSample }) =>
       left.flatMap((range) => {
         if (range.endSample < startSample || range.startSample > endSample) return [range]

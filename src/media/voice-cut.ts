@@ -3,6 +3,7 @@
  * ({@link MediaInfo.startSec}) at the track's own sample rate; ranges are half open: `[startSample, endSample)`.
  */
 
+import type { ClockRange } from './pcm/file-clock.js'
 import type { PcmFile } from './pcm/pcm-file.js'
 
 export interface SampleRange {
@@ -29,7 +30,7 @@ export interface CutRequest {
    * The part to cut, handles included; silence outside the track. `endSample` null: to the track's decoded end, which
    * the cut reports. Durations in headers are estimates in some containers.
    */
-  readonly range: { readonly startSample: number; readonly endSample: number | null }
+  readonly range: ClockRange
   /** Sample at which the reading begins, well before {@link range}; the whole track is read by default. */
   readonly readFromSample?: number | undefined
   /** Path of the file to write; the cut chooses its extension (`.flac`, or `.wav` for float and 32 bits). */

@@ -1,5 +1,6 @@
 import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
+import type { ClockRange } from '../../media/index.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../../media/media-info.js'
 import type { ChannelPick } from '../../media/voice-cut.js'
 import type { TrackChoice } from '../../precheck/choices.js'
@@ -8,16 +9,16 @@ import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
 import { rangesToSend, type VoiceMaps } from './ranges-to-send.js'
-import { type OpenRange, planSegments, withHandles } from './segments.js'
+import { planSegments, withHandles } from './segments.js'
 
 /** One voice file to send. */
 export interface PiecePlan {
   readonly audioIndex: number
   readonly channels: ChannelPick
   /** The range to replace in the track. */
-  readonly range: OpenRange
+  readonly range: ClockRange
   /** The range to cut and send: the same with handles. */
-  readonly cut: OpenRange
+  readonly cut: ClockRange
   /** How to divide it if it is too long; null without a bound. */
   readonly chunks: ChunkLengths | null
   /** `leave`: one of several channels, in which perhaps nobody speaks. It is then not sent. */
@@ -93,7 +94,7 @@ export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): 
 }
 
 /** Refuses a part behind the end of a track, which has nothing. @throws {UsageError} `ERR_SEGMENT_OUTSIDE` */
-function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly OpenRange[], endSec: number): void {
+function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly ClockRange[], endSec: number): void {
   const beyond = ranges.find(
     ({ startSample }) => startSample > 0 && startSample >= Math.round(endSec * stream.sampleRate),
   )
@@ -108,7 +109,7 @@ function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonl
 }
 
 /** A handle ends at the end of the track, because silence after it would be paid for. */
-function openAtEnd(range: OpenRange, fileEnd: number | null): OpenRange {
+function openAtEnd(range: ClockRange, fileEnd: number | null): ClockRange {
   const reachesEnd = fileEnd !== null && range.endSample !== null && range.endSample >= fileEnd
   return reachesEnd ? { ...range, endSample: null } : range
 }
@@ -162,8 +163,8 @@ function pick(tracks: readonly AudioStreamInfo[], choice: TrackChoice): AudioStr
 }
 
 /** The ranges that `--preview` regenerates: the first `sampleCount` samples of the wanted ones together. */
-export function previewRanges(ranges: readonly OpenRange[], sampleCount: number): OpenRange[] {
-  const kept: OpenRange[] = []
+export function previewRanges(ranges: readonly ClockRange[], sampleCount: number): ClockRange[] {
+  const kept: ClockRange[] = []
   let left = sampleCount
   for (const { startSample, endSample } of ranges) {
     if (left <= 0) break

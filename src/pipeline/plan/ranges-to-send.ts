@@ -1,7 +1,7 @@
 import type { Recipe } from '../../config/preset-schema.js'
+import type { ClockRange } from '../../media/index.js'
 import type { VoiceMap } from '../../voice/index.js'
 import type { JobSettings } from './job-settings.js'
-import type { OpenRange } from './segments.js'
 
 /** A second is noisy from this strength of the regeneration on. Less could not be heard. */
 const NOISY = 0.1
@@ -40,10 +40,10 @@ export function noisyRanges({ voice, noise }: VoiceMap, leastGapSec: number): re
 
 /** The parts of the wanted ranges that lie in the given times. */
 export function rangesWithin(
-  wanted: readonly OpenRange[],
+  wanted: readonly ClockRange[],
   times: readonly TimeRange[],
   sampleRate: number,
-): OpenRange[] {
+): ClockRange[] {
   const inSamples = (sec: number | null) => (sec === null ? null : Math.round(sec * sampleRate))
   return wanted.flatMap(({ startSample, endSample }) =>
     times.flatMap(({ startSec, endSec }) => {
@@ -75,11 +75,11 @@ export function leastGapSec({ segments }: Recipe): number {
 
 /** The parts that are worth sending; none with a mix of 0. @param map of the track; undefined before its mapping */
 export function rangesToSend(
-  wanted: readonly OpenRange[],
+  wanted: readonly ClockRange[],
   { recipe }: JobSettings,
   map: VoiceMap | undefined,
   sampleRate: number,
-): readonly OpenRange[] {
+): readonly ClockRange[] {
   if (recipe.mix === 0) return []
   if (!map) return wanted
   const noisy = rangesWithin(wanted, noisyRanges(map, leastGapSec(recipe)), sampleRate)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../../core/errors.js'
 import { formatTime, parseTime } from '../../core/time.js'
+import type { ClockRange } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import type { SampleRange } from '../../media/voice-cut.js'
 import { frameRateOf, startTimecodeOf, timecodeFrames } from './timecode.js'
@@ -24,12 +25,6 @@ export const segmentSchema = z.union([fromTo, byChapter, byTimecode], {
 })
 export type Segment = z.infer<typeof segmentSchema>
 type ByTimecode = z.infer<typeof byTimecode>
-
-/** A part in samples of a track. An `endSample` of null means the track's end. */
-export interface OpenRange {
-  readonly startSample: number
-  readonly endSample: number | null
-}
 
 /**
  * Reads a segment as typed: `START-END`, each in seconds or `[hh:]mm:ss[.mmm]`, either one optional (`90-`, `-10`), or
@@ -65,7 +60,7 @@ function unquote(text: string): string {
  * @returns disjoint, ascending ranges; a segment up to the file's end is open
  * @throws {UsageError} `ERR_SEGMENT_BACKWARDS`, `ERR_SEGMENT_OUTSIDE`, `ERR_SEGMENT_CHAPTER`
  */
-export function planSegments(media: MediaInfo, segments: readonly Segment[], sampleRate: number): OpenRange[] {
+export function planSegments(media: MediaInfo, segments: readonly Segment[], sampleRate: number): ClockRange[] {
   if (segments.length === 0) return [{ startSample: 0, endSample: null }]
   const ranges = segments
     .map((segment) => resolveSegment(media, 'startTimecode' in segment ? timesOf(media, segment, segments) : segment))
@@ -149,8 +144,8 @@ function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSe
 }
 
 /** Orders ranges and joins those that overlap or touch. */
-export function mergeRanges(ranges: readonly OpenRange[]): OpenRange[] {
-  const merged: OpenRange[] = []
+export function mergeRanges(ranges: readonly ClockRange[]): ClockRange[] {
+  const merged: ClockRange[] = []
   for (const range of [...ranges].sort((a, b) => a.startSample - b.startSample)) {
     const last = merged.at(-1)
     if (!last || (last.endSample !== null && range.startSample > last.endSample)) {
@@ -163,7 +158,7 @@ export function mergeRanges(ranges: readonly OpenRange[]): OpenRange[] {
 }
 
 /** Extends a range by `handleSamples` on either side, as far as the file reaches. */
-export function withHandles(range: OpenRange, handleSamples: number): OpenRange {
+export function withHandles(range: ClockRange, handleSamples: number): ClockRange {
   return {
     startSample: Math.max(0, range.startSample - handleSamples),
     endSample: range.endSample === null ? null : range.endSample + handleSamples,
@@ -171,6 +166,6 @@ export function withHandles(range: OpenRange, handleSamples: number): OpenRange 
 }
 
 /** Closes an open range at the track's end. */
-export function closeRange(range: OpenRange, trackEndSample: number): SampleRange {
+export function closeRange(range: ClockRange, trackEndSample: number): SampleRange {
   return { startSample: range.startSample, endSample: Math.min(range.endSample ?? trackEndSample, trackEndSample) }
 }

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { multiply, rational, toNumber } from '../../../plugins/timelines/time/rational.js'
-import { countSamples, growUsed, mergeUsed, samplesOf, type UsedRange } from '../../../plugins/timelines/used-ranges.js'
+import { countSamples, growUsed, mergeUsed, samplesOf } from '../../../plugins/timelines/used-ranges.js'
+import type { SampleRange } from '../../../src/media/index.js'
 import fc from '../../helpers/properties.js'
 
 const SAMPLE_COUNT = 5_000
 
 const anyRange = fc
   .tuple(fc.integer({ min: 0, max: SAMPLE_COUNT - 1 }), fc.integer({ min: 1, max: 800 }))
-  .map(([startSample, length]): UsedRange => ({ startSample, endSample: Math.min(SAMPLE_COUNT, startSample + length) }))
+  .map(
+    ([startSample, length]): SampleRange => ({ startSample, endSample: Math.min(SAMPLE_COUNT, startSample + length) }),
+  )
 const anyRanges = fc.array(anyRange, { maxLength: 12 })
 
 /** Every sample that a range covers, one by one: what the code under test must not be. */
-function covered(ranges: readonly UsedRange[]): Set<number> {
+function covered(ranges: readonly SampleRange[]): Set<number> {
   const samples = new Set<number>()
   for (const { startSample, endSample } of ranges) for (let at = startSample; at < endSample; at++) samples.add(at)
   return samples
@@ -39,7 +42,7 @@ describe('used ranges', () => {
     fc.assert(
       fc.property(anyRanges, fc.integer({ min: 0, max: 300 }), (ranges, gap) => {
         const [merged, joined] = [mergeUsed(ranges), mergeUsed(ranges, gap)]
-        const isIn = ({ startSample, endSample }: UsedRange) =>
+        const isIn = ({ startSample, endSample }: SampleRange) =>
           joined.some((range) => range.startSample <= startSample && endSample <= range.endSample)
         expect(merged.every(isIn)).toBe(true)
         for (const [index, range] of joined.entries()) {

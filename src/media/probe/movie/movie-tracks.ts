@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { MOST_AHEAD_SEC } from '../clock-jump.js'
 import { movieTables, tableBody } from './movie-boxes.js'
+import type { DurationRun } from './sample-table.js'
 
 /** One entry of a track's edit list. */
 export interface MovieEdit {
@@ -21,7 +22,7 @@ export interface MovieTrack {
   readonly movieTicksPerSec: number
   readonly edits: readonly MovieEdit[]
   /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
-  readonly runs: readonly { readonly count: number; readonly ticks: number }[]
+  readonly runs: readonly DurationRun[]
   /** Ticks between decoding and showing the first sample. Null if samples are shown in decoding order. */
   readonly firstShift: number | null
   /** Some samples cannot be decoded without a key. */
