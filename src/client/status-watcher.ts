@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { PollingOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
-import { dueBatch, nextRoundAtMs, pollPauseMs, type Waiter, type WatchedFile } from './watched-file.js'
+import { dueBatch, nextRoundAtMs, type PolledFile, pollPauseMs, type Waiter } from './polled-file.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
@@ -27,7 +27,7 @@ export class StatusWatcher {
   readonly #poll: PollStatus
   readonly #polling: PollingOptions
   readonly #logger: Logger
-  readonly #files = new Map<string, WatchedFile>()
+  readonly #files = new Map<string, PolledFile>()
   #timer: NodeJS.Timeout | undefined
   #round: AbortController | undefined
   #askedAtMs = Number.NEGATIVE_INFINITY
@@ -65,7 +65,7 @@ export class StatusWatcher {
     } finally {
       signal?.removeEventListener('abort', stop)
       if (waiter) file.waiters.delete(waiter)
-      if (file.waiters.size === 0 && this.#isWatched(file)) this.#forget(file)
+      if (file.waiters.size === 0 && this.#isPolled(file)) this.#forget(file)
     }
   }
 
@@ -101,11 +101,11 @@ export class StatusWatcher {
     this.#failAll([...this.#files.values()], error)
   }
 
-  #fileOf(id: string): WatchedFile {
+  #fileOf(id: string): PolledFile {
     const known = this.#files.get(id)
     if (known) return known
     const now = performance.now()
-    const file: WatchedFile = {
+    const file: PolledFile = {
       id,
       sinceMs: now,
       waiters: new Set(),
@@ -120,9 +120,9 @@ export class StatusWatcher {
   }
 
   /** False for a file that was forgotten during a request. Another wait for the same id may have begun since. */
-  readonly #isWatched = (file: WatchedFile): boolean => this.#files.get(file.id) === file
+  readonly #isPolled = (file: PolledFile): boolean => this.#files.get(file.id) === file
 
-  #forget(file: WatchedFile): void {
+  #forget(file: PolledFile): void {
     this.#files.delete(file.id)
     if (this.#files.size > 0) return
     clearTimeout(this.#timer)
@@ -152,9 +152,9 @@ export class StatusWatcher {
           round.signal,
         )
         this.#failingSinceMs = null
-        for (const [index, file] of batch.entries()) if (this.#isWatched(file)) this.#take(file, entries[index])
+        for (const [index, file] of batch.entries()) if (this.#isPolled(file)) this.#take(file, entries[index])
       } catch (thrown) {
-        if (!round.signal.aborted) this.#fail(batch.filter(this.#isWatched), toVoxmuxError(thrown))
+        if (!round.signal.aborted) this.#fail(batch.filter(this.#isPolled), toVoxmuxError(thrown))
       } finally {
         this.#round = undefined
         for (const file of batch) if (file.nextAtMs === Number.POSITIVE_INFINITY) this.#postpone(file)
@@ -163,7 +163,7 @@ export class StatusWatcher {
     this.#schedule()
   }
 
-  #take(file: WatchedFile, entry: FileStatus | undefined): void {
+  #take(file: PolledFile, entry: FileStatus | undefined): void {
     const now = performance.now()
     if (!entry) {
       this.#keepWaiting(file, now)
@@ -181,7 +181,7 @@ export class StatusWatcher {
   }
 
   /** Handles a response without this file. Its waiters fail after `polling.outageMs`. */
-  #keepWaiting(file: WatchedFile, now: number): void {
+  #keepWaiting(file: PolledFile, now: number): void {
     file.unansweredSinceMs ??= now
     if (now - file.unansweredSinceMs < this.#polling.outageMs) return
     const message = `The service reports the status of other files, but no readable status of file id ${file.id}.`
@@ -189,7 +189,7 @@ export class StatusWatcher {
     this.#failAll([file], new TransientError('ERR_BAD_ANSWER', message, { remedies }))
   }
 
-  #report(file: WatchedFile, status: FileStatus): void {
+  #report(file: PolledFile, status: FileStatus): void {
     const { last } = file
     const same =
       last?.status === status.status && last.progress === status.progress && last.errorCode === status.errorCode
@@ -197,7 +197,7 @@ export class StatusWatcher {
     if (!same) for (const waiter of file.waiters) tell(waiter, status, this.#logger)
   }
 
-  #fail(batch: readonly WatchedFile[], error: Error): void {
+  #fail(batch: readonly PolledFile[], error: Error): void {
     const now = performance.now()
     if (error instanceof TransientError) {
       this.#failingSinceMs ??= now
@@ -209,14 +209,14 @@ export class StatusWatcher {
     } else this.#failAll(error instanceof JobFailedError ? batch : [...this.#files.values()], error)
   }
 
-  #failAll(files: readonly WatchedFile[], error: Error): void {
+  #failAll(files: readonly PolledFile[], error: Error): void {
     for (const file of files) {
       this.#forget(file)
       for (const waiter of file.waiters) waiter.reject(error)
     }
   }
 
-  #postpone(file: WatchedFile): void {
+  #postpone(file: PolledFile): void {
     const now = performance.now()
     const isFailing = this.#failingSinceMs !== null
     const pauseMs = isFailing ? this.#polling.maxMs : this.#pauseMs(file)
@@ -226,7 +226,7 @@ export class StatusWatcher {
     file.earliestAtMs = now + (sparing ? pauseMs / 2 : Math.min(pauseMs / 2, this.#polling.minMs))
   }
 
-  #pauseMs(file: WatchedFile): number {
+  #pauseMs(file: PolledFile): number {
     const now = performance.now()
     return pollPauseMs(file, this.#polling, now, this.#isHooked(now))
   }

@@ -1,7 +1,7 @@
 import { describe, expect, vi } from 'vitest'
 import { resolveClientOptions } from '../../src/client/client-options.js'
 import type { FileStatus } from '../../src/client/index.js'
-import { dueBatch, nextRoundAtMs, pollPauseMs, type WatchedFile } from '../../src/client/watched-file.js'
+import { dueBatch, nextRoundAtMs, type PolledFile, pollPauseMs } from '../../src/client/polled-file.js'
 import { AccessError, InterruptedError, TransientError } from '../../src/core/errors.js'
 import type { Fault, ScriptedStatus } from '../helpers/fault-server.js'
 import { until } from '../helpers/until.js'
@@ -226,7 +226,7 @@ describe('the pause between two questions', () => {
     clientSecret: 's',
     scope: 'x',
   })
-  const watched = (id: string, fields: Partial<WatchedFile> = {}): WatchedFile => ({
+  const watched = (id: string, fields: Partial<PolledFile> = {}): PolledFile => ({
     id,
     sinceMs: 0,
     waiters: new Set(),

@@ -9,7 +9,7 @@ export interface Waiter {
 }
 
 /** State of one file id in the watcher. Times are `performance.now()`, because the clock may be set back. */
-export interface WatchedFile {
+export interface PolledFile {
   readonly id: string
   readonly sinceMs: number
   readonly waiters: Set<Waiter>
@@ -30,7 +30,7 @@ export interface WatchedFile {
  * time, estimated from the progress, if that is less. A short job is noticed within a fraction of its own length, and a long
  * one needs few polls. While webhooks arrive, polls are only a safety net.
  */
-export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: number, hooked: boolean): number {
+export function pollPauseMs(file: PolledFile, polling: PollingOptions, nowMs: number, hooked: boolean): number {
   const elapsedMs = nowMs - file.sinceMs
   const progress = file.last?.status === 'InProgress' ? file.last.progress : 0
   const leftMs = progress > 0 ? (elapsedMs * (100 - progress)) / progress : Number.POSITIVE_INFINITY
@@ -45,7 +45,7 @@ export function pollPauseMs(file: WatchedFile, polling: PollingOptions, nowMs: n
  * other are polled together. A full request does not wait. Neither does a file that must be polled at once (`nextAtMs`
  * 0).
  */
-export function nextRoundAtMs(files: Iterable<WatchedFile>, calmMs: number, max: number): number {
+export function nextRoundAtMs(files: Iterable<PolledFile>, calmMs: number, max: number): number {
   let first = Number.POSITIVE_INFINITY
   let due = 0
   for (const { nextAtMs } of files) {
@@ -59,13 +59,13 @@ export function nextRoundAtMs(files: Iterable<WatchedFile>, calmMs: number, max:
  * Files to poll now, at most `max`, earliest first. A file that is polled alone gets its own batch. Others may join a
  * request before their time (`earliestAtMs`). Requests are then full: a poll of all files takes one per hundred.
  */
-export function dueBatch(files: Iterable<WatchedFile>, nowMs: number, max: number): WatchedFile[] {
+export function dueBatch(files: Iterable<PolledFile>, nowMs: number, max: number): PolledFile[] {
   const due = [...files].filter((file) => mayAskAtMs(file) <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
   const first = due[0]
   if (first?.alone) return [first]
   return due.filter((file) => !file.alone).slice(0, max)
 }
 
-function mayAskAtMs({ nextAtMs, earliestAtMs = nextAtMs }: WatchedFile): number {
+function mayAskAtMs({ nextAtMs, earliestAtMs = nextAtMs }: PolledFile): number {
   return Math.min(nextAtMs, earliestAtMs)
 }
