@@ -67,7 +67,7 @@ function tokenError(fault: HttpFault, host: string): VoxmuxError {
 
 function statusError(fault: HttpFault, host: string): VoxmuxError {
   const status = fault.status ?? 0
-  const words = fault.detail ? `: ${fault.detail}` : ''
+  const words = detailWords(fault)
   if (fault.transient && status === 404) {
     return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${fault.operation} with 404${words}.`, {
       cause: fault,
@@ -123,13 +123,13 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
 }
 
 function refused(fault: HttpFault, host: string): JobFailedError {
-  const words = fault.detail ? `: ${fault.detail}` : ''
+  const words = detailWords(fault)
   const code = fault.reason === 'start-error' ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED'
   return new JobFailedError(code, `${host} refused ${fault.operation} (${fault.status})${words}.`, { cause: fault })
 }
 
 function authFailed(fault: HttpFault, host: string): AccessError {
-  const words = fault.detail ? `: ${fault.detail}` : ''
+  const words = detailWords(fault)
   return new AccessError('ERR_AUTH_FAILED', `${host} rejected the credentials${words}.`, {
     cause: fault,
     remedies: [
@@ -141,7 +141,7 @@ function authFailed(fault: HttpFault, host: string): AccessError {
 
 function withFileError(fault: HttpFault, code: `ERR_${string}`, host: string, errorCode: -10 | -11): JobFailedError {
   const info = fileErrorInfo(errorCode)
-  const words = fault.detail ? `: ${fault.detail}` : ''
+  const words = detailWords(fault)
   return new JobFailedError(code, `${host} refused ${fault.operation}, ${info.meaning.replace(/\.$/, '')}${words}.`, {
     cause: fault,
     errorCode: info.code,
@@ -152,4 +152,8 @@ function withFileError(fault: HttpFault, code: `ERR_${string}`, host: string, er
 
 function redirects(fault: HttpFault): boolean {
   return fault.reason === 'status' && (fault.status ?? 0) >= 300 && (fault.status ?? 0) < 400
+}
+
+function detailWords({ detail }: HttpFault): string {
+  return detail ? `: ${detail}` : ''
 }

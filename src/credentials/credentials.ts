@@ -71,9 +71,9 @@ export function openCredentials(settings: CredentialsSettings): Credentials {
       const { path, container, facts } = request
       const carrier = await carrierOf(path, container)
       try {
-        const difference = carrier.kind === 'embedded' ? await embed(request, carrier, opened, settings) : null
+        const difference = carrier.kind === 'embedded' ? await embed(request, carrier, opened) : null
         const isBeside = carrier.kind === 'sidecar' || difference !== null
-        if (isBeside) await signBeside(request, opened, settings)
+        if (isBeside) await signBeside(request, opened)
         return {
           carrier: isBeside ? 'sidecar' : 'embedded',
           signer: opened.certificate.leaf.subject.replaceAll('\n', ', '),
@@ -93,6 +93,7 @@ export function openCredentials(settings: CredentialsSettings): Credentials {
 }
 
 interface Opened {
+  readonly settings: CredentialsSettings
   readonly c2pa: C2paPackage
   readonly certificate: SigningCertificate
   readonly sign: SignBytes
@@ -101,7 +102,7 @@ interface Opened {
 async function open(settings: CredentialsSettings): Promise<Opened> {
   const c2pa = await loadC2pa()
   const certificate = await readCertificate(settings.cert)
-  return { c2pa, certificate, sign: await openSigningKey(settings, certificate) }
+  return { settings, c2pa, certificate, sign: await openSigningKey(settings, certificate) }
 }
 
 function signerOf({ c2pa, certificate, sign }: Opened, tsaUrl?: string) {
@@ -150,12 +151,7 @@ function builderFor(c2pa: C2paPackage, output: string, mimeType: string) {
 }
 
 /** Writes the signed file in place of the part. @returns why that cannot be; the part then stays as it is */
-async function embed(
-  request: SignRequest,
-  { mimeType }: Carrier,
-  opened: Opened,
-  settings: CredentialsSettings,
-): Promise<string | null> {
+async function embed(request: SignRequest, { mimeType }: Carrier, opened: Opened): Promise<string | null> {
   const { path, container, level, signal } = request
   const signed = { path: `${path}.signed`, mimeType }
   let isAsked = false
@@ -164,7 +160,7 @@ async function embed(
     return opened.sign(bytes)
   }
   try {
-    await signInto(request, { path, mimeType }, signed, { ...opened, sign }, settings)
+    await signInto(request, { ...opened, sign }, { from: { path, mimeType }, to: signed, isEmbedded: true })
     // The package rewrites the whole tag, so a fast verification is not enough.
     const isCompared = level === 'full' || isTagged(container)
     const difference = isCompared ? await differenceOfSigned(path, signed.path, container, signal) : null
@@ -181,13 +177,14 @@ async function embed(
   }
 }
 
-async function signBeside(request: SignRequest, opened: Opened, settings: CredentialsSettings): Promise<void> {
+async function signBeside(request: SignRequest, opened: Opened): Promise<void> {
   const { path, sidecarPart } = request
   const mimeType = readingType('')
   // The package wants to write the file as well.
   const copy = `${path}.signed`
   try {
-    const manifest = await signInto(request, { path, mimeType }, { path: copy, mimeType }, opened, settings, true)
+    const assets = { from: { path, mimeType }, to: { path: copy, mimeType }, isEmbedded: false }
+    const manifest = await signInto(request, opened, assets)
     await writeFile(sidecarPart, manifest, { flag: 'wx', flush: true })
   } finally {
     await rm(copy, { force: true })
@@ -196,18 +193,17 @@ async function signBeside(request: SignRequest, opened: Opened, settings: Creden
 
 async function signInto(
   request: SignRequest,
-  from: Asset,
-  to: Asset,
   opened: Opened,
-  settings: CredentialsSettings,
-  isSidecar = false,
+  { from, to, isEmbedded }: { readonly from: Asset; readonly to: Asset; readonly isEmbedded: boolean },
 ): Promise<Buffer> {
   const { facts, signal } = request
   const builder = await builderWithParent(request, opened.c2pa, from.mimeType)
-  builder.setNoEmbed(isSidecar)
+  builder.setNoEmbed(!isEmbedded)
   builder.addAction(JSON.stringify(editAction(facts)))
   builder.addAssertion(ASSERTION, JSON.stringify(ownAssertion(facts)), 'Json')
-  return withTimestampRelay(settings, signal, (address) => builder.signAsync(signerOf(opened, address), from, to))
+  return withTimestampRelay(opened.settings, signal, (address) =>
+    builder.signAsync(signerOf(opened, address), from, to),
+  )
 }
 
 async function builderWithParent({ facts, parent }: SignRequest, c2pa: C2paPackage, mimeType: string) {
@@ -217,11 +213,12 @@ async function builderWithParent({ facts, parent }: SignRequest, c2pa: C2paPacka
   if (parent?.isSigned && isEmbeddable(parent.container)) {
     const builder = builderFor(c2pa, facts.output, mimeType)
     const asset = { path: parent.path, mimeType: format }
-    const isRead = await builder.addIngredient(JSON.stringify(ingredient), asset).then(
-      () => true,
-      () => false,
-    )
-    if (isRead) return builder
+    try {
+      await builder.addIngredient(JSON.stringify(ingredient), asset)
+      return builder
+    } catch {
+      // A parent that cannot be read is named without its own credentials.
+    }
   }
   const builder = builderFor(c2pa, facts.output, mimeType)
   await builder.addIngredient(JSON.stringify({ ...ingredient, format }))

@@ -29,8 +29,9 @@ export async function differenceOfSigned(
 ): Promise<string | null> {
   const [old, signed] = await Promise.all([open(before, 'r'), open(after, 'r')])
   try {
-    const compare = container === 'wav' ? compareWave : isTagged(container) ? compareTagged : compareIso
-    return await compare(old, signed, signal)
+    const files = { old, signed, signal }
+    if (container === 'wav') return await compareWave(files)
+    return await (isTagged(container) ? compareTagged(files) : compareIso(files))
   } finally {
     await Promise.all([old.close(), signed.close()])
   }
@@ -41,15 +42,20 @@ export function isTagged(container: string): boolean {
   return container === 'mp3' || container === 'flac'
 }
 
-type Compare = (old: FileHandle, signed: FileHandle, signal: AbortSignal | undefined) => Promise<string | null>
+interface Files {
+  readonly old: FileHandle
+  readonly signed: FileHandle
+  readonly signal: AbortSignal | undefined
+}
 
-const compareWave: Compare = async (old, signed, signal) => {
-  const { size } = await old.stat()
-  const isSame = await sameBytes(old, signed, { start: 0, length: size }, 0, [{ start: 4, length: 4 }], signal)
+async function compareWave(files: Files): Promise<string | null> {
+  const { size } = await files.old.stat()
+  const isSame = await sameBytes(files, { start: 0, length: size }, 0, [{ start: 4, length: 4 }])
   return isSame ? null : 'a chunk'
 }
 
-const compareIso: Compare = async (old, signed, signal) => {
+async function compareIso(files: Files): Promise<string | null> {
+  const { old, signed } = files
   const [{ size }, { size: signedSize }] = await Promise.all([old.stat(), signed.stat()])
   const [boxes, signedBoxes] = await Promise.all([isoBoxes(old, size), isoBoxes(signed, signedSize)])
   const added = signedSize - size
@@ -61,12 +67,13 @@ const compareIso: Compare = async (old, signed, signal) => {
     { from: { start: manifest.start, length: size - manifest.start }, shift: added },
   ]
   for (const { from, shift } of parts) {
-    if (!(await sameBytes(old, signed, from, shift, mayDiffer, signal))) return 'a box'
+    if (!(await sameBytes(files, from, shift, mayDiffer))) return 'a box'
   }
   return null
 }
 
-const compareTagged: Compare = async (old, signed, signal) => {
+async function compareTagged(files: Files): Promise<string | null> {
+  const { old, signed } = files
   const [tag, signedTag] = await Promise.all([readTag(old), readTag(signed)])
   const [frames, signedFrames] = [tag.length > 0 ? id3Frames(tag) : [], id3Frames(signedTag)]
   const isSameTag =
@@ -75,7 +82,7 @@ const compareTagged: Compare = async (old, signed, signal) => {
   if (!isSameTag) return 'a frame of its ID3 tag'
   const { size } = await old.stat()
   const shift = signedTag.length - tag.length
-  const isSame = await sameBytes(old, signed, { start: tag.length, length: size - tag.length }, shift, [], signal)
+  const isSame = await sameBytes(files, { start: tag.length, length: size - tag.length }, shift, [])
   return isSame ? null : 'its sound'
 }
 
@@ -84,12 +91,10 @@ async function readTag(file: FileHandle): Promise<Buffer> {
 }
 
 async function sameBytes(
-  old: FileHandle,
-  signed: FileHandle,
+  { old, signed, signal }: Files,
   { start, length }: Range,
   shift: number,
   mayDiffer: readonly Range[],
-  signal: AbortSignal | undefined,
 ): Promise<boolean> {
   for (let at = start; at < start + length; at += BLOCK_BYTES) {
     throwIfAborted(signal)
