@@ -21,7 +21,11 @@ export interface VoiceInput {
   readonly runs: readonly (readonly string[])[]
 }
 
-/** Makes a voice an input of the mux. @param spill path of a file to write it to; null if the mux reads it as a stream */
+/**
+ * Makes a voice an input of the mux.
+ *
+ * @param spill path of a file to write it to; null if the mux reads it as a stream
+ */
 export async function makeVoiceInput(
   plan: MuxPlan,
   { stream, voice, feed }: ReturnType<typeof feedOf>,
