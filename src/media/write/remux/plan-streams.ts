@@ -73,6 +73,17 @@ export function isNewStream(stream: PlannedStream): stream is NewStream {
 /** A stream of the output. */
 export type WrittenStream = Exclude<PlannedStream, { readonly fate: 'dropped' }>
 
+/** What the fate of a stream depends on. */
+interface Target {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly profile: ContainerProfile
+  readonly options: MuxOptions
+}
+
+type Unnumbered<S> = S extends unknown ? Omit<S, 'outputIndex'> : never
+type UnnumberedStream = Unnumbered<PlannedStream>
+
 /** Decides the fate of every stream, in output order. @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED */
 export function planStreams(
   media: MediaInfo,
@@ -80,39 +91,39 @@ export function planStreams(
   profile: ContainerProfile,
   options: MuxOptions,
 ): readonly PlannedStream[] {
+  const target = { media, container, profile, options }
   let outputIndex = 0
-  const planned: PlannedStream[] = []
-  let soundTaken = false
-  for (const { input, isAdded } of inTargetOrder(media.streams, profile, options)) {
-    if (isAdded) {
-      planned.push(addedStream(newStream(media, container, profile, options, input, outputIndex++), container))
-      continue
-    }
-    const isVoiced = input.kind === 'audio' && options.replaced.includes(input.audioIndex)
-    if (input.kind === 'audio' && holdsOneSound(profile) && soundTaken) {
-      planned.push(withoutRoom(input, container))
-      continue
-    }
-    if (input.kind === 'audio') soundTaken = true
-    if (isVoiced && !options.addTrack) {
-      planned.push(newStream(media, container, profile, options, input, outputIndex++))
-      if (options.keepOriginal && holdsOneSound(profile)) planned.push(withoutRoom(input, container))
-      if (!options.keepOriginal || holdsOneSound(profile)) continue
-    }
-    const stream = passStream(streamPassage(input, media, container, profile), input, () => outputIndex++)
-    if (isVoiced && options.addTrack) requireRoom(media, container, profile, stream)
-    planned.push(isVoiced && options.keepOriginal && stream.fate === 'copied' ? asOriginal(stream) : stream)
-  }
-  return planned
+  return inTargetOrder(media.streams, profile, options)
+    .flatMap((placed) => fatesOf(placed, target))
+    .map((stream) =>
+      stream.fate === 'dropped' ? { ...stream, outputIndex: null } : { ...stream, outputIndex: outputIndex++ },
+    )
+}
+
+/** The streams of the output that an input stream becomes, and itself if it is dropped. */
+function fatesOf({ input, isAdded }: Placed, target: Target): readonly UnnumberedStream[] {
+  const { media, container, profile, options } = target
+  if (isAdded) return [addedStream(newStream(input, target), container)]
+  const passed = () => passStream(streamPassage(input, media, container, profile), input)
+  if (input.kind !== 'audio') return [passed()]
+  const isSingle = holdsOneSound(profile)
+  if (isSingle && input.audioIndex > 0) return [withoutRoom(input, container)]
+  if (!options.replaced.includes(input.audioIndex)) return [passed()]
+  const made = options.addTrack ? [] : [newStream(input, target)]
+  if (!options.addTrack && !options.keepOriginal) return made
+  if (!options.addTrack && isSingle) return [...made, withoutRoom(input, container)]
+  const original = passed()
+  if (options.addTrack) requireRoom(target, original)
+  return [...made, options.keepOriginal && original.fate === 'copied' ? asOriginal(original) : original]
 }
 
 function holdsOneSound({ soundOnly, muxer }: ContainerProfile): boolean {
   return soundOnly || muxer === 'flv'
 }
 
-function withoutRoom(input: AudioStreamInfo, container: string): PlannedStream {
+function withoutRoom(input: AudioStreamInfo, container: string): UnnumberedStream {
   const reason = `.${container} holds only one audio track`
-  return { fate: 'dropped', input, outputIndex: null, reason, isLoss: true }
+  return { fate: 'dropped', input, reason, isLoss: true }
 }
 
 type Placed =
@@ -135,7 +146,7 @@ function inTargetOrder(
 }
 
 /** Refuses an output that cannot hold the original as it is and one more track of sound. */
-function requireRoom(media: MediaInfo, container: string, profile: ContainerProfile, original: PlannedStream): void {
+function requireRoom({ media, container, profile }: Target, original: UnnumberedStream): void {
   const isSingle = holdsOneSound(profile)
   if (!isSingle && original.fate === 'copied') return
   const why = isSingle ? 'it holds only one audio track' : original.reason
@@ -145,14 +156,7 @@ function requireRoom(media: MediaInfo, container: string, profile: ContainerProf
   })
 }
 
-function newStream(
-  media: MediaInfo,
-  container: string,
-  profile: ContainerProfile,
-  options: MuxOptions,
-  input: AudioStreamInfo,
-  outputIndex: number,
-): NewStream {
+function newStream(input: AudioStreamInfo, { media, container, profile, options }: Target): Unnumbered<NewStream> {
   const encoding = audioEncoding(input, profile, options)
   if (!encoding) {
     throw new UsageError('ERR_NO_ENCODER', `No codec that voxmux can write fits into .${container}.`, {
@@ -161,11 +165,11 @@ function newStream(
     })
   }
   const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
-  return { fate: 'replaced', input, outputIndex, dispositions: input.dispositions, title: null, encoding, reason }
+  return { fate: 'replaced', input, dispositions: input.dispositions, title: null, encoding, reason }
 }
 
 /** Labels a new track beside its original, which stays the default. */
-function addedStream(stream: NewStream, container: string): PlannedStream {
+function addedStream(stream: Unnumbered<NewStream>, container: string): UnnumberedStream {
   const { dispositions, title } = stream.input
   const roles = dispositions.filter((disposition) => disposition !== 'default' && disposition !== CLEAR_DIALOGUE)
   return {
@@ -177,38 +181,24 @@ function addedStream(stream: NewStream, container: string): PlannedStream {
   }
 }
 
-function passStream(passage: StreamPassage, input: StreamInfo, next: () => number): PlannedStream {
+function passStream(passage: StreamPassage, input: StreamInfo): UnnumberedStream {
+  const { dispositions } = input
   switch (passage.kind) {
     case 'copy':
-      return {
-        fate: 'copied',
-        input,
-        outputIndex: next(),
-        dispositions: input.dispositions,
-        title: null,
-        reason: null,
-      }
+      return { fate: 'copied', input, dispositions, title: null, reason: null }
     case 'convert':
-      return {
-        fate: 'converted',
-        input,
-        outputIndex: next(),
-        dispositions: input.dispositions,
-        title: null,
-        codec: passage.codec,
-        reason: passage.reason,
-      }
+      return { fate: 'converted', input, dispositions, title: null, codec: passage.codec, reason: passage.reason }
     case 'drop':
-      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: true }
+      return { fate: 'dropped', input, reason: passage.reason, isLoss: true }
     case 'remake':
-      return { fate: 'dropped', input, outputIndex: null, reason: passage.reason, isLoss: false }
+      return { fate: 'dropped', input, reason: passage.reason, isLoss: false }
     default:
       return passage satisfies never
   }
 }
 
 /** Labels the original track that is kept beside the regenerated one, and takes away its default disposition. */
-function asOriginal(stream: PlannedStream & { readonly fate: 'copied' }): PlannedStream {
+function asOriginal(stream: UnnumberedStream & { readonly fate: 'copied' }): UnnumberedStream {
   const name = stream.input.title
   return {
     ...stream,
