@@ -73,7 +73,7 @@ export function isNewStream(stream: PlannedStream): stream is NewStream {
 /** A stream of the output. */
 export type WrittenStream = Exclude<PlannedStream, { readonly fate: 'dropped' }>
 
-/** What the fate of a stream depends on. */
+/** The facts that decide the fate of a stream. */
 interface Target {
   readonly media: MediaInfo
   readonly container: string
