@@ -35,13 +35,13 @@ async function uploaded(client: ApiClient, bytes: Uint8Array): Promise<string> {
   return file_id
 }
 
-/** A transport stream whose audio track is announced and never comes. */
-async function silentAnnouncement(): Promise<Uint8Array> {
-  const path = join(await freshFolder(), 'announced.ts')
-  const picture = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=10:duration=1']
-  const sound = ['-f', 'lavfi', '-i', 'sine=duration=1']
-  await ffmpeg(...picture, ...sound, '-c:v', 'mpeg2video', '-af', 'aselect=0', '-c:a', 'mp2', path)
-  return readFile(path)
+/** An MP4 whose edit list plays the sound at double speed. */
+async function doubleSpeed(): Promise<Uint8Array> {
+  const path = join(await freshFolder(), 'fast.mp4')
+  await ffmpeg('-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac', path)
+  const bytes = await readFile(path)
+  bytes.writeUInt32BE(0x2_0000, bytes.indexOf('elst') + 20)
+  return bytes
 }
 
 async function someSeconds(): Promise<Uint8Array> {
@@ -65,7 +65,7 @@ const CAUSES: readonly Cause[] = [
   { errorCode: -6, why: 'a rate below the limit', options: { limits: { minSampleRate: 96_000 } } },
   { errorCode: -7, why: 'another codec than those taken', options: { limits: { codecs: ['aac'] } } },
   { errorCode: -8, why: 'two audio tracks', file: 'two-tracks.mkv' },
-  { errorCode: -9, why: 'an audio track that is announced and never comes', file: silentAnnouncement },
+  { errorCode: -9, why: 'an edit list that plays the sound at double speed', file: doubleSpeed },
   {
     errorCode: -10,
     why: 'no credits left',
