@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { UsageError } from '../../src/core/errors.js'
 import { formatTime } from '../../src/core/time.js'
 import type { MediaInfo, SampleRange } from '../../src/media/index.js'
 import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
 import { withPrice } from '../../src/pipeline/plan/price.js'
 import type { Segment } from '../../src/pipeline/plan/segments.js'
+import { soundEndSec } from '../../src/pipeline/plan/sound-end.js'
 import type { Limits } from '../../src/precheck/index.js'
 import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
 import type { NoteTaker } from './note-taker.js'
@@ -39,8 +41,26 @@ export interface SourceContext {
  * @returns undefined if nothing of the file is regenerated; a note says why
  */
 export async function planSource(
+  source: SourceMedia,
+  uses: readonly ClipUse[],
+  context: SourceContext,
+): Promise<PlannedSource | undefined> {
+  const { media } = source
+  const { request, limits, signal } = context
+  try {
+    return await planUses(source, uses, media.durationSec, context)
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.code !== 'ERR_SEGMENT_OUTSIDE') throw error
+    // A clip plays only picture: the sound of the file ends before it. Headers seldom tell, and reading it takes long.
+    return planUses(source, uses, await soundEndSec(media, request.settings, limits, signal), context)
+  }
+}
+
+/** @param endSec of the parts that can be regenerated; null if it is unknown */
+async function planUses(
   { media, sources, made }: SourceMedia,
   uses: readonly ClipUse[],
+  endSec: number | null,
   { request, limits, rate, notes, outputs, signal }: SourceContext,
 ): Promise<PlannedSource | undefined> {
   const sampleRate = rangeSampleRate(media)
@@ -51,10 +71,11 @@ export async function planSource(
     notes.add('no-sound', name, 'has no sound: left as it is')
     return undefined
   }
-  const sampleCount = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
+  const samplesTo = (sec: number | null) => (sec === null ? null : Math.round(sec * sampleRate))
+  const sampleCount = samplesTo(media.durationSec)
   const inside = own.flatMap(({ source, uses }) => {
     const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
-    const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount }))
+    const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount: samplesTo(endSec) }))
     return usesInside(uses, grids, name, notes)
   })
   const used = mergeUsed(inside.map(({ range }) => range))

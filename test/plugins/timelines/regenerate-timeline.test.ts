@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
 import { decodedPcm, jobBench, streamHash } from '../../helpers/job-bench.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
 import { timelineRequest } from './timeline-request.js'
 
@@ -146,5 +147,21 @@ describe('a regenerated timeline', () => {
     const { outcome } = await regenerate(cut)
     expect(outcome.event).toMatchObject({ status: 'failed', output: null })
     await expect(readFile(bench.folder.file('cut.regen.otio'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  // The header of mkv states no length of its sound.
+  it.each(['mkv', 'mov'])('leaves a clip that plays a .%s behind the end of its sound as it is', async (extension) => {
+    const film = bench.folder.file(`film.${extension}`)
+    await ffmpeg(...picture(6), ...tone(2), '-c:v', 'mjpeg', '-c:a', 'pcm_s16le', film)
+    const cut = bench.folder.file('cut.otio')
+    const reference = external(pathToFileURL(film).href)
+    const clips = [clip('heard', reference, timeRange(10, 20, 25)), clip('silent', reference, timeRange(100, 20, 25))]
+    await writeFile(cut, timeline([track('Audio', clips)]))
+    const plan = await planTimeline(timelineRequest(cut), {})
+    expect(plan.sources.map(({ usedSec }) => usedSec)).toEqual([0.8])
+    expect(plan.notes).toContainEqual(expect.objectContaining({ kind: 'outside', subject: 'silent' }))
+
+    await writeFile(cut, timeline([track('Audio', clips.slice(1))]))
+    await expect(planTimeline(timelineRequest(cut), {})).rejects.toMatchObject({ code: 'ERR_TIMELINE_OUTSIDE' })
   })
 })
