@@ -42,8 +42,11 @@ const SHORTEST_BLOCK_SEC = 0.05
 /** In blocks about as short as a frame of a codec, the noise of the loudest one covers those with less of its energy. */
 const COVERED_BLOCK_SEC = 0.2
 const COVERED_SHARE = 1e-4
-/** The voice band of a quarter of the samples is enough to find the loudest second. */
-const STRIDE = 4
+/**
+ * Steps in means, in turn. The voice band of such a share of the samples is enough to find the loudest second. With steps
+ * of one length, a tone of that period would be silence.
+ */
+const STRIDES = [5, 3] as const
 
 /**
  * Keeps the block of each third of a voice that is loudest in the voice band. Lossy codecs leave out higher sound, such as
@@ -158,11 +161,10 @@ function energyOf(bytes: Buffer, { sampleRate, channels, sample }: PcmFormat): n
   const values = valuesOf(bytes, sample)
   const mean = voiceBandSamples(sampleRate)
   const scale = fullScaleOf(sample) * mean
-  const step = channels * STRIDE * mean
   const before = new Float64Array(channels)
   let energy = 0
   let count = 0
-  for (let at = 0; at + channels * mean <= values.length; at += step) {
+  for (let at = 0; at + channels * mean <= values.length; at += channels * mean * (STRIDES[count % 2] as number)) {
     for (let channel = 0; channel < channels; channel++) {
       let sum = 0
       for (let near = 0; near < mean; near++) sum += values[at + near * channels + channel] as number

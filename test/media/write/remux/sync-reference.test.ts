@@ -52,3 +52,18 @@ it('does not hear a block in which a track ends after a few samples, before the 
   reference.end()
   expect(reference.samples.map(({ values }) => values.length > 0)).toEqual([true, true, false])
 })
+
+it.each([
+  { rate: 48_000, hertz: 1500 },
+  { rate: 8000, hertz: 2000 },
+])('hears a tone of $hertz Hz at $rate samples a second, which is the same at every few samples', ({ rate, hertz }) => {
+  const samples = Float32Array.from(
+    { length: 9 * rate },
+    (_, at) => 0.5 * Math.sin((2 * Math.PI * hertz * at) / rate + 1),
+  )
+  const format = { sampleRate: rate, channels: 1, channelLayout: 'mono', sample: 'f32' } as const
+  const reference = new SyncReference(format, samples.length)
+  reference.push(Buffer.from(samples.buffer))
+  reference.end()
+  expect(reference.samples.map(({ values }) => values.length > 0)).toEqual([true, true, true])
+})
