@@ -51,6 +51,9 @@ function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly 
 /** A relative path stays relative where the new file lies beside the old one, and in a bundle; others become URLs. */
 function addressOf({ path, packedName, relativePath }: RelinkedMedia, old: string): string {
   const name = packedName ?? relativePath
+  if (name !== undefined && name === relativePath && pathOfAddress(old) !== old) {
+    return encodeURI(name).replaceAll('#', '%23').replaceAll('?', '%3F')
+  }
   // A name with a percent sign can look like an encoded address.
   if (name !== undefined) return pathOfAddress(name) === name ? name : name.replaceAll('%', '%25')
   return addressOfPath(path, /^file:/i.test(old) ? old : 'file:///')

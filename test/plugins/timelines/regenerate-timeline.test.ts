@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { planTimeline, regenerateTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
@@ -163,5 +163,15 @@ describe('a regenerated timeline', () => {
 
     await writeFile(cut, timeline([track('Audio', clips.slice(1))]))
     await expect(planTimeline(timelineRequest(cut), {})).rejects.toMatchObject({ code: 'ERR_TIMELINE_OUTSIDE' })
+  })
+
+  it('encodes the relative path of a new file if that of the old one is encoded', async () => {
+    bench.answerWith('-af', 'volume=-6dB')
+    await rename(await bench.take('speech.wav'), bench.folder.file('take #1.wav'))
+    const cut = bench.folder.file('cut.otio')
+    const room = clip('room', external('take%20%231.wav'), timeRange(48_000, 24_000, 48_000))
+    await writeFile(cut, timeline([track('Audio', [room])]))
+    expect((await regenerate(cut)).outcome.event).toMatchObject({ status: 'done', error: null })
+    expect(await readFile(bench.folder.file('cut.regen.otio'), 'utf8')).toContain('"take%20%231.regen.wav"')
   })
 })
