@@ -6,8 +6,8 @@ const SHOW = ['-show_format', '-show_streams', '-show_chapters', '-show_programs
 /** Formats that describe a stream only in its packets. */
 const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 
-/** Reads far more of such a file, in which sound may begin minutes after the picture. */
-const READ_FAR = ['-probesize', '1G', '-analyzeduration', '600M']
+/** Reads more of such a file, in which sound may begin minutes after the picture. ffmpeg holds all of it in memory. */
+const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
 
 /** The answer of ffprobe about a file, and the options with which every command reads it. */
 export interface Read {
