@@ -174,10 +174,14 @@ async function planSplices(
   return plans
 }
 
+/** Codecs that CAF may hold, but that ffmpeg's muxer does not write. */
+const READ_ONLY_IN_CAF: ReadonlySet<string> = new Set(['aac', 'eac3'])
+
 /** Keeps the file's own codec, even if the remux does not support it in that container, unless no reader can time it. */
 function ownEncoding(input: AudioStreamInfo, plan: MuxPlan, wishes: AudioChoices): AudioEncoding {
   const { media, profile, streams } = plan
-  const kept = input.codec && !hasGuessedTimes(media, input) ? [input.codec] : []
+  const isWritten = media.container !== 'caf' || !READ_ONLY_IN_CAF.has(input.codec ?? '')
+  const kept = input.codec && isWritten && !hasGuessedTimes(media, input) ? [input.codec] : []
   const carriesOwn = { ...profile, audioCodecs: [...kept, ...profile.audioCodecs] }
   const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)
   const own = audioEncoding(input, carriesOwn, wishes)

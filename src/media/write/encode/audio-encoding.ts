@@ -115,7 +115,7 @@ function losesNothing({ codec, profile }: AudioStreamInfo): boolean {
   return isLossless(codec) || (codec === 'dts' && profile === 'DTS-HD MA')
 }
 
-/** The nearest codec to one that ffmpeg can only read. */
+/** The nearest codec to one that ffmpeg can only read, or cannot write into CAF. */
 function lossyKin(codec: string | null): string | undefined {
   switch (codec) {
     case 'wmapro':
@@ -124,6 +124,8 @@ function lossyKin(codec: string | null): string | undefined {
       return 'wmav2'
     case 'aac_latm':
       return 'aac'
+    case 'aac':
+      return 'alac'
     case 'dts':
       return 'flac'
     default:
