@@ -174,13 +174,13 @@ async function planSplices(
   return plans
 }
 
-/** Codecs that CAF may hold, but that ffmpeg's muxer does not write. */
-const READ_ONLY_IN_CAF: ReadonlySet<string> = new Set(['aac', 'eac3'])
+/** Codecs that ffmpeg reads in a container, but that its muxer refuses there, or writes so that nobody can decode them. */
+const READ_ONLY: Readonly<Record<string, readonly string[]>> = { caf: ['aac', 'eac3'], mov: ['vorbis'] }
 
 /** Keeps the file's own codec, even if the remux does not support it in that container, unless no reader can time it. */
 function ownEncoding(input: AudioStreamInfo, plan: MuxPlan, wishes: AudioChoices): AudioEncoding {
   const { media, profile, streams } = plan
-  const isWritten = media.container !== 'caf' || !READ_ONLY_IN_CAF.has(input.codec ?? '')
+  const isWritten = !READ_ONLY[media.container]?.includes(input.codec ?? '')
   const kept = input.codec && isWritten && !hasGuessedTimes(media, input) ? [input.codec] : []
   const carriesOwn = { ...profile, audioCodecs: [...kept, ...profile.audioCodecs] }
   const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)

@@ -27,6 +27,17 @@ it('keeps the chunks of a CAF with AAC, whose sound becomes ALAC', async () => {
   await folder.remove()
 })
 
+it('gives a MOV with Vorbis another codec, which QuickTime can describe', async () => {
+  const folder = await testFolder()
+  const path = folder.file('vorbis.mov')
+  await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000', '-c:a', 'libvorbis', path)
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(verified.output.streams).toMatchObject([{ kind: 'audio', codec: 'aac' }])
+  expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  await folder.remove()
+})
+
 /** Frames of ADTS without their heads. */
 function framesOf(adts: Buffer): readonly Buffer[] {
   const frames: Buffer[] = []
