@@ -7,6 +7,7 @@ import type { VoxmuxClient } from '../../src/client/voxmux-client.js'
 import { UsageError } from '../../src/core/errors.js'
 import { reasonAgainstFolder } from '../../src/core/make-folder.js'
 import { thrownMessage } from '../../src/core/thrown-message.js'
+import { probePath } from '../../src/pipeline/output/part-file.js'
 import type { Message } from './runtime.js'
 import type { ServiceNode } from './service-node.js'
 
@@ -97,7 +98,7 @@ function identityOf(payload: unknown, input: string): string {
 /** Requires a folder that the download can write into, before anything is paid. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 async function requireWritable(target: string): Promise<void> {
   const folder = dirname(target)
-  const probe = join(folder, `.voxmux-${randomUUID()}.probe`)
+  const probe = probePath(folder)
   try {
     await writeFile(probe, '', { flag: 'wx' })
     await rm(probe)

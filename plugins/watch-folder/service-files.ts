@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SYSTEM_STATE_FOLDER } from '../../src/config/state-folder.js'
 import { PACKAGE_FOLDER } from '../../src/core/package-folder.js'
+import { shellWord } from '../../src/core/shell-word.js'
 
 /** The service managers that have a file in `deploy`. */
 export type ServiceManagerName = 'systemd' | 'launchd' | 'windows'
@@ -115,8 +116,4 @@ function xmlText(text: string): string {
 
 function powershellText(text: string): string {
   return text.replaceAll("'", "''")
-}
-
-function shellWord(word: string): string {
-  return /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

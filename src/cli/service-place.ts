@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
+import { shellWord } from '../core/shell-word.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
-import { shellWord } from './show/shell-word.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
 export interface ServicePlaceFlags {

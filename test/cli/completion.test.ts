@@ -10,6 +10,8 @@ import { commandInProcess } from '../helpers/command-in-process.js'
 import { CLI_PATH } from '../helpers/voxmux-cli.js'
 
 const ZSH = '/usr/bin/zsh'
+const HAS_ZSH = existsSync(ZSH)
+const registers = 'zsh registers it, also if nothing has switched its completion on'
 
 let folder: string
 beforeAll(async () => {
@@ -57,7 +59,7 @@ describe('completion', () => {
     await inProcess(['jobs', 'forget', job.id])
   })
 
-  it.skipIf(!existsSync(ZSH))('zsh registers it, also if nothing has switched its completion on', async () => {
+  it.skipIf(!HAS_ZSH)(HAS_ZSH ? registers : `${registers} (zsh is not installed)`, async () => {
     const { stdout } = await inProcess(['completion', 'zsh'])
     const run = (before: string) =>
       execFileSync(ZSH, ['-f', '-c', `${before}\n${stdout}\nprint -r -- $_comps[voxmux]`], {

@@ -48,7 +48,7 @@ function editsOf(text: string, clip: JsonObject, made: RelinkedMedia): readonly 
     : replaceReference(clip, reference, text.slice(reference.start, reference.end), copy)
 }
 
-/** A relative path stays relative where the new file lies beside the old one, and in a bundle; others become URLs. */
+/** A relative path stays relative if the new file lies beside the old one, and in a bundle; others become URLs. */
 function addressOf({ path, packedName, relativePath }: RelinkedMedia, old: string): string {
   const name = packedName ?? relativePath
   if (name !== undefined && name === relativePath && pathOfAddress(old) !== old) {

@@ -5,10 +5,10 @@ import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.j
 import { findUserFolders, SYSTEM_STATE_FOLDER } from '../../config/state-folder.js'
 import { UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
+import { shellWord } from '../../core/shell-word.js'
 import { defineCommand } from '../command.js'
 import { giveToCaller, serviceOwner } from '../init/service-owner.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
-import { shellWord } from '../show/shell-word.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
 
 /** Port of the dashboard, as in the files of `plugins/watch-folder/deploy`. */

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import type { Recipe } from '../../config/preset-schema.js'
 import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../../core/errors.js'
+import { shellWord } from '../../core/shell-word.js'
 import { visibleText } from '../../core/visible-text.js'
 import {
   cutCommand,
@@ -38,7 +39,6 @@ import { describeError } from '../output/output.js'
 import { bedLine } from './bed-line.js'
 import { partLines } from './part-lines.js'
 import { priceWords, voiceSeconds } from './price-words.js'
-import { shellWord } from './shell-word.js'
 
 export interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */

@@ -10,7 +10,7 @@ const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
 
 /** The answer of ffprobe about a file, and the options with which every command reads it. */
-export interface Read {
+export interface ProbeAnswer {
   readonly answer: FfprobeAnswer
   readonly readOptions: readonly string[]
 }
@@ -20,7 +20,7 @@ export async function withLateSound(
   path: string,
   readOptions: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<Read> {
+): Promise<ProbeAnswer> {
   const ask = (options: readonly string[]) => ffprobe(path, [...options, ...SHOW], ffprobeAnswerSchema, { signal })
   const answer = await ask(readOptions)
   if (!UNDESCRIBED_FORMATS.has(answer.format.format_name) || isDescribed(answer)) return { answer, readOptions }
