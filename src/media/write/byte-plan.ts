@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { Column } from './column.js'
 
 /** One piece of an output, in output order. Lengths in bytes. */
 export type BytePiece =
@@ -79,13 +80,13 @@ export function bytePlan(pieces: Iterable<BytePiece>): BytePlanList {
   return { pieces: joined }
 }
 
-/** Joins ranges of the input that continue each other, and drops empty pieces, without a list of them all. */
-export function* joinInput(pieces: Iterable<BytePiece>): Generator<BytePiece> {
+/** Joins ranges that continue each other, and drops empty pieces, without a list of them all. */
+export function* joinRanges(pieces: Iterable<BytePiece>): Generator<BytePiece> {
   let waiting: BytePiece | null = null as BytePiece | null
   for (const piece of pieces) {
     if (pieceLength(piece) === 0) continue
-    if (waiting?.kind === 'input' && continues(waiting, piece)) {
-      waiting = { kind: 'input', start: waiting.start, length: waiting.length + pieceLength(piece) }
+    if (waiting && continues(waiting, piece)) {
+      waiting = { ...waiting, length: waiting.length + pieceLength(piece) }
       continue
     }
     if (waiting) yield waiting
@@ -122,25 +123,26 @@ export function offsetMap({ pieces }: BytePlan): OffsetMap {
 
 /** The ranges of the input by their start. Columns, because a film has a range for each packet. */
 function inputRanges(pieces: Iterable<BytePiece>) {
-  const starts: number[] = []
-  const ends: number[] = []
-  const outputs: number[] = []
+  const [startColumn, endColumn, outputColumn] = [Column.floats(), Column.floats(), Column.floats()]
   let output = 0
   let isSorted = true
+  let last = -1
   for (const piece of pieces) {
     if (piece.kind === 'input' && piece.length > 0) {
-      isSorted &&= piece.start > (starts.at(-1) ?? -1)
-      starts.push(piece.start)
-      ends.push(piece.start + piece.length)
-      outputs.push(output)
+      isSorted &&= piece.start > last
+      last = piece.start
+      startColumn.push(piece.start)
+      endColumn.push(piece.start + piece.length)
+      outputColumn.push(output)
     }
     output += pieceLength(piece)
   }
+  const [starts, ends, outputs] = [startColumn.values(), endColumn.values(), outputColumn.values()]
   if (isSorted) return { starts, ends, outputs }
-  const order = starts.map((_, place) => place)
-  const by = (column: readonly number[], place: number) => column[place] as number
+  const order = Uint32Array.from(starts, (_, place) => place)
+  const by = (column: Float64Array, place: number) => column[place] as number
   order.sort((one, other) => by(starts, one) - by(starts, other) || by(outputs, other) - by(outputs, one))
-  const sorted = (column: readonly number[]) => order.map((place) => by(column, place))
+  const sorted = (column: Float64Array) => Float64Array.from(order, (place) => by(column, place))
   return { starts: sorted(starts), ends: sorted(ends), outputs: sorted(outputs) }
 }
 
@@ -155,7 +157,7 @@ function one<T>(list: readonly T[]): T {
   return list[0] as T
 }
 
-function lastStartingBy(starts: readonly number[], offset: number): number {
+function lastStartingBy(starts: Float64Array, offset: number): number {
   let low = 0
   let high = starts.length
   while (low < high) {

@@ -1,8 +1,10 @@
 import { type Box, childAt, endOf } from '../../probe/movie/box.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { firstAtLeast } from '../first-at-least.js'
 import { oldFacts } from './old-facts.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
+import { RunsInFileOrder } from './read/old-runs.js'
 import type { OldTrack } from './read/voice-runs.js'
 
 /** New boxes of a replaced track, with reasons. */
@@ -34,7 +36,7 @@ class BoxCensus {
   readonly #file: IsoFile
   readonly #facts: ReadonlyMap<Box, CensusFact>
   readonly #own = new Set<Box>()
-  readonly #data: readonly number[]
+  readonly #voices: RunsInFileOrder
   readonly #isRetimed: boolean
 
   constructor(file: IsoFile, voices: readonly number[]) {
@@ -43,7 +45,7 @@ class BoxCensus {
     this.#facts = new Map(oldFacts(file, voices).map(({ box, fate, reason }) => [box, { fate, reason }]))
     const old = voices.flatMap((voice) => file.oldTracks.get(voice) ?? [])
     for (const track of old) this.#addOwn(track)
-    this.#data = old.flatMap(({ runs }) => runs.map(({ start }) => start)).sort((one, other) => one - other)
+    this.#voices = new RunsInFileOrder(old.map(({ runs }) => runs))
   }
 
   entries(): Census {
@@ -61,7 +63,7 @@ class BoxCensus {
       childAt(track.box, 'edts'),
       childAt(track.box, 'mdia'),
       track.stbl,
-      ...runs.map(({ fragment }) => fragment?.box),
+      ...runs.inFragments.map(({ fragment }) => fragment.box),
     ]
     for (const child of parents.flatMap((parent) => parent?.children ?? [])) this.#own.add(child)
   }
@@ -97,8 +99,9 @@ class BoxCensus {
   }
 
   #dataEntry(box: Box, path: string): CensusEntry {
-    const holdsVoice = this.#data.some((start) => start >= box.start && start < endOf(box))
-    if (!holdsVoice) return kept(path, box.start, box.length)
+    const first = firstAtLeast(this.#voices.count, this.#voices.start, box.start)
+    if (first === this.#voices.count || this.#voices.start(first) >= endOf(box))
+      return kept(path, box.start, box.length)
     return rewritten(path, box.start, box.length, 'new packets of the sound; every other byte stays')
   }
 }

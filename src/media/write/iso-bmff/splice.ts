@@ -50,6 +50,6 @@ function statesTimes({ structure, movie }: IsoFile, old: OldTrack): boolean {
   return (
     types.indexOf('moov') < types.indexOf('moof') &&
     Math.abs(delaySec) < MOST_DELAY_SEC &&
-    old.runs.every(({ fragment }) => childAt(fragment?.box, 'tfdt') !== undefined)
+    old.runs.inFragments.every(({ fragment }) => childAt(fragment.box, 'tfdt') !== undefined)
   )
 }

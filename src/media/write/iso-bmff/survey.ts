@@ -1,10 +1,12 @@
 import type { AudioStreamInfo } from '../../media-info.js'
 import { type Box, childAt, childrenOf, endOf, withDescendants } from '../../probe/movie/box.js'
+import { firstAtLeast } from '../first-at-least.js'
 import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
 import { unfitEdits } from './read/edit-list.js'
 import type { IsoFile } from './read/iso-file.js'
 import type { Track } from './read/movie.js'
+import { RunsInFileOrder } from './read/old-runs.js'
 import { chunksOf, type OldTrack } from './read/voice-runs.js'
 
 /** Codec tags of encrypted audio. */
@@ -41,17 +43,17 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
   const old = file.oldTracks.get(voice) as OldTrack
   const { track, runs } = old
   const [entry] = track.entries
-  if (!entry || runs.length === 0) return 'the track lists no packets'
+  if (!entry || runs.count === 0) return 'the track lists no packets'
   if (track.timeScale === 0) return 'the track states no time scale'
   if (track.entries.some(({ format }) => ENCRYPTED.has(format))) return 'the track is encrypted'
   if (track.entries.some(({ bytes }) => !bytes.subarray(0, 36).equals(entry.bytes.subarray(0, 36)))) {
     return 'the codec settings of the track change in the middle'
   }
   if (track.isInThisFile[entry.dataReference - 1] !== true) return 'the packets of the track lie in another file'
-  if (runs.some(({ fragment }) => fragment !== null) && runs.some(({ fragment }) => fragment === null)) {
+  if (runs.inFragments.length > 0 && runs.inIndex > 0) {
     return 'the packets of the track lie partly in fragments'
   }
-  const boxes = [track.stbl, ...runs.map(({ fragment }) => fragment?.box)]
+  const boxes = [track.stbl, ...runs.inFragments.map(({ fragment }) => fragment.box)]
   if (boxes.some((box) => childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc'))) {
     return 'the packets of the track have auxiliary data'
   }
@@ -81,25 +83,27 @@ function sharedBytes(
   { structure, movie, oldTracks, fragments }: IsoFile,
   voices: readonly number[],
 ): string | undefined {
-  const own = voices.flatMap((voice) => oldTracks.get(voice)?.runs ?? [])
-  const runs = own.filter(({ bytes }) => bytes > 0).sort((one, other) => one.start - other.start)
+  const runs = new RunsInFileOrder(voices.flatMap((voice) => oldTracks.get(voice)?.runs ?? []))
   const data = structure.boxes.filter(({ type }) => type === 'mdat')
   let box = 0
-  let end = 0
-  for (const run of runs) {
-    while (box < data.length && endOf(data[box] as Box) <= run.start) box += 1
+  let dataEnd = 0
+  for (let row = 0; row < runs.count; row++) {
+    const [start, end] = [runs.start(row), runs.end(row)]
+    while (box < data.length && endOf(data[box] as Box) <= start) box += 1
     const around = data[box]
-    if (!around || run.start < around.start + around.headerBytes || run.start + run.bytes > endOf(around)) {
-      return `packets at byte ${run.start} do not lie in media data`
+    if (!around || start < around.start + around.headerBytes || end > endOf(around)) {
+      return `packets at byte ${start} do not lie in media data`
     }
-    if (run.start < end) return `packets at byte ${run.start} overlap others of their track`
-    end = run.start + run.bytes
+    if (start < dataEnd) return `packets at byte ${start} overlap others of their track`
+    dataEnd = end
   }
   for (const [place, track] of movie.tracks.entries()) {
     if (voices.includes(place) || !track.isInThisFile.some((isHere) => isHere)) continue
     for (const { start, bytes } of rangesOf(track, fragments)) {
-      const next = runs[firstEndingAfter(runs, start)]
-      if (bytes > 0 && next && next.start < start + bytes) return `the bytes from ${start} on belong to two tracks`
+      const next = firstAtLeast(runs.count, runs.end, start + 1)
+      if (bytes > 0 && next < runs.count && runs.start(next) < start + bytes) {
+        return `the bytes from ${start} on belong to two tracks`
+      }
     }
   }
   return undefined
@@ -108,22 +112,6 @@ function sharedBytes(
 function* rangesOf(track: Track, fragments: IsoFile['fragments']) {
   yield* chunksOf(track)
   for (const { trackId, runs } of fragments) if (trackId === track.id) yield* runs
-}
-
-/** Place of the first range that ends after an offset. */
-function firstEndingAfter(
-  ranges: readonly { readonly start: number; readonly bytes: number }[],
-  offset: number,
-): number {
-  let low = 0
-  let high = ranges.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const { start, bytes } = ranges[middle] as { start: number; bytes: number }
-    if (start + bytes <= offset) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Hint tracks for streaming servers refer to packets by number and size. */

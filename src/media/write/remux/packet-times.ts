@@ -1,16 +1,20 @@
 import { FACTS_URL, type FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
+import { Column } from '../column.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
-/** Presentation time of each packet of a stream, in its own ticks; null if the container states none. */
+/** The packets of a stream. Columns, because a film has hundreds of thousands. */
 export interface StreamTimes {
   readonly tickSec: number
-  readonly pts: readonly (number | null)[]
+  /** Presentation time of each packet, in ticks of the stream; NaN if the container states none. */
+  readonly pts: Float64Array
   /** Checksum and size of each packet in one number. */
-  readonly contents: readonly number[]
+  readonly contents: Float64Array
 }
 
 /** By index of the stream in the input. */
 export type PacketTimesByIndex = ReadonlyMap<number, StreamTimes>
+
+type Floats = ReturnType<typeof Column.floats>
 
 /** A size lies above a checksum of 32 bits. */
 const SIZE_UNIT = 2 ** 32
@@ -42,9 +46,9 @@ export function timesOutput(
   return [{ url: FACTS_URL, options }]
 }
 
-/** Collects the lines that {@link timesOutput} makes ffmpeg print; sixteen bytes per packet. */
+/** Collects the lines that {@link timesOutput} makes ffmpeg print. */
 export class PacketTimes {
-  readonly #byPlace = new Map<number, { tickSec: number; pts: (number | null)[]; contents: number[] }>()
+  readonly #byPlace = new Map<number, { readonly tickSec: number; readonly pts: Floats; readonly contents: Floats }>()
   readonly #parts: readonly PlannedStream[]
 
   /** @param parts as for {@link timesOutput} */
@@ -56,13 +60,14 @@ export class PacketTimes {
   take(line: string): void {
     const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
     if (place !== undefined) {
-      this.#byPlace.set(Number(place), { tickSec: Number(numerator) / Number(denominator), pts: [], contents: [] })
+      const tickSec = Number(numerator) / Number(denominator)
+      this.#byPlace.set(Number(place), { tickSec, pts: Column.floats(), contents: Column.floats() })
       return
     }
     const [, of, pts, size, sum] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*(\d+),\s*0x([0-9a-f]+)/.exec(line) ?? []
     const stream = this.#byPlace.get(Number(of))
     if (!stream || pts === undefined) return
-    stream.pts.push(pts === NO_PTS ? null : Number(pts))
+    stream.pts.push(pts === NO_PTS ? Number.NaN : Number(pts))
     stream.contents.push(Number(size) * SIZE_UNIT + Number.parseInt(sum ?? '', 16))
   }
 
@@ -70,8 +75,10 @@ export class PacketTimes {
   byInputIndex(plan: MuxPlan): PacketTimesByIndex {
     return new Map(
       [...timedStreams(plan), ...this.#parts].flatMap(({ input }, place) => {
-        const times = this.#byPlace.get(place)
-        return times === undefined ? [] : [[input.index, times] as const]
+        const found = this.#byPlace.get(place)
+        if (!found) return []
+        const { tickSec, pts, contents } = found
+        return [[input.index, { tickSec, pts: pts.values(), contents: contents.values() }] as const]
       }),
     )
   }
@@ -84,20 +91,25 @@ export class PacketTimes {
  * @param errorSec by which ffmpeg may misstate the times before
  */
 export function sameTimes(before: StreamTimes, after: StreamTimes, errorSec = 0): boolean {
-  const [old, made] = [filledTimes(before), filledTimes(after)]
-  if (old.length !== made.length) return false
+  const toleranceSec = after.tickSec * 1.01 + errorSec + 1e-9
   let shiftSec: number | undefined
-  return old.every((was, place) => {
-    const is = made[place]
-    if (was === null || is === null || is === undefined) return true
-    const movedSec = is * after.tickSec - was * before.tickSec
+  let made = nextFilled(after, 0)
+  for (let old = nextFilled(before, 0); old < before.pts.length; old = nextFilled(before, old + 1)) {
+    if (made === after.pts.length) return false
+    const movedSec = (after.pts[made] as number) * after.tickSec - (before.pts[old] as number) * before.tickSec
+    made = nextFilled(after, made + 1)
+    if (Number.isNaN(movedSec)) continue
     shiftSec ??= movedSec
-    return Math.abs(movedSec - shiftSec) <= after.tickSec * 1.01 + errorSec + 1e-9
-  })
+    if (Math.abs(movedSec - shiftSec) > toleranceSec) return false
+  }
+  return made === after.pts.length
 }
 
-function filledTimes({ pts, contents }: StreamTimes): readonly (number | null)[] {
-  return pts.filter((_, place) => (contents[place] ?? 0) >= SIZE_UNIT)
+/** Place of the first packet with bytes from a place on. */
+function nextFilled({ contents }: StreamTimes, from: number): number {
+  let place = from
+  while (place < contents.length && (contents[place] as number) < SIZE_UNIT) place += 1
+  return place
 }
 
 function timedStreams(plan: MuxPlan): readonly PlannedStream[] {

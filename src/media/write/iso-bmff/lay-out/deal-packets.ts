@@ -6,22 +6,43 @@ export interface PacketRange {
   readonly to: number
 }
 
+/** The packets of a donor by place in the file. Together all ranges are all packets from the first on, in order. */
+export class DealtPackets {
+  /** First packet of each place, and the end of the last. */
+  readonly #bounds: Uint32Array
+
+  constructor(bounds: Uint32Array) {
+    this.#bounds = bounds
+  }
+
+  /** The packets of a place, possibly none. Empty if there is no such place. */
+  at(place: number): PacketRange {
+    const from = this.#bounds[place] ?? 0
+    return { from, to: this.#bounds[place + 1] ?? from }
+  }
+
+  /** Each place that has packets. */
+  *filled(): Generator<PacketRange & { readonly place: number }> {
+    for (let place = 0; place + 1 < this.#bounds.length; place++) {
+      const range = this.at(place)
+      if (range.to > range.from) yield { place, ...range }
+    }
+  }
+}
+
 /**
  * Assigns the packets of new audio to places in the file by time, so that they stay beside the same pictures.
  * Packets before the first place go to the first.
  *
  * @param startTicks start time of each place, in ticks of the donor
  * @param first first packet to assign; earlier ones are left out
- * @returns one range per place, possibly empty; together all packets from the first on, in order
  */
-export function dealPackets(packets: Packets, startTicks: readonly number[], first: number): readonly PacketRange[] {
-  let from = first
-  return startTicks.map((_, place) => {
-    const next = startTicks[place + 1]
+export function dealPackets(packets: Packets, startTicks: Float64Array, first: number): DealtPackets {
+  const bounds = new Uint32Array(startTicks.length + 1).fill(first)
+  for (let place = 1; place < startTicks.length; place++) {
     // A place whose time goes back gets no packets.
-    const to = next === undefined ? packets.count : Math.max(from, packets.firstFrom(next))
-    const range = { from, to }
-    from = to
-    return range
-  })
+    bounds[place] = Math.max(bounds[place - 1] as number, packets.firstFrom(startTicks[place] as number))
+  }
+  if (startTicks.length > 0) bounds[startTicks.length] = packets.count
+  return new DealtPackets(bounds)
 }

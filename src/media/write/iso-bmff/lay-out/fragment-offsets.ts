@@ -49,7 +49,7 @@ function voicePatch({ fragment, header, runs }: NewFragment, track: NewTrack, pl
       let end = base
       for (const run of runs) {
         const start = sheet.runStart(place, run.place)
-        const { from, to } = track.deals[run.place] ?? { from: 0, to: 0 }
+        const { from, to } = track.deals.at(run.place)
         writeRunOffset(run, start - base)
         end = start + track.donor.packets.offsetOf(to) - track.donor.packets.offsetOf(from)
       }

@@ -26,21 +26,20 @@ export interface NewFragment {
 
 /** Makes the boxes of one fragment of a replaced track. */
 export function replaceFragment(track: NewTrack, fragment: TrackFragment, into: Replacements): NewFragment {
-  const places = track.old.runs.flatMap((run, place) => (run.fragment === fragment ? [place] : []))
-  const first = track.deals[places[0] ?? -1]?.from ?? 0
+  const places = track.old.runs.placesIn(fragment)
+  const first = track.deals.at(places[0] ?? 0).from
   const header = makeHeader(fragment.header)
   into.set(fragment.header.box, [header])
   const tfdt = childAt(fragment.box, 'tfdt')
   if (tfdt && places.length > 0) into.set(tfdt, [makeDecodeTime(tfdt, track.tickOf(first))])
   const runs = places.map((place) => {
-    const deal = track.deals[place] as PacketRange
-    const box = makeRun(track, deal)
-    const old = track.old.runs[place]?.fragmentRun?.box
+    const box = makeRun(track, track.deals.at(place))
+    const old = track.old.runs.inFragment(place)?.run.box
     // An empty run stays: offsets of other tracks may count from its end.
     if (old) into.set(old, [box])
     return { box, place }
   })
-  const packets = places.reduce((sum, place) => sum + sizeOf(track.deals[place]), 0)
+  const packets = places.reduce((sum, place) => sum + sizeOf(track.deals.at(place)), 0)
   for (const child of fragment.box.children) {
     if (PACKET_FACTS.has(child.type)) into.set(child, [])
     if (child.type === 'sbgp' && isStaleGroup(child)) into.set(child, makeGroup(child, packets))
@@ -98,6 +97,6 @@ function makeGroup(sbgp: Box, packets: number): readonly Buffer[] {
   return [makeFullBox('sbgp', body[0] === 1 ? 1 : 0, 0, fields)]
 }
 
-function sizeOf(deal: PacketRange | undefined): number {
-  return deal ? deal.to - deal.from : 0
+function sizeOf({ from, to }: PacketRange): number {
+  return to - from
 }

@@ -47,7 +47,7 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
 
 /** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
 function replacePlaces({ old, donor, deals }: NewTrack, isWide: boolean, into: Replacements): Buffer {
-  const offsets = makeChunkOffsets(deals.filter(({ from, to }) => to > from).length, isWide)
+  const offsets = makeChunkOffsets([...deals.filled()].length, isWide)
   for (const child of old.track.stbl?.children ?? []) {
     if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
     if (child.type === 'stco' || child.type === 'co64') into.set(child, [offsets])
@@ -57,8 +57,8 @@ function replacePlaces({ old, donor, deals }: NewTrack, isWide: boolean, into: R
 
 function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacements): Buffer {
   const { old, donor, deals } = track
-  const filled = deals.filter(({ from, to }) => to > from)
-  const offsets = makeChunkOffsets(filled.length, isWide)
+  const packetsOfChunks = Array.from(deals.filled(), ({ from, to }) => to - from)
+  const offsets = makeChunkOffsets(packetsOfChunks.length, isWide)
   const hadGroups = childrenOf(old.track.stbl, 'sbgp').some(isStaleGroup)
   const isNewCodec = old.track.entries[0]?.format !== donor.entry.format
   for (const child of old.track.stbl?.children ?? []) {
@@ -71,7 +71,7 @@ function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacement
         into.set(child, [makeSizes(donor.packets.sizes)])
         break
       case 'stsc':
-        into.set(child, [makeChunkLayout(filled.map(({ from, to }) => to - from))])
+        into.set(child, [makeChunkLayout(packetsOfChunks)])
         break
       case 'stco':
       case 'co64':

@@ -1,7 +1,7 @@
 import type { DonorTrack } from '../read/donor-track.js'
 import { type Edit, NORMAL_RATE } from '../read/edit-list.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
-import { dealPackets, type PacketRange } from './deal-packets.js'
+import { type DealtPackets, dealPackets } from './deal-packets.js'
 
 /** New audio on the clock of the track whose packets it replaces. */
 export interface NewTrack {
@@ -12,7 +12,7 @@ export interface NewTrack {
   /** Decoding time of a packet. The place after the last packet gives the end. */
   readonly tickOf: (packet: number) => number
   /** New packets by place among the old runs. */
-  readonly deals: readonly PacketRange[]
+  readonly deals: DealtPackets
   /** New edits of the track; null if it needs none. */
   readonly edits: readonly Edit[] | null
   /** Ticks of the new track by which its media time is later than that of the old one. */
@@ -30,16 +30,15 @@ export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: numbe
   // Only fragments state decoding times. Elsewhere the first packet has tick 0.
   const origin = inFragments ? shownTick - priming : 0
   const shiftTicks = origin + priming - shownTick
-  const startTicks = old.runs.map(
-    ({ startTick }) =>
-      Math.round(((startTick - old.shownTick) * donor.timeScale) / old.track.timeScale) + donor.primingTicks,
-  )
+  const donorTick = (oldTick: number) =>
+    Math.round(((oldTick - old.shownTick) * donor.timeScale) / old.track.timeScale) + donor.primingTicks
+  const startTicks = Float64Array.from({ length: old.runs.count }, (_, place) => donorTick(old.runs.startTick(place)))
   // A player cannot skip a lead-in at the start of fragments. Packets that would begin before the old ones are left out.
   const first = inFragments ? donor.packets.firstFrom(startTicks[0] ?? 0) : 0
   const tickFrom = (packet: number) => origin + scale(donor.packets.tickOf(packet))
   // ffmpeg begins at the first packet of fragments, even before the edit list. One that is not heard begins as early.
   const isHidden = inFragments && tickFrom(first + 1) <= shownTick
-  const startTick = Math.min(tickFrom(first), isHidden ? (old.runs[0]?.startTick ?? 0) : Number.POSITIVE_INFINITY)
+  const startTick = Math.min(tickFrom(first), isHidden ? old.runs.firstTick : Number.POSITIVE_INFINITY)
   const tickOf = (packet: number) => (packet === first ? startTick : tickFrom(packet))
   return {
     ...{ old, donor, timeScale, tickOf, shiftTicks },

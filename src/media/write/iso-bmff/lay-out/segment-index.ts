@@ -65,16 +65,14 @@ export function segmentIndex(box: Box, into: Replacements): OffsetTable {
 
 /** Segments of the new audio begin up to one packet earlier or later than the old ones. */
 function writeTimes(bytes: Buffer, head: number, { bounds, isLong, rowsAt, timeScale }: SegmentIndex, track: NewTrack) {
+  const { runs } = track.old
   const moves = bounds.slice(0, -1).map((bound, row) => {
-    const end = bounds[row + 1] as number
-    const run = track.old.runs.findIndex(
-      ({ fragment }) => fragment && fragment.moof.start >= bound && fragment.moof.start < end,
-    )
-    const [deal, old] = [track.deals[run], track.old.runs[run]]
-    return deal && old ? track.tickOf(deal.from) - track.shiftTicks - old.startTick : 0
+    const place = runs.firstFrom(bound)
+    const found = runs.inFragment(place)
+    if (!found || found.fragment.moof.start >= (bounds[row + 1] as number)) return 0
+    return track.tickOf(track.deals.at(place).from) - track.shiftTicks - runs.startTick(place)
   })
-  const last = track.old.runs.at(-1)
-  const endMove = last ? track.tickOf(track.donor.packets.count) - track.shiftTicks - last.startTick - last.ticks : 0
+  const endMove = track.tickOf(track.donor.packets.count) - track.shiftTicks - runs.endTick
   const scaled = (ticks: number) => Math.round((ticks * timeScale) / track.timeScale)
   const firstMove = scaled(moves[0] ?? 0)
   if (isLong)
@@ -121,8 +119,8 @@ export function randomAccess(box: Box, movie: Movie, into: Replacements): Offset
 }
 
 function firstTickAt({ old, deals, tickOf }: NewTrack, moofStart: number): number | undefined {
-  const deal = deals[old.runs.findIndex(({ fragment }) => fragment?.moof.start === moofStart)]
-  return deal && tickOf(deal.from)
+  const place = old.runs.firstFrom(moofStart)
+  return old.runs.inFragment(place)?.fragment.moof.start === moofStart ? tickOf(deals.at(place).from) : undefined
 }
 
 function writeNumber(bytes: Buffer, at: number, width: number, value: number): void {

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { JobFailedError } from '../../../../core/errors.js'
 import { type Box, childrenOf } from '../../../probe/movie/box.js'
 import { durationRuns, type SampleSizes, sampleSizes, trackChunks } from '../../../probe/movie/sample-table.js'
+import { firstAtLeast } from '../../first-at-least.js'
 import { shownEdits } from './edit-list.js'
 import { readMovie, type Track } from './movie.js'
 import { readStructure } from './read-structure.js'
@@ -114,20 +115,8 @@ function eachPacket(track: Track, sizes: SampleSizes & { readonly kind: 'each' }
     sizes,
     tickOf: (place) => ticks[place] as number,
     offsetOf: (place) => offsets[place] as number,
-    firstFrom: (tick) => lowerBound(ticks.subarray(0, count), tick),
+    firstFrom: (tick) => firstAtLeast(count, (place) => ticks[place] as number, tick),
   }
-}
-
-/** Place of the first value that is not below `wanted`. */
-function lowerBound(values: Float64Array, wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((values[middle] as number) < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function rollGroups(stbl: Box | undefined): readonly Buffer[] {

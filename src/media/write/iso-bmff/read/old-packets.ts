@@ -3,7 +3,8 @@ import { durationRuns, type SampleSizes, sampleSizes } from '../../../probe/movi
 import type { OldPackets } from '../../splice/old-packets.js'
 import { TRUN } from './fragments.js'
 import type { Track } from './movie.js'
-import { chunksOf, type OldRun, type OldTrack } from './voice-runs.js'
+import type { RunInFragment } from './old-runs.js'
+import { chunksOf, isFragmented, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
 export interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'length'> {
@@ -11,18 +12,19 @@ export interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'leng
 }
 
 /** Reads the packets of a track out of its tables; undefined if they do not lie in order or lack sizes. */
-export function readPackets({ track, runs }: OldTrack): TimedPackets | undefined {
-  const isFragmented = runs.some(({ fragment }) => fragment !== null)
-  const sizes = isFragmented ? null : sampleSizes(track.stbl)
-  if (!isFragmented && !sizes) return undefined
-  const count = isFragmented
-    ? runs.reduce((sum, { fragmentRun }) => sum + (fragmentRun?.samples ?? 0), 0)
+export function readPackets(old: OldTrack): TimedPackets | undefined {
+  const { track, runs } = old
+  const inFragments = isFragmented(old)
+  const sizes = inFragments ? null : sampleSizes(track.stbl)
+  if (!inFragments && !sizes) return undefined
+  const count = inFragments
+    ? runs.inFragments.reduce((sum, { run }) => sum + run.samples, 0)
     : sizes?.kind === 'uniform'
       ? sizes.count
       : (sizes?.bytes.length ?? 0)
-  const columns = new Columns(count, runs[0]?.startTick ?? 0)
+  const columns = new Columns(count, runs.firstTick)
   if (sizes) readTables(track, sizes, columns)
-  else if (!runs.every((run) => readRun(run, columns))) return undefined
+  else if (!runs.inFragments.every((run) => readRun(run, columns))) return undefined
   return columns.packets()
 }
 
@@ -82,9 +84,9 @@ function* durationsOf({ stbl }: Track): Generator<number, undefined> {
 }
 
 /** Reads the rows of a `trun`; false if it does not begin when the one before ends. */
-function readRun({ fragment, fragmentRun }: OldRun, into: Columns): boolean {
-  if (!fragment || !fragmentRun || fragmentRun.startTick !== into.tick) return false
-  const body = bodyOf(fragmentRun.box)
+function readRun({ fragment, run }: RunInFragment, into: Columns): boolean {
+  if (run.startTick !== into.tick) return false
+  const body = bodyOf(run.box)
   const flags = body.readUInt32BE(0) & 0xff_ffff
   const has = (flag: number) => (flags & flag) !== 0
   let at = 8 + (has(TRUN.dataOffset) ? 4 : 0) + (has(TRUN.firstFlags) ? 4 : 0)
@@ -93,8 +95,8 @@ function readRun({ fragment, fragmentRun }: OldRun, into: Columns): boolean {
     at += 4
     return body.readUInt32BE(at - 4)
   }
-  let start = fragmentRun.start
-  for (let sample = 0; sample < fragmentRun.samples; sample++) {
+  let start = run.start
+  for (let sample = 0; sample < run.samples; sample++) {
     const ticks = field(TRUN.duration, fragment.header.duration)
     const bytes = field(TRUN.sizeBytes, fragment.header.sizeBytes)
     field(TRUN.sampleFlags, 0)

@@ -1,28 +1,15 @@
 import { durationRuns, type SampleChunk, trackChunks } from '../../../probe/movie/sample-table.js'
 import { shownEdits } from './edit-list.js'
-import type { FragmentRun, TrackFragment } from './fragments.js'
+import type { TrackFragment } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
+import { OldRuns } from './old-runs.js'
 import { droppedLeadInSec, fixedFrames } from './sample-entry.js'
-
-/** A run of old packets that new packets replace, in file order of the tables. */
-export interface OldRun {
-  readonly start: number
-  readonly bytes: number
-  /** Decoding time of its first packet, in ticks of the track. */
-  readonly startTick: number
-  readonly ticks: number
-  /** The fragment that lists it; null if the index in `moov` does. */
-  readonly fragment: TrackFragment | null
-  readonly fragmentRun: FragmentRun | null
-}
-
-type Range = Pick<OldRun, 'start' | 'bytes' | 'startTick' | 'ticks'>
 
 /** The packets of a track in the file. */
 export interface OldTrack {
   readonly track: Track
-  readonly runs: readonly OldRun[]
+  readonly runs: OldRuns
   /** Tick of the track that is presented first. */
   readonly shownTick: number
   /** Presented time in ticks of the track. */
@@ -44,20 +31,10 @@ export function readOldTrack(
   gapless: GaplessInfo | null,
 ): OldTrack {
   const own = fragments.filter(({ trackId }) => trackId === track.id)
-  const runs: OldRun[] = []
-  const add = (
-    { start, bytes, startTick, ticks }: Range,
-    fragment: OldRun['fragment'],
-    fragmentRun: FragmentRun | null,
-  ) => {
-    // An empty run has no place for packets.
-    if (bytes > 0) runs.push({ start, bytes, startTick, ticks, fragment, fragmentRun })
-  }
-  for (const chunk of chunksOf(track)) add(chunk, null, null)
-  for (const fragment of own) for (const run of fragment.runs) add(run, fragment, run)
-  const firstTick = runs[0]?.startTick ?? 0
-  const last = runs.at(-1)
-  const endTick = last ? last.startTick + last.ticks : 0
+  const runs = new OldRuns()
+  for (const chunk of chunksOf(track)) runs.push(chunk)
+  for (const fragment of own) runs.pushFragment(fragment)
+  const { firstTick, endTick } = runs
   const shown = shownEdits(track.edits)
   if (shown.length === 0 && gapless) {
     const shownTick = firstTick + gapless.leadTicks
@@ -74,7 +51,7 @@ export function readOldTrack(
 
 /** True if the packets of a track lie in fragments. */
 export function isFragmented({ runs }: OldTrack): boolean {
-  return runs.some(({ fragment }) => fragment !== null)
+  return runs.inFragments.length > 0
 }
 
 /** Time of a track's first presentation, on the movie's clock. */

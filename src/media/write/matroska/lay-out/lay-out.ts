@@ -1,4 +1,4 @@
-import { type BytePiece, type BytePlan, joinInput } from '../../byte-plan.js'
+import { type BytePiece, type BytePlan, joinRanges } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { ID } from '../read/ids.js'
 import { makeHead } from '../read/make-ebml.js'
@@ -21,7 +21,7 @@ export function layOutMatroska(
   const tracks = voices.map((voice, place) => newTrack(file, voice, place, donors[place] as MatroskaDonor))
   const layout = new SegmentLayout(file, tracks)
   layout.settle()
-  return { pieces: { [Symbol.iterator]: () => joinInput(layout.pieces()) } }
+  return { pieces: { [Symbol.iterator]: () => joinRanges(layout.pieces()) } }
 }
 
 /** The children of the segment in an output. */

@@ -1,32 +1,8 @@
+import { Column } from '../../column.js'
+import { firstAtLeast } from '../../first-at-least.js'
+
 /** The flag of a block that can be decoded by itself. */
 export const KEYFRAME = 0x80
-
-/** A growing column of numbers. */
-class Column<T extends Float64Array | Uint32Array> {
-  #values: T
-  readonly #make: (length: number) => T
-
-  constructor(make: (length: number) => T) {
-    this.#make = make
-    this.#values = make(256)
-  }
-
-  set(place: number, value: number): void {
-    if (place >= this.#values.length) {
-      const grown = this.#make(2 * this.#values.length)
-      grown.set(this.#values)
-      this.#values = grown
-    }
-    this.#values[place] = value
-  }
-
-  get(place: number): number {
-    return this.#values[place] as number
-  }
-}
-
-const floats = () => new Column((length) => new Float64Array(length))
-const integers = () => new Column((length) => new Uint32Array(length))
 
 /** A block of a track. Offsets in the file, lengths in bytes. */
 export interface Block {
@@ -47,34 +23,32 @@ export interface Block {
 
 /** The blocks of a track in file order. Columns, because a film has hundreds of thousands. */
 export class BlockList {
-  readonly #start = floats()
-  readonly #length = integers()
-  readonly #tick = floats()
-  readonly #cluster = integers()
-  readonly #ordinal = integers()
-  readonly #lead = integers()
-  readonly #dataLength = integers()
-  readonly #flags = integers()
-  #count = 0
+  readonly #start = Column.floats()
+  readonly #length = Column.integers()
+  readonly #tick = Column.floats()
+  readonly #cluster = Column.integers()
+  readonly #ordinal = Column.integers()
+  readonly #lead = Column.integers()
+  readonly #dataLength = Column.integers()
+  readonly #flags = Column.integers()
   /** Bodies of the DiscardPadding elements, by place. */
   readonly discardPaddings = new Map<number, Buffer>()
   /** Reason why new blocks cannot replace its blocks; null if they can. */
   unfit: string | null = null
 
   get count(): number {
-    return this.#count
+    return this.#start.count
   }
 
   push(block: Block): void {
-    const place = this.#count++
-    this.#start.set(place, block.start)
-    this.#length.set(place, block.length)
-    this.#tick.set(place, block.tick)
-    this.#cluster.set(place, block.cluster)
-    this.#ordinal.set(place, block.ordinal)
-    this.#lead.set(place, block.dataStart - block.start)
-    this.#dataLength.set(place, block.dataLength)
-    this.#flags.set(place, block.flags)
+    this.#start.push(block.start)
+    this.#length.push(block.length)
+    this.#tick.push(block.tick)
+    this.#cluster.push(block.cluster)
+    this.#ordinal.push(block.ordinal)
+    this.#lead.push(block.dataStart - block.start)
+    this.#dataLength.push(block.dataLength)
+    this.#flags.push(block.flags)
   }
 
   start = (place: number): number => this.#start.get(place)
@@ -88,13 +62,6 @@ export class BlockList {
 
   /** Place of the first block that starts at an offset or later. */
   firstFrom(offset: number): number {
-    let low = 0
-    let high = this.#count
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.start(middle) < offset) low = middle + 1
-      else high = middle
-    }
-    return low
+    return firstAtLeast(this.count, this.start, offset)
   }
 }

@@ -1,0 +1,44 @@
+/** A growing column of numbers. A film has hundreds of thousands of packets, and objects would take ten times the memory. */
+export class Column<T extends Float64Array | Uint32Array> {
+  #values: T
+  #count = 0
+  readonly #make: (length: number) => T
+
+  private constructor(make: (length: number) => T) {
+    this.#make = make
+    this.#values = make(256)
+  }
+
+  /** For offsets and times. */
+  static floats(): Column<Float64Array> {
+    return new Column((length) => new Float64Array(length))
+  }
+
+  /** For lengths and places below 2^32. */
+  static integers(): Column<Uint32Array> {
+    return new Column((length) => new Uint32Array(length))
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  push(value: number): void {
+    if (this.#count === this.#values.length) {
+      const grown = this.#make(2 * this.#values.length)
+      grown.set(this.#values)
+      this.#values = grown
+    }
+    this.#values[this.#count++] = value
+  }
+
+  /** The value at a place below `count`. */
+  get(place: number): number {
+    return this.#values[place] as number
+  }
+
+  /** All values so far, without a copy. Later values are not among them. */
+  values(): T {
+    return this.#values.subarray(0, this.#count) as T
+  }
+}

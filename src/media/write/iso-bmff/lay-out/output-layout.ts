@@ -1,0 +1,118 @@
+import { type Box, endOf, resizedHeader } from '../../../probe/movie/box.js'
+import { type BytePiece, type BytePlan, joinRanges, offsetMap, pieceLength } from '../../byte-plan.js'
+import { firstAtLeast } from '../../first-at-least.js'
+import type { IsoFile } from '../read/iso-file.js'
+import { RunsInFileOrder } from '../read/old-runs.js'
+import type { BoxStructure } from '../read/read-structure.js'
+import type { NewTrack } from './new-track.js'
+import type { Replacements, Sheet } from './sheet.js'
+
+/** The pieces of an output, made while they are read, and their offsets, found in a first reading. */
+export class OutputLayout {
+  readonly #structure: BoxStructure
+  readonly #tracks: readonly NewTrack[]
+  readonly #replacements: Replacements
+  readonly #removed: RunsInFileOrder
+
+  constructor({ structure }: IsoFile, tracks: readonly NewTrack[], replacements: Replacements) {
+    this.#structure = structure
+    this.#tracks = tracks
+    this.#replacements = replacements
+    this.#removed = new RunsInFileOrder(tracks.map(({ old }) => old.runs))
+  }
+
+  plan(): BytePlan {
+    return { pieces: { [Symbol.iterator]: () => joinRanges(this.#pieces()) } }
+  }
+
+  sheet(): Sheet {
+    const boxStarts = new Map<number, number>()
+    const runStarts = this.#tracks.map(({ old }) => new Float64Array(old.runs.count))
+    let at = 0
+    for (const { start, pieces } of this.#parts()) {
+      boxStarts.set(start, at)
+      for (const piece of pieces) {
+        if (piece.kind === 'donor') (runStarts[piece.donor] as Float64Array)[piece.run] = at
+        at += pieceLength(piece)
+      }
+    }
+    return {
+      tracks: this.#tracks,
+      runStart: (track, run) => runStarts[track]?.[run] ?? 0,
+      boxStart: (inputOffset) => boxStarts.get(inputOffset),
+      mapped: offsetMap(this.plan()).outputOffset,
+    }
+  }
+
+  *#pieces(): Generator<BytePiece> {
+    for (const { pieces } of this.#parts()) yield* pieces
+  }
+
+  /** The pieces of each box on top, and of the bytes behind the last, by their start in the input. */
+  *#parts(): Generator<{ readonly start: number; readonly pieces: Iterable<Piece> }> {
+    const { boxes, boxesEnd, sizeBytes } = this.#structure
+    let next = 0
+    for (const box of boxes) {
+      const from = next
+      next = firstAtLeast(this.#removed.count, this.#removed.start, endOf(box))
+      yield {
+        start: box.start,
+        pieces: next > from ? this.#dataPieces(box, from, next) : boxPieces(box, this.#replacements),
+      }
+    }
+    yield { start: boxesEnd, pieces: [input(boxesEnd, sizeBytes)] }
+  }
+
+  /** A box of media data: new packets in the places of old ones, all other bytes unchanged. */
+  *#dataPieces(box: Box, from: number, to: number): Generator<Piece> {
+    let length = box.length - box.headerBytes
+    for (let row = from; row < to; row++) {
+      length += this.#newPackets(row).length - (this.#removed.end(row) - this.#removed.start(row))
+    }
+    yield { kind: 'bytes', bytes: resizedHeader(box, length) }
+    let at = box.start + box.headerBytes
+    for (let row = from; row < to; row++) {
+      yield input(at, this.#removed.start(row))
+      yield this.#newPackets(row)
+      at = this.#removed.end(row)
+    }
+    yield input(at, endOf(box))
+  }
+
+  /** New packets in the place of an old run. */
+  #newPackets(row: number): NewPackets {
+    const { track, place } = this.#removed.at(row)
+    const { donor, deals } = this.#tracks[track] as NewTrack
+    const { from, to } = deals.at(place)
+    const start = donor.packets.offsetOf(from)
+    return { kind: 'donor', donor: track, run: place, start, length: donor.packets.offsetOf(to) - start }
+  }
+}
+
+type NewPackets = Extract<BytePiece, { readonly kind: 'donor' }> & { readonly run: number }
+type Piece = Exclude<BytePiece, { readonly kind: 'donor' }> | NewPackets
+
+function input(start: number, end: number): Piece {
+  return { kind: 'input', start, length: end - start }
+}
+
+/** A box with the new bytes of its children. A box without new bytes is one range of the input. */
+function boxPieces(box: Box, replacements: Replacements): readonly Piece[] {
+  const made = replacements.get(box)
+  if (made) return made.map((bytes) => ({ kind: 'bytes', bytes }))
+  if (!hasReplaced(box, replacements)) return [input(box.start, endOf(box))]
+  const fieldsAt = box.start + box.headerBytes
+  const last = box.children.at(-1)
+  const restAt = last ? endOf(last) : fieldsAt + box.prefixBytes
+  const body: readonly Piece[] = [
+    input(fieldsAt, fieldsAt + box.prefixBytes),
+    ...box.children.flatMap((child) => boxPieces(child, replacements)),
+    input(restAt, endOf(box)),
+  ]
+  const length = body.reduce((sum, piece) => sum + pieceLength(piece), 0)
+  return [{ kind: 'bytes', bytes: resizedHeader(box, length) }, ...body]
+}
+
+function hasReplaced(box: Box, replacements: Replacements): boolean {
+  return box.children.some((child) => replacements.has(child) || hasReplaced(child, replacements))
+}

@@ -1,0 +1,138 @@
+import { Column } from '../../column.js'
+import { firstAtLeast } from '../../first-at-least.js'
+import type { FragmentRun, TrackFragment } from './fragments.js'
+
+/** A run of old packets that new packets replace. Offsets in the file, times in ticks of the track. */
+export interface OldRun {
+  readonly start: number
+  readonly bytes: number
+  /** Decoding time of its first packet. */
+  readonly startTick: number
+  readonly ticks: number
+}
+
+/** The fragment that lists a run, and its `trun`. */
+export interface RunInFragment {
+  readonly fragment: TrackFragment
+  readonly run: FragmentRun
+}
+
+/**
+ * The runs of a track that have packets, in file order of the tables: first those of the index in `moov`, then those of
+ * fragments. Columns, because a film has hundreds of thousands.
+ */
+export class OldRuns {
+  /** Runs that a fragment lists. */
+  readonly inFragments: RunInFragment[] = []
+  readonly #start = Column.floats()
+  readonly #bytes = Column.floats()
+  readonly #startTick = Column.floats()
+  readonly #ticks = Column.floats()
+  readonly #firstOf = new Map<TrackFragment, number>()
+
+  get count(): number {
+    return this.#start.count
+  }
+
+  /** How many runs the index in `moov` lists. */
+  get inIndex(): number {
+    return this.count - this.inFragments.length
+  }
+
+  /** Adds a run. An empty one has no place for packets and is left out. */
+  push({ start, bytes, startTick, ticks }: OldRun): void {
+    if (bytes === 0) return
+    this.#start.push(start)
+    this.#bytes.push(bytes)
+    this.#startTick.push(startTick)
+    this.#ticks.push(ticks)
+  }
+
+  /** Adds the runs of a fragment, after those of the index. */
+  pushFragment(fragment: TrackFragment): void {
+    this.#firstOf.set(fragment, this.count)
+    for (const run of fragment.runs) {
+      if (run.bytes > 0) this.inFragments.push({ fragment, run })
+      this.push(run)
+    }
+  }
+
+  start = (place: number): number => this.#start.get(place)
+  bytes = (place: number): number => this.#bytes.get(place)
+  end = (place: number): number => this.#start.get(place) + this.#bytes.get(place)
+  startTick = (place: number): number => this.#startTick.get(place)
+
+  /** Decoding time of the first packet; 0 if there is none. */
+  get firstTick(): number {
+    return this.count === 0 ? 0 : this.startTick(0)
+  }
+
+  /** Decoding time at which the last run ends; 0 if there is none. */
+  get endTick(): number {
+    const last = this.count - 1
+    return last < 0 ? 0 : this.#startTick.get(last) + this.#ticks.get(last)
+  }
+
+  /** The fragment that lists a run; undefined if the index does. */
+  inFragment(place: number): RunInFragment | undefined {
+    return this.inFragments[place - this.inIndex]
+  }
+
+  /** Places of the runs that a fragment lists. */
+  placesIn(fragment: TrackFragment): readonly number[] {
+    const first = this.#firstOf.get(fragment) ?? this.count
+    const count = fragment.runs.filter(({ bytes }) => bytes > 0).length
+    return Array.from({ length: count }, (_, row) => first + row)
+  }
+
+  /** Place of the first run whose `moof` begins at an offset or later; `count` if there is none. */
+  firstFrom(moofStart: number): number {
+    const startOf = (row: number) => (this.inFragments[row] as RunInFragment).fragment.moof.start
+    return this.inIndex + firstAtLeast(this.inFragments.length, startOf, moofStart)
+  }
+}
+
+/** The runs of some tracks in the order of their bytes in the file. */
+export class RunsInFileOrder {
+  readonly #tracks: readonly OldRuns[]
+  /** Place of the first run of each track, if the runs of all tracks stand in one list. */
+  readonly #firsts: readonly number[]
+  /** Places in that list. */
+  readonly #order: Uint32Array
+
+  constructor(tracks: readonly OldRuns[]) {
+    let count = 0
+    this.#tracks = tracks
+    this.#firsts = tracks.map((runs) => {
+      count += runs.count
+      return count - runs.count
+    })
+    const starts = new Float64Array(count)
+    for (const [track, runs] of tracks.entries())
+      for (let place = 0; place < runs.count; place++)
+        starts[(this.#firsts[track] as number) + place] = runs.start(place)
+    this.#order = Uint32Array.from(starts, (_, listed) => listed)
+    this.#order.sort((one, other) => (starts[one] as number) - (starts[other] as number))
+  }
+
+  get count(): number {
+    return this.#order.length
+  }
+
+  /** The track of a run, by place among the given ones, and its place there. */
+  at(row: number): { readonly runs: OldRuns; readonly track: number; readonly place: number } {
+    const listed = this.#order[row] as number
+    const track = this.#firsts.findLastIndex((first) => first <= listed)
+    return { runs: this.#tracks[track] as OldRuns, track, place: listed - (this.#firsts[track] as number) }
+  }
+
+  start = (row: number): number => {
+    const { runs, place } = this.at(row)
+    return runs.start(place)
+  }
+
+  end = (row: number): number => {
+    const { runs, place } = this.at(row)
+    return runs.end(place)
+  }
+}
