@@ -18,6 +18,14 @@ case /${MTX_PATH-}$segment/ in
   *) aside=$1/.open/${MTX_PATH-}/+$segment ;;
 esac
 
+# MediaMTX has replaced $MTX_PATH in OUTPUT. Before 2026 it let a publisher choose a name such as ../../etc.
+case /${MTX_PATH-}/:/${2-}/ in
+  */../*:*/../*)
+    echo "segment-complete.sh: the path name $MTX_PATH leads out of the output folder: $segment is not queued" >&2
+    exit 1
+    ;;
+esac
+
 # What segment-created.sh put aside is let in by one rename.
 for job in "$aside"/*.json; do
   if [ -n "$aside" ] && [ -f "$job" ] && mv "$job" "$1/"; then

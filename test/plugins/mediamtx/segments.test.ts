@@ -62,6 +62,15 @@ describe('the hooks of MediaMTX', () => {
     expect(jobs.map((job) => job.output)).toEqual(Array(2).fill(folder.file('my finished/studio/cam1/')))
   })
 
+  it('refuse an output folder that the name of a path leads out of', async () => {
+    const output = `${folder.file('finished')}/$MTX_PATH/`
+    const [cam, dots] = [server('../../etc', output), server('a..b', output)]
+    expect(await cam.complete(segmentOf('cam', '1.mp4'))).toBe(1)
+    expect(cam.log).toMatch(/path name \.\.\/\.\.\/etc leads out of the output folder: .*1\.mp4 is not queued/)
+    expect(await dots.complete(segmentOf('a..b', '2.mp4'))).toBe(0)
+    expect(await inputs()).toEqual([segmentOf('a..b', '2.mp4')])
+  })
+
   it('say in the log of the server where nothing can be queued', async () => {
     await rm(spool, { recursive: true })
     const cam = server('cam')
