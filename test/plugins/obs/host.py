@@ -1,6 +1,7 @@
 """Plays OBS Studio: its module `obspython` as far as the script uses it (docs.obsproject.com/scripting).
 
-host.py SCRIPT SETTINGS-JSON RECORDING: loads the script, gives it its settings, and stops a recording.
+host.py SCRIPT SETTINGS-JSON RECORDING [closed]: loads the script, gives it its settings, starts a recording and stops it, or
+is closed in the middle of it.
 """
 
 import importlib.util
@@ -9,7 +10,8 @@ import sys
 import types
 
 script, settings, recording = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
-callbacks, log = [], []
+is_closed = len(sys.argv) > 4
+callbacks, log, timers = [], [], []
 obs = types.ModuleType("obspython")
 obs.OBS_FRONTEND_EVENT_RECORDING_STARTED, obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED = 5, 7
 obs.OBS_PATH_DIRECTORY, obs.OBS_TEXT_DEFAULT = 2, 0
@@ -26,8 +28,9 @@ obs.obs_output_get_settings = lambda _output: {"path": recording}
 obs.obs_output_get_signal_handler = lambda _output: "handler"
 obs.signal_handler_connect = obs.signal_handler_disconnect = lambda _handler, _signal, _callback: None
 obs.obs_output_release = obs.obs_data_release = lambda _what: None
-obs.timer_add = lambda _callback, _ms: None
-obs.timer_remove = lambda _callback: None
+obs.obs_frontend_recording_active = lambda: False
+obs.timer_add = lambda callback, _ms: timers.append(callback)
+obs.timer_remove = lambda callback: timers.remove(callback) if callback in timers else None
 obs.script_log = lambda level, text: log.append([level, text])
 sys.modules["obspython"] = obs
 
@@ -37,7 +40,10 @@ spec.loader.exec_module(module)
 names = module.script_properties()
 module.script_update(settings)
 module.script_load(settings)
-for event in (obs.OBS_FRONTEND_EVENT_RECORDING_STARTED, obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED):
+for timer in list(timers):
+    timer()
+started, stopped = obs.OBS_FRONTEND_EVENT_RECORDING_STARTED, obs.OBS_FRONTEND_EVENT_RECORDING_STOPPED
+for event in (started,) if is_closed else (started, stopped):
     for callback in list(callbacks):
         callback(event)
 module.script_unload()

@@ -25,6 +25,8 @@ export interface ObsStudio {
   press(button: 'start' | 'split' | 'stop'): Promise<void>
   /** Lines that a script wrote into OBS's log. */
   saidBy(script: string): Promise<readonly string[]>
+  /** Kills it in the middle of what it does, and starts it again. */
+  crash(): Promise<void>
 }
 
 /**
@@ -57,8 +59,13 @@ RecSplitFile=true\nRecSplitFileType=Manual\nFilenameFormatting=%CCYY-%MM-%DD %hh
     ...{ sources: [{ id: 'scene', name: 'Scene', settings: { items: [] } }], modules: { 'scripts-tool': scripts } },
   }
   await writeFile(join(config, 'basic/scenes/test.json'), JSON.stringify(scene))
-  await runObs(home, await startScreen())
+  const display = await startScreen()
+  let stop = await runObs(home, display)
   return {
+    crash: async () => {
+      await stop()
+      stop = await runObs(home, display)
+    },
     recordings: async () => (await readdir(recordings)).sort().map((name) => join(recordings, name)),
     press: async (button) => {
       // Whole when it is there; and the last one was obeyed.
@@ -67,8 +74,8 @@ RecSplitFile=true\nRecSplitFileType=Manual\nFilenameFormatting=%CCYY-%MM-%DD %hh
       await rename(`${word}.part`, word)
     },
     saidBy: async (name) => {
-      const [log = ''] = await readdir(join(config, 'logs'))
-      const lines = (await readFile(join(config, 'logs', log), 'utf8')).split('\n')
+      const logs = (await readdir(join(config, 'logs'))).sort()
+      const lines = (await readFile(join(config, 'logs', logs.at(-1) ?? ''), 'utf8')).split('\n')
       return lines.flatMap((line) => line.split(`: ${name}] `)[1] ?? [])
     },
   }
@@ -84,7 +91,8 @@ async function startScreen(): Promise<string> {
   return `:${number}`
 }
 
-async function runObs(home: string, display: string): Promise<void> {
+/** @returns how to kill it */
+async function runObs(home: string, display: string): Promise<() => Promise<void>> {
   const env = {
     PATH: '/usr/bin:/bin',
     HOME: home,
@@ -97,8 +105,10 @@ async function runObs(home: string, display: string): Promise<void> {
     env: { ...env, LIBGL_ALWAYS_SOFTWARE: '1' },
     stdio: 'ignore',
   })
-  onTestFinished(async () => {
+  const stop = async () => {
     obs.kill('SIGKILL')
     if (obs.exitCode === null && obs.signalCode === null) await once(obs, 'exit')
-  })
+  }
+  onTestFinished(stop)
+  return stop
 }

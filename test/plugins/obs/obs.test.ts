@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
@@ -14,8 +14,8 @@ beforeEach(async () => {
 })
 afterEach(() => folder.remove())
 
-async function stopRecording(settings: Readonly<Record<string, string>>, recording: string) {
-  const args = ['-B', HOST, SCRIPT, JSON.stringify(settings), recording]
+async function record(settings: Readonly<Record<string, string>>, recording: string, ...how: 'closed'[]) {
+  const args = ['-B', HOST, SCRIPT, JSON.stringify(settings), recording, ...how]
   return JSON.parse(await runHost('/usr/bin/python3', args, {})) as {
     settings: string[]
     log: [number, string][]
@@ -30,17 +30,38 @@ describe.skipIf(NO_PYTHON)('the script of OBS', () => {
     const spool = folder.file('spool')
     await mkdir(spool)
     const recording = '/videos/2026-01-02 "Größe" \\n.mkv'
-    const host = await stopRecording({ spool, output: '/finished', preset: 'podcast' }, recording)
+    const host = await record({ spool, output: '/finished', preset: 'podcast' }, recording)
     expect(await spooledJobs(spool)).toEqual([{ input: recording, output: '/finished/', preset: 'podcast' }])
     expect(await readdir(spool)).toHaveLength(1)
     expect(host).toMatchObject({ settings: ['spool', 'output', 'preset'], log: [[300, `voxmux: queued ${recording}`]] })
     expect(host.callbacks).toBe(0)
   })
 
+  it('queues a recording that an OBS was closed in, when OBS starts again and nobody writes it any more', async () => {
+    const [spool, left, next] = [folder.file('spool'), folder.file('my film.mkv'), folder.file('next.mkv')]
+    await mkdir(spool)
+    await writeFile(left, '')
+    await record({ spool, preset: 'podcast' }, left, 'closed')
+    expect(await spooledJobs(spool)).toEqual([])
+    // Another OBS may still write it.
+    await record({ spool }, next)
+    expect(await spooledJobs(spool)).toEqual([{ input: next }])
+    await utimes(left, 0, 0)
+    const { log } = await record({ spool }, next)
+    const jobs = await spooledJobs(spool)
+    expect(jobs).toHaveLength(3)
+    expect(jobs).toContainEqual({ input: left, preset: 'podcast' })
+    expect(log[0]).toEqual([300, `voxmux: queued ${left}, which an earlier OBS left`])
+    expect(await readdir(spool)).toHaveLength(3)
+  })
+
   it('says what is wrong where there is no spool folder', async () => {
-    const unset = await stopRecording({}, '/a.mkv')
+    const unset = await record({}, '/a.mkv')
     expect(unset.log).toEqual([[200, expect.stringContaining('no spool folder is set')]])
-    const missing = await stopRecording({ spool: folder.file('none') }, '/a.mkv')
-    expect(missing.log).toEqual([[100, expect.stringContaining('/a.mkv is not queued')]])
+    const missing = await record({ spool: folder.file('none') }, '/a.mkv')
+    expect(missing.log).toEqual([
+      [100, expect.stringContaining('/a.mkv cannot be queued')],
+      [100, expect.stringContaining('/a.mkv is not queued')],
+    ])
   })
 })

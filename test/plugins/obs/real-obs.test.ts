@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ffprobeJson, testFolder } from '../../helpers/media-factory.js'
@@ -38,7 +38,28 @@ describe.skipIf(NO_OBS)('the script in a real OBS Studio', () => {
     const recordings = await obs.recordings()
     const jobs = (await spooledJobs(spool)) as readonly { input: string }[]
     expect(jobs.map(({ input }) => input).sort()).toEqual(recordings)
+    // The line follows the job.
+    await until(async () => (await obs.saidBy('voxmux_obs.py')).length === 3)
     const said = await obs.saidBy('voxmux_obs.py')
     expect([...said].sort()).toEqual(recordings.map((path) => `voxmux: queued ${path}`))
+  }, 120_000)
+
+  it('queues a recording that OBS crashed in, when OBS starts again', async () => {
+    const folder = await testFolder()
+    onTestFinished(() => folder.remove())
+    const spool = folder.file('spool')
+    await mkdir(spool)
+    const obs = await startObs(folder.path, { path: SCRIPT, settings: { spool } })
+    await obs.press('start')
+    await until(async () => (await readdir(spool)).some((name) => name.endsWith('.recording')))
+    await until(async () => (await obs.recordings()).length === 1)
+    const [recording = ''] = await obs.recordings()
+    await obs.crash()
+    expect(await spooledJobs(spool)).toEqual([])
+    await utimes(recording, 0, 0)
+    await until(async () => (await spooledJobs(spool)).length === 1)
+    expect(await spooledJobs(spool)).toEqual([{ input: recording }])
+    await until(async () => (await obs.saidBy('voxmux_obs.py')).length === 1)
+    expect(await obs.saidBy('voxmux_obs.py')).toEqual([`voxmux: queued ${recording}, which an earlier OBS left`])
   }, 120_000)
 })
