@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams } from '../media-info.js'
-import { readFlacFacts } from '../probe/flac-end.js'
+import { readFlacFacts } from '../probe/ends/flac-end.js'
 import { isLossless } from '../probe/media-info-of.js'
 import { probe } from '../probe/probe.js'
 import { countSamples } from './unpack-sound.js'

@@ -6,7 +6,7 @@ import { TransientError } from '../../../src/core/errors.js'
 import { blamingFile } from '../../../src/media/ffmpeg/blaming-file.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 
 describe('probe', () => {
   let folder: TestFolder
@@ -94,6 +94,13 @@ describe('probe', () => {
     ['cut.wav', []],
     ['cut.avi', []],
     ['cut.aiff', []],
+    ['long.wav', ['-rf64', 'always']],
+    ['cut.w64', []],
+    ['cut.caf', []],
+    ['cut.au', []],
+    ['cut.wma', []],
+    ['cut.flv', []],
+    ['cut.mxf', ['-f', 'lavfi', '-i', 'testsrc=s=720x576:r=25:d=3', '-ar', '48000', '-f', 'mxf']],
     ['cut.flac', []],
     ['cut.mp3', []],
     ['tagged.mp3', ['-metadata', 'title=Cut', '-write_id3v1', '1']],
@@ -103,6 +110,14 @@ describe('probe', () => {
     await expect(probe(path)).resolves.toBeDefined()
     await truncate(path, Math.floor((await stat(path)).size * 0.7))
     await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+  })
+
+  it.each(['wav', 'caf', 'au', 'wma', 'flv'])('takes a .%s that was streamed and cut', async (extension) => {
+    const [path, options] = [folder.file(`streamed.${extension}`), extension === 'wav' ? ['-rf64', 'always'] : []]
+    const format = extension === 'wma' ? 'asf' : extension
+    const bytes = await ffmpegOutput(...tone(3), ...options, '-f', format, 'pipe:1')
+    await writeFile(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)))
+    await expect(probe(path)).resolves.toMatchObject({ container: extension })
   })
 
   it.each(['speech.flac', 'speech.mp3'])('sees that 55 % of %s is not all of it', async (name) => {

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { z } from 'zod'
-import { readAt } from '../../core/read-at.js'
-import { ffprobe } from '../ffmpeg/ffprobe.js'
-import { afterId3 } from './id3-length.js'
+import { readAt } from '../../../core/read-at.js'
+import { ffprobe } from '../../ffmpeg/ffprobe.js'
+import { afterId3 } from '../id3-length.js'
 
 /** Encoders disagree whether the header's own frame, or one of padding, counts. */
 const SPARE_FRAMES = 2

@@ -1,9 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../core/read-at.js'
+import { readAt } from '../../../core/read-at.js'
+import { matroskaSegment } from '../matroska-clock.js'
+import { endOfAsf } from './asf-end.js'
+import { endOfAu, endOfCaf, endOfForm, endOfRiff, endOfWave64 } from './chunk-ends.js'
 import { missingFlacSec } from './flac-end.js'
-import { matroskaSegment } from './matroska-clock.js'
+import { missingFlvBytes } from './flv-end.js'
 import { missingMp3Sec } from './mp3-end.js'
-import { isStreamedSize } from './streamed-size.js'
+import { endOfMxf } from './mxf-end.js'
 
 /** A file whose end may be looked at. */
 export interface OpenMedia {
@@ -25,7 +28,8 @@ export async function missingEnd(media: OpenMedia): Promise<string | undefined> 
   const { path, file, sizeBytes, container } = media
   if (container === 'flac') return seconds(await missingFlacSec(file, sizeBytes))
   if (container === 'mp3') return seconds(await missingMp3Sec(path, file, sizeBytes))
-  const bytes = await missingBytes(file, sizeBytes, container)
+  const isFlv = container === 'flv'
+  const bytes = isFlv ? await missingFlvBytes(file, sizeBytes) : (await statedEnd(media)) - sizeBytes
   return bytes > 0 ? `${bytes} bytes` : undefined
 }
 
@@ -33,7 +37,8 @@ function seconds(missingSec: number): string | undefined {
   return missingSec > 0 ? `${missingSec < 10 ? missingSec.toFixed(2) : Math.round(missingSec)} s` : undefined
 }
 
-async function missingBytes(file: FileHandle, sizeBytes: number, container: string): Promise<number> {
+/** The end that a file states for itself, in bytes; 0 if it states none. */
+async function statedEnd({ file, sizeBytes, container }: OpenMedia): Promise<number> {
   switch (container) {
     case 'mp4':
     case 'mov':
@@ -41,15 +46,26 @@ async function missingBytes(file: FileHandle, sizeBytes: number, container: stri
     case 'm4v':
     case '3gp':
     case '3g2':
-      return Math.max(0, (await endOfBoxes(file, sizeBytes)) - sizeBytes)
+      return endOfBoxes(file, sizeBytes)
     case 'mkv':
     case 'webm':
-      return Math.max(0, (await endOfSegment(file)) - sizeBytes)
+      return endOfSegment(file)
     case 'wav':
     case 'avi':
-      return Math.max(0, (await endOfRiff(file)) - sizeBytes)
+      return endOfRiff(file)
     case 'aiff':
-      return Math.max(0, (await endOfForm(file)) - sizeBytes)
+      return endOfForm(file)
+    case 'w64':
+      return endOfWave64(file)
+    case 'caf':
+      return endOfCaf(file, sizeBytes)
+    case 'au':
+      return endOfAu(file)
+    case 'wma':
+    case 'wmv':
+      return endOfAsf(file)
+    case 'mxf':
+      return endOfMxf(file)
     default:
       return 0
   }
@@ -76,18 +92,4 @@ async function endOfSegment(file: FileHandle): Promise<number> {
   const segment = await matroskaSegment(file)
   if (!segment || segment.head.length === null) return 0
   return segment.start + segment.head.headBytes + segment.head.length
-}
-
-/** RIFF: the first chunk's size, unless the file was streamed. The pad byte at the end is often missing. */
-async function endOfRiff(file: FileHandle): Promise<number> {
-  const head = await readAt(file, 0, 12)
-  if (head.length < 12 || head.toString('latin1', 0, 4) !== 'RIFF') return 0
-  const size = head.readUInt32LE(4)
-  return isStreamedSize(size) ? 0 : 8 + size - 1
-}
-
-async function endOfForm(file: FileHandle): Promise<number> {
-  const head = await readAt(file, 0, 12)
-  if (head.length < 12 || head.toString('latin1', 0, 4) !== 'FORM') return 0
-  return 8 + head.readUInt32BE(4) - 1
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../core/read-at.js'
-import { afterId3 } from './id3-length.js'
+import { readAt } from '../../../core/read-at.js'
+import { afterId3 } from '../id3-length.js'
 
 /** Largest frame that is looked for where STREAMINFO does not state one. */
 const USUAL_FRAME_BYTES = 256 * 1024

@@ -1,0 +1,55 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { isStreamedSize } from '../streamed-size.js'
+
+/** Each is the end that a file of chunks states for itself, in bytes; 0 if it states none. */
+
+/** RIFF and RF64: the size of the outermost chunk, unless the file was streamed. The pad byte at the end is often missing. */
+export async function endOfRiff(file: FileHandle): Promise<number> {
+  const head = await readAt(file, 0, 28)
+  const form = head.toString('latin1', 0, 4)
+  if ((form === 'RF64' || form === 'BW64') && head.length === 28) {
+    return head.toString('latin1', 12, 16) === 'ds64' ? statedEnd(8 + Number(head.readBigUInt64LE(20)) - 1) : 0
+  }
+  if (head.length < 12 || form !== 'RIFF') return 0
+  const size = head.readUInt32LE(4)
+  return isStreamedSize(size) ? 0 : 8 + size - 1
+}
+
+/** AIFF and AIFF-C. */
+export async function endOfForm(file: FileHandle): Promise<number> {
+  const head = await readAt(file, 0, 12)
+  if (head.length < 12 || head.toString('latin1', 0, 4) !== 'FORM') return 0
+  return 8 + head.readUInt32BE(4) - 1
+}
+
+/** Sony Wave64: the size stands behind the GUID. Up to 7 bytes of padding may be missing. */
+export async function endOfWave64(file: FileHandle): Promise<number> {
+  const head = await readAt(file, 0, 24)
+  return head.length < 24 ? 0 : statedEnd(Number(head.readBigUInt64LE(16)) - 7)
+}
+
+/** Core Audio: walks the chunks. The last one may have an open end. */
+export async function endOfCaf(file: FileHandle, sizeBytes: number): Promise<number> {
+  let at = 8
+  while (at + 12 <= sizeBytes) {
+    const head = await readAt(file, at, 12)
+    const size = Number(head.readBigInt64BE(4))
+    if (size < 0 || !/^[\x20-\x7e]{4}$/.test(head.toString('latin1', 0, 4))) return 0
+    at += 12 + size
+  }
+  return statedEnd(at)
+}
+
+/** Sun and NeXT audio: the bytes of sound follow the header; 2^32-1 if it was streamed. */
+export async function endOfAu(file: FileHandle): Promise<number> {
+  const head = await readAt(file, 0, 12)
+  if (head.length < 12 || head.toString('latin1', 0, 4) !== '.snd') return 0
+  const size = head.readUInt32BE(8)
+  return isStreamedSize(size) ? 0 : head.readUInt32BE(4) + size
+}
+
+/** Sizes that no file has mean that the writer could not go back. */
+function statedEnd(end: number): number {
+  return end < Number.MAX_SAFE_INTEGER ? end : 0
+}
