@@ -88,7 +88,7 @@ export function donorCommands(
 }
 
 /** True if a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
-function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
+export function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
   return `pcm_${muxer}` === codec
 }
 

@@ -18,6 +18,7 @@ import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
+import { donorFault } from './prove-donor.js'
 import { tagLosses } from './remux/changed-tags.js'
 import { earlyLeadInSec } from './remux/first-sound.js'
 import { newStreams } from './remux/mux-command.js'
@@ -27,7 +28,7 @@ import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
 import { withSameSetUp } from './splice/vorbis-setting.js'
-import type { Wanted, Writer } from './writer.js'
+import type { DonorFormat, Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
 export interface PlanOutputOptions extends MuxOptions {
@@ -41,8 +42,16 @@ type TakenWriting = Writing & { readonly kind: 'bytes' }
 /** A lead-in as long as verification allows. */
 const LEAST_LEAD_SEC = 0.001
 
+/** A writer that would take a file if some of its tracks had another codec. */
+interface Untaken extends Declined {
+  readonly tracks: ReadonlySet<AudioStreamInfo>
+}
+
 /** Asks a writer for a plan; hides its types of structure and packets. */
-type PlanWithWriter = (wanted: Wanted, signal: AbortSignal | undefined) => Promise<TakenWriting | Declined | null>
+type PlanWithWriter = (
+  wanted: Wanted,
+  signal: AbortSignal | undefined,
+) => Promise<TakenWriting | Untaken | Declined | null>
 
 /** In the order in which voxmux asks them. */
 const WRITERS: readonly PlanWithWriter[] = [
@@ -116,26 +125,39 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
   if (remux.container !== media.container || options.keepOriginal || options.addTrack) {
     return remuxPlan(remux, [], options.signal)
   }
-  const encodings = new Map<number, AudioEncoding>()
-  const wanted: Wanted = {
-    media,
-    tracks: media.streams.flatMap((input) => {
-      if (input.kind !== 'audio' || !options.replaced.includes(input.audioIndex)) return []
-      const encoding = ownEncoding(input, remux, options)
-      encodings.set(input.audioIndex, encoding)
-      return [{ input, encoding, channels: options.mixedTo?.get(input.audioIndex) ?? input.channels }]
-    }),
-  }
+  const own = wantedTracks(media, remux, options)
   const declined: Declined[] = []
   for (const ask of WRITERS) {
-    const answer = await ask(wanted, options.signal)
+    let wanted = own
+    let answer = await ask(wanted, options.signal)
+    if (answer !== null && 'tracks' in answer) {
+      wanted = wantedTracks(media, remux, options, answer.tracks)
+      answer = await ask(wanted, options.signal)
+    }
     if (answer === null) continue
     if ('kind' in answer) {
+      const encodings = new Map(wanted.tracks.map(({ input, encoding }) => [input.audioIndex, encoding]))
       return planOwnFile(remux, encodings, { ...answer, declined }, await planSplices(wanted, answer, options))
     }
-    declined.push(answer)
+    declined.push({ writer: answer.writer, reason: answer.reason })
   }
   return remuxPlan(remux, declined, options.signal)
+}
+
+/** The request to a writer. @param recoded tracks whose own codec it cannot write, which the remux may replace */
+function wantedTracks(
+  media: MediaInfo,
+  remux: MuxPlan,
+  { replaced, mixedTo, ...choices }: PlanOutputOptions,
+  recoded?: ReadonlySet<AudioStreamInfo>,
+): Wanted {
+  const inputs = audioStreams(media).filter(({ audioIndex }) => replaced.includes(audioIndex))
+  const tracks = inputs.map((input) => {
+    const keepsCodec = !recoded?.has(input) && !hasGuessedTimes(media, input)
+    const encoding = ownEncoding(input, remux, choices, keepsCodec)
+    return { input, encoding, channels: mixedTo?.get(input.audioIndex) ?? input.channels }
+  })
+  return { media, tracks }
 }
 
 /** A plan for ffmpeg's remux, with the structures that it loses. */
@@ -174,14 +196,14 @@ async function planSplices(
   return plans
 }
 
-/** Codecs that ffmpeg reads in a container, but that its muxer refuses there, or writes so that nobody can decode them. */
-const READ_ONLY: Readonly<Record<string, readonly string[]>> = { caf: ['aac', 'eac3'], mov: ['vorbis'] }
-
-/** Keeps the file's own codec, even if the remux does not support it in that container, unless no reader can time it. */
-function ownEncoding(input: AudioStreamInfo, plan: MuxPlan, wishes: AudioChoices): AudioEncoding {
-  const { media, profile, streams } = plan
-  const isWritten = !READ_ONLY[media.container]?.includes(input.codec ?? '')
-  const kept = input.codec && isWritten && !hasGuessedTimes(media, input) ? [input.codec] : []
+/** Keeps the file's own codec, even if the remux does not support it in that container. */
+function ownEncoding(
+  input: AudioStreamInfo,
+  { profile, streams }: MuxPlan,
+  wishes: AudioChoices,
+  keepsCodec: boolean,
+): AudioEncoding {
+  const kept = input.codec && keepsCodec ? [input.codec] : []
   const carriesOwn = { ...profile, audioCodecs: [...kept, ...profile.audioCodecs] }
   const planned = streams.find((stream) => stream.fate === 'replaced' && stream.input === input)
   const own = audioEncoding(input, carriesOwn, wishes)
@@ -204,6 +226,14 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
         reason: `its structure has a ${fault.kind} of ${fault.length} bytes at ${fault.start}`,
       }
     }
+    const untaken = new Map<AudioStreamInfo, string>()
+    for (const [place, track] of wanted.tracks.entries()) {
+      const read = (path: string) => writer.readDonor(path, track, signal, parsed)
+      const fault = await donorFault(track, donors[place] as DonorFormat, read, signal)
+      if (fault !== null) untaken.set(track.input, fault)
+    }
+    const [reason] = untaken.values()
+    if (reason !== undefined) return { writer: writer.name, reason, tracks: new Set(untaken.keys()) }
     const layOut = async (sources: readonly DonorSource[], stop: AbortSignal | undefined) => {
       const read: Donor[] = []
       for (const [place, track] of wanted.tracks.entries()) {

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { audioStreams } from '../../../src/media/index.js'
+import { probe } from '../../../src/media/probe/probe.js'
 import { ffmpeg, testFolder } from '../../helpers/media-factory.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
+const NOISE = 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000'
 const FRAME_SAMPLES = 1024
 const ADTS_HEAD_BYTES = 7
 /** The decoder configuration of AAC-LC, stereo at 48 kHz, in an elementary stream descriptor. */
@@ -14,8 +17,7 @@ const COOKIE = Buffer.from(
 it('keeps the chunks of a CAF with AAC, whose sound becomes ALAC', async () => {
   const folder = await testFolder()
   const [adts, path] = [folder.file('voice.aac'), folder.file('voice.caf')]
-  const noise = 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000,pan=stereo|c0=c0|c1=c0'
-  await ffmpeg('-f', 'lavfi', '-i', noise, '-c:a', 'aac', adts)
+  await ffmpeg('-f', 'lavfi', '-i', `${NOISE},pan=stereo|c0=c0|c1=c0`, '-c:a', 'aac', adts)
   await writeFile(path, cafOf(framesOf(await readFile(adts))))
   const { plan, verified } = await writtenFile(path)
   const { writer, census } = bytesWriting(plan)
@@ -27,16 +29,42 @@ it('keeps the chunks of a CAF with AAC, whose sound becomes ALAC', async () => {
   await folder.remove()
 })
 
-it('gives a MOV with Vorbis another codec, which QuickTime can describe', async () => {
+it('gives a MOV with Vorbis the set-up header of its new sound', async () => {
   const folder = await testFolder()
   const path = folder.file('vorbis.mov')
-  await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000', '-c:a', 'libvorbis', path)
-  const { plan, verified } = await writtenFile(path)
-  expect(bytesWriting(plan).writer).toBe('iso-bmff')
-  expect(verified.output.streams).toMatchObject([{ kind: 'audio', codec: 'aac' }])
-  expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+  await ffmpeg('-f', 'lavfi', '-i', NOISE, '-c:a', 'libvorbis', path)
+  expect(await written(path)).toEqual({ writer: 'iso-bmff', codec: 'vorbis', offsets: [0, 0, 0] })
   await folder.remove()
 })
+
+it.each([
+  // ffmpeg writes MPEG layer 2 there so that it is read as layer 3.
+  { made: 'mov', codec: 'mp2', encoder: 'mp2', brand: 'isom', as: 'mp4', becomes: 'aac' },
+  // Its QuickTime muxer refuses these.
+  { made: 'mp4', codec: 'flac', encoder: 'flac', brand: 'qt  ', as: 'mov', becomes: 'alac' },
+  { made: 'mp4', codec: 'opus', encoder: 'libopus', brand: 'qt  ', as: 'mov', becomes: 'aac' },
+])('gives $codec in .$as another codec, because ffmpeg cannot write it there', async ({ made, as, ...row }) => {
+  const folder = await testFolder()
+  const [first, path] = [folder.file(`first.${made}`), folder.file(`renamed.${as}`)]
+  await ffmpeg('-f', 'lavfi', '-i', NOISE, '-c:a', row.encoder, '-strict', '-2', first)
+  await writeFile(path, branded(await readFile(first), row.brand))
+  expect(audioStreams(await probe(path))[0]).toMatchObject({ codec: row.codec })
+  expect(await written(path)).toEqual({ writer: 'iso-bmff', codec: row.becomes, offsets: [0, 0, 0] })
+  await folder.remove()
+})
+
+async function written(path: string) {
+  const { plan, verified } = await writtenFile(path)
+  const [sound] = audioStreams(verified.output)
+  const offsets = verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)
+  return { writer: bytesWriting(plan).writer, codec: sound?.codec, offsets }
+}
+
+/** The file with another brand, and with no compatible one. */
+function branded(bytes: Buffer, brand: string): Buffer {
+  for (let at = 8; at < bytes.readUInt32BE(0); at += 4) if (at !== 12) bytes.write(brand, at, 'latin1')
+  return bytes
+}
 
 /** Frames of ADTS without their heads. */
 function framesOf(adts: Buffer): readonly Buffer[] {

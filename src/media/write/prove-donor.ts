@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { JobFailedError, PrecheckError } from '../../core/errors.js'
+import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { audioStreams } from '../media-info.js'
+import { decodePcm } from '../pcm/decode-pcm.js'
+import { defaultChannelLayout, type PcmFormat, type PcmStream, pcmFormatFor } from '../pcm/pcm.js'
+import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
+import { probe } from '../probe/probe.js'
+import { measuredOnce } from './encode/encoder-priming.js'
+import { donorCommand, isRaw } from './encode-donor.js'
+import type { DonorFormat, WantedTrack } from './writer.js'
+
+/** Long enough for ffmpeg to recognize frames without a header. */
+const TRIAL_SEC = 1
+const TONE = { level: 0.3, periodSamples: 32 } as const
+/** Share of the tone's energy that must be decoded again. A lead-in may replace its start, and codecs have losses. */
+const LEAST_SHARE = 0.5
+
+/**
+ * Encodes a second of a tone into a side file as a job does, and reads it again, before anything is paid. Tried once
+ * per encoding and format: ffmpeg refuses some codecs in a container, and writes others so that nobody can read them.
+ *
+ * @param read what the writer reads of its side file
+ * @returns why a writer cannot use such a side file; null if it can
+ */
+export function donorFault(
+  track: WantedTrack,
+  donor: DonorFormat,
+  read: (path: string) => Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const { encoding, input, channels } = track
+  if (isRaw(donor, encoding)) return Promise.resolve(null)
+  const own = pcmFormatFor(input)
+  const pcm = channels === own.channels ? own : { ...own, channels, channelLayout: defaultChannelLayout(channels) }
+  // No container depends on the bit rate of a lossy codec, and almost every file has its own.
+  const setting = [encoding.encoder, encoding.lossless ? encoding.options : []]
+  const key = ['donor', donor.muxer, donor.options, setting, pcm]
+  return measuredOnce(key, z.string().nullable(), () => tryDonor(track, donor, pcm, read, signal))
+}
+
+async function tryDonor(
+  { encoding }: WantedTrack,
+  donor: DonorFormat,
+  pcm: PcmFormat,
+  read: (path: string) => Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-donor-'))
+  const fault = (why: string) => `ffmpeg's muxer ${donor.muxer} ${why}`
+  try {
+    const path = join(folder, 'donor')
+    const voice = tone(pcm)
+    const whole = { ...donor, skipSamples: 0, sampleCount: null }
+    await runFfmpeg(donorCommand(voice.chunks(), voice, encoding, whole, path), { signal })
+    await read(path)
+    const made = await probe(path, { signal })
+    const codec = audioStreams(made)[0]?.codec
+    if (codec !== encoding.codec) return fault(`writes ${encoding.codec} so that it is read as ${codec}`)
+    const before = await energyOf(voice)
+    const isDecoded = (await energyOf(decodePcm(made, { audioIndex: 0, signal }))) >= LEAST_SHARE * before
+    return isDecoded ? null : fault(`writes ${encoding.codec} so that it cannot be decoded`)
+  } catch (cause) {
+    const isOfFile = cause instanceof JobFailedError || cause instanceof PrecheckError
+    if (signal?.aborted || !isOfFile) throw cause
+    return fault(`does not write ${encoding.codec} as it is here`)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The same tone in all channels. */
+function tone(format: PcmFormat): PcmStream {
+  const { sampleRate, channels, sample } = format
+  const sampleCount = TRIAL_SEC * sampleRate
+  const values = Float64Array.from({ length: sampleCount * channels }, (_, at) => {
+    return TONE.level * Math.sin((2 * Math.PI * Math.floor(at / channels)) / TONE.periodSamples)
+  })
+  const bytes = writeSamples(values, sample)
+  return {
+    ...{ format, sampleCount },
+    async *chunks() {
+      yield bytes
+    },
+  }
+}
+
+async function energyOf({ format, chunks }: PcmStream): Promise<number> {
+  let energy = 0
+  for await (const chunk of chunks()) {
+    for (const value of readSamples(chunk, format.sample)) energy += value * value
+  }
+  return energy
+}
