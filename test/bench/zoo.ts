@@ -6,7 +6,9 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
+import { audioStreams, rehearseMux } from '../../src/media/index.js'
 import { probe } from '../../src/media/probe/probe.js'
+import { planOutput } from '../../src/media/write/plan-writing.js'
 import { DEFAULT_SERVICE_LIMITS, refusalError, runRules, subjectOfMedia } from '../../src/precheck/index.js'
 import { countCensus } from '../helpers/count-census.js'
 import { writtenFile } from '../helpers/written-file.js'
@@ -46,6 +48,7 @@ async function rowOf(path: string, work: string): Promise<Row> {
   await symlink(path, linked)
   try {
     await requireLength(linked)
+    await requireTrial(linked)
     const { plan, verified } = await writtenFile(linked)
     const { writing, losses } = plan
     const count = writing.kind === 'bytes' ? countCensus(writing.census).structures : null
@@ -88,4 +91,11 @@ async function requireLength(path: string): Promise<void> {
     verdicts.filter(({ errorCode }) => errorCode === TOO_SHORT),
   )
   if (refusal) throw refusal
+}
+
+/** Refuses a file that ffmpeg cannot write so that it passes verification, as a job does. */
+async function requireTrial(path: string): Promise<void> {
+  const media = await probe(path)
+  if (!audioStreams(media)[0]?.codec) return
+  await rehearseMux(await planOutput(media, { replaced: [0] }), { downmixed: new Set() })
 }

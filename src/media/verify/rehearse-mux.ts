@@ -12,6 +12,8 @@ import { examineMux, type MuxFaults } from './verify-mux.js'
 
 /** Length of the first rehearsal. Starts, tags, chapters and codecs fail there, and only the end is left. */
 const HEAD_SEC = 20
+/** Bytes of a program stream per second: 25 pictures of one packet (2 KB) each. */
+const SMALL_PICTURES = 25 * 2048
 
 export interface RehearsalOptions {
   /** Tracks whose channels are mixed, by place among the audio streams. */
@@ -21,18 +23,25 @@ export interface RehearsalOptions {
 
 /**
  * Writes and verifies an output of ffmpeg's remux with the file's own sound, before any voice is paid for. Reads the head
- * of the file. If that fails, all of it: only a fault that the job itself would meet refuses it.
+ * of the file. If that fails or says too little, all of it: only a fault that the job itself would meet refuses it.
  *
  * @throws {UsageError} `ERR_CONTAINER_UNFIT`
  * @throws {TransientError} if this computer fails, for example with a full disk
  */
 export async function rehearseMux(plan: MuxPlan, options: RehearsalOptions): Promise<void> {
   if (plan.writing.kind !== 'remux') return
-  const { durationSec } = plan.media
-  const isShort = durationSec !== null && durationSec <= HEAD_SEC
-  if (!isShort && (await faultsOf(plan, HEAD_SEC, options)) === null) return
+  if (!isReadWhole(plan) && (await faultsOf(plan, HEAD_SEC, options)) === null) return
   const faults = await faultsOf(plan, undefined, options)
   if (faults !== null) throw unfit(plan, faults)
+}
+
+/**
+ * True for a file whose head says too little: a short one, or an MPEG program stream whose pictures are so small that they
+ * share packets. Only the first picture of a packet has a time, so any of them may fail.
+ */
+function isReadWhole({ container, media: { durationSec, sizeBytes } }: MuxPlan): boolean {
+  if (durationSec === null) return false
+  return durationSec <= HEAD_SEC || (container === 'mpg' && sizeBytes / durationSec < SMALL_PICTURES)
 }
 
 /** Null if the output would pass verification, or if the cut will refuse its sound with a code of its own. */

@@ -32,6 +32,13 @@ it.each([2, 25])('refuses a film of %d s that the container cannot hold in sync'
   })
 })
 
+it('refuses a program stream of tiny pictures, some of which lose their times behind the head', async () => {
+  const path = folder.file('tiny.mpg')
+  const tiny = ['-f', 'lavfi', '-i', 'testsrc=s=64x64:d=44:r=25', '-itsoffset', '8', ...tone(8)]
+  await ffmpeg(...tiny, '-c:v', 'mpeg2video', '-bf', '2', '-q:v', '20', '-c:a', 'mp2', '-b:a', '64k', path)
+  await expect(rehearsed(path, 'mpg')).rejects.toMatchObject({ code: 'ERR_CONTAINER_UNFIT' })
+})
+
 it('does not offer the container that it tried', async () => {
   const path = folder.file('b-frames.avi')
   await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-bf', '2', '-c:a', 'mp3', path)
