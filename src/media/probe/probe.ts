@@ -80,7 +80,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
       await encryptedStreams(file, movie, answer),
     )
     const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
-    const refusal = startsApart(path, media) ?? misreadSamples(path, media, head)
+    const refusal = startsApart(path, media) ?? (await misreadSamples(path, media, file, head))
     if (refusal) throw refusal
     return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
   } finally {

@@ -36,8 +36,8 @@ export async function rehearseMux(plan: MuxPlan, options: RehearsalOptions): Pro
 }
 
 /**
- * True for a file whose head says too little: a short one, or an MPEG program stream whose pictures are so small that they
- * share packets. Only the first picture of a packet has a time, so any of them may fail.
+ * True for a file whose head says too little: a short one, or an MPEG program stream whose small pictures share packets.
+ * Only the first picture of a packet has a time, so any of them may fail.
  */
 function isReadWhole({ container, media: { durationSec, sizeBytes } }: MuxPlan): boolean {
   if (durationSec === null) return false

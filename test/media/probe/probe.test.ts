@@ -187,21 +187,25 @@ describe('probe', () => {
     },
   )
 
-  it('refuses 24 bits in 32, which ffmpeg takes for floating point', async () => {
-    const whole = folder.file('32-bits.wav')
-    await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'pcm_s32le', whole)
+  it.each([
+    { valid: 24, container: 32, as: 'floating point' },
+    { valid: 20, container: 32, as: '24 bits in a row' },
+    { valid: 12, container: 24, as: '16 bits in a row' },
+  ])('refuses $valid bits in $container, which ffmpeg takes for $as', async ({ valid, container }) => {
+    const [whole, codec] = [folder.file(`${container}-bits.wav`), `pcm_s${container}le`]
+    await ffmpeg(...tone(1, 48_000, 2), '-c:a', codec, whole)
     const file = await readFile(whole)
     const format = file.indexOf('fmt ') + 8
     expect(file.readUInt16LE(format)).toBe(0xfffe)
     // Its valid bits.
-    file.writeUInt16LE(24, format + 18)
-    const path = folder.file('24-in-32.wav')
+    file.writeUInt16LE(valid, format + 18)
+    const path = folder.file(`${valid}-in-${container}.wav`)
     await writeFile(path, file)
     await expect(probe(path)).rejects.toMatchObject({
       ...{ code: 'ERR_UNSUPPORTED_CODEC', errorCode: -7, exitCode: 5 },
-      remedies: [expect.stringContaining('-c:a pcm_s32le -i in.wav')],
+      remedies: [expect.stringContaining(`-c:a ${codec} -i in.wav`)],
     })
-    expect((await probe(whole)).streams[0]?.codec).toBe('pcm_s32le')
+    expect((await probe(whole)).streams[0]?.codec).toBe(codec)
   })
 
   it('refuses a CAF with 24 bits in 32, which ffmpeg takes for 24 bits in a row', async () => {
