@@ -1,6 +1,6 @@
 import { type FfmpegCommand, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
-import { type PcmStream, pcmCodecName } from '../pcm/pcm.js'
+import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
 import { writeChunks } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { layoutFilters, rawInputOptions } from '../pcm/raw-input.js'
@@ -92,6 +92,11 @@ export function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean
   return `pcm_${muxer}` === codec
 }
 
+/** True if a side file is nothing but the samples as they are: no encoder is needed. */
+export function isFed({ sample }: PcmFormat, encoding: AudioEncoding, donor: DonorFormat): boolean {
+  return encoding.codec === pcmCodecName(sample) && isRaw(donor, encoding)
+}
+
 /** Encodes a voice into a side file with the planned codec. @returns the exact arguments of each ffmpeg process */
 export async function encodeDonor(
   feed: VoiceFeed,
@@ -104,8 +109,7 @@ export async function encodeDonor(
   const { skipSamples, sampleCount } = donor
   if (isInTurns(encoding, donor, stream)) return encodeFrames(stream, encoding, donor, path, signal)
   const voice = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
-  if (encoding.codec === pcmCodecName(stream.format.sample) && isRaw(donor, encoding)) {
-    // The samples already have the format of the file.
+  if (isFed(stream.format, encoding, donor)) {
     await writeChunks(voice.chunks(), path, signal)
     return []
   }

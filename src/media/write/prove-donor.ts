@@ -10,7 +10,7 @@ import { defaultChannelLayout, type PcmFormat, type PcmStream, pcmFormatFor } fr
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { probe } from '../probe/probe.js'
 import { measuredOnce } from './encode/encoder-priming.js'
-import { donorCommand, isRaw } from './encode-donor.js'
+import { donorCommand, isFed, isRaw } from './encode-donor.js'
 import type { DonorFormat, WantedTrack } from './writer.js'
 
 /** Long enough for ffmpeg to recognize frames without a header. */
@@ -33,9 +33,9 @@ export function donorFault(
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const { encoding, input, channels } = track
-  if (isRaw(donor, encoding)) return Promise.resolve(null)
   const own = pcmFormatFor(input)
   const pcm = channels === own.channels ? own : { ...own, channels, channelLayout: defaultChannelLayout(channels) }
+  if (isFed(pcm, encoding, donor)) return Promise.resolve(null)
   // No container depends on the bit rate of a lossy codec, and almost every file has its own.
   const setting = [encoding.encoder, encoding.lossless ? encoding.options : []]
   const key = ['donor', donor.muxer, donor.options, setting, pcm]
@@ -57,6 +57,7 @@ async function tryDonor(
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
     await runFfmpeg(donorCommand(voice.chunks(), voice, encoding, whole, path), { signal })
     await read(path)
+    if (isRaw(donor, encoding)) return null
     const made = await probe(path, { signal })
     const codec = audioStreams(made)[0]?.codec
     if (codec !== encoding.codec) return fault(`writes ${encoding.codec} so that it is read as ${codec}`)

@@ -53,6 +53,14 @@ it.each([
   await folder.remove()
 })
 
+it.each(['wav', 'w64'])('keeps 64-bit integers in .%s, which ffmpeg cannot write without a container', async (name) => {
+  const folder = await testFolder()
+  const path = folder.file(`wide.${name}`)
+  await ffmpeg('-f', 'lavfi', '-i', NOISE, '-c:a', 'pcm_s64le', path)
+  expect(await written(path)).toEqual({ writer: 'chunks', codec: 'pcm_s64le', offsets: [0, 0, 0] })
+  await folder.remove()
+})
+
 async function written(path: string) {
   const { plan, verified } = await writtenFile(path)
   const [sound] = audioStreams(verified.output)
