@@ -18,7 +18,7 @@ case /${MTX_PATH-}$segment/ in
   *) aside=$1/.open/${MTX_PATH-}/+$segment ;;
 esac
 
-# MediaMTX has replaced $MTX_PATH in OUTPUT. Before 2026 it let a publisher choose a name such as ../../etc.
+# MediaMTX has replaced $MTX_PATH in OUTPUT. Older versions let a publisher choose a name such as ../../etc.
 case /${MTX_PATH-}/:/${2-}/ in
   */../*:*/../*)
     echo "segment-complete.sh: the path name $MTX_PATH leads out of the output folder: $segment is not queued" >&2
