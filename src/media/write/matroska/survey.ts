@@ -7,6 +7,9 @@ import type { Voice } from './voice.js'
 /** A clock may go back by less than this. Blocks of one track are in order but for rounding. */
 const MAX_BACK_SEC = 1
 
+/** Coarser times would move new packets by more than verification allows. */
+const MOST_TICK_NS = 1_000_000
+
 /** Returns the reason why new packets cannot replace the old ones of some tracks; undefined if they can. */
 export function unfitReason(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
   return voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ?? unfitFile(file, voices)
@@ -28,6 +31,7 @@ function unfitTrack(file: MatroskaFile, { track, blocks }: Voice): string | unde
 }
 
 function unfitFile(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
+  if (file.tickNs > MOST_TICK_NS) return `its clock counts in steps of ${file.tickNs / 1e6} ms`
   if (hasChecksum(file)) return 'it has a checksum over the whole segment'
   const isSilent = (number: number) => voices.some(({ track }) => track.number === number)
   if (file.clusters.some(({ silentTracks }) => silentTracks.some(isSilent))) {

@@ -124,6 +124,19 @@ describe('Matroska', () => {
     expect(Object.keys(made)).not.toContain('REPLAYGAIN_GAIN')
   })
 
+  it.skipIf(!HAS_MKVMERGE).each(['aac', 'ac3', 'flac', 'libvorbis'])(
+    'leaves %s with a clock of 10 ms to the remux, because new packets do not fit it',
+    async (codec) => {
+      const [plain, path] = [folder.file(`${codec}.mkv`), folder.file(`${codec}-10ms.mkv`)]
+      await ffmpeg(...picture(3), ...sweep, ...film, '-c:a', codec, plain)
+      await run('mkvmerge', ['-q', '--timestamp-scale', '10000000', '-o', path, plain])
+      const { plan, verified } = await writtenFile(path)
+      const reason = 'its clock counts in steps of 10 ms'
+      expect(plan.writing).toMatchObject({ kind: 'remux', declined: [{ writer: 'matroska', reason }] })
+      for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(30)
+    },
+  )
+
   it.skipIf(!HAS_MKVMERGE)(
     `replaces laced and compressed blocks of mkvmerge${HAS_MKVMERGE ? '' : ' (mkvtoolnix is not installed)'}`,
     async () => {
