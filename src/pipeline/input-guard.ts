@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { JobFailedError, VoxmuxError } from '../core/errors.js'
-import { fileSha256 } from './file-identity.js'
+import { fileSha256, isSameState, type QuickIdentity, quickIdentity } from './file-identity.js'
 import { missingInput, vanishedInput } from './output/storage-faults.js'
 
 /** Faults of an input that was moved, removed or replaced. */
@@ -29,21 +29,18 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
  * Records the identity of an input before it is cut. The mux opens the file by name again, and without a comparison the
  * old voice would be muxed with a new picture. A file that was only touched (other times or another inode, the same
  * length) is read again and compared.
+ *
+ * @param planned state of the input when it was planned
+ * @throws {JobFailedError} `ERR_INPUT_CHANGED` if it is in another state already
  */
-export async function guardInput(path: string): Promise<InputGuard> {
+export async function guardInput(path: string, planned: QuickIdentity): Promise<InputGuard> {
   const first = await identityOf(path, missingInput)
+  if (!isSameState(planned, await quickIdentity(path))) throw changed(path)
   const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
     const now = await identityOf(path, vanishedInput)
     if (now.file === first.file) return
     if (now.sizeBytes === first.sizeBytes && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
-    throw new JobFailedError(
-      'ERR_INPUT_CHANGED',
-      `${path} changed while voxmux processed it, so nothing was published.`,
-      {
-        input: path,
-        remedies: ['Wait until no program writes to the file, then run again.'],
-      },
-    )
+    throw changed(path)
   }
   return {
     requireSame,
@@ -53,6 +50,17 @@ export async function guardInput(path: string): Promise<InputGuard> {
       throw error
     },
   }
+}
+
+function changed(path: string): JobFailedError {
+  return new JobFailedError(
+    'ERR_INPUT_CHANGED',
+    `${path} changed while voxmux processed it, so nothing was published.`,
+    {
+      input: path,
+      remedies: ['Wait until no program writes to the file, then run again.'],
+    },
+  )
 }
 
 async function identityOf(

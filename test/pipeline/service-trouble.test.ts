@@ -113,6 +113,16 @@ describe('a place that changes while the service works', () => {
   })
 })
 
+it('is not paid for if another file takes the input’s name after the plan', async () => {
+  const input = await bench.take('speech.wav')
+  const other = await bench.take('silence.wav')
+  const outcome = await runJob(requestFor(input), bench.pipeline.context, {
+    onEvent: (event) => event.event === 'progress' && event.stage === 'plan' && renameSync(other, input),
+  })
+  expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_CHANGED', exitCode: 1 })
+  expect(bench.server.charges).toBe(0)
+})
+
 describe('a preset that requires a voice', () => {
   const wantingVoice = (input: string) =>
     requestFor(input, { recipe: { voice: { ...DEFAULT_RECIPE.voice, requireVoice: true } } })

@@ -3,7 +3,7 @@ import { linkedAbort } from '../../../core/linked-abort.js'
 import { measureEncoders, packetReading } from '../../../media/index.js'
 import type { Limits } from '../../../precheck/index.js'
 import type { PipelineContext } from '../../context.js'
-import { fileSha256, quickIdentity, valueSha256 } from '../../file-identity.js'
+import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../../file-identity.js'
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { requireWritableFolder } from '../../output/part-file.js'
@@ -22,8 +22,11 @@ export function fileJob(request: PlanRequest, context: PipelineContext): JobKind
   return {
     async plan(signal) {
       const limits = limitsOf(request, context)
-      const plan = await context.slots.local.run(() => planJob(request, limits, { signal }), signal)
-      return plannedFile(plan, request, context)
+      return await context.slots.local.run(async () => {
+        // Before it is read, so that the cut notices a file that is replaced from here on. The plan says if it is missing.
+        const seen = await quickIdentity(request.input).catch(() => undefined)
+        return plannedFile(await planJob(request, limits, { signal }), request, context, seen)
+      }, signal)
     },
   }
 }
@@ -33,15 +36,24 @@ export function limitsOf({ settings }: PlanRequest, { limits }: PipelineContext)
   return { ...limits, requireVoice: settings.recipe.voice.requireVoice }
 }
 
-/** The job of a plan. */
-export async function plannedFile(plan: JobPlan, request: PlanRequest, context: PipelineContext): Promise<PlannedJob> {
+/**
+ * The job of a plan.
+ *
+ * @param seen state of the input before it was planned; by default the present one
+ */
+export async function plannedFile(
+  plan: JobPlan,
+  request: PlanRequest,
+  context: PipelineContext,
+  seen?: QuickIdentity,
+): Promise<PlannedJob> {
   const { settings, supersede = false } = request
   const { output, workBytes } = plan
   // Signing writes the file again.
   const outputBytes = (settings.signed ? 2 : 1) * plan.outputBytes
   const input = plan.media.path
   const recipe = recipeHash(settings, context.serviceIdentity)
-  const identity = await quickIdentity(input)
+  const identity = seen ?? (await quickIdentity(input))
   let rehearsal: Promise<void> | undefined
   const { sharedPath = (path: string) => path } = context
   return {
@@ -63,7 +75,7 @@ export async function plannedFile(plan: JobPlan, request: PlanRequest, context: 
       rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
       await rehearsal
     },
-    obtain: obtainFile.bind(null, plan, { request, recipeHash: recipe, context }),
+    obtain: obtainFile.bind(null, plan, { request, recipeHash: recipe, context, identity }),
   }
 }
 
@@ -72,18 +84,20 @@ interface FileFacts {
   readonly request: PlanRequest
   readonly recipeHash: string
   readonly context: PipelineContext
+  /** State of the input when it was planned. */
+  readonly identity: QuickIdentity
 }
 
 /** Has the voices of a file regenerated. Nothing is written into an output if the input changes meanwhile. */
 async function obtainFile(
   plan: JobPlan,
-  { request, recipeHash, context }: FileFacts,
+  { request, recipeHash, context, identity }: FileFacts,
   attempt: Attempt,
 ): Promise<ObtainedAudio> {
   const { settings } = request
   const { local } = context.slots
   const { path } = plan.media
-  const input = await guardInput(path)
+  const input = await guardInput(path, identity)
   const { controller, release } = linkedAbort(attempt.signal)
   const { signal } = controller
   try {
