@@ -1,6 +1,8 @@
 import { join } from 'node:path'
+import Database from 'libsql'
 import { expect, it, onTestFinished } from 'vitest'
 import { InterruptedError, JobFailedError, PendingError, PrecheckError, TransientError } from '../../src/core/errors.js'
+import { silentLogger } from '../../src/core/logger.js'
 import { type HeldJob, JobQueue, type JobQueueOptions, type JobStore, openLedger } from '../../src/ledger/index.js'
 import { request } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
@@ -57,6 +59,23 @@ it('wakes at once for what this process enqueues', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20))
   await made.enqueue(request('k'))
   await until(jobs, 'k', 'done')
+})
+
+it('waits for a store that cannot be used, and says so once', async () => {
+  const file = join(tempFolder(), 'ledger.db')
+  const jobs = await store(file)
+  const other = new Database(file)
+  onTestFinished(() => void other.close())
+  const said: string[] = []
+  let faults = 0
+  const say = (_: object, message: string) => void said.push(message)
+  other.exec('ALTER TABLE jobs RENAME TO away')
+  const logger = { ...silentLogger, warn: say, info: say }
+  queue(jobs, async () => {}, { logger, onFault: () => void faults++ })
+  while (faults < 5) await new Promise((resolve) => setTimeout(resolve, 5))
+  other.exec('ALTER TABLE away RENAME TO jobs')
+  while (said.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(said).toEqual(['The job store does not respond. Retrying.', 'The job store responds again.'])
 })
 
 it('finds what another process enqueued', async () => {

@@ -114,6 +114,8 @@ export class JobQueue {
     const { pollMs, onFault, logger } = this.#options
     const watch = await this.#watch()
     let lastMs = Date.now()
+    // Said once: a disk may be full for the whole night.
+    let said: string | undefined
     while (!signal.aborted) {
       try {
         // After a freeze, renew the held leases before claiming more. Otherwise the process could claim its own jobs
@@ -122,9 +124,12 @@ export class JobQueue {
           await Promise.all([...this.#held.keys()].map((held) => held.beat()))
         lastMs = Date.now()
         await this.#fill(signal)
+        if (said !== undefined) logger.info({}, 'The job store responds again.')
+        said = undefined
       } catch (thrown) {
         const error = toVoxmuxError(thrown)
-        logger.warn({ error: error.message }, 'The job store does not respond. Retrying.')
+        if (said !== error.message) logger.warn({ error: error.message }, 'The job store does not respond. Retrying.')
+        said = error.message
         if (this.running === 0) onFault(error)
       }
       await this.#wakeUp.wait(watch?.waitMs(pollMs) ?? pollMs)
