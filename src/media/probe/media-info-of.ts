@@ -30,7 +30,7 @@ export function mediaInfoOf(
   let audioIndex = 0
   const { format } = answer
   const streams = answer.streams.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++))
-  return {
+  const media: MediaInfo = {
     ...file,
     formatName: format.format_name,
     startSec: format.start_time ?? 0,
@@ -44,11 +44,20 @@ export function mediaInfoOf(
       title: tag(chapter.tags, 'title'),
     })),
   }
+  return format.format_name === MOVIE_FORMAT ? withoutZeroLengths(media) : media
 }
 
 /** A length that a file states; null for one below zero, which nothing can have. */
 function length(sec: number | null): number | null {
   return sec !== null && sec < 0 ? null : sec
+}
+
+/** ffprobe's name of QuickTime and ISO base media. Their headers state a length of zero if the writer did not know it. */
+const MOVIE_FORMAT = 'mov,mp4,m4a,3gp,3g2,mj2'
+
+function withoutZeroLengths(media: MediaInfo): MediaInfo {
+  const streams = media.streams.map((stream) => ({ ...stream, durationSec: stream.durationSec || null }))
+  return { ...media, durationSec: media.durationSec || null, streams }
 }
 
 function programOf({ program_id, pmt_pid, tags }: FfprobeAnswer['programs'][number]): ProgramInfo {
