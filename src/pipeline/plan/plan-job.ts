@@ -11,7 +11,7 @@ import {
   probe,
   writingFacts,
 } from '../../media/index.js'
-import type { MediaInfo } from '../../media/media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/media-info.js'
 import { type Limits, refusalError } from '../../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
 import { copyReason, tracksToReplace } from './copy-reason.js'
@@ -22,7 +22,7 @@ import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceGroups } from './piece-groups.js'
-import { isInParts, pieceSec, planTracks, requirePackets, type TrackPlan } from './plan-tracks.js'
+import { isInParts, type PiecePlan, pieceSec, planTracks, requirePackets, type TrackPlan } from './plan-tracks.js'
 import { mostPaidSec } from './price.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 import { rehearse } from './rehearse.js'
@@ -113,7 +113,7 @@ export async function planMedia(
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,
   })
-  const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(media, track), 0)
+  const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(written.media, track), 0)
   return {
     media: mux.media,
     output,
@@ -123,7 +123,7 @@ export async function planMedia(
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
     copyReason: copyReason({ media, tracks, mux }, settings),
     inputCredentials: signing.credentials,
-    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(media, track))],
+    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(written.media, track))],
     paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
@@ -196,7 +196,7 @@ function muxOptions(
 /** Names the parts in which a track is sent, if it is divided. */
 function chunkNotes(media: MediaInfo, { stream, pieces }: TrackPlan): readonly string[] {
   const divided = pieces.flatMap((piece) => {
-    const sec = pieceSec(media, stream, piece)
+    const sec = voiceSec(media, stream, piece)
     const forecast = sec === null ? null : chunkForecast(sec, piece.chunks)
     return forecast && forecast.count > 1 ? [forecast] : []
   })
@@ -210,10 +210,21 @@ function chunkNotes(media: MediaInfo, { stream, pieces }: TrackPlan): readonly s
 /** Uncompressed size of the voices. FLAC about halves it. */
 function voiceBytes(media: MediaInfo, { stream, pieces }: TrackPlan): number {
   return pieces.reduce((sum, piece) => {
-    const sec = pieceSec(media, stream, piece) ?? 0
+    const sec = voiceSec(media, stream, piece) ?? 0
     const channels = pickedChannels(piece.channels, stream)
     return sum + Math.ceil((sec * stream.sampleRate * channels * cutEncoding(stream, channels).bits) / 8)
   }, 0)
+}
+
+/**
+ * Seconds of a piece up to the last packet. A subtitle without an end makes a film of months.
+ *
+ * @param media with the facts of the packets that the plan has read
+ */
+function voiceSec(media: MediaInfo, stream: AudioStreamInfo, piece: PiecePlan): number | null {
+  const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+  const isToEnd = piece.cut.endSample === null && packetsEndSec !== null && packetsEndSec !== undefined
+  return pieceSec(isToEnd ? { ...media, durationSec: packetsEndSec } : media, stream, piece)
 }
 
 function strictRefusal(media: MediaInfo, mux: MuxPlan): PrecheckError | undefined {

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cutVoice, probe } from '../../../src/media/index.js'
 import { cutRequests, planMedia } from '../../../src/pipeline/plan/plan-job.js'
@@ -5,7 +6,7 @@ import { withPrice } from '../../../src/pipeline/plan/price.js'
 import type { Segment } from '../../../src/pipeline/plan/segments.js'
 import { judgeInput } from '../../../src/service/work/judge-input.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
 /** A last packet may be counted that a decoder cuts off, and some milliseconds of rounding. */
@@ -82,6 +83,20 @@ it.each<[string, readonly Segment[], number?]>([
     expect(plan.paidSec).toBeLessThan(chargedSec + overSec)
   },
 )
+
+it('asks for no space, and announces no parts, for a length that only the header states', async () => {
+  const path = folder.file('endless.mkv')
+  await ffmpeg(...tone(1), '-c:a', 'flac', path)
+  const bytes = await readFile(path)
+  // 99 days, as a subtitle without an end leaves it.
+  bytes.writeDoubleBE(8_589_934_595, bytes.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3)
+  await writeFile(path, bytes)
+  const media = await probe(path)
+  expect(media.durationSec).toBeGreaterThan(8_000_000)
+  const plan = await planMedia(media, requestFor(path), {})
+  expect(plan.workBytes).toBeLessThan(100_000_000)
+  expect(plan.notes).toEqual([])
+})
 
 /** Milliseconds that the service charges for a voice. */
 async function charge(voice: string): Promise<number> {
