@@ -8,8 +8,10 @@ import { type ZooFolder, zooFolder } from '../media/zoo/zoo-folder.js'
 import { ZOO } from '../media/zoo/zoo-rows.js'
 
 const isSoak = Boolean(process.env.VOXMUX_SOAK)
-/** Many kept streams in each of the two carriers; the soak signs the whole zoo and every fixture. */
-const ROWS = ZOO.filter(({ name }) => isSoak || ['film.mp4', 'film.mkv'].includes(name))
+/** Its four channels are refused without a choice. */
+const REFUSED = 'poly.wav'
+/** Many kept streams in each of the two carriers; the soak signs the rest of the zoo and every fixture. */
+const ROWS = ZOO.filter(({ name }) => (isSoak ? name !== REFUSED : ['film.mp4', 'film.mkv'].includes(name)))
 const FIXTURES = isSoak ? readdirSync(fileURLToPath(new URL('../../fixtures', import.meta.url))) : []
 
 describeWithC2pa('a signed copy', () => {
@@ -33,7 +35,8 @@ describeWithC2pa('a signed copy', () => {
 
   it.each(FIXTURES.filter((name) => /\.(?!md|ts)\w+$/.test(name)))('never differs: %s', async (name) => {
     const { end, state, different, failures } = await sweep.sign(fixture(name))
-    expect([different, failures]).toEqual([0, []])
+    // What is refused says why.
+    expect([different, end === 'signed' ? failures : []]).toEqual([0, []])
     expect(end === 'signed' ? state : end).toMatch(/^(trusted|ERR_UNREADABLE|ERR_NO_AUDIO|ERR_TOO_MANY_CHANNELS)$/)
   })
 })
