@@ -83,7 +83,9 @@ export function outputExists(output: string, cause?: unknown): UsageError {
   return new UsageError('ERR_OUTPUT_EXISTS', `${output} already exists, and voxmux does not replace files unasked.`, {
     cause,
     input: output,
-    remedies: ['Choose another name with --output, or replace the file with --force.'],
+    remedies: [
+      'Choose another name with --output, or replace the file with --force. In a job these are `output` and `force`.',
+    ],
   })
 }
 
@@ -91,6 +93,8 @@ export function outputExists(output: string, cause?: unknown): UsageError {
 export function outputNoFile(output: string): UsageError {
   return new UsageError('ERR_OUTPUT_EXISTS', `${output} is not a regular file, so voxmux does not replace it.`, {
     input: output,
-    remedies: ['Choose another name with --output. --force replaces only files, and --dry-run writes nothing.'],
+    remedies: [
+      'Choose another name with --output (`output` in a job). --force replaces only files, and --dry-run writes nothing.',
+    ],
   })
 }
