@@ -1,0 +1,32 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+describe('probe', () => {
+  let folder: TestFolder
+  beforeAll(async () => {
+    folder = await testFolder()
+  })
+  afterAll(() => folder.remove())
+
+  it('believes no length below zero', async () => {
+    const path = folder.file('negative.mkv')
+    await ffmpeg(...tone(1), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    bytes.writeDoubleBE(-1000, bytes.indexOf(Buffer.from([0x44, 0x89, 0x88])) + 3)
+    await writeFile(path, bytes)
+    expect(await probe(path)).toMatchObject({ durationSec: null, streams: [{ durationSec: null }] })
+  })
+
+  it('takes a length of zero in a movie for an unknown one', async () => {
+    const path = folder.file('zero.mp4')
+    await ffmpeg(...tone(1), '-c:a', 'aac', path)
+    const bytes = await readFile(path)
+    // Behind the type: version and flags, two dates, then the time scale (or the track and a reserved field).
+    for (const [type, lengthAt] of Object.entries({ mvhd: 20, mdhd: 20, tkhd: 24 }))
+      bytes.writeUInt32BE(0, bytes.indexOf(type) + lengthAt)
+    await writeFile(path, bytes)
+    expect(await probe(path)).toMatchObject({ durationSec: null, streams: [{ durationSec: null }] })
+  })
+})
