@@ -47,7 +47,7 @@ export async function writtenFile(path: string, options: Partial<PlanOutputOptio
 
 /** The writer that took a plan, and its census; fails the test if that was the remux. */
 export function bytesWriting({ writing }: Awaited<ReturnType<typeof planOutput>>) {
-  if (writing.kind === 'bytes') return writing
+  if (writing.kind === 'bytes') return { ...writing, census: [...writing.census] }
   throw new Error(`The remux took it: ${writing.declined.map(({ reason }) => reason).join('; ') || 'nobody was asked'}`)
 }
 

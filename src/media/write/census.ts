@@ -1,3 +1,5 @@
+import { Column } from './column.js'
+
 /** Fate of a structure of the input. */
 export type StructureFate =
   /** The same bytes. */
@@ -20,8 +22,11 @@ export interface CensusEntry {
   readonly length: number
 }
 
-/** Every structure of an input. The entries partition its bytes: no gap and no overlap. */
-export type Census = readonly CensusEntry[]
+/**
+ * Every structure of an input, which may be made while they are read: a film in fragments can have a million. The entries
+ * partition its bytes: no gap and no overlap.
+ */
+export type Census = Iterable<CensusEntry>
 
 /** A structure that keeps its bytes. */
 export function kept(path: string, start: number, length: number): CensusEntry {
@@ -52,11 +57,32 @@ export interface CensusFault {
 export function censusFaults(census: Census, sizeBytes: number): readonly CensusFault[] {
   const faults: CensusFault[] = []
   let end = 0
-  const inOrder = census.filter(({ length }) => length > 0).sort((one, other) => one.start - other.start)
-  for (const { start, length } of [...inOrder, { start: sizeBytes, length: 0 }]) {
+  const { starts, ends } = rangesOf(census)
+  for (let place = 0; place <= starts.length; place++) {
+    const start = starts[place] ?? sizeBytes
     if (start > end) faults.push({ kind: 'gap', start: end, length: start - end })
     if (start < end) faults.push({ kind: 'overlap', start, length: end - start })
-    end = Math.max(end, start + length)
+    end = Math.max(end, ends[place] ?? end)
   }
   return faults
+}
+
+/** The bytes of all structures by their start. */
+function rangesOf(census: Census): { readonly starts: Float64Array; readonly ends: Float64Array } {
+  const [startColumn, endColumn] = [Column.floats(), Column.floats()]
+  let isSorted = true
+  let last = 0
+  for (const { start, length } of census) {
+    if (length === 0) continue
+    isSorted &&= start >= last
+    last = start
+    startColumn.push(start)
+    endColumn.push(start + length)
+  }
+  const [starts, ends] = [startColumn.values(), endColumn.values()]
+  if (isSorted) return { starts, ends }
+  const order = Uint32Array.from(starts, (_, place) => place)
+  order.sort((one, other) => (starts[one] as number) - (starts[other] as number))
+  const sorted = (column: Float64Array) => Float64Array.from(order, (place) => column[place] as number)
+  return { starts: sorted(starts), ends: sorted(ends) }
 }

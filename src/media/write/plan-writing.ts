@@ -257,10 +257,12 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
 /** Checks that a layout keeps every structure that the census calls kept. */
 function checked(plan: BytePlan, census: Census, media: MediaInfo): BytePlan {
   const map = offsetMap(plan)
-  const broken = census.find(({ fate, start, length }) => fate === 'kept' && length > 0 && !map.keeps(start, length))
-  if (!broken) return plan
-  throw new JobFailedError('ERR_CENSUS_BROKEN', `The layout of the output does not keep ${broken.path}.`, {
-    input: media.path,
-    remedies: ['This is a bug in voxmux. Report it with the name of the structure.'],
-  })
+  for (const { path, fate, start, length } of census) {
+    if (fate !== 'kept' || length === 0 || map.keeps(start, length)) continue
+    throw new JobFailedError('ERR_CENSUS_BROKEN', `The layout of the output does not keep ${path}.`, {
+      input: media.path,
+      remedies: ['This is a bug in voxmux. Report it with the name of the structure.'],
+    })
+  }
+  return plan
 }

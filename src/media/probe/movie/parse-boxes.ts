@@ -33,7 +33,7 @@ export function parseBoxes(bytes: Buffer, start: number, parent: string): readon
   let at = 0
   // QuickTime ends user data with four zero bytes, which stay.
   while (at + 8 <= bytes.length) {
-    const box = parseBox(bytes.subarray(at), start + at, parent)
+    const box = parseBox(bytes, at, start, parent)
     boxes.push(box)
     at += box.length
   }
@@ -48,13 +48,13 @@ export interface BoxHeader {
 }
 
 /** Reads a header from the first 16 bytes of a box (8 are enough for a short one); null if there are fewer. */
-export function parseHeader(bytes: Buffer): BoxHeader | null {
-  if (bytes.length < 8) return null
-  const type = bytes.toString('latin1', 4, 8)
-  const short = bytes.readUInt32BE(0)
+export function parseHeader(bytes: Buffer, at = 0): BoxHeader | null {
+  if (bytes.length < at + 8) return null
+  const type = bytes.toString('latin1', at + 4, at + 8)
+  const short = bytes.readUInt32BE(at)
   if (short === 0) return { type, headerBytes: 8, length: null }
   if (short !== 1) return { type, headerBytes: 8, length: short }
-  return bytes.length < 16 ? null : { type, headerBytes: 16, length: Number(bytes.readBigUInt64BE(8)) }
+  return bytes.length < at + 16 ? null : { type, headerBytes: 16, length: Number(bytes.readBigUInt64BE(at + 8)) }
 }
 
 /** Extended type of a box, from its first bytes. */
@@ -62,27 +62,36 @@ export function extendedTypeOf({ type, headerBytes }: BoxHeader, bytes: Buffer):
   return type === 'uuid' ? bytes.toString('hex', headerBytes, headerBytes + 16) : null
 }
 
-function parseBox(bytes: Buffer, start: number, parent: string): Box {
-  const header = parseHeader(bytes)
-  const length = header?.length ?? bytes.length
-  if (!header || length < header.headerBytes || length > bytes.length) {
-    throw new MalformedBox(`the box ${JSON.stringify(header?.type ?? '')} at byte ${start} does not fit into ${parent}`)
+/** @param at place of the box in bytes that begin at `start` in the file */
+function parseBox(bytes: Buffer, at: number, start: number, parent: string): Box {
+  const header = parseHeader(bytes, at)
+  const length = header?.length ?? bytes.length - at
+  if (!header || length < header.headerBytes || at + length > bytes.length) {
+    const type = JSON.stringify(header?.type ?? '')
+    throw new MalformedBox(`the box ${type} at byte ${start + at} does not fit into ${parent}`)
   }
   const { type, headerBytes } = header
-  const own = bytes.subarray(0, length)
-  const prefixBytes = prefixOf(type, own.subarray(headerBytes))
+  const own = bytes.subarray(at, at + length)
+  const prefixBytes = type === 'meta' ? prefixOf(own.subarray(headerBytes)) : 0
   return {
-    ...{ type, start, length, headerBytes, prefixBytes, bytes: own },
+    type,
+    start: start + at,
+    length,
+    headerBytes,
+    prefixBytes,
+    bytes: own,
     extendedType: extendedTypeOf(header, own),
     isOpenEnded: header.length === null,
-    children: childrenIn(own.subarray(headerBytes + prefixBytes), start + headerBytes + prefixBytes, type, parent),
+    children: childrenIn(own, headerBytes + prefixBytes, start + at, type, parent),
   }
 }
 
-function childrenIn(body: Buffer, start: number, type: string, parent: string): readonly Box[] {
-  if (!CONTAINERS[parent]?.includes(type)) return []
+const NONE: readonly Box[] = []
+
+function childrenIn(own: Buffer, at: number, start: number, type: string, parent: string): readonly Box[] {
+  if (!CONTAINERS[parent]?.includes(type)) return NONE
   try {
-    return parseBoxes(body, start, type)
+    return parseBoxes(own.subarray(at), start + at, type)
   } catch (error) {
     if (error instanceof MalformedBox && LOOSE.has(type)) return []
     throw error
@@ -90,6 +99,6 @@ function childrenIn(body: Buffer, start: number, type: string, parent: string): 
 }
 
 /** `meta` has a version in ISO files but not in QuickTime; its first child shows which. */
-function prefixOf(type: string, body: Buffer): number {
-  return type === 'meta' && body.length >= 4 && body.toString('latin1', 4, 8) !== 'hdlr' ? 4 : 0
+function prefixOf(body: Buffer): number {
+  return body.length >= 4 && body.toString('latin1', 4, 8) !== 'hdlr' ? 4 : 0
 }

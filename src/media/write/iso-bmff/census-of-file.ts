@@ -2,6 +2,7 @@ import { type Box, childAt, endOf } from '../../probe/movie/box.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { oldFacts } from './old-facts.js'
+import { trackIdOf } from './read/fragments.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
 import { RunsInFileOrder } from './read/old-runs.js'
@@ -29,13 +30,15 @@ const PLACES: ReadonlySet<string> = new Set(['stco', 'co64', 'saio', 'iloc', 'tf
 
 /** Lists the fate of every box of a file. @param voices places of the replaced tracks in the movie */
 export function takeCensus(file: IsoFile, voices: readonly number[]): Census {
-  return new BoxCensus(file, voices).entries()
+  const census = new BoxCensus(file, voices)
+  return { [Symbol.iterator]: () => census.entries() }
 }
 
 class BoxCensus {
   readonly #file: IsoFile
   readonly #facts: ReadonlyMap<Box, CensusFact>
   readonly #own = new Set<Box>()
+  readonly #ids: ReadonlySet<number>
   readonly #voices: RunsInFileOrder
   readonly #isRetimed: boolean
 
@@ -45,30 +48,23 @@ class BoxCensus {
     this.#facts = new Map(oldFacts(file, voices).map(({ box, fate, reason }) => [box, { fate, reason }]))
     const old = voices.flatMap((voice) => file.oldTracks.get(voice) ?? [])
     for (const track of old) this.#addOwn(track)
+    this.#ids = new Set(old.map(({ track }) => track.id))
     this.#voices = new RunsInFileOrder(old.map(({ runs }) => runs))
   }
 
-  entries(): Census {
+  *entries(): Generator<CensusEntry> {
     const { boxes, boxesEnd, sizeBytes } = this.#file.structure
+    for (const box of boxes) yield* this.#entriesOf(box, box.type)
     const rest = sizeBytes - boxesEnd
-    return [
-      ...boxes.flatMap((box) => this.#entriesOf(box, box.type)),
-      ...(rest > 0 ? [kept('bytes after the last box', boxesEnd, rest)] : []),
-    ]
+    if (rest > 0) yield kept('bytes after the last box', boxesEnd, rest)
   }
 
-  #addOwn({ track, runs }: OldTrack): void {
-    const parents = [
-      track.box,
-      childAt(track.box, 'edts'),
-      childAt(track.box, 'mdia'),
-      track.stbl,
-      ...runs.inFragments.map(({ fragment }) => fragment.box),
-    ]
+  #addOwn({ track }: OldTrack): void {
+    const parents = [track.box, childAt(track.box, 'edts'), childAt(track.box, 'mdia'), track.stbl]
     for (const child of parents.flatMap((parent) => parent?.children ?? [])) this.#own.add(child)
   }
 
-  #entriesOf(box: Box, path: string): readonly CensusEntry[] {
+  #entriesOf(box: Box, path: string, isOfVoice = false): readonly CensusEntry[] {
     const { start, length } = box
     const fact = this.#facts.get(box)
     const name = nameOf(box)
@@ -76,8 +72,7 @@ class BoxCensus {
     if (fact?.fate === 'lost') return [lost(named, start, length, fact.reason)]
     if (fact) return [rewritten(named, start, length, fact.reason)]
     if (box.type === 'mvhd' && this.#isRetimed) return [rewritten(path, start, length, 'duration of the sound')]
-    const isOwn = this.#own.has(box)
-    const reason = isOwn ? NEW_BOXES[box.type] : undefined
+    const reason = isOfVoice || this.#own.has(box) ? NEW_BOXES[box.type] : undefined
     if (reason !== undefined) return [rewritten(path, start, length, reason)]
     if (PLACES.has(box.type)) return [rewritten(path, start, length, 'places in the file')]
     if (box.type === 'mdat') return [this.#dataEntry(box, path)]
@@ -87,9 +82,11 @@ class BoxCensus {
 
   /** A box with children: counts its header and the bytes after the last child. */
   #familyOf(box: Box, path: string): readonly CensusEntry[] {
-    const parts = box.children.flatMap((child) => this.#entriesOf(child, `${path}/${child.type}`))
-    const first = (box.children[0] as Box).start
-    const end = endOf(box.children.at(-1) as Box)
+    const { children } = box
+    const isOfVoice = box.type === 'traf' && this.#ids.has(trackIdOf(box) ?? 0)
+    const parts = children.flatMap((child) => this.#entriesOf(child, `${path}/${child.type}`, isOfVoice))
+    const first = (children[0] as Box).start
+    const end = endOf(children.at(-1) as Box)
     const isSame = parts.every(({ fate }) => fate === 'kept')
     const header = isSame
       ? kept(path, box.start, first - box.start)

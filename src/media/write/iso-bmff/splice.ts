@@ -11,7 +11,7 @@ import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 export function spliceableTrack(file: IsoFile, voice: number, startSec: number): SpliceableTrack<DonorTrack> | string {
   const old = file.oldTracks.get(voice) as OldTrack
   const { track, shownTick } = old
-  const packets = readPackets(old)
+  const packets = readPackets(old, file.fragments)
   const [entry] = track.entries
   if (!packets || !entry) return 'its tables do not list each packet'
   const shownSec = presentedSec(old, file.movie.timeScale) - startSec
@@ -44,12 +44,10 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
 const MOST_DELAY_SEC = 1
 
 /** True if fragments can be found by their times: each states its own, and the index does not delay them. */
-function statesTimes({ structure, movie }: IsoFile, old: OldTrack): boolean {
-  const types = structure.boxes.map(({ type }) => type)
+function statesTimes({ structure, movie, fragments }: IsoFile, old: OldTrack): boolean {
+  const firstOf = (wanted: string) => structure.boxes.findIndex(({ type }) => type === wanted)
   const delaySec = presentedSec(old, movie.timeScale) - old.shownTick / old.track.timeScale
-  return (
-    types.indexOf('moov') < types.indexOf('moof') &&
-    Math.abs(delaySec) < MOST_DELAY_SEC &&
-    old.runs.inFragments.every(({ fragment }) => childAt(fragment.box, 'tfdt') !== undefined)
-  )
+  if (firstOf('moov') > firstOf('moof') || Math.abs(delaySec) >= MOST_DELAY_SEC) return false
+  for (const traf of fragments.boxesOf(old.track.id)) if (!childAt(traf, 'tfdt')) return false
+  return true
 }

@@ -50,17 +50,25 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
     return 'the codec settings of the track change in the middle'
   }
   if (track.isInThisFile[entry.dataReference - 1] !== true) return 'the packets of the track lie in another file'
-  if (runs.inFragments.length > 0 && runs.inIndex > 0) {
+  if (runs.inFragments > 0 && runs.inIndex > 0) {
     return 'the packets of the track lie partly in fragments'
   }
-  const boxes = [track.stbl, ...runs.inFragments.map(({ fragment }) => fragment.box)]
-  if (boxes.some((box) => childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc'))) {
+  const stated = unfitTables(track.stbl)
+  if (stated !== undefined) return stated
+  for (const traf of file.fragments.boxesOf(track.id)) {
+    const listed = unfitTables(traf)
+    if (listed !== undefined) return listed
+  }
+  return unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
+}
+
+/** @param box `stbl` or `traf` */
+function unfitTables(box: Box | undefined): string | undefined {
+  if (childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc')) {
     return 'the packets of the track have auxiliary data'
   }
-  const isSmooth = (box: Box | undefined) =>
-    childrenOf(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
-  if (boxes.some(isSmooth)) return 'the track repeats its times for Smooth Streaming'
-  return unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
+  const isSmooth = childrenOf(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
+  return isSmooth ? 'the track repeats its times for Smooth Streaming' : undefined
 }
 
 function unfitStructure({ structure, movie }: IsoFile): string | undefined {
@@ -71,6 +79,7 @@ function unfitStructure({ structure, movie }: IsoFile): string | undefined {
       if (UNKNOWN_OFFSETS.has(box.type))
         return `the box ${box.type} states offsets in a form that voxmux cannot rewrite`
       if (box.type === 'iloc' && !isReadableItemTable(box)) return 'the table of items does not follow the standard'
+      if (box.type === 'iloc' && top.type === 'moof') return 'a fragment has a table of items'
     }
   }
   const ids = new Set(movie.tracks.map(({ id }) => id))
@@ -97,21 +106,21 @@ function sharedBytes(
     if (start < dataEnd) return `packets at byte ${start} overlap others of their track`
     dataEnd = end
   }
-  for (const [place, track] of movie.tracks.entries()) {
-    if (voices.includes(place) || !track.isInThisFile.some((isHere) => isHere)) continue
-    for (const { start, bytes } of rangesOf(track, fragments)) {
-      const next = firstAtLeast(runs.count, runs.end, start + 1)
-      if (bytes > 0 && next < runs.count && runs.start(next) < start + bytes) {
-        return `the bytes from ${start} on belong to two tracks`
-      }
+  const others = movie.tracks.filter(
+    (track, place) => !voices.includes(place) && track.isInThisFile.some((isHere) => isHere),
+  )
+  for (const { start, bytes } of rangesOf(others, fragments)) {
+    const next = firstAtLeast(runs.count, runs.end, start + 1)
+    if (bytes > 0 && next < runs.count && runs.start(next) < start + bytes) {
+      return `the bytes from ${start} on belong to two tracks`
     }
   }
   return undefined
 }
 
-function* rangesOf(track: Track, fragments: IsoFile['fragments']) {
-  yield* chunksOf(track)
-  for (const { trackId, runs } of fragments) if (trackId === track.id) yield* runs
+function* rangesOf(tracks: readonly Track[], fragments: IsoFile['fragments']) {
+  for (const track of tracks) yield* chunksOf(track)
+  for (const { runs } of fragments.of(new Set(tracks.map(({ id }) => id)))) yield* runs
 }
 
 /** Hint tracks for streaming servers refer to packets by number and size. */

@@ -122,9 +122,10 @@ export function planOwnFile(
   const indexedTracks = spliced.flatMap(([track, splice]) =>
     typeof splice !== 'string' && splice.isIndexed ? [track] : [],
   )
-  const losses = writing.census.flatMap(({ fate, path, reason }) =>
-    fate === 'lost' ? [{ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' }] : [],
-  )
+  const losses: MuxLoss[] = []
+  for (const { fate, path, reason } of writing.census) {
+    if (fate === 'lost') losses.push({ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' })
+  }
   const facts = notes(media, plan.container, streams, splices)
   return { ...plan, streams, losses, notes: facts, writing, splicedTracks, indexedTracks }
 }

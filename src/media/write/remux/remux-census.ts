@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
-import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { asfObjects } from '../structure/asf-objects.js'
 import { flvTags } from '../structure/flv-tags.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
@@ -48,7 +48,7 @@ const LISTED: ReadonlySet<string> = new Set([
  * The fate of every structure if ffmpeg writes a new file: rewritten if the new file states its facts, else lost. Null
  * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
  */
-export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
+export async function remuxCensus(plan: MuxPlan): Promise<readonly CensusEntry[] | null> {
   const { media, container, streams } = plan
   const structures = await structuresOf(media)
   if (!structures) return null
@@ -75,7 +75,7 @@ function isSignature(path: string): boolean {
  * Structures that the output lacks, each name once. Streams are losses of their own. A file without a census because it
  * does not follow its family's rules may lose any of its structures.
  */
-export function censusLosses(census: Census | null, { container }: MediaInfo): readonly MuxLoss[] {
+export function censusLosses(census: readonly CensusEntry[] | null, { container }: MediaInfo): readonly MuxLoss[] {
   if (census === null) return LISTED.has(container) ? [UNKNOWN_LOSS] : []
   const missing = census.filter(({ fate, path }) => fate === 'lost' && !path.endsWith(' (stream)'))
   const reasons = new Map(missing.map(({ path, reason }) => [path, reason ?? '']))

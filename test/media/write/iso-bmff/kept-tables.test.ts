@@ -1,5 +1,9 @@
-import { open, readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, stat, writeFile } from 'node:fs/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { censusFaults } from '../../../../src/media/write/census.js'
+import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
@@ -32,3 +36,26 @@ it('keeps the packets of sound alone in memory, and refuses contradictions in an
   await writeFile(path, bytes)
   await expect(isoFile(path)).rejects.toThrow('more samples in chunks than sizes')
 })
+
+it('holds a few hundred bytes for a fragment of sound, and lists all of it', async () => {
+  const path = folder.file('fragments.mp4')
+  const each = ['-movflags', 'frag_every_frame+empty_moov+default_base_moof']
+  await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '200', '-c:a', 'aac', ...each, path)
+  const before = usedBytes()
+  const file = await isoFile(path)
+  const runs = file.oldTracks.get(0)?.runs.count ?? 0
+  expect(runs).toBeGreaterThan(9000)
+  // Their parsed boxes would take 5 kB each.
+  expect((usedBytes() - before) / runs).toBeLessThan(1500)
+
+  const census = takeCensus(file, [0])
+  expect(censusFaults(census, (await stat(path)).size)).toEqual([])
+  expect([...census].filter(({ path }) => path === 'moof/traf/trun')).toHaveLength(runs)
+})
+
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}

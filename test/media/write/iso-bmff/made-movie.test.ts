@@ -58,7 +58,7 @@ describe('the ISO base media writer, of files that no one has seen', () => {
         const voice = pick % movie.tracks.length
         const { before, after, side, item, iso } = await written(movie, donor, voice)
         expect(unfitReason(iso, [voice])).toBeUndefined()
-        const census = takeCensus(iso, [voice])
+        const census = [...takeCensus(iso, [voice])]
         expect(censusFaults(census, before.length)).toEqual([])
 
         for (const place of movie.tracks.keys()) {

@@ -1,47 +1,41 @@
 import { childrenOf } from '../../../probe/movie/box.js'
-import { TFHD, type TrackFragment } from '../read/fragments.js'
-import type { IsoFile } from '../read/iso-file.js'
+import { type Fragment, TFHD, type TrackFragment } from '../read/fragments.js'
 import { type NewFragment, replaceFragment, writeBase, writeRunOffset } from './new-fragments.js'
 import type { NewTrack } from './new-track.js'
 import { moveAuxiliary } from './offset-tables.js'
 import type { Replacements, Sheet } from './sheet.js'
 
 /** A `traf` whose offsets are not filled in yet. */
-export interface FragmentPatch {
-  readonly fragment: TrackFragment
+interface FragmentPatch {
   /** Writes the offsets; returns the first byte after its samples, from which a later `traf` may count. */
   readonly fill: (sheet: Sheet, impliedBase: number) => number
 }
 
-/** Makes new bytes for every box of a fragment that depends on offsets, in file order. */
-export function fragmentPatches(
-  file: IsoFile,
+/**
+ * Makes new bytes for the boxes of a `moof` that depend on offsets.
+ *
+ * @param sheet null as long as only lengths are needed
+ */
+export function replaceInFragment(
+  { moof, tracks: fragments }: Fragment,
   tracks: readonly NewTrack[],
-  replacements: Replacements,
-): readonly FragmentPatch[] {
-  return file.fragments.map((fragment) => {
+  sheet: Sheet | null,
+): Replacements {
+  const replacements: Replacements = new Map()
+  let implied = sheet?.boxStart(moof.start) ?? 0
+  for (const fragment of fragments) {
     const place = tracks.findIndex(({ old }) => old.track.id === fragment.trackId)
     const track = tracks[place]
-    return track
+    const { fill } = track
       ? voicePatch(replaceFragment(track, fragment, replacements), track, place)
       : keptPatch(fragment, replacements)
-  })
-}
-
-/** Fills in the offsets of all fragments. */
-export function fillFragments(patches: readonly FragmentPatch[], sheet: Sheet): void {
-  let moof = -1
-  let implied = 0
-  for (const { fragment, fill } of patches) {
-    if (fragment.moof.start !== moof) implied = sheet.boxStart(fragment.moof.start) ?? 0
-    moof = fragment.moof.start
-    implied = fill(sheet, implied)
+    if (sheet) implied = fill(sheet, implied)
   }
+  return replacements
 }
 
 function voicePatch({ fragment, header, runs }: NewFragment, track: NewTrack, place: number): FragmentPatch {
   return {
-    fragment,
     fill: (sheet, implied) => {
       const isImplied = fragment.header.baseDataOffset === null && (fragment.header.flags & TFHD.baseIsMoof) === 0
       const base = isImplied ? implied : (sheet.boxStart(fragment.moof.start) ?? 0)
@@ -68,7 +62,6 @@ function keptPatch(fragment: TrackFragment, into: Replacements): FragmentPatch {
   const auxiliary = childrenOf(fragment.box, 'saio').map((box) => ({ box, bytes: copy(box.bytes) }))
   for (const { box, bytes } of auxiliary) into.set(box, [bytes])
   return {
-    fragment,
     fill: (sheet, implied) => {
       const moofAt = sheet.boxStart(moof.start) ?? moof.start
       const isMoof = (header.flags & TFHD.baseIsMoof) !== 0

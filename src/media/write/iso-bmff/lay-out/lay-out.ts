@@ -5,7 +5,6 @@ import type { BytePlan } from '../../byte-plan.js'
 import { oldFacts, replaceOldFacts } from '../old-facts.js'
 import type { DonorTrack } from '../read/donor-track.js'
 import type { IsoFile } from '../read/iso-file.js'
-import { fillFragments, fragmentPatches } from './fragment-offsets.js'
 import { replaceMovieHeader, replaceTables } from './new-tables.js'
 import { type NewTrack, newTrack } from './new-track.js'
 import { fillOffsets, offsetTables } from './offset-tables.js'
@@ -46,13 +45,11 @@ function layOutOnce(
   const own = tracks.flatMap((track, place) => ownTable(file, track, place, wide, replacements))
   replaceMovieHeader(file, voices, replacements)
   replaceOldFacts(oldFacts(file, voices), tracks, replacements)
-  const patches = fragmentPatches(file, tracks, replacements)
   const tables = [...own, ...offsetTables(file, tracks, replacements, wide)]
   const layout = new OutputLayout(file, tracks, replacements)
   const sheet = layout.sheet()
-  fillFragments(patches, sheet)
   const narrow = fillOffsets(tables, sheet)
-  return { plan: layout.plan(), narrow }
+  return { plan: layout.plan(sheet), narrow }
 }
 
 /** The chunk offsets of a replaced track. */

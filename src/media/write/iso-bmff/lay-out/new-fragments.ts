@@ -26,20 +26,19 @@ export interface NewFragment {
 
 /** Makes the boxes of one fragment of a replaced track. */
 export function replaceFragment(track: NewTrack, fragment: TrackFragment, into: Replacements): NewFragment {
-  const places = track.old.runs.placesIn(fragment)
-  const first = track.deals.at(places[0] ?? 0).from
+  const first = track.old.runs.firstIn(fragment)
   const header = makeHeader(fragment.header)
   into.set(fragment.header.box, [header])
   const tfdt = childAt(fragment.box, 'tfdt')
-  if (tfdt && places.length > 0) into.set(tfdt, [makeDecodeTime(tfdt, track.tickOf(first))])
-  const runs = places.map((place) => {
-    const box = makeRun(track, track.deals.at(place))
-    const old = track.old.runs.inFragment(place)?.run.box
-    // An empty run stays: offsets of other tracks may count from its end.
-    if (old) into.set(old, [box])
-    return { box, place }
+  // An empty run stays: offsets of other tracks may count from its end.
+  const old = fragment.runs.filter(({ bytes }) => bytes > 0)
+  if (tfdt && old.length > 0) into.set(tfdt, [makeDecodeTime(tfdt, track.tickOf(track.deals.at(first).from))])
+  const runs = old.map((run, row) => {
+    const box = makeRun(track, track.deals.at(first + row))
+    into.set(run.box, [box])
+    return { box, place: first + row }
   })
-  const packets = places.reduce((sum, place) => sum + sizeOf(track.deals.at(place)), 0)
+  const packets = runs.reduce((sum, { place }) => sum + sizeOf(track.deals.at(place)), 0)
   for (const child of fragment.box.children) {
     if (PACKET_FACTS.has(child.type)) into.set(child, [])
     if (child.type === 'sbgp' && isStaleGroup(child)) into.set(child, makeGroup(child, packets))

@@ -22,6 +22,7 @@ export function offsetTables(
     ...kept.flatMap(({ stbl }) => childrenOf(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),
   ]
   for (const top of structure.boxes) {
+    if (top.type === 'moof') continue
     for (const box of withDescendants(top)) {
       if (box.type === 'iloc') tables.push(itemOffsets(box, replacements))
       if (box.type === 'tfra') tables.push(randomAccess(box, movie, replacements))

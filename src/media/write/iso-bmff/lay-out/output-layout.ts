@@ -1,36 +1,43 @@
 import { type Box, endOf, resizedHeader } from '../../../probe/movie/box.js'
 import { type BytePiece, type BytePlan, joinRanges, offsetMap, pieceLength } from '../../byte-plan.js'
+import { Column } from '../../column.js'
 import { firstAtLeast } from '../../first-at-least.js'
+import type { Fragment, Fragments } from '../read/fragments.js'
 import type { IsoFile } from '../read/iso-file.js'
 import { RunsInFileOrder } from '../read/old-runs.js'
 import type { BoxStructure } from '../read/read-structure.js'
+import { replaceInFragment } from './fragment-offsets.js'
 import type { NewTrack } from './new-track.js'
 import type { Replacements, Sheet } from './sheet.js'
 
 /** The pieces of an output, made while they are read, and their offsets, found in a first reading. */
 export class OutputLayout {
   readonly #structure: BoxStructure
+  readonly #fragments: Fragments
   readonly #tracks: readonly NewTrack[]
   readonly #replacements: Replacements
   readonly #removed: RunsInFileOrder
 
-  constructor({ structure }: IsoFile, tracks: readonly NewTrack[], replacements: Replacements) {
+  constructor({ structure, fragments }: IsoFile, tracks: readonly NewTrack[], replacements: Replacements) {
     this.#structure = structure
+    this.#fragments = fragments
     this.#tracks = tracks
     this.#replacements = replacements
     this.#removed = new RunsInFileOrder(tracks.map(({ old }) => old.runs))
   }
 
-  plan(): BytePlan {
-    return { pieces: { [Symbol.iterator]: () => joinRanges(this.#pieces()) } }
+  /** @param sheet null as long as the offsets in fragments are unknown: all lengths are right */
+  plan(sheet: Sheet | null): BytePlan {
+    return { pieces: { [Symbol.iterator]: () => joinRanges(this.#pieces(sheet)) } }
   }
 
   sheet(): Sheet {
-    const boxStarts = new Map<number, number>()
+    const [boxes, boxStarts] = [Column.floats(), Column.floats()]
     const runStarts = this.#tracks.map(({ old }) => new Float64Array(old.runs.count))
     let at = 0
-    for (const { start, pieces } of this.#parts()) {
-      boxStarts.set(start, at)
+    for (const { start, pieces } of this.#parts(null)) {
+      boxes.push(start)
+      boxStarts.push(at)
       for (const piece of pieces) {
         if (piece.kind === 'donor') (runStarts[piece.donor] as Float64Array)[piece.run] = at
         at += pieceLength(piece)
@@ -39,26 +46,31 @@ export class OutputLayout {
     return {
       tracks: this.#tracks,
       runStart: (track, run) => runStarts[track]?.[run] ?? 0,
-      boxStart: (inputOffset) => boxStarts.get(inputOffset),
-      mapped: offsetMap(this.plan()).outputOffset,
+      boxStart: (inputOffset) => {
+        const place = firstAtLeast(boxes.count, (row) => boxes.get(row), inputOffset)
+        return place < boxes.count && boxes.get(place) === inputOffset ? boxStarts.get(place) : undefined
+      },
+      mapped: offsetMap(this.plan(null)).outputOffset,
     }
   }
 
-  *#pieces(): Generator<BytePiece> {
-    for (const { pieces } of this.#parts()) yield* pieces
+  *#pieces(sheet: Sheet | null): Generator<BytePiece> {
+    for (const { pieces } of this.#parts(sheet)) yield* pieces
   }
 
   /** The pieces of each box on top, and of the bytes behind the last, by their start in the input. */
-  *#parts(): Generator<{ readonly start: number; readonly pieces: Iterable<Piece> }> {
+  *#parts(sheet: Sheet | null): Generator<{ readonly start: number; readonly pieces: Iterable<Piece> }> {
     const { boxes, boxesEnd, sizeBytes } = this.#structure
+    const fragments = this.#fragments[Symbol.iterator]()
     let next = 0
     for (const box of boxes) {
       const from = next
       next = firstAtLeast(this.#removed.count, this.#removed.start, endOf(box))
-      yield {
-        start: box.start,
-        pieces: next > from ? this.#dataPieces(box, from, next) : boxPieces(box, this.#replacements),
-      }
+      const fragment = box.type === 'moof' ? (fragments.next().value as Fragment) : null
+      const pieces = fragment
+        ? boxPieces(fragment.moof, replaceInFragment(fragment, this.#tracks, sheet))
+        : boxPieces(box, this.#replacements)
+      yield { start: box.start, pieces: next > from ? this.#dataPieces(box, from, next) : pieces }
     }
     yield { start: boxesEnd, pieces: [input(boxesEnd, sizeBytes)] }
   }

@@ -68,8 +68,8 @@ function writeTimes(bytes: Buffer, head: number, { bounds, isLong, rowsAt, timeS
   const { runs } = track.old
   const moves = bounds.slice(0, -1).map((bound, row) => {
     const place = runs.firstFrom(bound)
-    const found = runs.inFragment(place)
-    if (!found || found.fragment.moof.start >= (bounds[row + 1] as number)) return 0
+    const moofStart = runs.moofStart(place)
+    if (moofStart === undefined || moofStart >= (bounds[row + 1] as number)) return 0
     return track.tickOf(track.deals.at(place).from) - track.shiftTicks - runs.startTick(place)
   })
   const endMove = track.tickOf(track.donor.packets.count) - track.shiftTicks - runs.endTick
@@ -120,7 +120,7 @@ export function randomAccess(box: Box, movie: Movie, into: Replacements): Offset
 
 function firstTickAt({ old, deals, tickOf }: NewTrack, moofStart: number): number | undefined {
   const place = old.runs.firstFrom(moofStart)
-  return old.runs.inFragment(place)?.fragment.moof.start === moofStart ? tickOf(deals.at(place).from) : undefined
+  return old.runs.moofStart(place) === moofStart ? tickOf(deals.at(place).from) : undefined
 }
 
 function writeNumber(bytes: Buffer, at: number, width: number, value: number): void {

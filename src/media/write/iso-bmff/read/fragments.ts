@@ -1,5 +1,5 @@
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
-import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
+import { MalformedBox, parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { Movie } from './movie.js'
 
 /** A `traf`: the samples of one track in one fragment. */
@@ -13,6 +13,8 @@ export interface TrackFragment {
   /** Decoding time of its first sample, in ticks of the track. */
   readonly startTick: number
   readonly runs: readonly FragmentRun[]
+  /** Runs with packets that earlier fragments list for its track. */
+  readonly runsBefore: number
 }
 
 /** Defaults of `tfhd`, else of `trex`. */
@@ -55,23 +57,66 @@ export const TRUN = {
   composition: 0x800,
 } as const
 
-/** Reads every track fragment of a file, in file order. */
-export function readFragments(boxes: readonly Box[], movie: Movie): readonly TrackFragment[] {
-  const defaults = new Map(childrenOf(childAt(movie.box, 'mvex'), 'trex').map((trex) => readDefaults(trex)))
-  // Without `tfdt`, a fragment continues at the end of the previous one of its track.
-  const ends = new Map<number, number>()
-  return boxes
-    .filter(({ type }) => type === 'moof')
-    .flatMap((moof) => {
-      let impliedBase = moof.start
-      return childrenOf(moof, 'traf').map((traf) => {
-        const fragment = readFragment(traf, moof, impliedBase, defaults, ends)
-        const last = fragment.runs.at(-1)
-        impliedBase = last ? last.start + last.bytes : fragment.baseAt
-        ends.set(fragment.trackId, last ? last.startTick + last.ticks : fragment.startTick)
-        return fragment
-      })
-    })
+/** A parsed `moof` and its track fragments. */
+export interface Fragment {
+  readonly moof: Box
+  readonly tracks: readonly TrackFragment[]
+}
+
+/** The fragments of a file in file order. Each reading parses them again, because a film can have a hundred thousand. */
+export class Fragments implements Iterable<Fragment> {
+  readonly #moofs: readonly Box[]
+  readonly #defaults: ReadonlyMap<number, Defaults>
+
+  constructor(boxes: readonly Box[], movie: Movie) {
+    this.#moofs = boxes.filter(({ type }) => type === 'moof')
+    this.#defaults = new Map(childrenOf(childAt(movie.box, 'mvex'), 'trex').map((trex) => readDefaults(trex)))
+  }
+
+  /** @throws MalformedBox if a fragment breaks the standard */
+  *[Symbol.iterator](): Generator<Fragment> {
+    const passed = new Map<number, Passed>()
+    for (const { start, bytes } of this.#moofs) {
+      for (const moof of parseBoxes(bytes ?? Buffer.alloc(0), start, '')) {
+        let impliedBase = moof.start
+        const tracks = childrenOf(moof, 'traf').map((traf) => {
+          const fragment = readFragment(traf, moof, impliedBase, this.#defaults, passed)
+          const { trackId, runs, runsBefore } = fragment
+          const last = runs.at(-1)
+          impliedBase = last ? last.start + last.bytes : fragment.baseAt
+          passed.set(trackId, {
+            endTick: last ? last.startTick + last.ticks : fragment.startTick,
+            runs: runsBefore + runs.filter(({ bytes }) => bytes > 0).length,
+          })
+          return fragment
+        })
+        yield { moof, tracks }
+      }
+    }
+  }
+
+  /** The fragments of some tracks. */
+  *of(trackIds: ReadonlySet<number>): Generator<TrackFragment> {
+    for (const { tracks } of this) for (const fragment of tracks) if (trackIds.has(fragment.trackId)) yield fragment
+  }
+
+  /** Each `traf` of one track. */
+  *boxesOf(trackId: number): Generator<Box> {
+    for (const moof of this.#moofs)
+      for (const traf of childrenOf(moof, 'traf')) if (trackIdOf(traf) === trackId) yield traf
+  }
+}
+
+/** The track that a `traf` belongs to; undefined if it does not say. */
+export function trackIdOf(traf: Box): number | undefined {
+  const body = bodyOf(childAt(traf, 'tfhd'))
+  return body.length >= 8 ? body.readUInt32BE(4) : undefined
+}
+
+/** A track up to a fragment. Without `tfdt`, the fragment begins at that tick. */
+interface Passed {
+  readonly endTick: number
+  readonly runs: number
 }
 
 interface Defaults {
@@ -92,7 +137,7 @@ function readFragment(
   moof: Box,
   impliedBase: number,
   defaults: ReadonlyMap<number, Defaults>,
-  ends: ReadonlyMap<number, number>,
+  passed: ReadonlyMap<number, Passed>,
 ): TrackFragment {
   const tfhd = childAt(traf, 'tfhd')
   const body = bodyOf(tfhd)
@@ -116,8 +161,10 @@ function readFragment(
     sampleFlags: field(TFHD.sampleFlags, 4, (from) => body.readUInt32BE(from)) ?? own?.sampleFlags ?? 0,
   }
   const baseAt = baseDataOffset ?? ((flags & TFHD.baseIsMoof) !== 0 ? moof.start : impliedBase)
-  const startTick = decodeTime(childAt(traf, 'tfdt')) ?? ends.get(trackId) ?? 0
-  return { box: traf, moof, trackId, header, baseAt, startTick, runs: readRuns(traf, header, baseAt, startTick) }
+  const { endTick, runs: runsBefore } = passed.get(trackId) ?? { endTick: 0, runs: 0 }
+  const startTick = decodeTime(childAt(traf, 'tfdt')) ?? endTick
+  const runs = readRuns(traf, header, baseAt, startTick)
+  return { box: traf, moof, trackId, header, baseAt, startTick, runs, runsBefore }
 }
 
 function decodeTime(tfdt: Box | undefined): number | null {

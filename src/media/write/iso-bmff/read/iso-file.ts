@@ -1,6 +1,6 @@
 import type { Box } from '../../../probe/movie/box.js'
 import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
-import { readFragments, type TrackFragment } from './fragments.js'
+import { Fragments } from './fragments.js'
 import { readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
 import type { BoxStructure } from './read-structure.js'
@@ -10,7 +10,7 @@ import { chunksOf, durationOf, isFragmented, type OldTrack, readOldTrack } from 
 export interface IsoFile {
   readonly structure: BoxStructure
   readonly movie: Movie
-  readonly fragments: readonly TrackFragment[]
+  readonly fragments: Fragments
   /** Tracks with sound, by place in the movie. The packets of a picture would take more memory than all else. */
   readonly oldTracks: ReadonlyMap<number, OldTrack>
 }
@@ -23,7 +23,7 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
   if (movies.length > 1) throw new MalformedBox(`it has ${movies.length} indices`)
   const movie = readMovie(moov)
   if (movie.timeScale === 0) throw new MalformedBox('its index states no time scale')
-  const fragments = readFragments(structure.boxes, movie)
+  const fragments = new Fragments(structure.boxes, movie)
   const gapless = readGaplessInfo(moov)
   const oldTracks = movie.tracks.flatMap((track, place) => {
     if (track.handler !== 'soun') {

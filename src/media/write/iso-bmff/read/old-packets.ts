@@ -1,9 +1,9 @@
 import { bodyOf } from '../../../probe/movie/box.js'
 import { durationRuns, type SampleSizes, sampleSizes } from '../../../probe/movie/sample-table.js'
+import { Column } from '../../column.js'
 import type { OldPackets } from '../../splice/old-packets.js'
-import { TRUN } from './fragments.js'
+import { type FragmentRun, type Fragments, TRUN, type TrackFragment } from './fragments.js'
 import type { Track } from './movie.js'
-import type { RunInFragment } from './old-runs.js'
 import { chunksOf, isFragmented, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
@@ -12,56 +12,57 @@ export interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'leng
 }
 
 /** Reads the packets of a track out of its tables; undefined if they do not lie in order or lack sizes. */
-export function readPackets(old: OldTrack): TimedPackets | undefined {
+export function readPackets(old: OldTrack, fragments: Fragments): TimedPackets | undefined {
   const { track, runs } = old
   const inFragments = isFragmented(old)
   const sizes = inFragments ? null : sampleSizes(track.stbl)
   if (!inFragments && !sizes) return undefined
-  const count = inFragments
-    ? runs.inFragments.reduce((sum, { run }) => sum + run.samples, 0)
-    : sizes?.kind === 'uniform'
-      ? sizes.count
-      : (sizes?.bytes.length ?? 0)
-  const columns = new Columns(count, runs.firstTick)
+  const columns = new Columns(runs.firstTick)
   if (sizes) readTables(track, sizes, columns)
-  else if (!runs.inFragments.every((run) => readRun(run, columns))) return undefined
-  return columns.packets()
+  else {
+    for (const fragment of fragments.of(new Set([track.id]))) {
+      for (const run of fragment.runs) if (run.bytes > 0 && !readRun(fragment, run, columns)) return undefined
+    }
+  }
+  const count = inFragments ? columns.count : sizes?.kind === 'uniform' ? sizes.count : (sizes?.bytes.length ?? 0)
+  return columns.packets(count)
 }
 
 /** The packets of a track. Columns, because a film has hundreds of thousands. */
 class Columns {
-  readonly #starts: Float64Array
-  readonly #lengths: Uint32Array
-  readonly #ticks: Float64Array
-  count = 0
+  readonly #starts = Column.floats()
+  readonly #lengths = Column.integers()
+  readonly #ticks = Column.floats()
 
-  constructor(count: number, firstTick: number) {
-    this.#starts = new Float64Array(count)
-    this.#lengths = new Uint32Array(count)
-    this.#ticks = new Float64Array(count + 1)
-    this.#ticks[0] = firstTick
+  constructor(firstTick: number) {
+    this.#ticks.push(firstTick)
+  }
+
+  get count(): number {
+    return this.#starts.count
   }
 
   /** Decoding time of the next packet. */
   get tick(): number {
-    return this.#ticks[this.count] as number
+    return this.#ticks.get(this.count)
   }
 
   push(start: number, bytes: number, ticks: number): void {
-    this.#starts[this.count] = start
-    this.#lengths[this.count] = bytes
-    this.#ticks[this.count + 1] = this.tick + ticks
-    this.count += 1
+    const end = this.tick + ticks
+    this.#starts.push(start)
+    this.#lengths.push(bytes)
+    this.#ticks.push(end)
   }
 
-  packets(): TimedPackets | undefined {
-    const [starts, lengths, ticks] = [this.#starts, this.#lengths, this.#ticks]
-    if (this.count < starts.length || lengths.includes(0)) return undefined
+  /** Undefined if there are fewer than the stated count. */
+  packets(statedCount: number): TimedPackets | undefined {
+    const lengths = this.#lengths.values()
+    if (this.count < statedCount || lengths.includes(0)) return undefined
     return {
       count: this.count,
-      start: (packet) => starts[packet] as number,
-      length: (packet) => lengths[packet] as number,
-      tickOf: (packet) => ticks[packet] as number,
+      start: (packet) => this.#starts.get(packet),
+      length: (packet) => this.#lengths.get(packet),
+      tickOf: (packet) => this.#ticks.get(packet),
     }
   }
 }
@@ -84,7 +85,7 @@ function* durationsOf({ stbl }: Track): Generator<number, undefined> {
 }
 
 /** Reads the rows of a `trun`; false if it does not begin when the one before ends. */
-function readRun({ fragment, run }: RunInFragment, into: Columns): boolean {
+function readRun({ header }: TrackFragment, run: FragmentRun, into: Columns): boolean {
   if (run.startTick !== into.tick) return false
   const body = bodyOf(run.box)
   const flags = body.readUInt32BE(0) & 0xff_ffff
@@ -97,8 +98,8 @@ function readRun({ fragment, run }: RunInFragment, into: Columns): boolean {
   }
   let start = run.start
   for (let sample = 0; sample < run.samples; sample++) {
-    const ticks = field(TRUN.duration, fragment.header.duration)
-    const bytes = field(TRUN.sizeBytes, fragment.header.sizeBytes)
+    const ticks = field(TRUN.duration, header.duration)
+    const bytes = field(TRUN.sizeBytes, header.sizeBytes)
     field(TRUN.sampleFlags, 0)
     field(TRUN.composition, 0)
     into.push(start, bytes, ticks)

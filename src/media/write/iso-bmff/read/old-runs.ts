@@ -1,6 +1,6 @@
 import { Column } from '../../column.js'
 import { firstAtLeast } from '../../first-at-least.js'
-import type { FragmentRun, TrackFragment } from './fragments.js'
+import type { TrackFragment } from './fragments.js'
 
 /** A run of old packets that new packets replace. Offsets in the file, times in ticks of the track. */
 export interface OldRun {
@@ -11,24 +11,17 @@ export interface OldRun {
   readonly ticks: number
 }
 
-/** The fragment that lists a run, and its `trun`. */
-export interface RunInFragment {
-  readonly fragment: TrackFragment
-  readonly run: FragmentRun
-}
-
 /**
  * The runs of a track that have packets, in file order of the tables: first those of the index in `moov`, then those of
  * fragments. Columns, because a film has hundreds of thousands.
  */
 export class OldRuns {
-  /** Runs that a fragment lists. */
-  readonly inFragments: RunInFragment[] = []
   readonly #start = Column.floats()
   readonly #bytes = Column.floats()
   readonly #startTick = Column.floats()
   readonly #ticks = Column.floats()
-  readonly #firstOf = new Map<TrackFragment, number>()
+  /** First byte of the `moof` of each run that a fragment lists. */
+  readonly #moofStart = Column.floats()
 
   get count(): number {
     return this.#start.count
@@ -36,7 +29,12 @@ export class OldRuns {
 
   /** How many runs the index in `moov` lists. */
   get inIndex(): number {
-    return this.count - this.inFragments.length
+    return this.count - this.inFragments
+  }
+
+  /** How many runs fragments list. */
+  get inFragments(): number {
+    return this.#moofStart.count
   }
 
   /** Adds a run. An empty one has no place for packets and is left out. */
@@ -49,10 +47,9 @@ export class OldRuns {
   }
 
   /** Adds the runs of a fragment, after those of the index. */
-  pushFragment(fragment: TrackFragment): void {
-    this.#firstOf.set(fragment, this.count)
-    for (const run of fragment.runs) {
-      if (run.bytes > 0) this.inFragments.push({ fragment, run })
+  pushFragment({ moof, runs }: TrackFragment): void {
+    for (const run of runs) {
+      if (run.bytes > 0) this.#moofStart.push(moof.start)
       this.push(run)
     }
   }
@@ -73,22 +70,20 @@ export class OldRuns {
     return last < 0 ? 0 : this.#startTick.get(last) + this.#ticks.get(last)
   }
 
-  /** The fragment that lists a run; undefined if the index does. */
-  inFragment(place: number): RunInFragment | undefined {
-    return this.inFragments[place - this.inIndex]
+  /** First byte of the `moof` that lists a run; undefined if the index does, or if there is no such run. */
+  moofStart(place: number): number | undefined {
+    const row = place - this.inIndex
+    return row >= 0 && row < this.inFragments ? this.#moofStart.get(row) : undefined
   }
 
-  /** Places of the runs that a fragment lists. */
-  placesIn(fragment: TrackFragment): readonly number[] {
-    const first = this.#firstOf.get(fragment) ?? this.count
-    const count = fragment.runs.filter(({ bytes }) => bytes > 0).length
-    return Array.from({ length: count }, (_, row) => first + row)
+  /** Place of the first run with packets that a fragment lists. */
+  firstIn({ runsBefore }: TrackFragment): number {
+    return this.inIndex + runsBefore
   }
 
   /** Place of the first run whose `moof` begins at an offset or later; `count` if there is none. */
   firstFrom(moofStart: number): number {
-    const startOf = (row: number) => (this.inFragments[row] as RunInFragment).fragment.moof.start
-    return this.inIndex + firstAtLeast(this.inFragments.length, startOf, moofStart)
+    return this.inIndex + firstAtLeast(this.inFragments, (row) => this.#moofStart.get(row), moofStart)
   }
 }
 

@@ -1,6 +1,12 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Box } from '../../../probe/movie/box.js'
-import { extendedTypeOf, MalformedBox, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
+import {
+  type BoxHeader,
+  extendedTypeOf,
+  MalformedBox,
+  parseBoxes,
+  parseHeader,
+} from '../../../probe/movie/parse-boxes.js'
 
 /** The boxes of a file, in file order. */
 export interface BoxStructure {
@@ -48,11 +54,40 @@ async function readBox(file: FileHandle, start: number, sizeBytes: number): Prom
     }
   }
   if (length > MAX_BOX_BYTES) throw new MalformedBox(`the box ${header.type} has ${length} bytes`)
-  return parseBoxes(await read(file, start, length), start, '')[0]
+  const bytes = await read(file, start, length)
+  const [box] = parseBoxes(bytes, start, '')
+  return header.type === 'moof' ? new StoredFragment(bytes, start, header) : box
+}
+
+/** A `moof`, of which a film can have a hundred thousand. Its boxes would take ten times its bytes: each look parses them. */
+class StoredFragment implements Box {
+  readonly type = 'moof'
+  readonly extendedType = null
+  readonly prefixBytes = 0
+  readonly bytes: Buffer
+  readonly start: number
+  readonly headerBytes: number
+  readonly isOpenEnded: boolean
+
+  constructor(bytes: Buffer, start: number, { headerBytes, length }: BoxHeader) {
+    this.bytes = bytes
+    this.start = start
+    this.headerBytes = headerBytes
+    this.isOpenEnded = length === null
+  }
+
+  get length(): number {
+    return this.bytes.length
+  }
+
+  get children(): readonly Box[] {
+    return parseBoxes(this.bytes, this.start, '')[0]?.children ?? []
+  }
 }
 
 async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length)
+  // Short boxes share an allocation: one each would take more than their bytes.
+  const buffer = Buffer.allocUnsafe(length)
   for (let done = 0; done < length; ) {
     const { bytesRead } = await file.read(buffer, done, length - done, at + done)
     if (bytesRead === 0) throw new MalformedBox(`the file ends at byte ${at + done}`)

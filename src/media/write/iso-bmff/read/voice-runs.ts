@@ -1,6 +1,6 @@
 import { durationRuns, type SampleChunk, trackChunks } from '../../../probe/movie/sample-table.js'
 import { shownEdits } from './edit-list.js'
-import type { TrackFragment } from './fragments.js'
+import type { Fragments } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
 import { OldRuns } from './old-runs.js'
@@ -26,14 +26,13 @@ export function chunksOf(track: Track): Generator<SampleChunk> {
 /** Reads the runs of a track from index and fragments. @param gapless what is presented without an edit list */
 export function readOldTrack(
   track: Track,
-  fragments: readonly TrackFragment[],
+  fragments: Fragments,
   movieTimeScale: number,
   gapless: GaplessInfo | null,
 ): OldTrack {
-  const own = fragments.filter(({ trackId }) => trackId === track.id)
   const runs = new OldRuns()
   for (const chunk of chunksOf(track)) runs.push(chunk)
-  for (const fragment of own) runs.pushFragment(fragment)
+  for (const fragment of fragments.of(new Set([track.id]))) runs.pushFragment(fragment)
   const { firstTick, endTick } = runs
   const shown = shownEdits(track.edits)
   if (shown.length === 0 && gapless) {
@@ -41,7 +40,7 @@ export function readOldTrack(
     return { track, runs, shownTick, shownTicks: Math.min(gapless.ticks, endTick - shownTick) }
   }
   // Elsewhere a new edit list hides the lead-in of the new packets, and the dropped one is silence before them.
-  const dropped = own.length > 0 ? Math.round(droppedLeadInSec(track.entries[0]) * track.timeScale) : 0
+  const dropped = runs.inFragments > 0 ? Math.round(droppedLeadInSec(track.entries[0]) * track.timeScale) : 0
   const shownTick = Math.max(firstTick + dropped, shown[0]?.mediaTick ?? 0)
   const editTicks = shown.reduce((sum, { duration }) => sum + duration, 0) * (track.timeScale / movieTimeScale)
   const isOpen = shown.length === 0 || shown.at(-1)?.duration === 0
@@ -51,7 +50,7 @@ export function readOldTrack(
 
 /** True if the packets of a track lie in fragments. */
 export function isFragmented({ runs }: OldTrack): boolean {
-  return runs.inFragments.length > 0
+  return runs.inFragments > 0
 }
 
 /** Time of a track's first presentation, on the movie's clock. */
