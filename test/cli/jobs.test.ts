@@ -41,3 +41,28 @@ describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
     expect((await jobs.list()).map(({ key }) => key)).toEqual(['waits'])
   })
 })
+
+it('lists any number of jobs, newest first, under one heading', async () => {
+  const workshop = openWorkshop()
+  const file = join(workshop.dir, 'ledger.sqlite')
+  const { jobs, close } = await openLedger(file)
+  onTestFinished(async () => {
+    await close()
+    workshop.remove()
+  })
+  await jobs.enqueueAll(Array.from({ length: 1203 }, (_, n) => request(`k${n}`, { input: `/in/${n}.wav` })))
+  const list = async (...args: string[]) => {
+    const { stdout } = await runCliInProcess(['jobs', 'list', '--ledger', file, ...args], {
+      cwd: workshop.dir,
+      env: workshop.env,
+    })
+    return stdout.trimEnd().split('\n')
+  }
+  const [heading, ...rows] = await list('--limit', '200000')
+  expect(heading).toMatch(/^job +status +age +file$/)
+  const found = (await jobs.list({ limit: 2000 })).map(({ id, input }) => `${id} ${input}`)
+  expect(found).toHaveLength(1203)
+  expect(rows.map((row) => row.replace(/ .* /, ' '))).toEqual(found)
+  expect(await list('--limit', '501')).toHaveLength(502)
+  expect(await list('--limit', '500', '--status', 'queued')).toHaveLength(501)
+})
