@@ -1,6 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { expect, it } from 'vitest'
-import { collectorOutside } from '../../src/cli/bounded-memory.js'
+import { collectorInside, collectorOutside } from '../../src/cli/bounded-memory.js'
 
 const MB = 1024 ** 2
 const outside = () => getHeapStatistics().external_memory
@@ -42,4 +42,22 @@ it('collects only what is young if that is enough, because to collect everything
   expect(outside() - before).toBeGreaterThan(24 * MB)
   expect(collect()).toBe(true)
   expect(Math.abs(outside() - before)).toBeLessThan(2 * MB)
+})
+
+it('collects values that nobody needs once they take 48 MB, and not before', () => {
+  const used = () => getHeapStatistics().used_heap_size
+  const megabytes = (count: number) => Array.from({ length: count }, () => new Array<number>(MB / 8).fill(0.5))
+  const collect = collectorInside()
+  const held = megabytes(40)
+  expect(collect()).toBe(false)
+  held.push(...megabytes(20))
+  expect(collect()).toBe(true)
+  // They are still needed, and do not count again.
+  expect(collect()).toBe(false)
+
+  const before = used()
+  held.splice(0, 60, ...megabytes(60))
+  expect(collect()).toBe(true)
+  expect(held).toHaveLength(60)
+  expect(used() - before).toBeLessThan(30 * MB)
 })

@@ -16,6 +16,9 @@ import { jobDetails, jobTable } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
+/** Jobs that are read at a time: the state of each takes kilobytes. */
+const PAGE = 500
+
 const ACTIONS = ['list', 'show', 'retry', 'forget', 'export', 'import'] as const
 
 /** `voxmux jobs list|show|retry|forget|export|import` */
@@ -80,12 +83,19 @@ async function list(
   { output }: CommandContext,
 ): Promise<ExitCode> {
   const filter = { ...(status !== undefined && { statuses: [status] }), ...(group !== undefined && { group }) }
-  const found = await jobs.list({ limit, ...filter })
-  for (const job of found) output.event(jobEvent(job))
-  if (found.length > 0) output.print(jobTable(found, Date.now()))
+  let shown = 0
+  for (let before: string | undefined; shown < limit; ) {
+    const page = await jobs.list({ ...filter, limit: Math.min(PAGE, limit - shown), ...(before && { before }) })
+    for (const job of page) output.event(jobEvent(job))
+    if (page.length > 0) output.print(jobTable(page, Date.now(), shown === 0))
+    await output.flush()
+    shown += page.length
+    before = page.at(-1)?.id
+    if (page.length < PAGE) break
+  }
   for (const pause of await jobs.pauses())
     output.note(`${pause.group === null ? 'All jobs are' : `${pause.group} is`} paused: ${pause.reason}`)
-  if (found.length === 0) output.note('No jobs match.')
+  if (shown === 0) output.note('No jobs match.')
   return 0
 }
 

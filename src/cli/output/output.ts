@@ -22,6 +22,8 @@ export interface Output {
   readonly note: (text: string) => void
   /** Reports the fatal error on stderr and as the last event. */
   readonly fail: (error: VoxmuxError) => void
+  /** Resolves when stdout has taken everything so far. A long list must wait for a slow reader, or it is held in memory. */
+  readonly flush: () => Promise<void>
   /** Writes the last event if it is missing, flushes both streams, and resolves to the exit code. */
   readonly close: (exitCode: ExitCode) => Promise<ExitCode>
 }
@@ -64,6 +66,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
       note(describeError(error))
       result({ exitCode: error.exitCode, error })
     },
+    flush: () => flushed(stdout),
     close: async (exitCode) => {
       result({ exitCode })
       await flushed(stdout)

@@ -12,12 +12,15 @@ export async function findJob(statements: Statements, where: string, values: rea
 /** Lists jobs, newest first. One indexed query per status: a list of failed jobs never reads the done ones. */
 export async function listJobs(statements: Statements, filter: JobFilter): Promise<Job[]> {
   const statuses = filter.statuses ?? (filter.group === undefined ? [undefined] : JOB_STATUSES)
-  const jobs: Job[] = []
+  const lists: Job[][] = []
   for (const status of statuses) {
     const { sql, values } = listQuery(filter, status)
-    jobs.push(...(await statements.all(sql, values)).map(jobOf))
+    lists.push((await statements.all(sql, values)).map(jobOf))
   }
-  return jobs.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
+  return lists
+    .flat()
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, filter.limit ?? DEFAULT_LIST_LIMIT)
 }
 
 export async function countJobs(statements: Statements): Promise<JobCount[]> {
