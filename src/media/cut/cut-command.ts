@@ -39,15 +39,26 @@ export function planCuts(media: MediaInfo, requests: readonly CutRequest[]): rea
   })
 }
 
-/** Groups cuts that one command reads: all from the start of the file, or those of a track from the same sample. */
+/** Cuts of one command. Windows limits its length to 32,767 characters, and other systems the files that it may open. */
+const MOST_AT_ONCE = 64
+
+/** Groups cuts that one command reads: from the start of the file, or those of a track from the same sample. */
 export function cutReadings(cuts: readonly PlannedCut[]): readonly (readonly PlannedCut[])[] {
   const byStart = new Map<string, PlannedCut[]>()
   for (const cut of cuts) {
     const { audioIndex, readFromSample: from = 0 } = cut.request
     const start = from === 0 ? '0' : `${audioIndex} ${from}`
-    byStart.set(start, [...(byStart.get(start) ?? []), cut])
+    const same = byStart.get(start)
+    if (same) same.push(cut)
+    else byStart.set(start, [cut])
   }
-  return [...byStart.values()]
+  return [...byStart.values()].flatMap((same) => inBatches(same))
+}
+
+/** Divides cuts into those that are written or read at once. */
+export function inBatches(cuts: readonly PlannedCut[]): readonly (readonly PlannedCut[])[] {
+  const count = Math.ceil(cuts.length / MOST_AT_ONCE)
+  return Array.from({ length: count }, (_, place) => cuts.slice(place * MOST_AT_ONCE, (place + 1) * MOST_AT_ONCE))
 }
 
 /**

@@ -14,7 +14,7 @@ import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { firstBrokenSample } from './broken-samples.js'
-import { cutCommand, cutReadings, decodedFormat, type PlannedCut, planCuts } from './cut-command.js'
+import { cutCommand, cutReadings, decodedFormat, inBatches, type PlannedCut, planCuts } from './cut-command.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
   /** Other outputs of the same reading of the input. */
@@ -22,7 +22,7 @@ export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgres
 }
 
 /**
- * Cuts voices out of a file, losslessly and on the file's own clock, in one pass. Each cut has exactly the samples of
+ * Cuts voices out of a file, losslessly and on the file's own clock, in as few passes as can be. Each cut has exactly the samples of
  * its range, with silence if the track has none. A fault leaves nothing behind.
  *
  * The voice hash is the SHA-256 of the written file. Its writer is deterministic and uses nothing but the samples.
@@ -45,7 +45,11 @@ export async function cutVoice(
       writeCuts(media, cuts, { ...options, signal }),
       sharesReading(media, cuts) ? undefined : readBeside(media, { ...options, signal }),
     ])
-    return await Promise.all(cuts.map((cut) => finishedCut(media, cut, signal)))
+    const finished: VoiceCut[] = []
+    for (const some of inBatches(cuts)) {
+      finished.push(...(await Promise.all(some.map((cut) => finishedCut(media, cut, signal)))))
+    }
+    return finished
   } catch (error) {
     controller.abort(error)
     await Promise.all(cuts.flatMap(({ path, pcmPath }) => [path, pcmPath]).map((path) => rm(path, { force: true })))
@@ -68,12 +72,10 @@ async function isOfFile(error: unknown, { path }: MediaInfo, signal: AbortSignal
 
 /** Writes the cuts, one reading after another. */
 async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<void> {
-  for (const own of cutReadings(cuts)) {
-    const { command, options: reading } = readingOf(
-      media,
-      own,
-      sharesReading(media, own) ? options : { ...options, beside: null },
-    )
+  const readings = cutReadings(cuts)
+  const shared = readings.find((own) => sharesReading(media, own))
+  for (const own of readings) {
+    const { command, options: reading } = readingOf(media, own, own === shared ? options : { ...options, beside: null })
     await runFfmpeg(command, reading)
   }
 }

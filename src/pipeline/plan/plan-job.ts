@@ -155,13 +155,16 @@ export function cutRequests({ tracks, mux }: JobPlan, folder: string) {
   const groups = tracks
     .filter(({ stream }) => mux.indexedTracks?.includes(stream.audioIndex))
     .flatMap((track) => pieceGroups(track))
+  const readFrom = new Map(
+    groups.flatMap(({ pieces, readFromSample }) => pieces.map((piece) => [piece, readFromSample])),
+  )
   return tracks
     .flatMap(({ pieces }) => pieces)
     .map((piece, index) => ({
       audioIndex: piece.audioIndex,
       channels: piece.channels,
       range: piece.cut,
-      readFromSample: groups.find(({ pieces }) => pieces.includes(piece))?.readFromSample,
+      readFromSample: readFrom.get(piece),
       targetWithoutExtension: join(folder, `voice-${index}`),
     }))
 }

@@ -32,8 +32,6 @@ export type PreparedPiece =
 
 /** A channel has no voice if its loudest 10 ms stay below this mean square (-70 dB). */
 const SILENT_POWER = 1e-7
-/** Outputs of one ffmpeg process. Each holds a file open, and a process may have about a thousand. */
-const CUTS_AT_ONCE = 64
 
 /**
  * Decides which files of a cut are sent. It reads only a cut that is too long or a channel that may be silent, once and
@@ -79,10 +77,7 @@ async function cutChunks(cut: VoiceCut, ranges: readonly SampleRange[], signal: 
     range,
     targetWithoutExtension: `${cut.request.targetWithoutExtension}-${index}`,
   }))
-  const made: VoiceCut[] = []
-  for (let at = 0; at < requests.length; at += CUTS_AT_ONCE) {
-    made.push(...(await cutVoice(media, requests.slice(at, at + CUTS_AT_ONCE), { signal })))
-  }
+  const made = await cutVoice(media, requests, { signal })
   return made.map((part) => ({
     ...part,
     request: { ...cut.request, range: shifted(part.range, cut.range.startSample) },
