@@ -22,8 +22,8 @@ export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgres
 }
 
 /**
- * Cuts voices out of a file, losslessly and on the file's own clock, in as few passes as can be. Each cut has exactly the samples of
- * its range, with silence if the track has none. A fault leaves nothing behind.
+ * Cuts voices out of a file, losslessly and on the file's own clock, in as few passes as can be. Each cut has exactly the
+ * samples of its range, with silence if the track has none. A fault leaves nothing behind.
  *
  * The voice hash is the SHA-256 of the written file. Its writer is deterministic and uses nothing but the samples.
  * Another ffmpeg may encode the same samples differently, which costs only a cache miss.
