@@ -26,52 +26,47 @@ const FLAGS = [
 
 const LOOK_MS = 50
 const MOST_GROWTH_BYTES = 24 * 1024 ** 2
+const MOST_HEAP_GROWTH_BYTES = 48 * 1024 ** 2
 
 /**
  * Collects garbage if memory outside the heap grew by 24 MB since its least. The result tells if it did. Most buffers die
  * young: a collection of the young takes a millisecond, and one of everything takes 40.
  */
 export function collectorOutside(): () => boolean {
-  let leastBytes = outsideBytes()
-  let collect: Collect | undefined
-  return () => {
-    leastBytes = Math.min(leastBytes, outsideBytes())
-    if (outsideBytes() - leastBytes < MOST_GROWTH_BYTES) return false
-    collect ??= garbageCollector()
-    collect?.({ type: 'minor' })
-    if (outsideBytes() - leastBytes >= MOST_GROWTH_BYTES / 2) collect?.()
-    leastBytes = outsideBytes()
-    return true
-  }
+  const usedBytes = () => getHeapStatistics().external_memory
+  return collectorOf(usedBytes, MOST_GROWTH_BYTES, (collect, leastBytes) => {
+    collect({ type: 'minor' })
+    if (usedBytes() - leastBytes >= MOST_GROWTH_BYTES / 2) collect()
+  })
 }
-
-const MOST_HEAP_GROWTH_BYTES = 48 * 1024 ** 2
 
 /**
  * Collects everything if the heap grew by 48 MB since its least. The result tells if it did. Without its small steps, V8
  * waits until there are hundreds of megabytes: rows of a long ledger become old before they are written.
  */
 export function collectorInside(): () => boolean {
-  let leastBytes = heapBytes()
-  let collect: Collect | undefined
-  return () => {
-    leastBytes = Math.min(leastBytes, heapBytes())
-    if (heapBytes() - leastBytes < MOST_HEAP_GROWTH_BYTES) return false
-    collect ??= garbageCollector()
-    collect?.()
-    leastBytes = heapBytes()
-    return true
-  }
+  const usedBytes = () => getHeapStatistics().used_heap_size
+  return collectorOf(usedBytes, MOST_HEAP_GROWTH_BYTES, (collect) => collect())
 }
 
 type Collect = (options?: { readonly type: 'minor' }) => void
 
-function outsideBytes(): number {
-  return getHeapStatistics().external_memory
-}
-
-function heapBytes(): number {
-  return getHeapStatistics().used_heap_size
+/** Collects if memory grew by so much since its least. */
+function collectorOf(
+  usedBytes: () => number,
+  mostGrowthBytes: number,
+  reduce: (collect: Collect, leastBytes: number) => void,
+): () => boolean {
+  let leastBytes = usedBytes()
+  let collect: Collect | undefined
+  return () => {
+    leastBytes = Math.min(leastBytes, usedBytes())
+    if (usedBytes() - leastBytes < mostGrowthBytes) return false
+    collect ??= garbageCollector()
+    if (collect) reduce(collect, leastBytes)
+    leastBytes = usedBytes()
+    return true
+  }
 }
 
 /** V8's own, which it shows only to contexts that are made after the flag. */

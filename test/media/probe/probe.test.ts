@@ -199,6 +199,15 @@ describe('probe', () => {
     expect((await probe(whole)).streams[0]?.codec).toBe(codec)
   })
 
+  it('takes a WAV whose header states too small a frame, which ffmpeg reads right', async () => {
+    const path = folder.file('small-frame.wav')
+    await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'pcm_s16le', path)
+    const file = await readFile(path)
+    file.writeUInt16LE(2, file.indexOf('fmt ') + 8 + 12)
+    await writeFile(path, file)
+    expect((await probe(path)).streams[0]?.codec).toBe('pcm_s16le')
+  })
+
   it('refuses a CAF with 24 bits in 32, which ffmpeg takes for 24 bits in a row', async () => {
     const [whole, path] = [folder.file('32-bits.caf'), folder.file('24-in-32.caf')]
     await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'pcm_s32le', whole)

@@ -51,11 +51,14 @@ async function waveFrame(file: FileHandle): Promise<Frame | undefined> {
   return { bytes: fields.readUInt16LE(WAVE.blockAlign), channels: fields.readUInt16LE(WAVE.channels) }
 }
 
-/** True if a sample has more bytes than ffmpeg reads, which goes by its bits alone. */
+/**
+ * True if a sample has more bytes than ffmpeg reads, which goes by its bits alone. A header with too small a frame is wrong
+ * about the frame: ffmpeg reads such files right.
+ */
 function isWider(media: MediaInfo, frame: Frame | undefined): boolean {
   const bits = /^pcm_[sf](\d+)/.exec(audioStreams(media)[0]?.codec ?? '')?.[1]
   if (bits === undefined || frame === undefined) return false
-  return frame.bytes !== (frame.channels * Number(bits)) / 8
+  return frame.bytes > (frame.channels * Number(bits)) / 8 && frame.bytes % frame.channels === 0
 }
 
 function waveRemedy(bytes: number): string {

@@ -15,7 +15,7 @@ export class DealtPackets {
     this.#bounds = bounds
   }
 
-  /** The packets of a place, possibly none. Empty if there is no such place. */
+  /** The packets of a place. The range is empty if a place got none, and past the last place. */
   at(place: number): PacketRange {
     const from = this.#bounds[place] ?? 0
     return { from, to: this.#bounds[place + 1] ?? from }

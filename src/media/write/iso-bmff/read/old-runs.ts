@@ -70,7 +70,7 @@ export class OldRuns {
     return last < 0 ? 0 : this.#startTick.get(last) + this.#ticks.get(last)
   }
 
-  /** First byte of the `moof` that lists a run; undefined if the index does, or if there is no such run. */
+  /** First byte of the `moof` that lists a run; undefined for a run of the index and past the last run. */
   moofStart(place: number): number | undefined {
     const row = place - this.inIndex
     return row >= 0 && row < this.inFragments ? this.#moofStart.get(row) : undefined
