@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/run-command-line.js'
 import type { CliOptions, CliResult } from './voxmux-cli.js'
@@ -21,7 +22,7 @@ export async function commandInProcess(
   let code = -1
   const { stdout, stderr } = process
   const before = { cwd: process.cwd(), env: process.env, isTerminal: [stdout.isTTY, stderr.isTTY] as const }
-  const listeners = new Map(process.eventNames().map((name) => [name, process.listeners(name as 'exit')]))
+  const emitters = [process, stdout, stderr].map((emitter) => ({ emitter, listeners: listenersOf(emitter) }))
   const stubs = [
     ...(['stdout', 'stderr'] as const).map((channel) =>
       vi.spyOn(process[channel], 'write').mockImplementation((text, ...rest) => {
@@ -46,11 +47,17 @@ export async function commandInProcess(
     process.env = before.env
     ;[stdout.isTTY, stderr.isTTY] = before.isTerminal
     for (const stub of stubs) stub.mockRestore()
-    for (const name of process.eventNames())
-      for (const listener of process.listeners(name as 'exit'))
-        if (!listeners.get(name)?.includes(listener)) process.off(name, listener)
+    for (const { emitter, listeners } of emitters)
+      for (const [name, present] of listenersOf(emitter))
+        for (const listener of present) if (!listeners.get(name)?.includes(listener)) emitter.off(name, listener)
   }
   return { code, ...said }
+}
+
+function listenersOf(emitter: EventEmitter) {
+  return new Map(
+    emitter.eventNames().map((name) => [name, emitter.listeners(name) as ((...args: unknown[]) => void)[]]),
+  )
 }
 
 /** The same with the arguments and the result of `runCli`, for tests that also start the command. */
