@@ -9,13 +9,14 @@ import { toVoxmuxError } from '../../src/core/errors.js'
 import { audioStreams, rehearseMux } from '../../src/media/index.js'
 import { probe } from '../../src/media/probe/probe.js'
 import { planOutput } from '../../src/media/write/plan-writing.js'
-import { DEFAULT_SERVICE_LIMITS, refusalError, runRules, subjectOfMedia } from '../../src/precheck/index.js'
+import { judge } from '../../src/pipeline/plan/judge.js'
+import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
+import { DEFAULT_SERVICE_LIMITS, refusalError } from '../../src/precheck/index.js'
 import { countCensus } from '../helpers/count-census.js'
+import { requestFor } from '../helpers/test-pipeline.js'
 import { writtenFile } from '../helpers/written-file.js'
 
 const COLUMNS = ['file', 'end', 'writer', 'kept', 'rewritten', 'lost', 'packets', 'sound (ms)', 'notes'] as const
-/** Error code of the service. */
-const TOO_SHORT = -14
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
 
 const [folder, pattern = ''] = process.argv.slice(3)
@@ -47,7 +48,7 @@ async function rowOf(path: string, work: string): Promise<Row> {
   const linked = join(work, name)
   await symlink(path, linked)
   try {
-    await requireLength(linked)
+    await requirePrecheck(linked)
     await requireTrial(linked)
     const { plan, verified } = await writtenFile(linked)
     const { writing, losses } = plan
@@ -83,13 +84,13 @@ async function rowOf(path: string, work: string): Promise<Row> {
   }
 }
 
-/** Refuses a sound that is too short for the embedded service, as a job does. */
-async function requireLength(path: string): Promise<void> {
-  const verdicts = runRules(subjectOfMedia(await probe(path)), DEFAULT_SERVICE_LIMITS)
-  const refusal = refusalError(
-    path,
-    verdicts.filter(({ errorCode }) => errorCode === TOO_SHORT),
-  )
+/** Refuses what the local pre-check of a job refuses: the first track, each channel as its own voice. */
+async function requirePrecheck(path: string): Promise<void> {
+  const media = await probe(path)
+  const track = audioStreams(media).length > 1 ? 0 : 'only'
+  const { settings } = requestFor(path, { recipe: { track, channels: 'each' } })
+  const tracks = planTracks(media, settings, DEFAULT_SERVICE_LIMITS)
+  const refusal = refusalError(path, judge(media, tracks, settings, DEFAULT_SERVICE_LIMITS).asSent)
   if (refusal) throw refusal
 }
 
