@@ -88,24 +88,20 @@ export async function soundBytes(folder: PackageFolder, { path, playlist }: Rend
 /** Bytes of a segment or of an initialization section. */
 export async function readResource(folder: PackageFolder, rendition: Rendition, resource: Resource): Promise<Buffer> {
   const path = folder.locate(resource.uri, rendition.path)
-  const file = await open(await folder.file(path), 'r')
-  try {
-    const { size } = await file.stat()
-    const { offset, length } = resource.range ?? { offset: 0, length: size }
-    if (offset + length > size || length > SEGMENT_MAX_BYTES) {
-      throw new PrecheckError(
-        'ERR_HLS_SEGMENT',
-        `${path} has ${size} bytes, and the playlist names ${offset + length}.`,
-        {
-          input: path,
-          remedies: ['Copy the package again, whole.'],
-        },
-      )
-    }
-    return await readAt(file, offset, length)
-  } finally {
-    await file.close()
+  await using file = await open(await folder.file(path), 'r')
+  const { size } = await file.stat()
+  const { offset, length } = resource.range ?? { offset: 0, length: size }
+  if (offset + length > size || length > SEGMENT_MAX_BYTES) {
+    throw new PrecheckError(
+      'ERR_HLS_SEGMENT',
+      `${path} has ${size} bytes, and the playlist names ${offset + length}.`,
+      {
+        input: path,
+        remedies: ['Copy the package again, whole.'],
+      },
+    )
   }
+  return await readAt(file, offset, length)
 }
 
 async function formatOf(

@@ -40,16 +40,12 @@ function unzipped(bytes: Buffer): Buffer {
 }
 
 async function archivedText(path: string): Promise<Buffer> {
-  const file = await open(path, 'r')
-  try {
-    const { entries } = await readZipDirectory(file)
-    const entry = entries.find(({ name }) => name === OTIO_TEXT)
-    if (!entry) throw new TimelineSyntaxError(`the archive holds no ${OTIO_TEXT}`)
-    if (entry.sizeBytes > MOST_BYTES) throw tooLarge()
-    return Buffer.concat(await (await entryContent(file, entry)).toArray())
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const { entries } = await readZipDirectory(file)
+  const entry = entries.find(({ name }) => name === OTIO_TEXT)
+  if (!entry) throw new TimelineSyntaxError(`the archive holds no ${OTIO_TEXT}`)
+  if (entry.sizeBytes > MOST_BYTES) throw tooLarge()
+  return Buffer.concat(await (await entryContent(file, entry)).toArray())
 }
 
 function tooLarge(): TimelineSyntaxError {

@@ -14,12 +14,8 @@ const CANNOT: ReadonlySet<string> = new Set([
  */
 export async function syncFolder(path: string): Promise<void> {
   try {
-    const folder = await open(path, 'r')
-    try {
-      await folder.sync()
-    } finally {
-      await folder.close()
-    }
+    await using folder = await open(path, 'r')
+    await folder.sync()
   } catch (error) {
     ignoreUnsupported(error)
   }
@@ -45,10 +41,6 @@ function ignoreUnsupported(error: unknown): void {
 
 /** Flushes the bytes of a file to disk. `syncFolder` flushes its name. */
 export async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r+')
+  await file.sync()
 }

@@ -30,20 +30,16 @@ export async function carrierOf(path: string, container: string): Promise<Carrie
   const mimeType = EMBEDS[container]
   const sidecar = { kind: 'sidecar', mimeType: WHOLE_FILE } as const
   if (mimeType === undefined) return sidecar
-  const file = await open(path, 'r')
-  try {
-    const { size } = await file.stat()
-    const isFull = size > FULL_BYTES
-    if (container === 'wav') {
-      const isRiff = (await readAt(file, 0, 4)).toString('latin1') === 'RIFF'
-      return isRiff && !isFull ? { kind: 'embedded', mimeType } : sidecar
-    }
-    const offsets = isFull ? await isoBoxes(file, size) : []
-    const isShort = offsets?.some(({ path: name }) => name.endsWith('/stco')) ?? true
-    return isShort ? sidecar : { kind: 'embedded', mimeType }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  const { size } = await file.stat()
+  const isFull = size > FULL_BYTES
+  if (container === 'wav') {
+    const isRiff = (await readAt(file, 0, 4)).toString('latin1') === 'RIFF'
+    return isRiff && !isFull ? { kind: 'embedded', mimeType } : sidecar
   }
+  const offsets = isFull ? await isoBoxes(file, size) : []
+  const isShort = offsets?.some(({ path: name }) => name.endsWith('/stco')) ?? true
+  return isShort ? sidecar : { kind: 'embedded', mimeType }
 }
 
 /** True if files of a container can hold a manifest. */

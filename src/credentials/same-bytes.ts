@@ -27,14 +27,11 @@ export async function differenceOfSigned(
   container: string,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const [old, signed] = await Promise.all([open(before, 'r'), open(after, 'r')])
-  try {
-    const files = { old, signed, signal }
-    if (container === 'wav') return await compareWave(files)
-    return await (isTagged(container) ? compareTagged(files) : compareIso(files))
-  } finally {
-    await Promise.all([old.close(), signed.close()])
-  }
+  await using old = await open(before, 'r')
+  await using signed = await open(after, 'r')
+  const files = { old, signed, signal }
+  if (container === 'wav') return await compareWave(files)
+  return await (isTagged(container) ? compareTagged(files) : compareIso(files))
 }
 
 /** True for a container whose manifest lies in an ID3 tag. */

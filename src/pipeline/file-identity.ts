@@ -41,19 +41,15 @@ const READ_BYTES = 512 * 1024
 export async function fileSha256(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   let [buffer, other] = [Buffer.allocUnsafe(READ_BYTES), Buffer.allocUnsafe(READ_BYTES)]
-  const file = await open(path, 'r')
-  try {
-    for (let reading = file.read(buffer, 0, READ_BYTES, null); ; ) {
-      const { bytesRead } = await reading
-      throwIfAborted(signal)
-      if (bytesRead === 0) return hash.digest('hex')
-      const bytes = buffer.subarray(0, bytesRead)
-      ;[buffer, other] = [other, buffer]
-      reading = file.read(buffer, 0, READ_BYTES, null)
-      hash.update(bytes)
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  for (let reading = file.read(buffer, 0, READ_BYTES, null); ; ) {
+    const { bytesRead } = await reading
+    throwIfAborted(signal)
+    if (bytesRead === 0) return hash.digest('hex')
+    const bytes = buffer.subarray(0, bytesRead)
+    ;[buffer, other] = [other, buffer]
+    reading = file.read(buffer, 0, READ_BYTES, null)
+    hash.update(bytes)
   }
 }
 

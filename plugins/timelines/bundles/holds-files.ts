@@ -20,17 +20,13 @@ async function isCopy(copy: string, path: string): Promise<boolean> {
 }
 
 async function isPacked(archive: string, files: readonly PackedFile[]): Promise<boolean> {
-  const file = await open(archive, 'r')
-  try {
-    const entries = new Map((await readZipDirectory(file)).entries.map((entry) => [entry.name, entry]))
-    for (const { name, path } of files) {
-      const entry = entries.get(name)
-      if (!entry || entry.sizeBytes !== (await stat(path)).size || entry.crc32 !== (await fileCrc32(path))) return false
-    }
-    return true
-  } finally {
-    await file.close()
+  await using file = await open(archive, 'r')
+  const entries = new Map((await readZipDirectory(file)).entries.map((entry) => [entry.name, entry]))
+  for (const { name, path } of files) {
+    const entry = entries.get(name)
+    if (!entry || entry.sizeBytes !== (await stat(path)).size || entry.crc32 !== (await fileCrc32(path))) return false
   }
+  return true
 }
 
 async function fileCrc32(path: string): Promise<number> {

@@ -37,21 +37,18 @@ const CHUNK_BYTES = 1024 ** 2
  * @throws {TimelineSyntaxError} if entries of the archive overlap
  */
 export async function rewriteZip(source: string, target: string, changes: ZipChanges): Promise<void> {
-  const [from, to] = [await open(source, 'r'), await open(target, 'wx')]
-  try {
-    const directory = await readZipDirectory(from)
-    const extents = await entryExtents(from, directory)
-    const writer = new ZipWriter(to)
-    await writer.copy(from, 0, extents[0]?.entry.offset ?? 0)
-    for (const { entry, end } of extents) {
-      if (entry.name === changes.name) await writer.content(entry, changes.content)
-      else await writer.keep(from, entry, end)
-    }
-    for (const file of changes.added) await writer.store(file)
-    await writer.end(directory.comment)
-  } finally {
-    await Promise.all([from.close(), to.close()])
+  await using from = await open(source, 'r')
+  await using to = await open(target, 'wx')
+  const directory = await readZipDirectory(from)
+  const extents = await entryExtents(from, directory)
+  const writer = new ZipWriter(to)
+  await writer.copy(from, 0, extents[0]?.entry.offset ?? 0)
+  for (const { entry, end } of extents) {
+    if (entry.name === changes.name) await writer.content(entry, changes.content)
+    else await writer.keep(from, entry, end)
   }
+  for (const file of changes.added) await writer.store(file)
+  await writer.end(directory.comment)
 }
 
 class ZipWriter {

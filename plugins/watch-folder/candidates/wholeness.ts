@@ -77,21 +77,17 @@ async function isReadable({ path, signal }: WholenessQuestion): Promise<boolean>
  */
 export async function looksHollow(path: string, { sizeBytes, allocatedBytes }: FileFacts): Promise<boolean> {
   if (sizeBytes < PAGE_BYTES) return false
-  const file = await open(path, 'r')
-  try {
-    const tailAt = Math.max(0, sizeBytes - TAIL_PAGES * PAGE_BYTES)
-    if (await isZero(file, tailAt, sizeBytes - tailAt)) return true
-    const isSparse = allocatedBytes > 0 && allocatedBytes < sizeBytes
-    if (!isSparse && PLAIN_SOUND.has(extname(path).toLowerCase())) return false
-    const places = isSparse ? PLACES_IN_SPARSE : PLACES
-    for (let place = 1; place < places; place++) {
-      const at = Math.floor((sizeBytes * place) / places / PAGE_BYTES) * PAGE_BYTES
-      if (at + PAGE_BYTES <= tailAt && (await isZero(file, at, PAGE_BYTES))) return true
-    }
-    return false
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  const tailAt = Math.max(0, sizeBytes - TAIL_PAGES * PAGE_BYTES)
+  if (await isZero(file, tailAt, sizeBytes - tailAt)) return true
+  const isSparse = allocatedBytes > 0 && allocatedBytes < sizeBytes
+  if (!isSparse && PLAIN_SOUND.has(extname(path).toLowerCase())) return false
+  const places = isSparse ? PLACES_IN_SPARSE : PLACES
+  for (let place = 1; place < places; place++) {
+    const at = Math.floor((sizeBytes * place) / places / PAGE_BYTES) * PAGE_BYTES
+    if (at + PAGE_BYTES <= tailAt && (await isZero(file, at, PAGE_BYTES))) return true
   }
+  return false
 }
 
 async function isZero(file: FileHandle, position: number, length: number): Promise<boolean> {

@@ -14,24 +14,16 @@ const PLACE_BYTES = 128 * 1024
  * isSampled}.
  */
 export async function contentId(path: string, signal?: AbortSignal): Promise<string> {
-  const file = await open(path, 'r')
-  try {
-    const { size } = await file.stat()
-    if (!isSampled(size)) return await hashOf(file, whole(size), signal)
-    return `sampled-${size}-${await hashOf(file, samples(size), signal)}`
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const { size } = await file.stat()
+  if (!isSampled(size)) return await hashOf(file, whole(size), signal)
+  return `sampled-${size}-${await hashOf(file, samples(size), signal)}`
 }
 
 /** SHA-256 of all bytes of a file, in hex. */
 export async function wholeSha256(path: string, signal?: AbortSignal): Promise<string> {
-  const file = await open(path, 'r')
-  try {
-    return await hashOf(file, whole((await file.stat()).size), signal)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  return await hashOf(file, whole((await file.stat()).size), signal)
 }
 
 /** True for a size of which only samples are read. */

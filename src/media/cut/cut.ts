@@ -116,37 +116,33 @@ function readingOf(media: MediaInfo, cuts: readonly PlannedCut[], { beside, ...o
 }
 
 async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSignal | undefined): Promise<VoiceCut> {
-  const file = await open(cut.path, 'r')
-  try {
-    const { size } = await file.stat()
-    const sampleCount = await waveSampleCount(file)
-    const { startSample, endSample } = cut.request.range
-    if (!sampleCount && endSample === null && startSample > 0) throw beyondEnd(cut)
-    if (!sampleCount) throw soundless(media.path, cut.stream.audioIndex)
-    if (endSample !== null && sampleCount !== endSample - startSample) {
-      const { path } = media
-      throw new JobFailedError('ERR_CUT_LENGTH', `The voice that was cut from ${path} has ${sampleCount} samples.`, {
-        input: path,
-      })
-    }
-    const pcm = { path: cut.pcmPath, format: decodedFormat(cut), sampleCount }
-    const broken = await firstBrokenSample(pcm, signal)
-    if (broken !== null) throw notANumber(media, cut, startSample + broken)
-    return {
-      request: cut.request,
-      path: cut.path,
-      format: cut.encoding.format,
-      sampleRate: cut.stream.sampleRate,
-      channels: cut.channels,
-      channelLayout: cut.channelLayout,
-      range: { startSample, endSample: startSample + sampleCount },
-      sampleCount,
-      pcm,
-      sizeBytes: size,
-      voiceHash: await sha256Of(cut.path, signal),
-    }
-  } finally {
-    await file.close()
+  await using file = await open(cut.path, 'r')
+  const { size } = await file.stat()
+  const sampleCount = await waveSampleCount(file)
+  const { startSample, endSample } = cut.request.range
+  if (!sampleCount && endSample === null && startSample > 0) throw beyondEnd(cut)
+  if (!sampleCount) throw soundless(media.path, cut.stream.audioIndex)
+  if (endSample !== null && sampleCount !== endSample - startSample) {
+    const { path } = media
+    throw new JobFailedError('ERR_CUT_LENGTH', `The voice that was cut from ${path} has ${sampleCount} samples.`, {
+      input: path,
+    })
+  }
+  const pcm = { path: cut.pcmPath, format: decodedFormat(cut), sampleCount }
+  const broken = await firstBrokenSample(pcm, signal)
+  if (broken !== null) throw notANumber(media, cut, startSample + broken)
+  return {
+    request: cut.request,
+    path: cut.path,
+    format: cut.encoding.format,
+    sampleRate: cut.stream.sampleRate,
+    channels: cut.channels,
+    channelLayout: cut.channelLayout,
+    range: { startSample, endSample: startSample + sampleCount },
+    sampleCount,
+    pcm,
+    sizeBytes: size,
+    voiceHash: await sha256Of(cut.path, signal),
   }
 }
 

@@ -21,16 +21,12 @@ export function laterFragments(media: Pick<MediaInfo, 'path' | 'sizeBytes'>, fro
 }
 
 async function* laterBytes({ path, sizeBytes }: Pick<MediaInfo, 'path' | 'sizeBytes'>, fromSec: number) {
-  const file = await open(path, 'r')
-  try {
-    const { head, startAt } = await lastStart(file, sizeBytes, fromSec)
-    yield head
-    for await (const box of fileBoxes(file, sizeBytes, startAt)) {
-      if (box.type === 'moof') yield moved(await wholeBox(file, box), startAt - head.length)
-      else yield* createReadStream(path, { start: box.startAt, end: box.endAt - 1, highWaterMark: READ_BYTES })
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  const { head, startAt } = await lastStart(file, sizeBytes, fromSec)
+  yield head
+  for await (const box of fileBoxes(file, sizeBytes, startAt)) {
+    if (box.type === 'moof') yield moved(await wholeBox(file, box), startAt - head.length)
+    else yield* createReadStream(path, { start: box.startAt, end: box.endAt - 1, highWaterMark: READ_BYTES })
   }
 }
 

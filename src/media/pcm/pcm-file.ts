@@ -37,14 +37,10 @@ async function* chunksOf({ path, format, sampleCount }: PcmFile, signal: AbortSi
   const frame = frameBytes(format)
   const end = sampleCount * frame
   const room = Buffer.allocUnsafeSlow(Math.min(Math.floor(READ_BYTES / frame) * frame, end))
-  const file = await open(path, 'r')
-  try {
-    for (let at = 0; at < end; at += room.length) {
-      throwIfAborted(signal)
-      yield await readFully(file, room.subarray(0, end - at), at)
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  for (let at = 0; at < end; at += room.length) {
+    throwIfAborted(signal)
+    yield await readFully(file, room.subarray(0, end - at), at)
   }
 }
 
@@ -65,14 +61,10 @@ export async function writeChunks(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    for await (const chunk of chunks) {
-      throwIfAborted(signal)
-      await file.appendFile(chunk)
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'wx', 0o600)
+  for await (const chunk of chunks) {
+    throwIfAborted(signal)
+    await file.appendFile(chunk)
   }
 }
 
@@ -86,17 +78,13 @@ export async function* readPcmParts(
 ): AsyncGenerator<Buffer> {
   const frame = frameBytes(format)
   const room = Buffer.alloc(Math.max(0, ...ranges.map(({ startSample, endSample }) => endSample - startSample)) * frame)
-  const file = await open(path, 'r')
-  try {
-    for (const { startSample, endSample } of ranges) {
-      const part = room.subarray(0, (endSample - startSample) * frame).fill(0)
-      const from = Math.min(Math.max(startSample, 0), sampleCount)
-      const to = Math.min(Math.max(endSample, from), sampleCount)
-      await readFully(file, part.subarray((from - startSample) * frame, (to - startSample) * frame), from * frame)
-      yield part
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  for (const { startSample, endSample } of ranges) {
+    const part = room.subarray(0, (endSample - startSample) * frame).fill(0)
+    const from = Math.min(Math.max(startSample, 0), sampleCount)
+    const to = Math.min(Math.max(endSample, from), sampleCount)
+    await readFully(file, part.subarray((from - startSample) * frame, (to - startSample) * frame), from * frame)
+    yield part
   }
 }
 

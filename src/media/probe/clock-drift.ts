@@ -87,12 +87,8 @@ export async function indexDrifts(media: MediaInfo, stream: AudioStreamInfo): Pr
 }
 
 async function movieTrack({ path, sizeBytes }: MediaInfo, { id }: AudioStreamInfo): Promise<MovieTrack | undefined> {
-  const file = await open(path, 'r')
-  try {
-    return (await movieTracks(file, sizeBytes)).find((track) => track.id === id && track.handler === 'soun')
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  return (await movieTracks(file, sizeBytes)).find((track) => track.id === id && track.handler === 'soun')
 }
 
 /** True if some packets have no usual length. */

@@ -47,45 +47,41 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const absolute = resolve(path)
   const sizeBytes = await sizeOfFile(absolute)
   if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
-  const file = await open(absolute, 'r')
-  try {
-    const head = await readAt(file, 0, HEAD_BYTES)
-    const movie = await movieTracks(file, sizeBytes)
-    const edits = editLists(movie)
-    const plainOptions = [
-      ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
-      ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
-    ]
-    const { answer, readOptions } = await blamingFile(path, signal, () =>
-      withLateSound(absolute, plainOptions, signal),
-    ).catch((error: unknown) => {
-      throw isUnreadable(error) && isText(head) ? notMedia(path) : error
-    })
-    const container = containerKind({ path: absolute, head, answer })
-    if (!container) throw unsupported(path, answer.format.format_name)
-    const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
-    if (missing) throw unreadable(`${path} is truncated: its last ${missing} are missing`, { input: path })
-    if (edits.kind === 'complex') throw complexEdits(path, edits.why)
-    if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
-    const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
-    if (jump) throw clockJumps(path, path, jump)
-    const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
-    const clock = movie.some(mayJump) ? { mayJump: true } : {}
-    const laced = isMatroska({ container }) ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
-    const fragments = isFragmented(movie) ? { isFragmented: true } : {}
-    const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
-    const stated = mediaInfoOf(
-      answer,
-      { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
-      await encryptedStreams(file, movie, answer),
-    )
-    const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
-    const refusal = startsApart(path, media) ?? (await misreadSamples(path, media, file, head))
-    if (refusal) throw refusal
-    return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(absolute, 'r')
+  const head = await readAt(file, 0, HEAD_BYTES)
+  const movie = await movieTracks(file, sizeBytes)
+  const edits = editLists(movie)
+  const plainOptions = [
+    ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
+    ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
+  ]
+  const { answer, readOptions } = await blamingFile(path, signal, () =>
+    withLateSound(absolute, plainOptions, signal),
+  ).catch((error: unknown) => {
+    throw isUnreadable(error) && isText(head) ? notMedia(path) : error
+  })
+  const container = containerKind({ path: absolute, head, answer })
+  if (!container) throw unsupported(path, answer.format.format_name)
+  const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
+  if (missing) throw unreadable(`${path} is truncated: its last ${missing} are missing`, { input: path })
+  if (edits.kind === 'complex') throw complexEdits(path, edits.why)
+  if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
+  const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
+  if (jump) throw clockJumps(path, path, jump)
+  const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
+  const clock = movie.some(mayJump) ? { mayJump: true } : {}
+  const laced = isMatroska({ container }) ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
+  const fragments = isFragmented(movie) ? { isFragmented: true } : {}
+  const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
+  const stated = mediaInfoOf(
+    answer,
+    { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
+    await encryptedStreams(file, movie, answer),
+  )
+  const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
+  const refusal = startsApart(path, media) ?? (await misreadSamples(path, media, file, head))
+  if (refusal) throw refusal
+  return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
 }
 
 function notMedia(path: string): PrecheckError {

@@ -55,28 +55,24 @@ export async function copyWaveChunks(
   outputPath: string,
   loudness: Buffer = UNMEASURED,
 ): Promise<readonly string[]> {
-  const input = await open(inputPath, 'r')
-  const output = await open(outputPath, 'r+')
-  try {
-    const chunks = await Promise.all(
-      (await waveChunks(input)).map(async (chunk) => ((await isWanted(input, chunk)) ? [chunk] : [])),
-    )
-    const wanted = chunks.flat()
-    if (wanted.length === 0) return []
-    let end = (await output.stat()).size
-    if (end & 1) end += 1
-    for (const { id, at, size } of wanted) {
-      const bytes = Buffer.alloc(8 + size + (size & 1))
-      await input.read(bytes, 0, 8 + size, at)
-      if (id === 'bext' && hasLoudness(bytes.subarray(8, 8 + size))) loudness.copy(bytes, 8 + LOUDNESS_AT)
-      await output.write(bytes, 0, bytes.length, end)
-      end += bytes.length
-    }
-    await writeRiffSize(output, end - 8)
-    return wanted.map(({ id }) => id)
-  } finally {
-    await Promise.all([input.close(), output.close()])
+  await using input = await open(inputPath, 'r')
+  await using output = await open(outputPath, 'r+')
+  const chunks = await Promise.all(
+    (await waveChunks(input)).map(async (chunk) => ((await isWanted(input, chunk)) ? [chunk] : [])),
+  )
+  const wanted = chunks.flat()
+  if (wanted.length === 0) return []
+  let end = (await output.stat()).size
+  if (end & 1) end += 1
+  for (const { id, at, size } of wanted) {
+    const bytes = Buffer.alloc(8 + size + (size & 1))
+    await input.read(bytes, 0, 8 + size, at)
+    if (id === 'bext' && hasLoudness(bytes.subarray(8, 8 + size))) loudness.copy(bytes, 8 + LOUDNESS_AT)
+    await output.write(bytes, 0, bytes.length, end)
+    end += bytes.length
   }
+  await writeRiffSize(output, end - 8)
+  return wanted.map(({ id }) => id)
 }
 
 /** Lists the chunks of a RIFF, RF64 or BW64 file from their headers. */

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
+import { temporaryFolder } from '../../core/temporary-folder.js'
 import { isDoubtful } from '../ffmpeg/blaming-file.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
 import type { PcmStream } from '../pcm/pcm.js'
@@ -60,9 +59,9 @@ async function faultsOf(
   const voices = new Map(
     newStreams(plan).map(({ input: { audioIndex, sampleRate } }) => [audioIndex, voiceOf(audioIndex, sampleRate)]),
   )
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-trial-'))
+  await using folder = await temporaryFolder('voxmux-trial-')
   try {
-    const part = join(folder, `trial.${plan.profile.extension}`)
+    const part = join(folder.path, `trial.${plan.profile.extension}`)
     const tried = { ...plan, media }
     const made = await mux(tried, voices, part, { signal, headSec })
     if (made.voices.some(({ sampleCount }) => sampleCount === 0)) return null
@@ -75,8 +74,6 @@ async function faultsOf(
     if (!(await canBeDecoded(voices.values()))) return null
     if (!isOfRemux) throw cause
     return { differences: [cause.message.replace(/\.$/, '')], cause }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

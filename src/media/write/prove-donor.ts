@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { JobFailedError, PrecheckError } from '../../core/errors.js'
+import { temporaryFolder } from '../../core/temporary-folder.js'
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { audioStreams } from '../media-info.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
@@ -49,10 +48,10 @@ async function tryDonor(
   read: (path: string) => Promise<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-donor-'))
+  await using folder = await temporaryFolder('voxmux-donor-')
   const fault = (why: string) => `ffmpeg's muxer ${donor.muxer} ${why}`
   try {
-    const path = join(folder, 'donor')
+    const path = join(folder.path, 'donor')
     const voice = tone(pcm)
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
     await runFfmpeg(donorCommand(voice.chunks(), voice, encoding, whole, path), { signal })
@@ -68,8 +67,6 @@ async function tryDonor(
     const isOfFile = cause instanceof JobFailedError || cause instanceof PrecheckError
     if (signal?.aborted || !isOfFile) throw cause
     return fault(`does not write ${encoding.codec} as it is here`)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

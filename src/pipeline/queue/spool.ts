@@ -184,17 +184,15 @@ function requestsOf(text: string, path: string): readonly JobRequestFile[] {
  * @throws UsageError `ERR_SPOOL_JOB`; whatever the file system throws
  */
 async function readSpoolFile(path: string): Promise<SpoolFile> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause) => {
-    throw (cause as NodeJS.ErrnoException).code === 'ELOOP' ? notAJob(path, 'it is a link', cause) : cause
-  })
-  try {
-    const found = await file.stat()
-    if (!found.isFile()) throw notAJob(path, 'it is not a file')
-    if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
-    return { text: await file.readFile('utf8'), writtenMs: found.mtimeMs }
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (cause) => {
+      throw (cause as NodeJS.ErrnoException).code === 'ELOOP' ? notAJob(path, 'it is a link', cause) : cause
+    },
+  )
+  const found = await file.stat()
+  if (!found.isFile()) throw notAJob(path, 'it is not a file')
+  if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
+  return { text: await file.readFile('utf8'), writtenMs: found.mtimeMs }
 }
 
 function notAJob(path: string, why: string, cause?: unknown): UsageError {

@@ -27,14 +27,10 @@ export interface HeardTrack {
  * @returns null if the detector cannot decide
  */
 async function detectedVoiceSec(track: HeardTrack, signal?: AbortSignal) {
-  const pool = new VoicePool({ workers: 1 })
-  try {
-    const input = { channelCount: Math.min(track.channels, 2), chunks: sounding(track, chunksOf(track, signal)) }
-    const amount = await detectVoice(input, { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC })
-    return amount?.voicedSec ?? null
-  } finally {
-    await pool.close()
-  }
+  await using pool = new VoicePool({ workers: 1 })
+  const input = { channelCount: Math.min(track.channels, 2), chunks: sounding(track, chunksOf(track, signal)) }
+  const amount = await detectVoice(input, { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC })
+  return amount?.voicedSec ?? null
 }
 
 /** The chunks of a track that has any. */

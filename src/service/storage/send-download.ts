@@ -18,35 +18,31 @@ export async function sendDownload(
   source: FileToSend,
 ): Promise<void> {
   // Keep the file open: a deletion in the meantime removes the name, not the bytes that are being sent.
-  const file = await open(source.path, 'r').catch((cause: unknown) => {
+  await using file = await open(source.path, 'r').catch((cause: unknown) => {
     throw new StorageFault('BlobNotFound', { cause })
   })
-  try {
-    const { size, mtime } = await file.stat()
-    const etag = `"${size.toString(16)}-${mtime.getTime().toString(16)}"`
-    const range = askedRange(request, size, etag, mtime)
-    if (range === 'outside') {
-      response.setHeader('content-range', `bytes */${size}`)
-      throw new StorageFault('InvalidRange')
-    }
-    response.writeHead(range ? 206 : 200, {
-      ...blobHeaders(),
-      'content-type': mediaTypeOf(source.extension),
-      'content-disposition': contentDisposition(source.name, source.extension),
-      'content-length': range ? range.end - range.start + 1 : size,
-      ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
-      'accept-ranges': 'bytes',
-      etag,
-      'last-modified': mtime.toUTCString(),
-      'x-content-type-options': 'nosniff',
-      'x-ms-blob-type': 'BlockBlob',
-      'x-ms-creation-time': mtime.toUTCString(),
-    })
-    if (request.method === 'HEAD' || size === 0) response.end()
-    else await pipeline(file.createReadStream({ ...range, autoClose: false }), response)
-  } finally {
-    await file.close()
+  const { size, mtime } = await file.stat()
+  const etag = `"${size.toString(16)}-${mtime.getTime().toString(16)}"`
+  const range = askedRange(request, size, etag, mtime)
+  if (range === 'outside') {
+    response.setHeader('content-range', `bytes */${size}`)
+    throw new StorageFault('InvalidRange')
   }
+  response.writeHead(range ? 206 : 200, {
+    ...blobHeaders(),
+    'content-type': mediaTypeOf(source.extension),
+    'content-disposition': contentDisposition(source.name, source.extension),
+    'content-length': range ? range.end - range.start + 1 : size,
+    ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+    'accept-ranges': 'bytes',
+    etag,
+    'last-modified': mtime.toUTCString(),
+    'x-content-type-options': 'nosniff',
+    'x-ms-blob-type': 'BlockBlob',
+    'x-ms-creation-time': mtime.toUTCString(),
+  })
+  if (request.method === 'HEAD' || size === 0) response.end()
+  else await pipeline(file.createReadStream({ ...range, autoClose: false }), response)
 }
 
 interface ByteRange {

@@ -26,13 +26,9 @@ export const soundChunks: Writer<SoundFile, ChunkDonor> = {
   name: 'chunks',
   parse: async (media) => {
     if (!MUXERS.has(media.container)) return null
-    const handle = await open(media.path, 'r')
-    try {
-      const file = await chunkFile(handle, media.sizeBytes)
-      return file ? { file, stale: await staleChunks(handle, file) } : null
-    } finally {
-      await handle.close()
-    }
+    await using handle = await open(media.path, 'r')
+    const file = await chunkFile(handle, media.sizeBytes)
+    return file ? { file, stale: await staleChunks(handle, file) } : null
   },
   survey,
   readDonor,
@@ -105,19 +101,15 @@ async function readDonor(
   signal: AbortSignal | undefined,
   { stale }: SoundFile,
 ): Promise<ChunkDonor> {
-  const handle = await open(path, 'r')
-  try {
-    const file = await chunkFile(handle, (await stat(path)).size)
-    const found = (id: string) => file?.chunks.find((chunk) => chunk.id === id)
-    const [format, data] = [found('fmt '), found('data')]
-    if (!file) throw new JobFailedError('ERR_ENCODER_OUTPUT', 'voxmux cannot use the encoded voice: it has no chunks.')
-    const range = data ? { range: { start: data.bodyStart, length: data.bodyLength } } : {}
-    const facts = await measureSamples(path, { track, stale, samples: { readOptions: [], ...range }, signal })
-    const sampleCount = format && data ? await samplesOf(handle, format, data) : null
-    return { file, formType: await readAt(handle, FORM_TYPE_AT, 4), sampleCount, ...facts }
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(path, 'r')
+  const file = await chunkFile(handle, (await stat(path)).size)
+  const found = (id: string) => file?.chunks.find((chunk) => chunk.id === id)
+  const [format, data] = [found('fmt '), found('data')]
+  if (!file) throw new JobFailedError('ERR_ENCODER_OUTPUT', 'voxmux cannot use the encoded voice: it has no chunks.')
+  const range = data ? { range: { start: data.bodyStart, length: data.bodyLength } } : {}
+  const facts = await measureSamples(path, { track, stale, samples: { readOptions: [], ...range }, signal })
+  const sampleCount = format && data ? await samplesOf(handle, format, data) : null
+  return { file, formType: await readAt(handle, FORM_TYPE_AT, 4), sampleCount, ...facts }
 }
 
 async function samplesOf(handle: FileHandle, format: Chunk, data: Chunk): Promise<number | null> {

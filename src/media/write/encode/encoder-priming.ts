@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TransientError, UsageError } from '../../../core/errors.js'
+import { temporaryFolder } from '../../../core/temporary-folder.js'
 import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
 import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
@@ -148,28 +147,24 @@ const startSchema = z.object({
 
 async function measureLeadIn(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<MatroskaLeadIn> {
   const priming = await encoderPriming(encoding, feed, signal)
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-lead-in-'))
-  try {
-    const path = join(folder, 'second.mkv')
-    await runFfmpeg(
-      {
-        inputs: [silence(feed)],
-        outputs: [
-          { url: path, options: [...encoderOptions(encoding, feed), '-output_ts_offset', '1', '-f', 'matroska'] },
-        ],
-      },
-      { signal },
-    )
-    const show = ['-show_entries', 'packet=pts_time:stream=start_time', '-read_intervals', '%+#1']
-    const { packets, streams } = await ffprobe(path, show, startSchema, { signal })
-    const before = (sec: number | undefined) => Math.round((1 - (sec ?? 1)) * feed.sampleRate)
-    // Timestamps are in ms, so only a whole lead-in can be told from none.
-    const isNearer = (value: number, one: number, other: number) => Math.abs(value - one) < Math.abs(value - other)
-    return {
-      isSignalled: isNearer(before(streams[0]?.start_time), 0, priming),
-      shiftSamples: isNearer(before(packets[0]?.pts_time), 2 * priming, priming) ? priming : 0,
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  await using folder = await temporaryFolder('voxmux-lead-in-')
+  const path = join(folder.path, 'second.mkv')
+  await runFfmpeg(
+    {
+      inputs: [silence(feed)],
+      outputs: [
+        { url: path, options: [...encoderOptions(encoding, feed), '-output_ts_offset', '1', '-f', 'matroska'] },
+      ],
+    },
+    { signal },
+  )
+  const show = ['-show_entries', 'packet=pts_time:stream=start_time', '-read_intervals', '%+#1']
+  const { packets, streams } = await ffprobe(path, show, startSchema, { signal })
+  const before = (sec: number | undefined) => Math.round((1 - (sec ?? 1)) * feed.sampleRate)
+  // Timestamps are in ms, so only a whole lead-in can be told from none.
+  const isNearer = (value: number, one: number, other: number) => Math.abs(value - one) < Math.abs(value - other)
+  return {
+    isSignalled: isNearer(before(streams[0]?.start_time), 0, priming),
+    shiftSamples: isNearer(before(packets[0]?.pts_time), 2 * priming, priming) ? priming : 0,
   }
 }

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
@@ -51,37 +51,29 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
 async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
   const kind = KINDS[media.container]
   if (!kind) return null
-  const file = await open(media.path, 'r')
-  try {
-    const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-    const frames = await framesOf(media.container, { start: soundStart, end: soundEnd })
-    if (!frames) return null
-    const before: CensusEntry[] = []
-    const beforeBytes: BytePiece[] = []
-    for (const { start, length } of head) {
-      const tag = keepId3(await readAt(file, start, length), start)
-      before.push(...tag.entries)
-      beforeBytes.push(...tag.pieces)
-    }
-    const lead = frames.start - soundStart
-    if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
-    beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
-    const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
-    const behind = await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail)
-    return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind }
-  } finally {
-    await file.close()
+  await using file = await open(media.path, 'r')
+  const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
+  const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd })
+  if (!frames) return null
+  const before: CensusEntry[] = []
+  const beforeBytes: BytePiece[] = []
+  for (const { start, length } of head) {
+    const tag = keepId3(await readAt(file, start, length), start)
+    before.push(...tag.entries)
+    beforeBytes.push(...tag.pieces)
   }
+  const lead = frames.start - soundStart
+  if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
+  beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
+  const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
+  const behind = await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail)
+  return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind }
+}
 
-  async function framesOf(container: string, range: FrameRange): Promise<FrameRange | undefined> {
-    if (container !== 'mp3' && container !== 'aac') return range
-    const handle = await open(media.path, 'r')
-    try {
-      return await mpegFrames(handle, range, container === 'mp3' ? layerThreeLength : adtsLength)
-    } finally {
-      await handle.close()
-    }
-  }
+/** The range of the frames, without bytes around it that are none. */
+async function framesOf(file: FileHandle, container: string, range: FrameRange): Promise<FrameRange | undefined> {
+  if (container !== 'mp3' && container !== 'aac') return range
+  return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength)
 }
 
 function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, { media, tracks }: Wanted): Survey {

@@ -51,32 +51,28 @@ export const flacFrames: Writer<FlacFile, FlacDonor> = { name: 'frames', parse, 
 
 async function parse(media: MediaInfo): Promise<FlacFile | null> {
   if (media.container !== 'flac') return null
-  const file = await open(media.path, 'r')
-  try {
-    const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-    const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
-    if (!read) return null
-    const tags = await Promise.all(
-      head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
-    )
-    const contentOf = async (wanted: number) => {
-      const block = read.blocks.find(({ type }) => type === wanted)
-      return block ? await readAt(file, block.start + 4, block.length - 4) : null
-    }
-    const comments = await contentOf(COMMENTS)
-    return {
-      marker: soundStart,
-      blocks: read.blocks,
-      seekTable: await contentOf(SEEKTABLE),
-      comments: comments && staleComments(comments).length > 0 ? comments : null,
-      framesStart: read.framesStart,
-      framesEnd: soundEnd,
-      before: tags.flatMap(({ entries }) => entries),
-      beforeBytes: tags.flatMap(({ pieces }) => pieces),
-      behind: await keepTail(file, tail),
-    }
-  } finally {
-    await file.close()
+  await using file = await open(media.path, 'r')
+  const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
+  const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
+  if (!read) return null
+  const tags = await Promise.all(
+    head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
+  )
+  const contentOf = async (wanted: number) => {
+    const block = read.blocks.find(({ type }) => type === wanted)
+    return block ? await readAt(file, block.start + 4, block.length - 4) : null
+  }
+  const comments = await contentOf(COMMENTS)
+  return {
+    marker: soundStart,
+    blocks: read.blocks,
+    seekTable: await contentOf(SEEKTABLE),
+    comments: comments && staleComments(comments).length > 0 ? comments : null,
+    framesStart: read.framesStart,
+    framesEnd: soundEnd,
+    before: tags.flatMap(({ entries }) => entries),
+    beforeBytes: tags.flatMap(({ pieces }) => pieces),
+    behind: await keepTail(file, tail),
   }
 }
 
@@ -129,18 +125,14 @@ async function readDonor(
   signal: AbortSignal | undefined,
   { seekTable }: FlacFile,
 ): Promise<FlacDonor> {
-  const file = await open(path, 'r')
-  try {
-    const blocks = await readBlocks((at, length) => readAt(file, at, length), 0)
-    const framesStart = blocks?.framesStart ?? 0
-    return {
-      streamInfo: await readAt(file, 8, 34),
-      framesStart,
-      sizeBytes: (await stat(path)).size,
-      frames: seekTable ? await framePlaces(path, framesStart, signal) : [],
-    }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  const blocks = await readBlocks((at, length) => readAt(file, at, length), 0)
+  const framesStart = blocks?.framesStart ?? 0
+  return {
+    streamInfo: await readAt(file, 8, 34),
+    framesStart,
+    sizeBytes: (await stat(path)).size,
+    frames: seekTable ? await framePlaces(path, framesStart, signal) : [],
   }
 }
 

@@ -37,36 +37,32 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
   const [audio, ...others] = audioStreams(media)
   if (media.container !== 'ogg' && media.container !== 'opus') return null
   if (!isOggCodec(audio?.codec) || others.length > 0) return null
-  const file = await open(media.path, 'r')
-  try {
-    const headers = await readHeaders(file, audio.codec)
-    if (!headers) return null
-    const runs: PageRun[] = []
-    let hasBegun = false
-    let placesVersion = 0
-    let at = 0
-    while (at < media.sizeBytes) {
-      const page = await oggPageAt(file, at)
-      if (!page && at > headers.end && !(await holdsPage(file, at))) break
-      // Streams one after another, or bytes between pages, are not supported.
-      const begins = page !== undefined && (page.flags & BEGINS) !== 0
-      if (!page || (begins && hasBegun)) return null
-      hasBegun ||= !begins
-      const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
-      if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
-      // Players skip a truncated last page; the audio ends before it.
-      const length = Math.min(page.headLength + page.bodyLength, media.sizeBytes - at)
-      const isSound = page.serial === headers.serial
-      const last = runs.at(-1)
-      if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
-      else runs.push({ start: at, length, isSound, granule: page.granule })
-      at += length
-    }
-    const rest = { start: at, length: media.sizeBytes - at }
-    return { headers, runs, statesPlaces: placesVersion >= PLACES_VERSION, rest }
-  } finally {
-    await file.close()
+  await using file = await open(media.path, 'r')
+  const headers = await readHeaders(file, audio.codec)
+  if (!headers) return null
+  const runs: PageRun[] = []
+  let hasBegun = false
+  let placesVersion = 0
+  let at = 0
+  while (at < media.sizeBytes) {
+    const page = await oggPageAt(file, at)
+    if (!page && at > headers.end && !(await holdsPage(file, at))) break
+    // Streams one after another, or bytes between pages, are not supported.
+    const begins = page !== undefined && (page.flags & BEGINS) !== 0
+    if (!page || (begins && hasBegun)) return null
+    hasBegun ||= !begins
+    const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
+    if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
+    // Players skip a truncated last page; the audio ends before it.
+    const length = Math.min(page.headLength + page.bodyLength, media.sizeBytes - at)
+    const isSound = page.serial === headers.serial
+    const last = runs.at(-1)
+    if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
+    else runs.push({ start: at, length, isSound, granule: page.granule })
+    at += length
   }
+  const rest = { start: at, length: media.sizeBytes - at }
+  return { headers, runs, statesPlaces: placesVersion >= PLACES_VERSION, rest }
 }
 
 function isOggCodec(codec: string | null | undefined): codec is OggCodec {
@@ -124,21 +120,17 @@ function joined(entries: readonly CensusEntry[]): readonly CensusEntry[] {
 }
 
 async function readDonor(path: string, _track: unknown, _signal: unknown, { headers }: OggFile): Promise<OggDonor> {
-  const file = await open(path, 'r')
-  try {
-    const { size } = await file.stat()
-    const made = await readHeaders(file, headers.codec)
-    const pages: DonorPage[] = []
-    for (let at = made?.end ?? size; at < size; ) {
-      const page = await oggPageAt(file, at)
-      if (!page) break
-      pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: at + page.headLength })
-      at += page.headLength + page.bodyLength
-    }
-    return { headers: made?.packets ?? [], pages }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'r')
+  const { size } = await file.stat()
+  const made = await readHeaders(file, headers.codec)
+  const pages: DonorPage[] = []
+  for (let at = made?.end ?? size; at < size; ) {
+    const page = await oggPageAt(file, at)
+    if (!page) break
+    pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: at + page.headLength })
+    at += page.headLength + page.bodyLength
   }
+  return { headers: made?.packets ?? [], pages }
 }
 
 /** ffmpeg ends FLAC with a packet of no bytes, of which other readers warn. */

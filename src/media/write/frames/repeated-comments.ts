@@ -14,15 +14,11 @@ const MOST_HEADER_BYTES = 64 * 1024 ** 2
 /** Comments of an Ogg file that have several values, such as three artists. ffmpeg joins these into one. */
 export async function repeatedCommentLosses({ path, container }: MediaInfo): Promise<readonly MuxLoss[]> {
   if (container !== 'ogg' && container !== 'opus') return []
-  const file = await open(path, 'r')
-  try {
-    const names = [...(await headerPages(file)).values()].flatMap((pages) => packetsOf(pages).packets.flatMap(repeated))
-    if (names.length === 0) return []
-    const what = `repeated comments (${[...new Set(names)].join(', ')})`
-    return [{ what, stream: null, reason: 'ffmpeg joins their values into one' }]
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const names = [...(await headerPages(file)).values()].flatMap((pages) => packetsOf(pages).packets.flatMap(repeated))
+  if (names.length === 0) return []
+  const what = `repeated comments (${[...new Set(names)].join(', ')})`
+  return [{ what, stream: null, reason: 'ffmpeg joins their values into one' }]
 }
 
 /** Pages before the first sound or picture, by the serial number of their stream. */

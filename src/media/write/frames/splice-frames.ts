@@ -65,16 +65,12 @@ export async function spliceableFrames(
 
 /** Offsets of all frames with sound and of their end, unless something else lies between them. */
 async function listFrames(path: string, range: FrameRange, kind: FrameKind) {
-  const file = await open(path, 'r')
-  try {
-    const starts = await frameStarts(file, range, kind)
-    const [first, second] = starts ?? []
-    if (!starts || first === undefined || second === undefined) return { starts: undefined, info: null }
-    const info = await readAt(file, first, second - first)
-    return statesInfo(info) ? { starts: starts.slice(1), info } : { starts, info: null }
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const starts = await frameStarts(file, range, kind)
+  const [first, second] = starts ?? []
+  if (!starts || first === undefined || second === undefined) return { starts: undefined, info: null }
+  const info = await readAt(file, first, second - first)
+  return statesInfo(info) ? { starts: starts.slice(1), info } : { starts, info: null }
 }
 
 async function frameStarts(file: FileHandle, { start, end }: FrameRange, kind: FrameKind) {

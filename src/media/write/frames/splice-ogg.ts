@@ -52,38 +52,34 @@ export async function spliceableOgg(
 ): Promise<SpliceableTrack<OggDonor> | string> {
   const stated = codec === 'opus' ? opusClock(headers) : vorbisClock(headers)
   const { sampleRate, skippedSamples, vorbis, sizeOf, samplesOf } = stated
-  const file = await open(media.path, 'r')
-  try {
-    const listed = await listPackets(file, { serial, end, sizeOf }, media.sizeBytes)
-    if (typeof listed === 'string') return listed
-    const { starts, lengths, sizes, pages } = listed
-    const clock = clockOf(samplesOf(sizes), pages)
-    if (typeof clock === 'string') return clock
-    const samplesBefore = (packet: number) => clock[packet] as number
-    return {
-      ...{ frameHead: null, vorbis },
-      // ffmpeg may place a reading of Vorbis that starts late wrongly, by up to 20 ms.
-      isIndexed: vorbis === null,
-      packets: {
-        count: starts.length,
-        start: (packet) => starts[packet] as number,
-        length: (packet) => lengths[packet] as number,
-        headBytes: 0,
-        startSec: (packet) => (samplesBefore(packet) - skippedSamples) / sampleRate - media.startSec,
-      },
-      donorOf: (packets) => {
-        const playsAt = (packet: number) => {
-          const { packet: old, behindSamples } = packets.placeOf(packet)
-          return BigInt(samplesBefore(old) + behindSamples)
-        }
-        return {
-          headers: null,
-          pages: movedPages(pages, packets, playsAt).flatMap((page) => newPages(page, packets, playsAt)),
-        }
-      },
-    }
-  } finally {
-    await file.close()
+  await using file = await open(media.path, 'r')
+  const listed = await listPackets(file, { serial, end, sizeOf }, media.sizeBytes)
+  if (typeof listed === 'string') return listed
+  const { starts, lengths, sizes, pages } = listed
+  const clock = clockOf(samplesOf(sizes), pages)
+  if (typeof clock === 'string') return clock
+  const samplesBefore = (packet: number) => clock[packet] as number
+  return {
+    ...{ frameHead: null, vorbis },
+    // ffmpeg may place a reading of Vorbis that starts late wrongly, by up to 20 ms.
+    isIndexed: vorbis === null,
+    packets: {
+      count: starts.length,
+      start: (packet) => starts[packet] as number,
+      length: (packet) => lengths[packet] as number,
+      headBytes: 0,
+      startSec: (packet) => (samplesBefore(packet) - skippedSamples) / sampleRate - media.startSec,
+    },
+    donorOf: (packets) => {
+      const playsAt = (packet: number) => {
+        const { packet: old, behindSamples } = packets.placeOf(packet)
+        return BigInt(samplesBefore(old) + behindSamples)
+      }
+      return {
+        headers: null,
+        pages: movedPages(pages, packets, playsAt).flatMap((page) => newPages(page, packets, playsAt)),
+      }
+    },
   }
 }
 

@@ -20,12 +20,8 @@ export const pcmInPlace: Writer<InPlaceFile, PcmDonor> = {
   parse: async (media, signal) => {
     const tracks = audioStreams(media).filter(({ codec }) => PLAIN_PCM.test(codec ?? ''))
     if (tracks.length === 0) return null
-    const file = await open(media.path, 'r')
-    try {
-      return await parseInPlace(file, media, tracks, signal)
-    } finally {
-      await file.close()
-    }
+    await using file = await open(media.path, 'r')
+    return await parseInPlace(file, media, tracks, signal)
   },
   survey,
   readDonor: readPcmDonor,

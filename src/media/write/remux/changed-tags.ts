@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TransientError } from '../../../core/errors.js'
+import { temporaryFolder } from '../../../core/temporary-folder.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { probe } from '../../probe/probe.js'
@@ -43,9 +42,9 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
   const [voice] = newStreams(plan)
   const isKnown = plan.losses.some(({ what }) => what.startsWith('tags'))
   if (!voice || isKnown || changedTags(media.tags, {}).length === 0) return []
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-tags-'))
+  await using folder = await temporaryFolder('voxmux-tags-')
   try {
-    const path = join(folder, `silence.${container}`)
+    const path = join(folder.path, `silence.${container}`)
     const options = [
       ...['-map', '1:a', ...fileMetadata(plan), '-map_chapters', '-1', ...encoderOptions(voice.encoding, voice.input)],
       ...[...mp4FamilyOptions(plan, false), ...profile.options, ...namelessOptions(plan), '-f', profile.muxer],
@@ -61,7 +60,5 @@ export async function tagLosses(plan: MuxPlan, signal: AbortSignal | undefined):
     if (signal?.aborted || error instanceof TransientError) throw error
     // The steps that follow say what this encoder and container refuse.
     return []
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }

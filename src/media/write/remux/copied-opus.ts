@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { temporaryFolder } from '../../../core/temporary-folder.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
 import { fileUrl } from '../../ffmpeg/input-safety.js'
@@ -29,29 +28,25 @@ export async function copiedOpusDelayMs(plan: MuxPlan, signal: AbortSignal | und
   const copied = plan.streams.find((stream) => isCopiedOpus(plan, stream))
   if (!copied) return 0
   const { media } = plan
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-opus-'))
-  try {
-    const path = join(folder, 'packet.mkv')
-    const first = ['-map', `0:${copied.input.index}`, '-frames:0', `${PACKETS}`, '-c', 'copy']
-    const atOneSec = ['-avoid_negative_ts', 'disabled', '-output_ts_offset', (1 - media.startSec).toFixed(6)]
-    await runFfmpeg(
-      {
-        inputs: [clockedInput(media)],
-        outputs: [{ url: fileUrl(path), options: [...first, ...atOneSec, '-f', 'matroska'] }],
-      },
-      { signal, input: media.path },
-    )
-    const [before, after] = [
-      await packetSecs(media.path, copied.input.index, media.readOptions, signal),
-      await packetSecs(path, 0, [], signal),
-    ]
-    const last = Math.min(before.length, after.length) - 1
-    const earlyMs = 1000 * (1 - media.startSec + (before[last] ?? 0) - (after[last] ?? 0))
-    // Half a ms counts as one, as in the lead-in of an encoder.
-    return earlyMs < LEAST_EARLY_MS ? 0 : Math.round(earlyMs + 0.01)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using folder = await temporaryFolder('voxmux-opus-')
+  const path = join(folder.path, 'packet.mkv')
+  const first = ['-map', `0:${copied.input.index}`, '-frames:0', `${PACKETS}`, '-c', 'copy']
+  const atOneSec = ['-avoid_negative_ts', 'disabled', '-output_ts_offset', (1 - media.startSec).toFixed(6)]
+  await runFfmpeg(
+    {
+      inputs: [clockedInput(media)],
+      outputs: [{ url: fileUrl(path), options: [...first, ...atOneSec, '-f', 'matroska'] }],
+    },
+    { signal, input: media.path },
+  )
+  const [before, after] = [
+    await packetSecs(media.path, copied.input.index, media.readOptions, signal),
+    await packetSecs(path, 0, [], signal),
+  ]
+  const last = Math.min(before.length, after.length) - 1
+  const earlyMs = 1000 * (1 - media.startSec + (before[last] ?? 0) - (after[last] ?? 0))
+  // Half a ms counts as one, as in the lead-in of an encoder.
+  return earlyMs < LEAST_EARLY_MS ? 0 : Math.round(earlyMs + 0.01)
 }
 
 async function packetSecs(

@@ -89,21 +89,17 @@ const UNKNOWN_LOSS: MuxLoss = {
 }
 
 async function structuresOf(media: MediaInfo): Promise<readonly Structure[] | undefined> {
-  const file = await open(media.path, 'r')
-  try {
-    switch (media.container) {
-      case 'ts':
-      case 'm2ts':
-        return await transportPids(file, media)
-      case 'wmv':
-      case 'wma':
-        return await asfObjects(file, media.sizeBytes)
-      case 'flv':
-        return await flvTags(file, media.sizeBytes)
-      default:
-        return (await outlineOf(file, media))?.structures
-    }
-  } finally {
-    await file.close()
+  await using file = await open(media.path, 'r')
+  switch (media.container) {
+    case 'ts':
+    case 'm2ts':
+      return await transportPids(file, media)
+    case 'wmv':
+    case 'wma':
+      return await asfObjects(file, media.sizeBytes)
+    case 'flv':
+      return await flvTags(file, media.sizeBytes)
+    default:
+      return (await outlineOf(file, media))?.structures
   }
 }

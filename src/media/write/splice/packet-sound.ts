@@ -48,16 +48,12 @@ export async function readTrackHead(
 const OPEN_SEGMENT = Buffer.from('18538067ff', 'hex')
 
 async function headOf(path: string): Promise<TrackHead> {
-  const file = await open(path, 'r')
-  try {
-    const structure = await readMatroska(path, (await file.stat()).size)
-    const entry = structure.tracks[0] as TrackEntry
-    const needed = structure.parts.filter((part) => part.kind === 'element' && part.id === ID.Tracks)
-    const parts = await Promise.all(needed.map(({ start, end }) => readAt(file, start, end - start)))
-    return { entry, bytes: Buffer.concat([await readAt(file, 0, structure.segment.start), OPEN_SEGMENT, ...parts]) }
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const structure = await readMatroska(path, (await file.stat()).size)
+  const entry = structure.tracks[0] as TrackEntry
+  const needed = structure.parts.filter((part) => part.kind === 'element' && part.id === ID.Tracks)
+  const parts = await Promise.all(needed.map(({ start, end }) => readAt(file, start, end - start)))
+  return { entry, bytes: Buffer.concat([await readAt(file, 0, structure.segment.start), OPEN_SEGMENT, ...parts]) }
 }
 
 const KEYFRAME = 0x80

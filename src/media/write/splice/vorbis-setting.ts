@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TransientError } from '../../../core/errors.js'
+import { temporaryFolder } from '../../../core/temporary-folder.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../ffmpeg/input-safety.js'
 import { type EncoderFeed, encoderOptions, measuredOnce, silence } from '../encode/encoder-priming.js'
@@ -70,8 +70,8 @@ async function setUpsOf(
   feed: EncoderFeed,
   signal: AbortSignal | undefined,
 ): Promise<readonly (Buffer | undefined)[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'voxmux-vorbis-'))
-  const path = join(folder, 'silence.mka')
+  await using folder = await temporaryFolder('voxmux-vorbis-')
+  const path = join(folder.path, 'silence.mka')
   const encoding = { codec: 'vorbis', encoder, lossless: false, bitRate: null, options: [] }
   const options = [
     ...choices.flatMap(() => ['-map', '0:a']),
@@ -86,7 +86,5 @@ async function setUpsOf(
   } catch (error) {
     if (signal?.aborted || error instanceof TransientError) throw error
     return []
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }

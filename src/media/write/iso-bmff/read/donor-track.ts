@@ -40,18 +40,14 @@ export interface Packets {
  * @throws {JobFailedError} ERR_ENCODER_OUTPUT if the side file has another structure
  */
 export async function readDonorTrack(path: string): Promise<DonorTrack> {
-  const file = await open(path, 'r')
-  try {
-    const { size } = await file.stat()
-    const { boxes } = await readStructure(file, size)
-    const moov = boxes.find(({ type }) => type === 'moov')
-    const track = moov && readMovie(moov).tracks[0]
-    const entry = track?.entries[0]
-    if (!track || !entry) throw unfit('it has no track')
-    return donorOf(track, entry)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  const { size } = await file.stat()
+  const { boxes } = await readStructure(file, size)
+  const moov = boxes.find(({ type }) => type === 'moov')
+  const track = moov && readMovie(moov).tracks[0]
+  const entry = track?.entries[0]
+  if (!track || !entry) throw unfit('it has no track')
+  return donorOf(track, entry)
 }
 
 function donorOf(track: Track, entry: SampleEntry): DonorTrack {

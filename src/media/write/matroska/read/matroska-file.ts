@@ -45,12 +45,8 @@ const DEFAULT_TICK_NS = 1_000_000
 
 /** Reads the structure of a file. @throws MalformedElement if voxmux could not write its form */
 export async function readMatroska(path: string, sizeBytes: number): Promise<MatroskaFile> {
-  const file = await open(path, 'r')
-  try {
-    return await new SegmentReader(file, sizeBytes).read()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  return await new SegmentReader(file, sizeBytes).read()
 }
 
 class SegmentReader {

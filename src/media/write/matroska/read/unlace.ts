@@ -32,36 +32,32 @@ export async function unlace(path: string, laced: LacedTrack): Promise<BlockList
   const frames = new BlockList()
   let head = 0
   let evenTicks = 0
-  const file = await open(path, 'r')
-  try {
-    for (let block = 0; block < blocks.count; block++) {
-      const [dataStart, dataLength, flags] = [blocks.dataStart(block), blocks.dataLength(block), blocks.flags(block)]
-      const bytes = await readAt(file, dataStart, ticksOf ? dataLength : Math.min(dataLength, SIZES_BYTES))
-      const own = framesOf(bytes, flags & LACING, dataLength)
-      if (!own) return undefined
-      evenTicks = evenTicksIn(laced, block, own.length) ?? evenTicks
-      let tick = blocks.tick(block)
-      for (const { from, length } of own) {
-        const start = dataStart + from
-        // ffmpeg rounds down too. If it decodes nothing from the first packet, the second one places all sound.
-        const place = { start, length, dataStart: start, dataLength: length, tick: Math.floor(tick) }
-        frames.push({
-          ...place,
-          cluster: blocks.cluster(block),
-          ordinal: blocks.ordinal(block),
-          flags: flags & ~LACING,
-        })
-        const before = head
-        head = bytes[from] ?? 0
-        tick += ticksOf ? ticksOf(before, head) : evenTicks
-      }
-      const padding = blocks.discardPaddings.get(block)
-      if (padding) frames.discardPaddings.set(frames.count - 1, padding)
+  await using file = await open(path, 'r')
+  for (let block = 0; block < blocks.count; block++) {
+    const [dataStart, dataLength, flags] = [blocks.dataStart(block), blocks.dataLength(block), blocks.flags(block)]
+    const bytes = await readAt(file, dataStart, ticksOf ? dataLength : Math.min(dataLength, SIZES_BYTES))
+    const own = framesOf(bytes, flags & LACING, dataLength)
+    if (!own) return undefined
+    evenTicks = evenTicksIn(laced, block, own.length) ?? evenTicks
+    let tick = blocks.tick(block)
+    for (const { from, length } of own) {
+      const start = dataStart + from
+      // ffmpeg rounds down too. If it decodes nothing from the first packet, the second one places all sound.
+      const place = { start, length, dataStart: start, dataLength: length, tick: Math.floor(tick) }
+      frames.push({
+        ...place,
+        cluster: blocks.cluster(block),
+        ordinal: blocks.ordinal(block),
+        flags: flags & ~LACING,
+      })
+      const before = head
+      head = bytes[from] ?? 0
+      tick += ticksOf ? ticksOf(before, head) : evenTicks
     }
-    return frames
-  } finally {
-    await file.close()
+    const padding = blocks.discardPaddings.get(block)
+    if (padding) frames.discardPaddings.set(frames.count - 1, padding)
   }
+  return frames
 }
 
 /** Ticks that each frame of a block lasts: as the track states, or as many as fit before the next block. */

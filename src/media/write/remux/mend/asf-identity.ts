@@ -16,18 +16,15 @@ const DATE_BYTES = 8
 /** Keeps the id and the creation date of a WMV or WMA, which ffmpeg replaces by constants. */
 export async function keepAsfIdentity({ media, profile }: MuxPlan, partPath: string): Promise<void> {
   if (profile.muxer !== 'asf' || !['wmv', 'wma'].includes(media.container)) return
-  const [source, part] = await Promise.all([open(media.path, 'r'), open(partPath, 'r+')])
-  try {
-    const [properties] = await bodiesOf(source, [PROPERTIES])
-    if (properties === undefined) return
-    const id = await readAt(source, properties.start, FILE_ID_BYTES)
-    const date = await readAt(source, properties.start + DATE_AT, DATE_BYTES)
-    for (const { path, start } of await bodiesOf(part, STATE_FILE_ID)) {
-      await part.write(id, 0, id.length, start)
-      if (path === PROPERTIES) await part.write(date, 0, date.length, start + DATE_AT)
-    }
-  } finally {
-    await Promise.all([source.close(), part.close()])
+  await using source = await open(media.path, 'r')
+  await using part = await open(partPath, 'r+')
+  const [properties] = await bodiesOf(source, [PROPERTIES])
+  if (properties === undefined) return
+  const id = await readAt(source, properties.start, FILE_ID_BYTES)
+  const date = await readAt(source, properties.start + DATE_AT, DATE_BYTES)
+  for (const { path, start } of await bodiesOf(part, STATE_FILE_ID)) {
+    await part.write(id, 0, id.length, start)
+    if (path === PROPERTIES) await part.write(date, 0, date.length, start + DATE_AT)
   }
 }
 

@@ -31,22 +31,14 @@ export async function keepAviClocks({ media, container, streams }: AviOutput, pa
   if (container !== 'avi' || media.container !== 'avi') return
   const written = streams.filter(({ fate }) => fate !== 'dropped')
   if (!written.some(({ fate, input }) => fate === 'copied' && hasOwnClock(input))) return
-  const source = await open(media.path, 'r')
-  try {
-    const target = await open(partPath, 'r+')
-    try {
-      const [old, made] = [await streamHeaders(source), await streamHeaders(target)]
-      for (const [place, { fate, input }] of written.entries()) {
-        const [from, to] = [old[input.index], made[place]]
-        if (fate !== 'copied' || !hasOwnClock(input) || !from || !to) continue
-        await target.write(from.bytes, CLOCK.scale, CLOCK.end - CLOCK.scale, to.at + CLOCK.scale)
-        await target.write(from.bytes, CLOCK.sampleSize, 4, to.at + CLOCK.sampleSize)
-      }
-    } finally {
-      await target.close()
-    }
-  } finally {
-    await source.close()
+  await using source = await open(media.path, 'r')
+  await using target = await open(partPath, 'r+')
+  const [old, made] = [await streamHeaders(source), await streamHeaders(target)]
+  for (const [place, { fate, input }] of written.entries()) {
+    const [from, to] = [old[input.index], made[place]]
+    if (fate !== 'copied' || !hasOwnClock(input) || !from || !to) continue
+    await target.write(from.bytes, CLOCK.scale, CLOCK.end - CLOCK.scale, to.at + CLOCK.scale)
+    await target.write(from.bytes, CLOCK.sampleSize, 4, to.at + CLOCK.sampleSize)
   }
 }
 

@@ -44,16 +44,12 @@ export async function writeFreeTags(output: TaggedOutput, partPath: string): Pro
   if (items.length === 0) return
   const comment = commentOf(output)
   const room = textItem(commentWithRoom(output, items))
-  const file = await open(partPath, 'r+')
-  try {
-    const tags = await userData(file)
-    const at = tags ? (await tableBody(file, tags)).indexOf(room) : -1
-    if (!tags || at < 0) return
-    const made = comment === '' ? items : Buffer.concat([textItem(comment), items])
-    await file.write(made, 0, made.length, tags.bodyAt + at)
-  } finally {
-    await file.close()
-  }
+  await using file = await open(partPath, 'r+')
+  const tags = await userData(file)
+  const at = tags ? (await tableBody(file, tags)).indexOf(room) : -1
+  if (!tags || at < 0) return
+  const made = comment === '' ? items : Buffer.concat([textItem(comment), items])
+  await file.write(made, 0, made.length, tags.bodyAt + at)
 }
 
 /** True if all tags become keys: in QuickTime, and those of a camera unless a cover needs the list. */

@@ -59,20 +59,16 @@ export async function writeQuickTimeLanguages(plan: MuxPlan, partPath: string): 
   const languages = plan.streams
     .filter(({ fate, input }) => fate !== 'dropped' && !(input.kind === 'video' && input.isCover))
     .map(({ input }) => input.language)
-  const file = await open(partPath, 'r+')
-  try {
-    for await (const { box, track } of movieTables(file, (await file.stat()).size)) {
-      const language = languages[track]
-      if (box.type !== 'mdhd' || !language || !/^[a-z]{3}$/.test(language)) continue
-      const { buffer } = await file.read(Buffer.alloc(34), 0, 34, box.bodyAt)
-      // After times of 4 or 8 bytes.
-      const at = buffer[0] === 1 ? 32 : 20
-      if (buffer.readUInt16BE(at) !== UNSPECIFIED) continue
-      buffer.writeUInt16BE(packed(language), at)
-      await file.write(buffer, at, 2, box.bodyAt + at)
-    }
-  } finally {
-    await file.close()
+  await using file = await open(partPath, 'r+')
+  for await (const { box, track } of movieTables(file, (await file.stat()).size)) {
+    const language = languages[track]
+    if (box.type !== 'mdhd' || !language || !/^[a-z]{3}$/.test(language)) continue
+    const { buffer } = await file.read(Buffer.alloc(34), 0, 34, box.bodyAt)
+    // After times of 4 or 8 bytes.
+    const at = buffer[0] === 1 ? 32 : 20
+    if (buffer.readUInt16BE(at) !== UNSPECIFIED) continue
+    buffer.writeUInt16BE(packed(language), at)
+    await file.write(buffer, at, 2, box.bodyAt + at)
   }
 }
 

@@ -33,18 +33,14 @@ export async function writeTrackMarks({ streams, container }: MarkedOutput, part
   const mark = MARKS[container]
   if (!mark || streams.every(({ fate }) => fate !== 'added')) return
   const tracks = streams.filter(({ fate, input }) => fate !== 'dropped' && !(input.kind === 'video' && input.isCover))
-  const file = await open(partPath, 'r+')
-  try {
-    for await (const { box: table, track } of movieTables(file, (await file.stat()).size)) {
-      const stream = tracks[track]
-      if (table.type !== 'udta' || stream?.fate !== 'added' || !stream.title) continue
-      const body = await tableBody(file, table)
-      const at = body.indexOf(makeBox('name', Buffer.from(titleWithRoom(stream.title, container))))
-      if (at < 0) continue
-      const marked = Buffer.concat([makeBox('name', Buffer.from(stream.title)), mark])
-      await file.write(marked, 0, marked.length, table.bodyAt + at)
-    }
-  } finally {
-    await file.close()
+  await using file = await open(partPath, 'r+')
+  for await (const { box: table, track } of movieTables(file, (await file.stat()).size)) {
+    const stream = tracks[track]
+    if (table.type !== 'udta' || stream?.fate !== 'added' || !stream.title) continue
+    const body = await tableBody(file, table)
+    const at = body.indexOf(makeBox('name', Buffer.from(titleWithRoom(stream.title, container))))
+    if (at < 0) continue
+    const marked = Buffer.concat([makeBox('name', Buffer.from(stream.title)), mark])
+    await file.write(marked, 0, marked.length, table.bodyAt + at)
   }
 }
