@@ -8,9 +8,12 @@ export function redactUrl(address: string | URL): string {
   return `${url.protocol}//${url.host}${url.pathname}${query}`
 }
 
-/** A name that ends in `secret`, `password` or `access token`, with its value: quoted, quoted in JSON, or bare. */
+/**
+ * A name that ends in `secret`, `password` or `access token`, with its value: quoted, quoted in JSON, or bare. It matches
+ * the end of the name alone: a search for its beginning would try every letter of a long word as one.
+ */
 const NAMED_SECRET =
-  /([\w-]*(?:secret|password|access_?token)\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*|\\+"[^"\\]*|'[^']*|[^\s"'&,}\\]+)/gi
+  /((?:secret|password|access_?token)\\*["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*|\\+"[^"\\]*|'[^']*|[^\s"'&,}\\]+)/gi
 
 /** Removes the query of every http(s) address, every bearer token and every named secret from a text. */
 export function redactText(text: string): string {
