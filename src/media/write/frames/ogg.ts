@@ -78,7 +78,14 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   if (parsed.statesPlaces) return { kind: 'declines', reason: 'its Skeleton states places in the file' }
   const muxer = codec === 'opus' ? 'opus' : 'ogg'
   const options = codec === 'vorbis' ? oggPageOptions(media) : []
-  return { kind: 'takes', census: censusOf(parsed), donors: [{ muxer, options, skipSamples: 0, sampleCount: null }] }
+  const donor = { muxer, options, skipSamples: 0, sampleCount: samplesOfPage(parsed) }
+  return { kind: 'takes', census: censusOf(parsed), donors: [donor] }
+}
+
+/** The samples of Vorbis that lies in one page, of which ffmpeg decodes too many; otherwise null. */
+function samplesOfPage({ headers, runs }: OggFile): number | null {
+  const [page, ...others] = runs.filter(({ isSound, start }) => isSound && start >= headers.end)
+  return headers.codec === 'vorbis' && page && others.length === 0 && page.granule > 0n ? Number(page.granule) : null
 }
 
 function isFilm({ runs }: OggFile): boolean {
