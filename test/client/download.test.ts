@@ -23,6 +23,24 @@ describe('a download', () => {
     expect(await readdir(dir)).toEqual(['input-1.bin', 'out.wav'])
   })
 
+  test('to one target as another leaves the whole of one of them', async ({ client, finished, dir }) => {
+    const [first, second] = [await finished(SIZE), await finished(SIZE / 2)]
+    const target = join(dir, 'out.wav')
+    const started = client.download(first.fileId, target)
+    await client.download(second.fileId, target)
+    await started
+    const output = await readFile(target)
+    expect([first, second].some(({ content }) => content.equals(output))).toBe(true)
+    expect((await readdir(dir)).filter((name) => !name.startsWith('input-'))).toEqual(['out.wav'])
+  })
+
+  test('takes a target with the longest name', async ({ client, finished, dir }) => {
+    const { fileId, content } = await finished(10)
+    const target = join(dir, `${'n'.repeat(251)}.wav`)
+    await client.download(fileId, target)
+    expect(content.equals(await readFile(target))).toBe(true)
+  })
+
   test('sends no bearer to storage, and asks for plain bytes', async ({ server, client, finished, dir }) => {
     const { fileId } = await finished(10)
     await client.download(fileId, join(dir, 'out'))

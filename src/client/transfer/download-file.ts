@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { throwIfAborted } from '../../core/abort.js'
 import { toVoxmuxError } from '../../core/errors.js'
 import { sleep } from '../../core/time.js'
@@ -26,9 +28,9 @@ export interface DownloadOptions extends TransferOptions {
 }
 
 /**
- * Streams the output of a succeeded file to `targetPath`. Writes to `<targetPath>.part`, resumes it after a break
+ * Streams the output of a succeeded file to `targetPath`. Writes to a hidden file beside it, resumes that after a break
  * (Range and If-Range), checks the announced length and renames it. Requests a new link if the link has expired.
- * Replaces existing files of both names; after a failure neither remains.
+ * Replaces an existing target; a failure leaves it as it was, and nothing else behind.
  *
  * @throws {TransientError} if storage stays unreachable, refuses new links too, or sends a web page, another text or
  * nothing each time
@@ -41,10 +43,11 @@ export async function downloadFile(
   targetPath: string,
   options: DownloadOptions = {},
 ): Promise<Downloaded> {
-  const partPath = `${targetPath}.part`
+  // Short, as the target's name may be the longest; its own, as another download may have the same target.
+  const partPath = join(dirname(targetPath), `.voxmux-${randomUUID()}.part`)
   let part: FileHandle | undefined
   try {
-    part = await open(partPath, 'w+')
+    part = await open(partPath, 'wx+')
     const bytes = await fill(new DownloadPart(part), context, api, fileId, options)
     await part.close()
     await rename(partPath, targetPath)
