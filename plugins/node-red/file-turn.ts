@@ -11,6 +11,9 @@ import { probePath } from '../../src/pipeline/output/part-file.js'
 import type { Message } from './runtime.js'
 import type { ServiceNode } from './service-node.js'
 
+/** The outputs of messages that are on their way, in all flows. */
+const targets = new Set<string>()
+
 /** The fields of the editor about the output. */
 export interface OutputConfig {
   readonly output: string
@@ -45,7 +48,8 @@ export class FileTurn {
 
   /**
    * @returns the message, its payload the path of the output, or its bytes
-   * @throws {UsageError} if the payload is not a file, or the output is the input or cannot be written
+   * @throws {UsageError} if the payload is not a file, or the output is the input, that of another message on its way,
+   * or cannot be written
    * @throws every error of the client
    */
   async run(message: Message): Promise<Message> {
@@ -58,20 +62,29 @@ export class FileTurn {
       const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
       const input = typeof payload === 'string' ? payload : join(folder, named)
       const target = targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
-      if (target !== undefined) await requireWritable(target)
-      if (typeof payload !== 'string') await writeFile(input, payload)
-      const fileId = await this.#started(message, input)
-      await this.#client.waitFor(fileId, {
-        signal: this.#signal,
-        onStatus: ({ progress }) => this.#onPercent(progress),
-      })
-      const path = target ?? join(folder, 'output')
-      await this.#client.download(fileId, path, { signal: this.#signal })
-      message.payload = target ?? (await readFile(path))
+      if (target === undefined) {
+        const path = join(folder, 'output')
+        await this.#regenerate(message, input, path)
+        message.payload = await readFile(path)
+      } else {
+        await requireWritable(target)
+        await alone(target, () => this.#regenerate(message, input, target))
+        message.payload = target
+      }
       return message
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
+  }
+
+  async #regenerate(message: Message, input: string, path: string): Promise<void> {
+    if (Buffer.isBuffer(message.payload)) await writeFile(input, message.payload)
+    const fileId = await this.#started(message, input)
+    await this.#client.waitFor(fileId, {
+      signal: this.#signal,
+      onStatus: ({ progress }) => this.#onPercent(progress),
+    })
+    await this.#client.download(fileId, path, { signal: this.#signal })
   }
 
   async #started(message: Message, input: string): Promise<string> {
@@ -93,6 +106,20 @@ export class FileTurn {
 /** Tells payloads apart: a message that was regenerated, or was given another file, is not the one that was sent. */
 function identityOf(payload: unknown, input: string): string {
   return Buffer.isBuffer(payload) ? `sha256:${createHash('sha256').update(payload).digest('hex')}` : resolve(input)
+}
+
+/** Regenerates into a target. @throws {UsageError} `ERR_BAD_OPTION` if another message does so now: one would be lost */
+async function alone(target: string, regenerate: () => Promise<void>): Promise<void> {
+  if (targets.has(target)) {
+    const reason = `Another message is being regenerated into ${target}.`
+    throw new UsageError('ERR_BAD_OPTION', `${reason} Give each message another msg.output, or send it again later.`)
+  }
+  targets.add(target)
+  try {
+    await regenerate()
+  } finally {
+    targets.delete(target)
+  }
 }
 
 /** Requires a folder that the download can write into, before anything is paid. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */

@@ -68,6 +68,14 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
     expect(service.calls.get('registerFile')).toBe((before ?? 0) + 1)
     expect(unasked(service)).toEqual([])
 
+    // Two messages that would write one file: only one is sent.
+    const sent = service.calls.get('registerFile') ?? 0
+    const twins = await Promise.all([1, 2].map((n) => red.run(numberedVoice(n), { output: join(folder, 'one.wav') })))
+    expect(twins.map(({ status }) => status).sort()).toEqual([200, 500])
+    const twin = twins.find(({ status }) => status === 500)
+    expect(await twin?.json()).toEqual({ message: expect.stringContaining('is being regenerated into') })
+    expect(service.calls.get('registerFile')).toBe(sent + 1)
+
     const { clientSecret, ...values } = service.options
     const good = await red.admin('voxmux/test', { id: 'service', ...values, clientSecret: '__PWRD__' })
     expect(await good.json()).toEqual({ ok: true, message: 'The service accepts the key.' })
