@@ -6,6 +6,10 @@ export interface SharedStoreReport {
   readonly major: number
   /** True if it follows another server and accepts no writes. */
   readonly isReplica: boolean
+  /** True if the role or the database is set to accept no writes, as some hosts do when the disk is full. */
+  readonly isReadOnly: boolean
+  /** False if the store has no tables yet, and the role may not create them. */
+  readonly canHaveTables: boolean
   /** False if a power loss can damage the database (`fsync` or `full_page_writes` is off). */
   readonly syncsDisk: boolean
   /** `on`, `off`, `local`, `remote_write` or `remote_apply`. */

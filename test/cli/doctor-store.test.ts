@@ -49,6 +49,16 @@ describeOnPostgres(
       await found(/^store role note: .*superuser/, server().urlOf('voxmux', 'postgres'))
     })
 
+    it('finds a role that may create no tables, and one that may not write', async () => {
+      server().query('CREATE ROLE guest LOGIN', 'postgres')
+      server().query('CREATE DATABASE lobby TEMPLATE template0', 'postgres')
+      server().query('REVOKE ALL ON SCHEMA public FROM PUBLIC', 'lobby')
+      const lobby = server().urlOf('lobby', 'guest')
+      await found(/^store role fault: The store has no tables, and its user may not create them/, lobby)
+      server().query('ALTER ROLE guest SET default_transaction_read_only = on', 'postgres')
+      await found(/^store role fault: The user or the database is set to read-only/, lobby)
+    })
+
     it('finds a clock of this machine that differs from that of the server', async () => {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
       onTestFinished(() => void vi.useRealTimers())

@@ -66,6 +66,13 @@ describeOnPostgres('PostgreSQL behind a PgBouncer in transaction mode', (server)
       expect(await one.line()).toEqual({ word: 'one' })
     })
 
+    it('does not wait for a user or a database that does not exist', async () => {
+      const at = (login: string, name = 'voxmux') =>
+        openSharedLedger(`postgres://${login}@127.0.0.1:${bouncer.port}/${name}`)
+      await expect(at('stranger')).rejects.toMatchObject({ code: 'ERR_STORE_REFUSED', exitCode: 2 })
+      await expect(at('voxmux', 'nowhere')).rejects.toMatchObject({ code: 'ERR_STORE_ADDRESS', exitCode: 2 })
+    })
+
     it('does not take an echo for notifications', async () => {
       const address = { hosts: [{ host: '127.0.0.1', port: bouncer.port }], user: 'voxmux', database: 'voxmux' }
       const database = await openPostgresDatabase({ ...address, ssl: false }, [], { prefix: 'echo' })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { describeOnPostgres, PostgresServer } from '../helpers/system/postgres-server.js'
+import { until } from '../helpers/until.js'
 import { request } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
 
@@ -52,6 +53,34 @@ describeOnPostgres('the way to a PostgreSQL', (server) => {
     await ends(`${server().url}?sslmode=require`).toMatchObject({
       ...{ code: 'ERR_STORE_ADDRESS', exitCode: 2 },
       message: expect.stringContaining('does not use TLS'),
+    })
+  })
+
+  it('names the right that its user lacks', async () => {
+    server().query('CREATE ROLE guest LOGIN', 'postgres')
+    server().query('CREATE DATABASE lobby TEMPLATE template0', 'postgres')
+    server().query('REVOKE ALL ON SCHEMA public FROM PUBLIC', 'lobby')
+    await expect(opened(server().urlOf('lobby', 'guest'))).rejects.toMatchObject({
+      ...{ code: 'ERR_STORE_REFUSED', exitCode: 2 },
+      message: 'The user of the job store lacks a right: no schema has been selected to create in.',
+    })
+  })
+
+  it('says that a server needs TLS, as one in the cloud does', async () => {
+    const own = await PostgresServer.start()
+    onTestFinished(() => own.stop())
+    writeFileSync(join(own.folder, 'data', 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n')
+    own.query('SELECT pg_reload_conf()')
+    const failed = () =>
+      openSharedLedger(own.url).then(
+        (ledger) => ledger.close(),
+        (error) => error,
+      )
+    const error = await until(failed)
+    expect(error).toMatchObject({
+      ...{ code: 'ERR_STORE_REFUSED', exitCode: 2 },
+      message: 'The job store accepts no connection of this user from here without TLS.',
+      remedies: [expect.stringContaining('sslmode=verify-full')],
     })
   })
 

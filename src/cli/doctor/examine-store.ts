@@ -23,7 +23,15 @@ export async function examineStore({ store }: Pick<Config, 'store'>): Promise<re
     return `PostgreSQL ${version}, ${describeBytes(usedBytes)}, ${replicas} ${replicas === 1 ? 'replica' : 'replicas'}`
   })
   if (!report) return [reached]
-  return [reached, ...version(report), durability(report), ...copies(report), connections(report), ...others(report)]
+  return [
+    reached,
+    ...version(report),
+    ...rights(report),
+    durability(report),
+    ...copies(report),
+    connections(report),
+    ...others(report),
+  ]
 }
 
 function version({ version, major, isReplica }: SharedStoreReport): readonly Finding[] {
@@ -42,6 +50,27 @@ function version({ version, major, isReplica }: SharedStoreReport): readonly Fin
     ]
   if (major <= NEWEST_VERSION) return []
   return [remark('store version', `voxmux was tested with ${supported}, and this is ${version}`)]
+}
+
+function rights({ isReadOnly, canHaveTables }: SharedStoreReport): readonly Finding[] {
+  if (isReadOnly)
+    return [
+      fault(
+        'store role',
+        new UsageError('ERR_STORE_READ_ONLY', 'The user or the database is set to read-only.', {
+          remedies: ['Set `default_transaction_read_only = off`. Some hosts set it to on when the disk is full.'],
+        }),
+      ),
+    ]
+  if (canHaveTables) return []
+  return [
+    fault(
+      'store role',
+      new UsageError('ERR_STORE_REFUSED', 'The store has no tables, and its user may not create them.', {
+        remedies: ['Give the user a schema of its own, as docs/scale-out.md says.'],
+      }),
+    ),
+  ]
 }
 
 function durability({ syncsDisk, synchronousCommit }: SharedStoreReport): Finding {

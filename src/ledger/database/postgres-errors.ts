@@ -8,7 +8,14 @@ const LOST_TEXT = /Connection terminated|connection timeout|timeout exceeded|Con
 const CONFLICT = /^(40\w{3}|55P03|57014|25P0[23])$/
 /** Disk or memory is full, or no connection is free. */
 const BUSY = /^53\w{3}$/
-const REFUSED = /^(28\w{3}|42501|3F000)$/
+/** The role has no right to connect, to a table, or to create one; or no schema of its own. */
+const NOT_ALLOWED = /^(42501|3F000)$/
+/** With any code: PgBouncer gives that of a broken protocol, as it does if its server is away. */
+const REFUSED_TEXT = /authentication failed|no such user/i
+const NO_DATABASE_TEXT = /^no such database|^database ".*" does not exist$/
+/** No rule of pg_hba.conf fits. A server in the cloud answers so without TLS. */
+const NO_RULE = /no pg_hba\.conf entry/
+const WITHOUT_TLS = /no encryption|SSL off|insecure/
 const UNTRUSTED = /^(DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY|GET)|^CERT_|^ERR_TLS_CERT/
 /** Another client of a pooler in transaction mode has used the server's connection. */
 const UNPREPARED = /^(26000|42P05)$/
@@ -32,9 +39,19 @@ function isReplica(error: unknown): boolean {
   return codeOf(error) === '25006' || (error instanceof Error && /recovery is in progress/.test(error.message))
 }
 
+function isRefused(error: Error): boolean {
+  const code = codeOf(error)
+  return /^28/.test(code) || REFUSED_TEXT.test(error.message) || (code === '' && /password|SASL/.test(error.message))
+}
+
+function isUnknownDatabase(error: Error): boolean {
+  return codeOf(error) === '3D000' || NO_DATABASE_TEXT.test(error.message)
+}
+
 /** True if the connection is gone, and with it the answer to the last statement. */
 export function isLost(error: unknown): boolean {
-  return error instanceof Error && (LOST.test(codeOf(error)) || (codeOf(error) === '' && LOST_TEXT.test(error.message)))
+  if (!(error instanceof Error) || isRefused(error) || isUnknownDatabase(error)) return false
+  return LOST.test(codeOf(error)) || (codeOf(error) === '' && LOST_TEXT.test(error.message))
 }
 
 /** True if another host may accept writes now. */
@@ -69,7 +86,19 @@ export function storeError(thrown: unknown): unknown {
       cause: thrown,
       remedies: ['Free space on the disk of PostgreSQL. Acknowledged writes are kept.'],
     })
-  if (REFUSED.test(code) || /password|SASL|pg_hba/i.test(code === '' ? thrown.message : ''))
+  if (NOT_ALLOWED.test(code))
+    return usage(
+      'ERR_STORE_REFUSED',
+      `The user of the job store lacks a right: ${thrown.message}.`,
+      'Give the user a schema of its own: `CREATE SCHEMA AUTHORIZATION voxmux`, with its name. See docs/scale-out.md.',
+    )
+  if (NO_RULE.test(thrown.message) || (/^28/.test(code) && WITHOUT_TLS.test(thrown.message)))
+    return usage(
+      'ERR_STORE_REFUSED',
+      `The job store accepts no connection of this user from here${WITHOUT_TLS.test(thrown.message) ? ' without TLS' : ''}.`,
+      'Add `?sslmode=verify-full` to the address if the server needs TLS. Else add this machine to its pg_hba.conf.',
+    )
+  if (isRefused(thrown))
     return usage(
       'ERR_STORE_REFUSED',
       'The job store rejects this user or password.',
@@ -81,7 +110,7 @@ export function storeError(thrown: unknown): unknown {
       `The certificate of the job store is not trusted: ${thrown.message}.`,
       'Set NODE_EXTRA_CA_CERTS to the certificate of the authority that signed it, or sslrootcert in the address.',
     )
-  if (code === '3D000')
+  if (isUnknownDatabase(thrown))
     return usage(
       'ERR_STORE_ADDRESS',
       'The job store has no database with this name.',
@@ -112,7 +141,7 @@ export function storeError(thrown: unknown): unknown {
 }
 
 function reasonOf(error: Error): string | undefined {
-  if (isReplica(error)) return 'it accepts no writes, because it is a replica'
+  if (isReplica(error)) return 'it accepts no writes, because it is a replica or set to read-only'
   if (/connection timeout/.test(error.message)) return 'it sends no answer'
   return REASONS[codeOf(error)]
 }
