@@ -25,8 +25,6 @@ export interface FolderView {
   readonly noticedBy: 'events' | 'scans'
   /** Files that are not whole yet. */
   readonly waitingFiles: number
-  /** Files that stayed unreadable past the patience, and were reported. */
-  readonly unreadableFiles: number
   /** End of the last scan in Unix milliseconds; null before the first. */
   readonly scannedMs: number | null
 }

@@ -103,7 +103,6 @@ export class FolderWatch {
       state: reason === null ? 'watching' : 'offline',
       noticedBy: this.#events === null || this.#events.isLost ? 'scans' : 'events',
       waitingFiles: this.#candidates.size,
-      unreadableFiles: this.#judge.unreadable.size,
       scannedMs: this.#scannedMs,
     }
   }
@@ -173,10 +172,7 @@ export class FolderWatch {
     this.#events?.cover(folders)
     for (const { path, isBeingJudged } of this.#candidates.values())
       if (isComplete && !present.has(path) && !isBeingJudged) await this.#recheck(path)
-    if (isComplete) {
-      this.#judge.keepUnreadable(present)
-      if (await this.#known.compare(present)) this.#scanWakeUp.now()
-    }
+    if (isComplete && (await this.#known.compare(present))) this.#scanWakeUp.now()
     this.#scannedMs = Date.now()
     this.#isScanFailing = false
     this.#lookWakeUp.now()

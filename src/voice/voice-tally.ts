@@ -11,14 +11,11 @@ const SHORTEST_FRAMES = 8
 export interface VoiceAmount {
   readonly durationSec: number
   readonly voicedSec: number
-  /** Mean probability of voice over all of it, 0 … 1; 0 if there is no sound. */
-  readonly meanProbability: number
 }
 
 /** Adds up what the model thinks of the voice, 10 ms by 10 ms. */
 export class VoiceTally {
   #frames = 0
-  #sum = 0
   #voiced = 0
   #run = 0
 
@@ -26,7 +23,6 @@ export class VoiceTally {
   add(probability: Iterable<number>): void {
     for (const value of probability) {
       this.#frames++
-      this.#sum += value
       this.#run = value >= VOICED ? this.#run + 1 : 0
       if (this.#run === SHORTEST_FRAMES) this.#voiced += SHORTEST_FRAMES
       else if (this.#run > SHORTEST_FRAMES) this.#voiced++
@@ -34,10 +30,6 @@ export class VoiceTally {
   }
 
   get amount(): VoiceAmount {
-    return {
-      durationSec: this.#frames * FRAME_SEC,
-      voicedSec: this.#voiced * FRAME_SEC,
-      meanProbability: this.#frames === 0 ? 0 : this.#sum / this.#frames,
-    }
+    return { durationSec: this.#frames * FRAME_SEC, voicedSec: this.#voiced * FRAME_SEC }
   }
 }

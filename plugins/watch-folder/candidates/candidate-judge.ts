@@ -36,8 +36,6 @@ const AGAIN_MS = 500
 
 /** Judges whether settled files are whole, and queues those that are. */
 export class CandidateJudge {
-  /** Files that were queued although they stayed unreadable past the patience. */
-  readonly unreadable = new Set<string>()
   readonly #options: CandidateJudgeOptions
   #judged = 0
 
@@ -48,11 +46,6 @@ export class CandidateJudge {
   /** Judges a file, unless that is under way or there is no room. The caller asks again. */
   judge(candidate: Candidate): void {
     if (!candidate.isBeingJudged && this.#judged < MOST_JUDGED) void this.#judge(candidate)
-  }
-
-  /** Forgets the files that are gone. */
-  keepUnreadable(present: ReadonlySet<string>): void {
-    for (const path of this.unreadable) if (!present.has(path)) this.unreadable.delete(path)
   }
 
   async #judge(candidate: Candidate): Promise<void> {
@@ -93,10 +86,7 @@ export class CandidateJudge {
       if (writer) return this.#wait(candidate, settling, { state: 'waits', why: 'open', writer })
     }
     // A file that changed meanwhile is not taken.
-    const taken = await intake.take(path, settling.facts, signal)
-    if (taken.outcome !== 'later' && wholeness.readable) this.unreadable.delete(path)
-    else if (taken.outcome !== 'later') this.unreadable.add(path)
-    return taken
+    return intake.take(path, settling.facts, signal)
   }
 
   /** Says once that a file cannot be judged now. */

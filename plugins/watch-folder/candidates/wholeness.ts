@@ -22,8 +22,7 @@ const PLAIN_SOUND: ReadonlySet<string> = new Set([
 
 /** The verdict on a file that did not change for the settle time. */
 export type Wholeness =
-  /** It may be taken. `readable` is false if it stayed unreadable past the patience. */
-  | { readonly state: 'whole'; readonly readable: boolean }
+  | { readonly state: 'whole' }
   /** Not yet: `why` for the log. `open`: a process writes to it. */
   | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: OpenWriter }
 
@@ -54,8 +53,7 @@ export async function judgeWholeness(question: WholenessQuestion): Promise<Whole
   const writer = await writerOf(fileKey(facts))
   if (writer) return { state: 'waits', why: 'open', writer }
   if (!isPatienceOver && (await looksHollow(path, facts))) return { state: 'waits', why: 'hollow' }
-  const readable = await isReadable(question)
-  return readable || isPatienceOver ? { state: 'whole', readable } : { state: 'waits', why: 'unreadable' }
+  return (await isReadable(question)) || isPatienceOver ? { state: 'whole' } : { state: 'waits', why: 'unreadable' }
 }
 
 /** False if the file ends too early, as a growing file does. Its job reports any other verdict. */

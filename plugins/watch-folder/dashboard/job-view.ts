@@ -16,7 +16,6 @@ export interface JobView {
   readonly status: JobStatus
   readonly attempts: number
   readonly error: ErrorReport | null
-  readonly hasReceipt: boolean
   /** The process that runs it, on any machine of the store. */
   readonly holder: Job['holder']
   readonly createdMs: number
@@ -30,11 +29,10 @@ export interface JobView {
 
 /** Builds the page's view of a job. */
 export function jobView(job: Job, progress?: JobProgress): JobView {
-  const { id, input, output, group, preset, status, attempts, error, createdMs, updatedMs, notBeforeMs } = job
+  const { id, input, output, group, preset, status, attempts, error, holder, createdMs, updatedMs, notBeforeMs } = job
   return {
     ...{ id, name: basename(input), input, output, group, preset, status, attempts, error },
-    ...{ hasReceipt: job.receipt !== null, holder: job.holder },
-    ...{ createdMs, updatedMs, notBeforeMs },
+    ...{ holder, createdMs, updatedMs, notBeforeMs },
     stage: progress?.stage ?? null,
     percent: progress?.percent ?? null,
   }

@@ -121,15 +121,6 @@ export class VoiceCache {
     })
   }
 
-  /** Bytes in the cache. */
-  sizeBytes(): Promise<number> {
-    return this.#attempt(async () => {
-      let sum = 0
-      for await (const entries of cacheEntries(this.#folder)) for (const { sizeBytes } of entries) sum += sizeBytes
-      return sum
-    })
-  }
-
   /** Deletes the least recently used files until the rest fits. Concurrent calls share one run. */
   #makeRoom(keptPath: string): Promise<void> {
     this.#clearing ??= this.#clear(keptPath).finally(() => {

@@ -113,15 +113,6 @@ export class VoiceLedger {
     return row ? findVoice(this.#database, 'key = ?', [String(row.key)]) : null
   }
 
-  /** Forgets a paid voice (`--force`): the next claim starts again. False while a live process holds it. */
-  async forget(key: string): Promise<boolean> {
-    await freeDeadLeases(this.#database, this.#holder)
-    return this.#database.transaction(async (tx) => {
-      const forget = `DELETE FROM voices WHERE key = ? AND ${IS_FREE}`
-      return (await tx.run(forget, [key, tx.nowMs])).changes > 0
-    })
-  }
-
   async #claim(key: string, leaseMs: number): Promise<VoiceClaim> {
     const request = requestLease(this.#holder, leaseMs)
     return this.#database.transaction(async (tx) => {

@@ -63,7 +63,6 @@ export interface FfmpegResult {
   readonly args: readonly string[]
   /** Last lines of stderr. */
   readonly stderrTail: string
-  readonly stderrLines: readonly string[]
 }
 
 /** Replaced internals of fluent-ffmpeg: it misreads capabilities of ffmpeg 7, and spawns with our secrets. */
@@ -118,7 +117,7 @@ export function streamFfmpeg(
       return result
     },
     (error: VoxmuxError) => {
-      if (left && error.code !== 'ERR_INTERRUPTED') return { args: [], stderrTail: '', stderrLines: [] }
+      if (left && error.code !== 'ERR_INTERRUPTED') return { args: [], stderrTail: '' }
       stdout.destroy(error)
       throw error
     },
@@ -181,7 +180,7 @@ function runFluent(
       }
       child.ended.then(
         (end) => {
-          result = { args, stderrTail: end.stderrTail, stderrLines: end.stderrTail.split('\n') }
+          result = { args, stderrTail: end.stderrTail }
           ended(endError(end, options.input), EMPTY_RING, EMPTY_RING)
         },
         (error: Error) => ended(error, EMPTY_RING, EMPTY_RING),

@@ -120,7 +120,6 @@ export function folderView(path: string, more: Partial<FolderView> = {}): Folder
     reason: null,
     noticedBy: 'events',
     waitingFiles: 0,
-    unreadableFiles: 0,
     scannedMs: Date.now(),
     ...more,
   }

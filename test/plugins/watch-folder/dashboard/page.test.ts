@@ -181,7 +181,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
 
   it('counts and lists its own folders, others under a filter, and pauses and resumes one', async () => {
     const { jobs } = bench.pipeline.context
-    staged.daemon.folders = [folderView('/mnt/nas/dailies', { group: 'test', unreadableFiles: 1 })]
+    staged.daemon.folders = [folderView('/mnt/nas/dailies', { group: 'test' })]
     await failedJob({ jobs }, 'test', '/mnt/nas/dailies/broken.mov')
     await jobs.enqueue({ key: 'theirs', group: 'run', input: '/home/someone/theirs.mov' })
     await jobs.pause('elsewhere', 'Offline.')

@@ -55,7 +55,6 @@ export class OldRuns {
   }
 
   start = (place: number): number => this.#start.get(place)
-  bytes = (place: number): number => this.#bytes.get(place)
   end = (place: number): number => this.#start.get(place) + this.#bytes.get(place)
   startTick = (place: number): number => this.#startTick.get(place)
 

@@ -1,5 +1,4 @@
 import { Column } from '../../column.js'
-import { firstAtLeast } from '../../first-at-least.js'
 
 /** The flag of a block that can be decoded by itself. */
 export const KEYFRAME = 0x80
@@ -59,9 +58,4 @@ export class BlockList {
   dataStart = (place: number): number => this.#start.get(place) + this.#lead.get(place)
   dataLength = (place: number): number => this.#dataLength.get(place)
   flags = (place: number): number => this.#flags.get(place)
-
-  /** Place of the first block that starts at an offset or later. */
-  firstFrom(offset: number): number {
-    return firstAtLeast(this.count, this.start, offset)
-  }
 }
