@@ -38,7 +38,7 @@ it(`${totalSec} s go in ${PARTS} parts at once, and no join is heard in what com
   expect(event).toMatchObject({ status: 'done', error: null })
   const voices = receipt?.voices ?? []
   expect([voices.length, mostAtService]).toEqual([PARTS, PARTS])
-  const [before, after] = await Promise.all([input, event.output ?? ''].map(samplesOf))
+  const [before, after] = await Promise.all([samplesOf(input), samplesOf(event.output ?? '')])
   const stepsDb = voices.slice(1).map(({ startSample }, place) => {
     const end = voices[place]?.endSample ?? 0
     return Math.abs(gainDb(before, after, end, end + RATE) - gainDb(before, after, startSample - RATE, startSample))

@@ -32,7 +32,7 @@ describe('an engine that spares itself work', () => {
     expect(channelCount()).toBe(2)
     expect(both.channels).toHaveLength(2)
     for (const channel of both.channels)
-      expect(Buffer.from(channel.buffer).equals(Buffer.from(mono?.buffer ?? []))).toBe(true)
+      expect(Buffer.from(channel.buffer).equals(Buffer.from(mono?.buffer ?? new ArrayBuffer(0)))).toBe(true)
     // Each is handed over to another thread, which a shared buffer cannot be twice.
     expect(both.channels[0]?.buffer).not.toBe(both.channels[1]?.buffer)
   })

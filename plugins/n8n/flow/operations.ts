@@ -25,7 +25,7 @@ const sent = new Map<string, string>()
 const MOST_SENT = 10_000
 
 /** The operations, by the name of the parameter. */
-export const OPERATIONS: Readonly<Record<string, (turn: Turn) => Promise<INodeExecutionData>>> = {
+export const OPERATIONS = {
   async regenerate(turn) {
     const file = await inputOf(turn)
     const { key, outputType } = await started(turn, file)
@@ -59,7 +59,7 @@ export const OPERATIONS: Readonly<Record<string, (turn: Turn) => Promise<INodeEx
     const { fileName } = optionsOf(turn)
     return withOutput(turn, fileId, (fileName as string | undefined) || fileId, { fileId })
   },
-}
+} satisfies Record<string, (turn: Turn) => Promise<INodeExecutionData>>
 
 /** Sends the file and starts it, or goes on with the one that an earlier run of this execution sent. */
 async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: string; readonly outputType: string }> {

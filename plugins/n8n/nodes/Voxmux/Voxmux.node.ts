@@ -157,7 +157,7 @@ export class Voxmux implements INodeType {
     const items = this.getInputData()
     if (items.length === 0) return [[]]
     const session = await openSession(this)
-    const run = OPERATIONS[this.getNodeParameter('operation', 0) as string]
+    const run = OPERATIONS[this.getNodeParameter('operation', 0) as keyof typeof OPERATIONS]
     const { atOnce = 4 } = this.getNodeParameter('options', 0, {}) as { atOnce?: number }
     const results = await eachItem(items.length, atOnce, this.getExecutionCancelSignal(), async (index, signal) => {
       const turn: Turn = { host: this, session, index, signal }

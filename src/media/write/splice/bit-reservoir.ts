@@ -54,13 +54,13 @@ function readFrame(frame: Buffer): LayerThreeFrame | undefined {
   const hasChecksum = ((frame[1] as number) & 1) === 0
   const sideAt = HEAD_BYTES + (hasChecksum ? CHECKSUM_BYTES : 0)
   const form = isFirstVersion ? FORMS.first : FORMS.second
-  const dataAt = sideAt + form.sideBytes[channels - 1]
+  const dataAt = sideAt + (form.sideBytes[channels - 1] as number)
   if (frame.length < dataAt) return undefined
   const bits = (at: number, count: number) =>
     (frame.readUIntBE(sideAt + (at >> 3), 3) >> (24 - (at & 7) - count)) & ((1 << count) - 1)
   let dataBits = 0
   for (let part = 0; part < form.granules * channels; part++) {
-    dataBits += bits(form.lengthsAt[channels - 1] + part * form.lengthStep, 12)
+    dataBits += bits((form.lengthsAt[channels - 1] as number) + part * form.lengthStep, 12)
   }
   return { hasChecksum, sideAt, dataAt, backBytes: bits(0, form.backBits), dataBytes: Math.ceil(dataBits / 8) }
 }
