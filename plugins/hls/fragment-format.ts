@@ -1,6 +1,7 @@
 import { PrecheckError } from '../../src/core/errors.js'
+import { makeBox } from '../../src/media/probe/movie/box.js'
 import { type AdtsFormat, withHeader, withoutHeader } from './audio-frames.js'
-import { type Box, boxesIn, makeBox } from './mp4-boxes.js'
+import { type Box, boxesIn } from './mp4-boxes.js'
 import type { SegmentFormat } from './segment-format.js'
 
 const BASE_DATA_OFFSET = 0x1
@@ -137,7 +138,7 @@ export class FragmentFormat implements SegmentFormat {
 function writeHalf(segment: Buffer, fragment: Fragment, box: Box, left: Buffer[]): Buffer {
   const runs = fragment.parts.filter((part) => 'rows' in part)
   const count = runs.reduce((sum, { rows }) => sum + rows.length, 0)
-  if (box === fragment.mdat) return makeBox('mdat', ...left.splice(0, count))
+  if (box === fragment.mdat) return makeBox('mdat', Buffer.concat(left.splice(0, count)))
   const samples = left.slice(0, count)
   // The offsets count from the beginning of the box whose length they do not change.
   const { length } = moofOf(segment, fragment, samples, 0)
@@ -160,7 +161,8 @@ function moofOf(
     return box
   })
   const before = segment.subarray(moof.content, traf.start)
-  return makeBox('moof', before, makeBox('traf', ...content), segment.subarray(traf.end, moof.end))
+  const inside = [before, makeBox('traf', Buffer.concat(content)), segment.subarray(traf.end, moof.end)]
+  return makeBox('moof', Buffer.concat(inside))
 }
 
 function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly Buffer[], offset: number): Buffer {
@@ -173,7 +175,7 @@ function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly B
     size.writeUInt32BE(samples[place]?.length ?? 0)
     return [before, size, after]
   })
-  return makeBox('trun', head, first, ...table)
+  return makeBox('trun', Buffer.concat([head, first, ...table]))
 }
 
 /** Writes the new sizes into the segment's own index (`sidx`); an index that cannot be corrected becomes free space. */

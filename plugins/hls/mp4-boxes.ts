@@ -1,3 +1,5 @@
+import { parseHeader } from '../../src/media/probe/movie/parse-boxes.js'
+
 /** A box of an MP4: its type and where it lies in the buffer it was read from. */
 export interface Box {
   readonly type: string
@@ -28,22 +30,10 @@ export function descend(bytes: Buffer, path: readonly string[]): readonly Box[] 
   return level
 }
 
-/** A box of a type around some content. */
-export function makeBox(type: string, ...content: readonly Buffer[]): Buffer {
-  const header = Buffer.alloc(8)
-  header.writeUInt32BE(content.reduce((sum, { length }) => sum + length, 8))
-  header.write(type, 4, 'latin1')
-  return Buffer.concat([header, ...content])
-}
-
 function boxAt(bytes: Buffer, start: number, limit: number): Box | null {
-  if (start + 8 > limit) return null
-  const size = bytes.readUInt32BE(start)
-  const type = bytes.toString('latin1', start + 4, start + 8)
-  if (size === 0) return { type, start, content: start + 8, end: limit }
-  if (size !== 1)
-    return size < 8 || start + size > limit ? null : { type, start, content: start + 8, end: start + size }
-  if (start + 16 > limit) return null
-  const end = start + Number(bytes.readBigUInt64BE(start + 8))
-  return end < start + 16 || end > limit ? null : { type, start, content: start + 16, end }
+  const header = parseHeader(bytes.subarray(start, limit))
+  if (header === null) return null
+  const { type, headerBytes, length } = header
+  const [content, end] = [start + headerBytes, start + (length ?? limit - start)]
+  return end < content || end > limit ? null : { type, start, content, end }
 }
