@@ -1,6 +1,7 @@
 import { UsageError } from '../../core/errors.js'
+import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { audioStreams, type MediaInfo } from '../media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
 import { fileClockFilters } from './clock-filters.js'
 import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
@@ -53,6 +54,33 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
   }
   if (!range || range.endSample === null) return decoded
   return slicePcm(decoded, 0, range.endSample - range.startSample)
+}
+
+/** How a track is read to measure it. */
+export interface MonoOptions {
+  readonly sampleRate: number
+  readonly sample: 's16' | 'f32'
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Reads a track as one channel at another rate, on the file's own clock. Decodes it once, in constant memory.
+ *
+ * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
+ */
+export async function readMono<T>(
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  { sampleRate, sample, signal }: MonoOptions,
+  use: (chunks: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  const clock = fileClock(media, stream)
+  const mono = `aformat=sample_fmts=${sample === 'f32' ? 'flt' : sample}:channel_layouts=mono`
+  const filters = [...fileClockFilters(clock, { kind: 'all' }), `aresample=${sampleRate}`, mono]
+  const format = { sampleRate, channels: 1, channelLayout: 'mono', sample }
+  return blamingFile(media.path, signal, () =>
+    use(decodedChunks(media, format, stream.audioIndex, { clock, filters }, signal)),
+  )
 }
 
 /** The format after channels were picked. */

@@ -1,8 +1,5 @@
-import { blamingFile } from '../ffmpeg/blaming-file.js'
-import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { fileClockFilters } from './clock-filters.js'
-import { decodedInput, fileClock } from './file-clock.js'
+import { readMono } from './decode-pcm.js'
 
 export interface SoundPeaks {
   readonly durationSec: number
@@ -26,29 +23,14 @@ export async function soundPeaks(
   mostPeaks: number,
   signal?: AbortSignal,
 ): Promise<SoundPeaks> {
-  const { path } = media
-  const onClock = fileClockFilters(fileClock(media, stream), { kind: 'all' })
-  const filters = [...onClock, `aresample=${SAMPLE_RATE}`, 'aformat=sample_fmts=s16:channel_layouts=mono']
-  return blamingFile(path, signal, async () => {
-    const { stdout } = streamFfmpeg(
-      {
-        inputs: [decodedInput(media)],
-        filterComplex: `[0:a:${stream.audioIndex}]${filters.join(',')}[pcm]`,
-        outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', '-f', 's16le', '-c:a', 'pcm_s16le'] }],
-      },
-      { signal, input: path },
-    )
+  return readMono(media, stream, { sampleRate: SAMPLE_RATE, sample: 's16', signal }, async (chunks) => {
     const fine: number[] = []
     let sampleCount = 0
-    let left: Buffer = Buffer.alloc(0)
-    for await (const chunk of stdout as AsyncIterable<Buffer>) {
-      const bytes = left.length > 0 ? Buffer.concat([left, chunk]) : chunk
-      const end = bytes.length - (bytes.length % 2)
-      for (let at = 0; at < end; at += 2) {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; at += 2) {
         const place = Math.floor(sampleCount++ / SAMPLES_PER_PEAK)
-        fine[place] = Math.max(fine[place] ?? 0, Math.abs(bytes.readInt16LE(at)))
+        fine[place] = Math.max(fine[place] ?? 0, Math.abs(chunk.readInt16LE(at)))
       }
-      left = bytes.subarray(end)
     }
     const perPeak = Math.max(1, Math.ceil(fine.length / mostPeaks))
     const peaks = Array.from({ length: Math.ceil(fine.length / perPeak) }, (_, place) =>
