@@ -1,8 +1,8 @@
 import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
 
-const FROM = /^FROM CLIP NAME:\s*(.+)$/i
-const TO = /^TO CLIP NAME:\s*(.+)$/i
-const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(.+)$/i
+const FROM = /^FROM CLIP NAME:\s*(\S.*)$/i
+const TO = /^TO CLIP NAME:\s*(\S.*)$/i
+const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(\S.*)$/i
 
 /** The comments under an event, by the clip that they are about. */
 interface Sides {

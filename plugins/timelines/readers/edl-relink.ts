@@ -3,8 +3,8 @@ import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
 import type { RelinkedMedia } from '../timeline.js'
 import { otherSide, turnOf, writtenNames } from './edl-names.js'
 
-/** A line that names a clip or a file: what stands before the name, the name, and what follows. */
-const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)(.*?)(\s*)$/i
+/** What stands before the name in a line that names a clip or a file. */
+const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)/i
 
 /**
  * Writes the list with other names in its comments; timecodes, reels and everything else stay. An event that had no
@@ -40,8 +40,8 @@ function withLine(line: string, added: string): string {
 }
 
 function renamed(line: string, media: RelinkedMedia | undefined): string {
-  const [ending = ''] = /(?:\r\n|\n|\r)?$/.exec(line) ?? []
-  const [, label, , space = ''] = NAMING.exec(line.slice(0, line.length - ending.length)) ?? []
+  const [label] = NAMING.exec(line.replace(/[\r\n]+$/, '')) ?? []
   if (!media || label === undefined) return line
-  return label + (/FILE/i.test(label) ? media.path : basename(media.path)) + space + ending
+  const space = line.slice(Math.max(label.length, line.trimEnd().length))
+  return label + (/FILE/i.test(label) ? media.path : basename(media.path)) + space
 }

@@ -38,7 +38,7 @@ export function readEdlTimeline(text: string, rate: Rational): Timeline {
     if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
   const { uses, sources, notes } = reading.found
   return {
-    name: /^\uFEFF?TITLE:\s*(.+?)\s*$/im.exec(text)?.[1] ?? null,
+    name: /^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null,
     sources,
     uses,
     notes,

@@ -162,11 +162,12 @@ function startTag(document: string, { start }: XmlElement): string {
 
 function* attributePlaces(document: string, element: XmlElement) {
   const attribute = /\s+([^\s=/>]+)\s*=\s*("[^"]*"|'[^']*')/g
-  const tag = startTag(document, element)
+  const whole = startTag(document, element)
+  const tag = whole.slice(0, whole.endsWith('/>') ? -2 : -1).trimEnd()
   for (const match of tag.matchAll(attribute)) {
-    const [whole, key = '', quoted = ''] = match
+    const [all, key = '', quoted = ''] = match
     const start = element.start + match.index
-    const valueEnd = start + whole.length - 1
+    const valueEnd = start + all.length - 1
     yield { key, start, valueStart: valueEnd - quoted.length + 2, valueEnd }
   }
 }

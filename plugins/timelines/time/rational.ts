@@ -74,7 +74,7 @@ export function toNumber({ numerator, denominator }: Rational): number {
 /** Exact value of decimals (`-24.5`, `1e3`); undefined if the text is not a number of a size that media have. */
 export function decimal(text: string): Rational | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^\s*([+-]?)(\d{0,30})(?:\.(\d{0,30}))?(?:[eE]([+-]?\d{1,2}))?\s*$/.exec(text) ?? []
+    /^([+-]?)(\d{0,30})(?:\.(\d{0,30}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text.trim()) ?? []
   if (whole === '' && fraction === '') return undefined
   const digits = BigInt(`${whole}${fraction}`) * (sign === '-' ? -1n : 1n)
   const power = Number(exponent) - fraction.length

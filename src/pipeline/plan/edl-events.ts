@@ -26,6 +26,12 @@ export interface EdlEvent {
   readonly lastLine: number
 }
 
+/** An event whose lines are still being read. */
+interface OpenEvent extends EdlEvent {
+  /** All copies of the event share it: a list can hold any number of comments. */
+  readonly comments: string[]
+}
+
 /** Motion effect of an event. */
 export interface EdlSpeed {
   /** Source frames per second of programme; negative plays backwards. */
@@ -48,7 +54,7 @@ const TIMECODE = /^\d{2}:\d{2}:\d{2}[:;.,]\d{2}$/
 /** Reads a CMX3600 edit decision list. @throws {SyntaxError} if it has no event */
 export function readEdlEvents(text: string): EdlEvent[] {
   let isDropFrame = false
-  const events: EdlEvent[] = []
+  const events: OpenEvent[] = []
   for (const [index, raw] of text.split(/\r\n|\r|\n/).entries()) {
     const line = raw.trim()
     const mode = /^FCM:\s*(NON[- ])?DROP FRAME/i.exec(line)
@@ -80,7 +86,7 @@ function belongsTo(line: string, outgoing: EdlEvent, { number, reel }: EdlEvent)
   return outgoing.number === number && named === outgoing.reel && named !== reel
 }
 
-function eventOf(line: string, isDropFrame: boolean, index: number): EdlEvent | undefined {
+function eventOf(line: string, isDropFrame: boolean, index: number): OpenEvent | undefined {
   const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] =
     EVENT.exec(line) ?? SPACED_EVENT.exec(line) ?? []
   if (times.length !== 4 || !times.every((time) => TIMECODE.test(time))) return undefined
@@ -97,7 +103,7 @@ function eventOf(line: string, isDropFrame: boolean, index: number): EdlEvent | 
   }
 }
 
-function withLine(event: EdlEvent, line: string, isDropFrame: boolean, index: number): EdlEvent {
+function withLine(event: OpenEvent, line: string, isDropFrame: boolean, index: number): OpenEvent {
   const [, , framesPerSec, entry = ''] = SPEED.exec(line) ?? []
   if (framesPerSec !== undefined && TIMECODE.test(entry)) {
     return {
@@ -108,7 +114,8 @@ function withLine(event: EdlEvent, line: string, isDropFrame: boolean, index: nu
   }
   if (MORE_AUDIO.test(line)) return { ...event, moreAudio: line.split(/\s+/).slice(1).map(Number), lastLine: index }
   if (!line.startsWith('*')) return event
-  return { ...event, comments: [...event.comments, line.slice(1).trim()], lastLine: index }
+  event.comments.push(line.slice(1).trim())
+  return { ...event, lastLine: index }
 }
 
 /** A semicolon before the frames means drop frame, whatever separator the list itself uses. */

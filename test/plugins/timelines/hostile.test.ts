@@ -142,4 +142,31 @@ describe('a hostile timeline', () => {
     )
     expect(refusal('cut.otio', timeline([track('Audio', [nested])]))).toBeUndefined()
   })
+
+  const event = '001  AX  AA/V  C  01:00:10:00 01:00:12:00 01:00:20:05 01:00:22:05\n'
+  const blanks = '\t'.repeat(300_000)
+  it.each([
+    ['a title with a gap', 'cut.edl', `TITLE: a${blanks}b\n${event}`],
+    ['names behind a gap', 'cut.edl', `${event}* FROM CLIP NAME:${blanks}\u2028x\n* SOURCE FILE:${blanks}\u2028x\n`],
+    ['a name with a gap', 'cut.edl', `${event}* SOURCE FILE: a${blanks}b\n`],
+    ['any number of comments', 'cut.edl', event + '* x\n'.repeat(300_000)],
+    [
+      'a number behind a gap',
+      'cut.fcpxml',
+      `<fcpxml><resources><format id="r" frameDuration="${blanks}x"/></resources></fcpxml>`,
+    ],
+    ['a tag with a gap', 'cut.kdenlive', kdenliveProject('/films').replaceAll('<playlist ', `<playlist${blanks} `)],
+  ])('is read once, however long its lines are: %s', (_, name, text) => {
+    refusal(name, text)
+  })
+
+  it('keeps the title, and the names between their blanks', () => {
+    const list = `TITLE:  A cut \r\n${event}* from clip name:  one two.wav \t\r\n`
+    const { name, sources, relink } = read('cut.edl', list)
+    expect([name, sources[0]?.name]).toEqual(['A cut', 'one two.wav'])
+    expect(relink(new Map(sources.map(({ id }) => [id, { path: '/b/new.wav', original: '/a.wav' }])))).toBe(
+      list.replace('one two.wav', 'new.wav'),
+    )
+    expect(read('cut.edl', `TITLE:\n${event}`).name).toBeNull()
+  })
 })
