@@ -12,6 +12,9 @@ const PREFACE: ReadonlyMap<string, number> = new Map([
   [HEADER_EXTENSION, 22],
 ])
 
+/** The extension of a header is in the header, and holds nothing that holds objects. */
+const DEEPEST = 2
+
 /** Names of the objects (Advanced Systems Format specification, revision 01.20.06, section 10). */
 const NAMES: ReadonlyMap<string, string> = new Map([
   [HEADER, 'Header'],
@@ -45,17 +48,19 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['be7acfcb-97a9-42e8-9c71-999491e3afac', 'XMP'],
 ])
 
-/** Lists the objects of an ASF file (WMV, WMA); an unknown one by its GUID. Undefined if one exceeds its parent. */
+/** Lists the objects of an ASF file (WMV, WMA); an unknown one by its GUID. Undefined if one exceeds its parent or is nested too deeply. */
 export async function asfObjects(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
   const found: Structure[] = []
-  return (await listObjects(file, { start: 0, end: sizeBytes, path: '' }, found)) ? found : undefined
+  return (await listObjects(file, { start: 0, end: sizeBytes, path: '' }, found, 0)) ? found : undefined
 }
 
 async function listObjects(
   file: FileHandle,
   { start, end, path: parent }: { readonly start: number; readonly end: number; readonly path: string },
   found: Structure[],
+  depth: number,
 ): Promise<boolean> {
+  if (depth > DEEPEST) return false
   for (let at = start; at < end; ) {
     const head = await readAt(file, at, HEAD_BYTES)
     if (head.length < HEAD_BYTES || found.length > MAX_STRUCTURES) return false
@@ -71,7 +76,7 @@ async function listObjects(
     else {
       const inside = at + HEAD_BYTES + preface
       found.push({ path, start: at, length: HEAD_BYTES + preface })
-      if (!(await listObjects(file, { start: inside, end: at + length, path }, found))) return false
+      if (!(await listObjects(file, { start: inside, end: at + length, path }, found, depth + 1))) return false
     }
     at += length
   }

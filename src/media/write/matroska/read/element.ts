@@ -19,8 +19,12 @@ export interface Element {
 /** A structure that breaks the standard, described for the plan. */
 export class MalformedElement extends Error {}
 
+/** Tags may hold tags without end; no program writes more than a few levels. */
+const DEEPEST = 32
+
 /** Parses elements in memory. @param start of `bytes` in the file @throws MalformedElement */
-export function parseElements(bytes: Buffer, start: number): readonly Element[] {
+export function parseElements(bytes: Buffer, start: number, depth = 0): readonly Element[] {
+  if (depth > DEEPEST) throw new MalformedElement(`elements are nested too deeply at byte ${start}`)
   const elements: Element[] = []
   for (let at = 0; at < bytes.length; ) {
     const head = readHead(bytes, at)
@@ -30,7 +34,7 @@ export function parseElements(bytes: Buffer, start: number): readonly Element[] 
     const { id, headBytes, length, sizeWidth } = head
     const own = bytes.subarray(at, at + headBytes + length)
     const body = own.subarray(headBytes)
-    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes) : []
+    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes, depth + 1) : []
     elements.push({ id, start: start + at, sizeWidth, bytes: own, body, children })
     at += own.length
   }
