@@ -53,6 +53,7 @@ const LOSSY: Readonly<Record<string, LossyCodec>> = {
   eac3: { encoder: 'eac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
   opus: { encoder: 'libopus', defaultBitRatePerChannel: 80 * K, maxBitRatePerChannel: 256 * K },
   vorbis: { encoder: 'libvorbis', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 192 * K },
+  speex: { encoder: 'libspeex', defaultBitRatePerChannel: 28 * K, maxBitRatePerChannel: 44 * K },
   wmav2: { encoder: 'wmav2', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
   wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
 }

@@ -3,12 +3,14 @@ import { readAt } from '../../../core/read-at.js'
 import { BEGINS, oggPageAt, packetsOf } from './ogg-pages.js'
 import { freshComments } from './vorbis-comments.js'
 
-export type OggCodec = 'vorbis' | 'opus' | 'flac'
+export type OggCodec = 'vorbis' | 'opus' | 'flac' | 'speex'
 
 const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const FLAC_COUNT_AT = 7
+/** Place of the number of further headers in the id header of Speex. */
+const SPEEX_EXTRA_AT = 68
 /** Bytes before the list: `vorbis` behind the type of its header, `OpusTags`, or the head of a block of FLAC. */
-const COMMENT_HEAD_BYTES: Readonly<Record<OggCodec, number>> = { vorbis: 7, opus: 8, flac: 4 }
+const COMMENT_HEAD_BYTES: Readonly<Record<OggCodec, number>> = { vorbis: 7, opus: 8, flac: 4, speex: 0 }
 
 /** The header packets of a stream. */
 export interface OggHeaders {
@@ -58,6 +60,10 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
       const more = first.readUInt16BE(FLAC_COUNT_AT)
       return more === 0 ? undefined : 1 + more
     }
+    case 'speex':
+      if (first?.toString('latin1', 0, 8) !== 'Speex   ' || first.length < SPEEX_EXTRA_AT + 4) return undefined
+      // The id header of new sound announces no others.
+      return first.readUInt32LE(SPEEX_EXTRA_AT) === 0 ? 2 : undefined
     default:
       return codec satisfies never
   }

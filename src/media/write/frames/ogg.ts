@@ -16,20 +16,25 @@ import { staleComments } from './vorbis-comments.js'
 const SKELETON = 'fishead\0'
 const PLACES_VERSION = 4
 const LATE_SEC = 0.1
+/** How late Speex is, by sample rate: its encoder looks ahead, and its decoder needs a quarter of a frame. */
+const SPEEX_LATE_SAMPLES: Readonly<Record<number, number>> = { 8000: 40 + 40, 16000: 143 + 80, 32000: 349 + 160 }
 /** Sound begins with the film if their times differ by less. */
 const SAME_START_SEC = 0.001
 
 /**
- * Writes Vorbis, Opus and FLAC in Ogg: new audio and set-up, with the input's own comments and pictures. The pages of all
- * other streams stay as they are.
+ * Writes Vorbis, Opus, FLAC and Speex in Ogg: new audio and set-up, with the input's own comments and pictures. The pages
+ * of all other streams stay as they are.
  */
 export const oggFrames: Writer<OggFile, OggDonor> = {
   name: 'frames',
   parse,
   survey,
   readDonor,
-  splice: async ({ headers }, { media }) =>
-    headers.codec === 'flac' ? 'its codec is lossless' : spliceableOgg(media, headers.codec, headers),
+  splice: async ({ headers }, { media }) => {
+    if (headers.codec === 'flac') return 'its codec is lossless'
+    if (headers.codec === 'speex') return 'a packet of Speex needs those before it'
+    return spliceableOgg(media, headers.codec, headers)
+  },
   layOut: (parsed, _wanted, [donor]) => bytePlan(donor ? layOutOgg(parsed, donor) : []),
 }
 
@@ -66,7 +71,7 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
 }
 
 function isOggCodec(codec: string | null | undefined): codec is OggCodec {
-  return codec === 'vorbis' || codec === 'opus' || codec === 'flac'
+  return codec === 'vorbis' || codec === 'opus' || codec === 'flac' || codec === 'speex'
 }
 
 function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
@@ -78,7 +83,8 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   if (parsed.statesPlaces) return { kind: 'declines', reason: 'its Skeleton states places in the file' }
   const muxer = codec === 'opus' ? 'opus' : 'ogg'
   const options = codec === 'vorbis' ? oggPageOptions(media) : []
-  const donor = { muxer, options, skipSamples: 0, sampleCount: samplesOfPage(parsed) }
+  const skipSamples = codec === 'speex' ? (SPEEX_LATE_SAMPLES[track.input.sampleRate] ?? 0) : 0
+  const donor = { muxer, options, skipSamples, sampleCount: samplesOfPage(parsed) }
   return { kind: 'takes', census: censusOf(parsed), donors: [donor] }
 }
 
