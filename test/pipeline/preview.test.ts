@@ -37,6 +37,15 @@ describe('a preview', () => {
     expect(await readdir(bench.folder.file('state/previews'))).toEqual([])
   })
 
+  it('that is longer than the file is the rest of the file', async () => {
+    const input = bench.folder.file('short.wav')
+    await ffmpeg(...tone(4), input)
+    const request = requestFor(input, { previewSec: 1800, segments: [{ startSec: 1, endSec: null }] })
+    const { event, receipt } = await runJob(request, bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    expect(receipt?.notes).toContain(`A preview: 3 s of ${input}, from 1 s on.`)
+  })
+
   it.each(['flac', 'avi'])('of a %s ends where it should', async (extension) => {
     const input = bench.folder.file(`sound.${extension}`)
     const codec = extension === 'avi' ? [...picture(6), '-c:v', 'ffv1', '-c:a', 'pcm_s16le'] : []

@@ -62,7 +62,7 @@ export function planTracks(
     if (stream.durationSec !== null) {
       requireSound(media, stream, wanted, (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec)
     }
-    const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate))
+    const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate), fileEnd)
     const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
@@ -162,14 +162,22 @@ function pick(tracks: readonly AudioStreamInfo[], choice: TrackChoice): AudioStr
   return tracks.find((track) => track.language?.toLowerCase() === language)
 }
 
-/** The ranges that `--preview` regenerates: the first `sampleCount` samples of the wanted ones together. */
-export function previewRanges(ranges: readonly ClockRange[], sampleCount: number): ClockRange[] {
+/**
+ * The ranges that `--preview` regenerates: the first `sampleCount` samples of the wanted ones together. One that reaches
+ * the end of the file stays open.
+ */
+export function previewRanges(
+  ranges: readonly ClockRange[],
+  sampleCount: number,
+  fileEnd: number | null,
+): ClockRange[] {
   const kept: ClockRange[] = []
   let left = sampleCount
   for (const { startSample, endSample } of ranges) {
     if (left <= 0) break
     const length = endSample === null ? left : Math.min(left, endSample - startSample)
-    kept.push({ startSample, endSample: startSample + length })
+    const isToEnd = endSample === null && fileEnd !== null && startSample + length >= fileEnd
+    kept.push({ startSample, endSample: isToEnd ? null : startSample + length })
     left -= length
   }
   return kept

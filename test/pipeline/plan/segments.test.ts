@@ -115,11 +115,16 @@ describe('ranges', () => {
       { startSample: 10, endSample: 20 },
       { startSample: 40, endSample: null },
     ]
-    expect(previewRanges(ranges, 5)).toEqual([{ startSample: 10, endSample: 15 }])
-    expect(previewRanges(ranges, 25)).toEqual([
+    expect(previewRanges(ranges, 5, null)).toEqual([{ startSample: 10, endSample: 15 }])
+    expect(previewRanges(ranges, 25, 56)).toEqual([
       { startSample: 10, endSample: 20 },
       { startSample: 40, endSample: 55 },
     ])
+    const toEnd = [
+      { startSample: 10, endSample: 20 },
+      { startSample: 40, endSample: null },
+    ]
+    for (const samples of [26, 27, 1e9]) expect(previewRanges(ranges, samples, 56)).toEqual(toEnd)
   })
 
   it('adds handles as far as the file reaches', () => {

@@ -30,8 +30,8 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       const sampleRate = audioStreams(whole)[0]?.sampleRate || 1
       const [first] = planSegments(whole, settings.segments, sampleRate)
       const startSec = (first?.startSample ?? 0) / sampleRate
-      const mostSec = first?.endSample ? first.endSample / sampleRate - startSec : previewSec
-      const lengthSec = Math.min(previewSec, mostSec)
+      const endSec = first?.endSample ? first.endSample / sampleRate : (whole.durationSec ?? Number.POSITIVE_INFINITY)
+      const lengthSec = Math.min(previewSec, endSec - startSec)
       const folder = await makeProcessFolder(join(context.stateDir, 'previews'))
       folders.push(folder)
       const excerpt = await context.slots.local.run(
