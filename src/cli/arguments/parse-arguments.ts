@@ -100,7 +100,7 @@ function sentence(message: string, argv: readonly string[], parser: Argv, { name
   if (invalid)
     return `${isPositional(invalid[1] ?? '', command) ? '' : '--'}${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
   const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
-  if (valueless) return `${flag(valueless)} needs a value.`
+  if (valueless) return `${flag(valueless)} needs a value.${hyphenHint(flag(valueless), argv, parser)}`
   if (/^Not enough non-option arguments/.test(message)) {
     // yargs takes the word after an unknown flag for its value, so the operand seems to be missing.
     const known = knownFlags(parser)
@@ -110,6 +110,14 @@ function sentence(message: string, argv: readonly string[], parser: Argv, { name
     return stray === undefined ? missing(name, command) : unknownFlag(stray, parser)
   }
   return message.split('\n')[0] ?? message
+}
+
+/** Says how to give a value that begins with a hyphen, if the next word may be one. */
+function hyphenHint(typed: string, argv: readonly string[], parser: Argv): string {
+  const next = argv[argv.indexOf(typed) + 1]
+  if (next === undefined || /^-\w?$/.test(next) || knownFlags(parser).some((name) => next.startsWith(`--${name}`)))
+    return ''
+  return ` If it is ${next}, write ${typed}=${next}.`
 }
 
 function missing(name: string, { positionals, examples: [example] }: Command): string {
