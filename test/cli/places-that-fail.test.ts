@@ -9,7 +9,7 @@ import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 /** Root may read everything, unless its capabilities are taken. */
 const AS_OWNER = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
-const READ_ONLY = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c']
+const IN_A_NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c']
 
 let shop: Workshop
 beforeAll(() => {
@@ -80,10 +80,23 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
       mkdirSync(shop.path('mount'))
       const mount = 'mount --bind mount mount && mount -o remount,bind,ro mount && exec "$@"'
       const { exitCode, stderr } = await runCli(['jobs', 'list'], {
-        ...{ cwd: shop.dir, through: [...READ_ONLY, mount, 'sh'] },
+        ...{ cwd: shop.dir, through: [...IN_A_NAMESPACE, mount, 'sh'] },
         env: { ...shop.env, VOXMUX_STATE_DIR: shop.path('mount/state') },
       })
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining('its file system is mounted read-only')])
     },
   )
+
+  it.skipIf(NO_MOUNTS)('is called out of inodes if its disk has free bytes (needs mounts of its own)', async () => {
+    mkdirSync(shop.path('inodes'))
+    const input = shop.takeVoice('small.wav')
+    const mount = 'mount -t tmpfs -o size=60m,nr_inodes=2 none inodes && : > inodes/last && exec "$@"'
+    const { exitCode, stderr } = await runCli(['run', input, '-o', 'inodes/out.wav'], {
+      ...{ cwd: shop.dir, env: shop.env, through: [...IN_A_NAMESPACE, mount, 'sh'] },
+    })
+    expect([exitCode, stderr]).toEqual([
+      4,
+      expect.stringContaining(`${shop.path('inodes')}: its inodes are all in use`),
+    ])
+  })
 })

@@ -24,6 +24,12 @@ export function noSpace(folder: string, cause: unknown, detail?: string): Transi
   })
 }
 
+/** Says that a disk has free bytes and no room for another file; undefined for any other disk. */
+export async function inodeShortage(folder: string): Promise<string | undefined> {
+  const { files, ffree } = await statfs(folder)
+  return files > 0 && ffree === 0 ? 'its inodes are all in use, so it takes no other file, however small' : undefined
+}
+
 /** Rounds so that the words never say that there is enough: the need up, the free bytes down. */
 export function spaceNeeded(neededBytes: number, freeBytes: number): string {
   return `${Math.ceil(neededBytes / 1e6)} MB needed, ${Math.floor(freeBytes / 1e6)} MB free`

@@ -4,7 +4,7 @@ import { access, open, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder } from '../../core/make-folder.js'
-import { noSpace } from './free-space.js'
+import { inodeShortage, noSpace } from './free-space.js'
 
 /** Names of parts, without the random part in those of earlier versions. They are short, because paths may be long. */
 const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
@@ -51,7 +51,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     await (await open(probe, 'wx')).close()
     await rm(probe, { force: true })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause)
+    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause, await inodeShortage(folder))
     throw unwritable(folder, cause)
   }
 }
