@@ -46,6 +46,36 @@ export function lost(path: string, start: number, length: number, reason: string
 /** Reason why the output lacks the Content Credentials of the input. */
 export const SIGNS_OLD_BYTES = 'these Content Credentials sign the old bytes'
 
+/** Most entries of a list that people read: a receipt of millions cannot be written, and nobody would read it. */
+export const MOST_LISTED = 100_000
+/** Path of structures whose kinds are too many to be listed. */
+const OTHERS = 'others'
+
+/**
+ * The entries as data. If there are more than {@link MOST_LISTED}, those of one path, fate and reason are listed once,
+ * with the first byte of the first one and the bytes of all.
+ */
+export function listCensus(census: Census): readonly CensusEntry[] {
+  const listed: CensusEntry[] = []
+  for (const entry of census) {
+    if (listed.length === MOST_LISTED) return listKinds(census)
+    listed.push(entry)
+  }
+  return listed
+}
+
+function listKinds(census: Census): readonly CensusEntry[] {
+  const kinds = new Map<string, CensusEntry>()
+  const keyOf = ({ path, fate, reason }: CensusEntry) => `${fate} ${path} ${reason ?? ''}`
+  for (const entry of census) {
+    const isListed = kinds.size < MOST_LISTED || kinds.has(keyOf(entry))
+    const own = isListed ? entry : { ...entry, path: OTHERS }
+    const first = kinds.get(keyOf(own))
+    kinds.set(keyOf(own), first ? { ...first, length: first.length + own.length } : own)
+  }
+  return [...kinds.values()]
+}
+
 /** A range of the input that no entry, or more than one, covers. */
 export interface CensusFault {
   readonly kind: 'gap' | 'overlap'

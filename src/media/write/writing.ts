@@ -1,5 +1,5 @@
 import type { BytePlan } from './byte-plan.js'
-import type { Census, CensusEntry } from './census.js'
+import { type Census, type CensusEntry, listCensus } from './census.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import type { DonorSource } from './splice/spliced-packets.js'
 import type { DonorFormat, WriterName } from './writer.js'
@@ -30,12 +30,12 @@ export type Writing =
 export interface WritingFacts {
   readonly writer: WriterName
   readonly declined: readonly Declined[]
-  /** Null if ffmpeg writes a new file from one of a family whose structures voxmux does not list. */
+  /** See `listCensus`. Null if ffmpeg writes a new file from one of a family whose structures voxmux does not list. */
   readonly census: readonly CensusEntry[] | null
 }
 
 /** The part of a plan's writing that is data. */
 export function writingFacts({ writing }: { readonly writing: Writing }): WritingFacts {
   const { declined, census } = writing
-  return { writer: writing.kind === 'remux' ? 'remux' : writing.writer, declined, census: census && [...census] }
+  return { writer: writing.kind === 'remux' ? 'remux' : writing.writer, declined, census: census && listCensus(census) }
 }

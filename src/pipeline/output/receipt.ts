@@ -61,10 +61,10 @@ const writingSchema = z.object({
   declined: z
     .array(z.object({ writer: z.enum(WRITER_NAMES), reason: z.string() }))
     .meta({ description: 'The writers tried before it, and why each declined the file.' }),
-  census: z
-    .array(structureSchema)
-    .nullable()
-    .meta({ description: 'Every structure of the input; null if voxmux does not list those of its container.' }),
+  census: z.array(structureSchema).nullable().meta({
+    description:
+      'Every structure of the input; null if voxmux does not list those of its container. If there are more than 100000, those of one path, fate and reason are listed once, with the first byte of the first and the bytes of all.',
+  }),
 })
 
 const loudnessSchema = z.object({

@@ -6,14 +6,9 @@ import type { Structure } from '../structure/structure.js'
 import { type SamplePlaces, type SampleRun, samplePlaces } from './sample-places.js'
 import { type StaleChunk, staleChunks } from './stale-chunks.js'
 
-/** A structure with the audio tracks whose samples it holds. */
-export interface HoldingStructure extends Structure {
-  readonly holdsSamplesOf: readonly number[]
-}
-
 /** A file with PCM tracks: the facts that overwriting needs. */
 export interface InPlaceFile {
-  readonly structures: readonly HoldingStructure[]
+  readonly structures: Iterable<Structure>
   /** By place among the audio streams. */
   readonly places: ReadonlyMap<number, SamplePlaces>
   readonly stale: readonly StaleChunk[]
@@ -36,15 +31,8 @@ export async function parseInPlace(
     const found = await samplePlaces(file, media, track, signal)
     places.set(track.audioIndex, isInSound(found, outline.structures) ? found : OUTSIDE)
   }
-  const held = [...places].flatMap(([audioIndex, found]) =>
-    found.kind === 'found' ? [{ audioIndex, runs: found.runs }] : [],
-  )
-  const structures = outline.structures.map((structure) => ({
-    ...structure,
-    holdsSamplesOf: held.filter(({ runs }) => holdsOneOf(structure, runs)).map(({ audioIndex }) => audioIndex),
-  }))
   return {
-    structures,
+    structures: outline.structures,
     places,
     stale: outline.chunks ? await staleChunks(file, outline.chunks) : [],
     checksums: outline.checksums,
@@ -56,9 +44,12 @@ export async function parseInPlace(
 const SOUND = /(^mdat|.*\/data|.*\/SSND|RIFF\/AVIX?\/LIST|RIFF\/AVI\/RIFF|^essence\/\w+|^Segment\/Cluster)$/
 const OUTSIDE: SamplePlaces = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
 
-function isInSound(places: SamplePlaces, structures: readonly Structure[]): boolean {
+function isInSound(places: SamplePlaces, structures: Iterable<Structure>): boolean {
   if (places.kind === 'unknown') return true
-  return structures.every((structure) => SOUND.test(structure.path) || !holdsOneOf(structure, places.runs))
+  for (const structure of structures) {
+    if (holdsOneOf(structure, places.runs) && !SOUND.test(structure.path)) return false
+  }
+  return true
 }
 
 /** True if a structure holds a byte of one of the runs, which are in file order. */

@@ -2,8 +2,9 @@ import { open } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { audioStreams } from '../../media-info.js'
 import { type BytePiece, bytePlan, CRC_32, pieceLength } from '../byte-plan.js'
-import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type Census, type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
+import type { Structure } from '../structure/structure.js'
 import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
 import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
@@ -33,8 +34,8 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
     const reason = reasonAgainst(parsed, track)
     if (reason !== undefined) return { kind: 'declines', reason: `audio track ${track.input.audioIndex}: ${reason}` }
   }
-  if (parsed.structures.some(({ path }) => path === CREDENTIALS_BOX)) {
-    return { kind: 'declines', reason: SIGNS_OLD_BYTES }
+  for (const { path } of parsed.structures) {
+    if (path === CREDENTIALS_BOX) return { kind: 'declines', reason: SIGNS_OLD_BYTES }
   }
   return {
     kind: 'takes',
@@ -65,16 +66,26 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
   }
 }
 
-function censusOf(
-  { structures, stale, checksums }: InPlaceFile,
-  tracks: readonly WantedTrack[],
-): readonly CensusEntry[] {
+/** Lists the fate of each structure while it is read: a film in MXF has millions. */
+function censusOf(parsed: InPlaceFile, tracks: readonly WantedTrack[]): Census {
+  const fateOf = structureFates(parsed, tracks)
+  return {
+    *[Symbol.iterator]() {
+      for (const structure of parsed.structures) yield fateOf(structure)
+    },
+  }
+}
+
+function structureFates(parsed: InPlaceFile, tracks: readonly WantedTrack[]): (structure: Structure) => CensusEntry {
+  const { stale, checksums } = parsed
   const names = tracks.map(({ input }) => input.audioIndex).join(', ')
   const samples = `the samples of audio track ${names} are overwritten where they are`
   const summedEnds = new Set(checksums.map(({ start, covers }) => start + 4 + covers))
   const staleAt = new Map(stale.map((each) => [each.chunk.start, each]))
-  return structures.map(({ path, start, length, holdsSamplesOf }) => {
-    if (holdsSamplesOf.some((place) => tracks.some(({ input }) => input.audioIndex === place))) {
+  const runs = tracks.map(({ input }) => runsOf(parsed, input))
+  return (structure) => {
+    const { path, start, length } = structure
+    if (runs.some((own) => holdsOneOf(structure, own))) {
       return rewritten(
         path,
         start,
@@ -98,7 +109,7 @@ function censusOf(
       default:
         return fact.kind satisfies never
     }
-  })
+  }
 }
 
 /** Pieces in file order: overwritten samples, and the input between them. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
-import { type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { asfObjects } from '../structure/asf-objects.js'
 import { flvTags } from '../structure/flv-tags.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
@@ -48,7 +48,7 @@ const LISTED: ReadonlySet<string> = new Set([
  * The fate of every structure if ffmpeg writes a new file: rewritten if the new file states its facts, else lost. Null
  * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
  */
-export async function remuxCensus(plan: MuxPlan): Promise<readonly CensusEntry[] | null> {
+export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
   const { media, container, streams } = plan
   const structures = await structuresOf(media)
   if (!structures) return null
@@ -57,14 +57,19 @@ export async function remuxCensus(plan: MuxPlan): Promise<readonly CensusEntry[]
   const dropped = new Map(
     streams.flatMap(({ fate, input, reason }) => (fate === 'dropped' ? [[`PID ${input.id} (stream)`, reason]] : [])),
   )
-  return structures.map(({ path, start, length }): CensusEntry => {
+  const fateOf = ({ path, start, length }: Structure): CensusEntry => {
     const reason = dropped.get(path)
     if (reason) return lost(path, start, length, reason)
     const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl)$/.test(path) : CARRIED.some((known) => known.test(path))
     if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
     if (isSignature(path)) return lost(path, start, length, SIGNS_OLD_BYTES)
     return lost(path, start, length, `ffmpeg does not carry it into .${container}`)
-  })
+  }
+  return {
+    *[Symbol.iterator]() {
+      for (const structure of structures) yield fateOf(structure)
+    },
+  }
 }
 
 function isSignature(path: string): boolean {
@@ -75,10 +80,12 @@ function isSignature(path: string): boolean {
  * Structures that the output lacks, each name once. Streams are losses of their own. A file without a census because it
  * does not follow its family's rules may lose any of its structures.
  */
-export function censusLosses(census: readonly CensusEntry[] | null, { container }: MediaInfo): readonly MuxLoss[] {
+export function censusLosses(census: Census | null, { container }: MediaInfo): readonly MuxLoss[] {
   if (census === null) return LISTED.has(container) ? [UNKNOWN_LOSS] : []
-  const missing = census.filter(({ fate, path }) => fate === 'lost' && !path.endsWith(' (stream)'))
-  const reasons = new Map(missing.map(({ path, reason }) => [path, reason ?? '']))
+  const reasons = new Map<string, string>()
+  for (const { fate, path, reason } of census) {
+    if (fate === 'lost' && !path.endsWith(' (stream)')) reasons.set(path, reason ?? '')
+  }
   return [...reasons].map(([what, reason]) => ({ what, stream: null, reason }))
 }
 
@@ -88,7 +95,7 @@ const UNKNOWN_LOSS: MuxLoss = {
   reason: 'the file does not follow the rules of its container, so voxmux cannot list them',
 }
 
-async function structuresOf(media: MediaInfo): Promise<readonly Structure[] | undefined> {
+async function structuresOf(media: MediaInfo): Promise<Iterable<Structure> | undefined> {
   await using file = await open(media.path, 'r')
   switch (media.container) {
     case 'ts':

@@ -48,7 +48,9 @@ async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], d
     const parts: Structure[] = []
     const inside = { start: at + headLength, end: at + size, path }
     if (CONTAINERS.has(type) && (await listBoxes(file, inside, parts, depth + 1))) {
-      found.push({ path, start: at, length: headLength }, ...parts)
+      found.push({ path, start: at, length: headLength })
+      // One by one: too many arguments of a call overflow the stack.
+      for (const part of parts) found.push(part)
     } else found.push({ path, start: at, length: size })
     at += size
   }

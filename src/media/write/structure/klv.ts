@@ -1,23 +1,33 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { joinNeighbours, MAX_STRUCTURES, type Structure } from './structure.js'
+import { StructureRow } from './structure-row.js'
 
 const KEY = '060e2b34'
 /** Key and the longest length field. */
 const HEAD_BYTES = 25
+/** Read at once: the elements of a frame are small, except for its picture. */
+const WINDOW_BYTES = 16_384
+/** Limit for one list. A frame with 16 tracks has about 40 elements, so this is five hours at 25 frames a second. */
+const MOST_KLVS = 20_000_000
 
 /** Lists the KLVs of an MXF file (SMPTE ST 377-1); undefined if what follows one of them is not a KLV. */
-export async function klvs(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
-  const found: Structure[] = []
+export async function klvs(file: FileHandle, sizeBytes: number): Promise<StructureRow | undefined> {
+  const found = new StructureRow()
+  let window: Buffer = Buffer.alloc(0)
+  let from = 0
   for (let at = 0; at < sizeBytes; ) {
-    const head = await readAt(file, at, HEAD_BYTES)
+    if (at + HEAD_BYTES > from + window.length) {
+      window = await readAt(file, at, WINDOW_BYTES)
+      from = at
+    }
+    const head = window.subarray(at - from, at - from + HEAD_BYTES)
     const length = head.toString('hex', 0, 4) === KEY ? berLength(head) : undefined
-    if (!length || at + length.head + length.body > sizeBytes || found.length > MAX_STRUCTURES) return undefined
+    if (!length || at + length.head + length.body > sizeBytes || found.count > MOST_KLVS) return undefined
     const size = length.head + length.body
-    found.push({ path: nameOf(head), start: at, length: size })
+    found.push(nameOf(head), size)
     at += size
   }
-  return joinNeighbours(found)
+  return found
 }
 
 /** Bytes of the head of a KLV that begins there; 0 if none does, as inside an essence that is one clip. */

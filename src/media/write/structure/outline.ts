@@ -16,14 +16,14 @@ export interface Checksum {
 
 /** The structures of a file, and what its family knows besides. */
 export interface Outline {
-  readonly structures: readonly Structure[]
+  readonly structures: Iterable<Structure>
   readonly chunks: ChunkFile | null
   readonly checksums: readonly Checksum[]
 }
 
 /** Lists the structures of a file; null for a container of another family, and for a file that has none. */
 export async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Outline | null> {
-  const plain = (structures: readonly Structure[] | undefined) =>
+  const plain = (structures: Iterable<Structure> | undefined) =>
     structures ? { structures, chunks: null, checksums: [] } : null
   switch (media.container) {
     case 'mp4':
