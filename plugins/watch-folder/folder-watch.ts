@@ -186,8 +186,17 @@ export class FolderWatch {
         if (signal.aborted) return
         await this.#recheck(candidate.path)
       }
+      await this.#fillJudge()
       const { size } = this.#candidates
       await this.#lookWakeUp.wait(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
+    }
+  }
+
+  /** Takes settled files while there is room. With 20,000 files, each is checked only every ten seconds. */
+  async #fillJudge(): Promise<void> {
+    for (const { path } of this.#candidates.settled(performance.now())) {
+      if (!this.#judge.hasRoom || this.#stop.signal.aborted) return
+      await this.#recheck(path)
     }
   }
 

@@ -43,9 +43,13 @@ export class CandidateJudge {
     this.#options = options
   }
 
+  get hasRoom(): boolean {
+    return this.#judged < MOST_JUDGED
+  }
+
   /** Judges a file, unless that is under way or there is no room. The caller asks again. */
   judge(candidate: Candidate): void {
-    if (!candidate.isBeingJudged && this.#judged < MOST_JUDGED) void this.#judge(candidate)
+    if (!candidate.isBeingJudged && this.hasRoom) void this.#judge(candidate)
   }
 
   async #judge(candidate: Candidate): Promise<void> {

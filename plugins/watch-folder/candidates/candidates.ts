@@ -62,6 +62,14 @@ export class Candidates {
       if (!candidate.isBeingJudged && candidate.lookAtMs <= nowMs) yield candidate
   }
 
+  /** The files that can be judged now, in the order in which they were found. */
+  *settled(nowMs: number): Generator<Candidate> {
+    for (const candidate of this.#all.values()) {
+      const { isBeingJudged, judgeAtMs, settling } = candidate
+      if (!isBeingJudged && judgeAtMs <= nowMs && nowMs - settling.unchangedSinceMs >= this.#judgeMs) yield candidate
+    }
+  }
+
   remove(path: string): void {
     this.#all.delete(path)
   }
