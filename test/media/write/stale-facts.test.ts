@@ -121,3 +121,98 @@ it('leaves out what iTunes, mp3gain and relative volume say of an MP3', async ()
   const kept = ape({ Title: 'A title' })
   expect(output.subarray(-kept.length)).toEqual(kept)
 })
+
+/** A tag of another version than 2.3. @param sized the head of a frame: its id, size and flags */
+function otherId3(
+  [version, flags]: readonly [number, number],
+  sized: (id: string, size: number) => Buffer,
+  frames: readonly (readonly [string, Buffer])[],
+): Buffer {
+  const tag = id3(...frames.map(([id, body]) => Buffer.concat([sized(id, body.length), body])))
+  tag[3] = version
+  tag[5] = flags
+  return tag
+}
+
+/** Puts a zero behind each 0xFF of a tag. */
+function unsynchronised(tag: Buffer): Buffer {
+  const bytes = [...tag.subarray(10)].flatMap((byte) => (byte === 0xff ? [byte, 0] : [byte]))
+  const made = id3(Buffer.from(bytes))
+  made[5] = 0x80
+  return made
+}
+
+const GAIN = Buffer.concat([Buffer.from([1]), Buffer.from('\ufeffreplaygain_track_gain\0\ufeff-7 dB', 'utf16le')])
+const short = (id: string, size: number) => Buffer.from([...Buffer.from(id), size >> 16, size >> 8, size])
+const long = (id: string, size: number) => Buffer.from([...Buffer.from(id), 0, 0, size >> 7, size & 0x7f, 0, 0])
+const plain = (id: string, size: number) => Buffer.from([...Buffer.from(id), 0, 0, size >> 8, size, 0, 0])
+const TITLE = Buffer.from('\0A title')
+const NORM = Buffer.from('\0engiTunNORM\0 00000A21')
+const OBJECT = Buffer.concat([Buffer.from('a name\0'), Buffer.alloc(200, 0xff)])
+
+it.each([
+  [
+    'version 2.2',
+    otherId3([2, 0], short, [
+      ['TT2', TITLE],
+      ['TXX', GAIN],
+      ['COM', NORM],
+      ['RVA', Buffer.alloc(6, 1)],
+      ['TP1', TITLE],
+    ]),
+    ['TXX:replaygain_track_gain', 'COM:iTunNORM', 'RVA'],
+    ['TT2', 'TP1'],
+  ],
+  [
+    'unsynchronisation',
+    unsynchronised(
+      id3(id3Frame('TIT2', TITLE), id3Frame('PRIV', OBJECT), id3Frame('TXXX', GAIN), id3Frame('TPE1', TITLE)),
+    ),
+    ['TXXX:replaygain_track_gain'],
+    ['TIT2', 'PRIV', 'TPE1'],
+  ],
+  [
+    'an extended header',
+    otherId3([4, 0x40], (id, size) => (id === 'head' ? Buffer.from([0, 0, 0, 6, 1, 0]) : long(id, size)), [
+      ['head', Buffer.alloc(0)],
+      ['TIT2', TITLE],
+      ['TXXX', GAIN],
+      ['TPE1', TITLE],
+    ]),
+    ['TXXX:replaygain_track_gain'],
+    ['TIT2', 'TPE1'],
+  ],
+  [
+    'sizes as iTunes wrote them',
+    otherId3([4, 0], plain, [
+      ['TIT2', TITLE],
+      ['PRIV', OBJECT],
+      ['TXXX', GAIN],
+      ['TPE1', TITLE],
+    ]),
+    ['TXXX:replaygain_track_gain'],
+    ['TIT2', 'PRIV', 'TPE1'],
+  ],
+])('leaves stale facts out of a tag with %s', async (name, tag, lost, keeps) => {
+  const sound = folder.file('untagged.mp3')
+  await ffmpeg('-y', ...tone(1, 44_100, 1), '-c:a', 'libmp3lame', '-id3v2_version', '0', sound)
+  const path = folder.file(`${name}.mp3`)
+  await writeFile(path, Buffer.concat([tag, await readFile(sound)]))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what)).toEqual(lost.map((frame) => `ID3v2/${frame}`))
+  const { census } = bytesWriting(plan)
+  expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+  const output = (await readFile(part)).subarray(0, tag.length)
+  const input = await readFile(path)
+  for (const { path: what, start, length } of census.filter(({ path: own }) => keeps.includes(own.slice(6)))) {
+    expect(output.includes(input.subarray(start, start + length)), what).toBe(true)
+  }
+  expect(census.filter(({ fate }) => fate === 'kept').map(({ path: own }) => own.slice(6))).toEqual(
+    expect.arrayContaining(keeps),
+  )
+  expect(output.includes('gain') || output.includes(Buffer.from('gain', 'utf16le')) || output.includes('NORM')).toBe(
+    false,
+  )
+  expect((await probe(part)).tags).toMatchObject({ title: 'A title' })
+  expect(output.length).toBe(tag.length)
+})

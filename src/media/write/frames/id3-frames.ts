@@ -1,17 +1,7 @@
 import type { BytePiece } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, SIGNS_OLD_BYTES } from '../census.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
-
-/** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
-interface Id3Frame {
-  readonly id: string
-  /** Description of a text of free name; else empty. */
-  readonly name: string
-  readonly start: number
-  readonly length: number
-  /** Null unless it is wrong for new sound. */
-  readonly reason: string | null
-}
+import { id3FramesOf } from './id3-parse.js'
 
 /** An ID3v2 tag for the output: the same length, without facts about the old audio. */
 export interface KeptId3 {
@@ -19,9 +9,12 @@ export interface KeptId3 {
   readonly pieces: readonly BytePiece[]
 }
 
-/** Relative volume: RVA2 and its forms in ID3v2.3, and ReplayGain's first. */
-const LEVELS: ReadonlySet<string> = new Set(['RVA2', 'RVAD', 'XRVA', 'RGAD'])
-/** Flags of a tag that is not parsed: unsynchronised, extended header, footer. */
+/** Relative volume: RVA2 and its forms in ID3v2.2 and 2.3, and ReplayGain's first. */
+const LEVELS: ReadonlySet<string> = new Set(['RVA2', 'RVAD', 'RVA', 'XRVA', 'RGAD'])
+const INDICES: ReadonlySet<string> = new Set(['MLLT', 'MLL', 'ASPI'])
+const TEXTS: ReadonlySet<string> = new Set(['TXXX', 'TXX'])
+const COMMENTS: ReadonlySet<string> = new Set(['COMM', 'COM'])
+/** Flags of a tag whose frames are not the bytes of the file: unsynchronised, extended header, footer. */
 const NOT_PLAIN = 0xd0
 
 /**
@@ -33,13 +26,16 @@ const NOT_PLAIN = 0xd0
  */
 export function keepId3(tag: Buffer, start: number): KeptId3 {
   const range = (at: number, length: number): BytePiece => ({ kind: 'input', start: start + at, length })
-  const version = tag[3] ?? 0
-  const frames = (version === 3 || version === 4) && ((tag[5] ?? 0) & NOT_PLAIN) === 0 ? framesOf(tag, version) : null
-  if (frames === null) return { entries: [kept('ID3v2', start, tag.length)], pieces: [range(0, tag.length)] }
-  const end = frames.reduce((last, { start: at, length }) => Math.max(last, at + length), 10)
+  const frames = id3FramesOf(tag)?.map(({ id, body, ...place }) => {
+    const name = descriptionOf(id, body)
+    return { id, name, ...place, reason: reasonOf(id, name, body) }
+  })
+  if (frames === undefined) return { entries: [kept('ID3v2', start, tag.length)], pieces: [range(0, tag.length)] }
+  const first = frames[0]?.start ?? 10
+  const end = frames.reduce((last, { start: at, length }) => Math.max(last, at + length), first)
   const taken = frames.reduce((sum, { length, reason }) => sum + (reason === null ? 0 : length), 0)
   const entries = [
-    kept('ID3v2', start, 10),
+    kept('ID3v2', start, first),
     ...frames.map(({ id, name, start: at, length, reason }) =>
       reason === null
         ? kept(`ID3v2/${id}`, start + at, length)
@@ -48,7 +44,7 @@ export function keepId3(tag: Buffer, start: number): KeptId3 {
     kept('ID3v2/padding', start + end, tag.length - end),
   ]
   const pieces = [
-    range(0, 10),
+    range(0, first),
     ...frames.flatMap(({ start: at, length, reason }) => (reason === null ? [range(at, length)] : [])),
     range(end, tag.length - end),
     { kind: 'bytes', bytes: Buffer.alloc(taken) } as const,
@@ -60,42 +56,24 @@ export function keepId3(tag: Buffer, start: number): KeptId3 {
 export function id3Frames(tag: Buffer): readonly { readonly id: string; readonly body: Buffer }[] | null {
   const version = tag[3] ?? 0
   if ((version !== 3 && version !== 4) || ((tag[5] ?? 0) & NOT_PLAIN) !== 0) return null
-  const frames = framesOf(tag, version)?.map(({ id, start, length }) => ({
+  const frames = id3FramesOf(tag)?.map(({ id, start, length }) => ({
     id,
     body: tag.subarray(start + 10, start + length),
   }))
   return frames?.filter(({ id, body }) => !isManifest(id, body)) ?? null
 }
 
-function framesOf(tag: Buffer, version: 3 | 4): readonly Id3Frame[] | null {
-  const frames: Id3Frame[] = []
-  for (let at = 10; at + 10 <= tag.length; ) {
-    if (tag[at] === 0) break
-    const id = tag.toString('latin1', at, at + 4)
-    const size = version === 4 ? synchsafe(tag.subarray(at + 4, at + 8)) : tag.readUInt32BE(at + 4)
-    if (!/^[A-Z0-9]{4}$/.test(id) || size === null || at + 10 + size > tag.length) return null
-    const body = tag.subarray(at + 10, at + 10 + size)
-    const name = descriptionOf(id, body)
-    frames.push({ id, name, start: at, length: 10 + size, reason: reasonOf(id, name, body) })
-    at += 10 + size
-  }
-  return frames
-}
-
-function synchsafe(bytes: Buffer): number | null {
-  return bytes.some((byte) => byte > 0x7f) ? null : bytes.reduce((sum, byte) => sum * 128 + byte, 0)
-}
-
 function reasonOf(id: string, name: string, body: Buffer): string | null {
-  if (id === 'MLLT' || id === 'ASPI') return 'it is an index into the bytes of the old sound'
+  if (INDICES.has(id)) return 'it is an index into the bytes of the old sound'
   if (LEVELS.has(id)) return OLD_LEVEL
   return isManifest(id, body) ? SIGNS_OLD_BYTES : staleReason(name)
 }
 
-/** The description of a free text (TXXX) or a comment (COMM), by its encoding. */
+/** The description of a free text or a comment, by its encoding; empty for all else. */
 function descriptionOf(id: string, body: Buffer): string {
-  if (id !== 'TXXX' && id !== 'COMM') return ''
-  const text = body.subarray(id === 'COMM' ? 4 : 1)
+  const isComment = COMMENTS.has(id)
+  if (!isComment && !TEXTS.has(id)) return ''
+  const text = body.subarray(isComment ? 4 : 1)
   const isWide = body[0] === 1 || body[0] === 2
   if (!isWide) return text.toString(body[0] === 0 ? 'latin1' : 'utf8').split('\0', 1)[0] ?? ''
   const isBigEndian = body[0] === 2 || (text[0] === 0xfe && text[1] === 0xff)
@@ -109,5 +87,5 @@ function descriptionOf(id: string, body: Buffer): string {
 }
 
 function isManifest(id: string, body: Buffer): boolean {
-  return id === 'GEOB' && body.subarray(0, 64).includes('c2pa')
+  return (id === 'GEOB' || id === 'GEO') && body.subarray(0, 64).includes('c2pa')
 }
