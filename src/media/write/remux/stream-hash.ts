@@ -77,9 +77,13 @@ export class HashLines {
   }
 }
 
-/** True if a stream is copied and ffmpeg reads its packets: attachments have none, and unknown streams are skipped. */
+/**
+ * True if a stream is copied and ffmpeg reads its packets: attachments have none, and unknown streams are skipped. ffmpeg
+ * writes no picture whose size it cannot read, such as a damaged cover.
+ */
 export function isHashed({ fate, input }: PlannedStream): boolean {
-  return fate === 'copied' && input.kind !== 'attachment' && input.kind !== 'unknown'
+  const isRead = input.kind !== 'attachment' && input.kind !== 'unknown'
+  return fate === 'copied' && isRead && (input.kind !== 'video' || (input.width > 0 && input.height > 0))
 }
 
 function hashedStreams(plan: MuxPlan): readonly PlannedStream[] {

@@ -54,7 +54,8 @@ function videoPassage(
   container: string,
   profile: ContainerProfile,
 ): StreamPassage {
-  if (stream.isCover) return profile.covers === 'none' ? drop(`.${container} cannot carry a cover picture`) : COPY
+  if (stream.isCover && profile.covers === 'none') return drop(`.${container} cannot carry a cover picture`)
+  if (stream.isCover) return stream.width === 0 ? drop('ffmpeg cannot read the size of this cover picture') : COPY
   if (profile.soundOnly) return drop(`.${container} holds only audio`)
   if (media.container === container || profile.videoCodecs === null) return COPY
   return profile.videoCodecs.includes(stream.codec ?? '')
