@@ -216,3 +216,30 @@ it.each([
   expect((await probe(part)).tags).toMatchObject({ title: 'A title' })
   expect(output.length).toBe(tag.length)
 })
+
+it.each([
+  ['wav', 'id3 ', 'pcm_s16le', 'pcm-in-place'],
+  ['wav', 'id3 ', 'adpcm_ms', 'chunks'],
+  ['aiff', 'ID3 ', 'pcm_s16be', 'pcm-in-place'],
+])('leaves the level of the old sound out of the ID3 tag of a .%s (%s, %s)', async (extension, id, codec, writer) => {
+  const path = folder.file(`tagged-${codec}.${extension}`)
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', codec, path)
+  const tag = id3(id3Frame('TIT2', TITLE), id3Frame('TXXX', GAIN), id3Frame('TPE1', TITLE))
+  const [bytes, head] = [await readFile(path), Buffer.alloc(8)]
+  const write = (name: 'writeUInt32LE' | 'writeUInt32BE') => {
+    head[name](tag.length, 4)
+    bytes[name](bytes.length + 8 + tag.length + (tag.length % 2) - 8, 4)
+  }
+  head.write(id, 'latin1')
+  write(extension === 'wav' ? 'writeUInt32LE' : 'writeUInt32BE')
+  await writeFile(path, Buffer.concat([bytes, head, tag, Buffer.alloc(tag.length % 2)]))
+  const { plan, part } = await writtenFile(path)
+  const { census, writer: taken } = bytesWriting(plan)
+  expect(taken).toBe(writer)
+  expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+  expect(plan.losses.map(({ what }) => what)).toEqual(['ID3v2/TXXX:replaygain_track_gain'])
+  const output = await readFile(part)
+  const padding = Buffer.alloc(id3Frame('TXXX', GAIN).length)
+  expect(output.includes(id3(id3Frame('TIT2', TITLE), id3Frame('TPE1', TITLE), padding))).toBe(true)
+  expect(output.includes(GAIN)).toBe(false)
+})

@@ -5,7 +5,7 @@ import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
-import { staleChunks } from '../pcm-in-place/stale-chunks.js'
+import { staleChunks, tagEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
 import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
@@ -81,13 +81,14 @@ function censusOf({ file, stale }: SoundFile): readonly CensusEntry[] {
   const { name, headLength, chunks, end, sizeBytes, form } = file
   const staleAt = new Map(stale.map((fact) => [fact.chunk, fact]))
   const head = form === 'caf' ? kept(name, 0, headLength) : rewritten(name, 0, headLength, 'size of its chunks')
-  const entries = chunks.map((chunk): CensusEntry => {
+  const entries = chunks.flatMap((chunk): CensusEntry | readonly CensusEntry[] => {
     const { id, start } = chunk
     const [path, length] = [`${name}/${id.trim()}`, chunk.end - start]
     if (isOfCoding(form, id)) return rewritten(path, start, length, 'coding and samples of the new sound')
     if (id === 'ds64') return rewritten(path, start, length, 'sizes of the new sound')
     const fact = staleAt.get(chunk)
     if (!fact) return kept(path, start, length)
+    if (fact.kind === 'tag') return tagEntries(path, chunk, fact.tag)
     if (fact.kind === 'loudness') return rewritten(path, start, length, 'its loudness fields are measured again')
     if (fact.md5Order !== null) return rewritten(path, start, length, 'the checksum is that of the new sound')
     return lost(path, start, length, LOST[fact.kind])

@@ -57,6 +57,10 @@ function oldChunk({ stale }: SoundFile, chunk: Chunk, donor: ChunkDonor): readon
   if (fact.kind === 'loudness' && donor.loudness) {
     return patched(chunk, loudnessStart(chunk), loudnessFields(donor.loudness))
   }
+  if (fact.kind === 'tag') {
+    const length = fact.tag.pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
+    return [input(chunk.start, chunk.bodyStart), ...fact.tag.pieces, input(chunk.bodyStart + length, chunk.end)]
+  }
   const md5 = fact.kind === 'md5' ? md5For(fact, donor) : null
   return md5 ? patched(chunk, chunk.bodyStart, md5) : []
 }

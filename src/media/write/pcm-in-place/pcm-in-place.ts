@@ -10,7 +10,7 @@ import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { loudnessStart, md5For } from './stale-chunks.js'
+import { loudnessStart, md5For, tagEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -69,9 +69,14 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
 /** Lists the fate of each structure while it is read: a film in MXF has millions. */
 function censusOf(parsed: InPlaceFile, tracks: readonly WantedTrack[]): Census {
   const fateOf = structureFates(parsed, tracks)
+  const tags = new Map(parsed.stale.flatMap((fact) => (fact.kind === 'tag' ? [[fact.chunk.start, fact]] : [])))
   return {
     *[Symbol.iterator]() {
-      for (const structure of parsed.structures) yield fateOf(structure)
+      for (const structure of parsed.structures) {
+        const fact = tags.get(structure.start)
+        if (fact) yield* tagEntries(structure.path, fact.chunk, fact.tag)
+        else yield fateOf(structure)
+      }
     },
   }
 }
@@ -81,7 +86,7 @@ function structureFates(parsed: InPlaceFile, tracks: readonly WantedTrack[]): (s
   const names = tracks.map(({ input }) => input.audioIndex).join(', ')
   const samples = `the samples of audio track ${names} are overwritten where they are`
   const summedEnds = new Set(checksums.map(({ start, covers }) => start + 4 + covers))
-  const staleAt = new Map(stale.map((each) => [each.chunk.start, each]))
+  const staleAt = new Map(stale.flatMap((fact) => (fact.kind === 'tag' ? [] : [[fact.chunk.start, fact]])))
   const runs = tracks.map(({ input }) => runsOf(parsed, input))
   return (structure) => {
     const { path, start, length } = structure
@@ -159,6 +164,7 @@ function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDo
     if (kind === 'loudness' && donor?.loudness) {
       return { start: loudnessStart(chunk), pieces: [bytes(loudnessFields(donor.loudness))] }
     }
+    if (kind === 'tag') return { start: bodyStart, pieces: fact.tag.pieces }
     const md5 = kind === 'md5' && donor ? md5For(fact, donor) : null
     if (md5) return { start: bodyStart, pieces: [bytes(md5)] }
     const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')

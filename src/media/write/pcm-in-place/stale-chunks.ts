@@ -1,26 +1,42 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { id3Length } from '../../probe/id3-length.js'
+import { type CensusEntry, kept } from '../census.js'
+import { type KeptId3, keepId3 } from '../frames/id3-frames.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 import { NOT_MEASURED } from './bext-loudness.js'
 
 /** A chunk with facts about the old samples. */
-export interface StaleChunk {
+export type StaleChunk = StaleFact | StaleTag
+
+interface StaleFact {
   readonly chunk: Chunk
   readonly kind: 'loudness' | 'md5' | 'peaks' | 'signature'
   /** Byte order of an `md5` chunk; null if it did not match the old samples. */
   readonly md5Order: 'forward' | 'backward' | null
 }
 
+/** An ID3 tag that loses some frames; as long as before. */
+interface StaleTag {
+  readonly chunk: Chunk
+  readonly kind: 'tag'
+  readonly tag: KeptId3
+}
+
 /** Places of the version and of the five loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
 const BEXT_VERSION_AT = 346
 const BEXT_LOUDNESS_AT = 412
+/** Chunks of WAV and AIFF with an ID3 tag. */
+const TAGS: ReadonlySet<string> = new Set(['id3 ', 'ID3 '])
 const BLOCK_BYTES = 4 * 1024 ** 2
 
 /** Finds the chunks of a file with facts about its samples. */
 export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Promise<readonly StaleChunk[]> {
   const found: StaleChunk[] = []
   for (const chunk of chunks) {
+    const tag = TAGS.has(chunk.id) ? await staleTag(file, chunk) : null
+    if (tag) found.push({ chunk, kind: 'tag', tag })
     const kind = await staleKind(file, chunk)
     const md5Order = kind === 'md5' ? await orderOfMd5(file, chunk, chunks) : null
     if (kind) found.push({ chunk, kind, md5Order })
@@ -33,13 +49,24 @@ export function loudnessStart({ bodyStart }: Chunk): number {
   return bodyStart + BEXT_LOUDNESS_AT
 }
 
+/** The fate of each frame of a chunk with a tag. */
+export function tagEntries(
+  path: string,
+  { start, bodyStart, end }: Chunk,
+  { entries }: KeptId3,
+): readonly CensusEntry[] {
+  const last = entries.reduce((at, entry) => Math.max(at, entry.start + entry.length), bodyStart)
+  const rest = last < end ? [kept(path, last, end - last)] : []
+  return [kept(path, start, bodyStart - start), ...entries, ...rest]
+}
+
 /** A checksum of new samples in the byte order of a chunk; null if the chunk did not match the old ones. */
-export function md5For({ md5Order }: StaleChunk, { md5 }: { readonly md5: Buffer | null }): Buffer | null {
+export function md5For({ md5Order }: StaleFact, { md5 }: { readonly md5: Buffer | null }): Buffer | null {
   if (!md5 || md5Order === null) return null
   return md5Order === 'forward' ? md5 : Buffer.from(md5).reverse()
 }
 
-async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleChunk['kind'] | null> {
+async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleFact['kind'] | null> {
   switch (id) {
     case 'MD5 ':
       return bodyLength === 16 ? 'md5' : 'peaks'
@@ -63,7 +90,15 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
   }
 }
 
-async function orderOfMd5(file: FileHandle, chunk: Chunk, chunks: readonly Chunk[]): Promise<StaleChunk['md5Order']> {
+/** Null for a tag that states nothing about the old samples. */
+async function staleTag(file: FileHandle, { bodyStart, bodyLength }: Chunk): Promise<KeptId3 | null> {
+  const length = id3Length(await readAt(file, bodyStart, 10), 'ID3')
+  if (length === null || length > bodyLength) return null
+  const tag = keepId3(await readAt(file, bodyStart, length), bodyStart)
+  return tag.entries.some(({ fate }) => fate === 'lost') ? tag : null
+}
+
+async function orderOfMd5(file: FileHandle, chunk: Chunk, chunks: readonly Chunk[]): Promise<StaleFact['md5Order']> {
   const data = chunks.find(({ id }) => id === 'data')
   if (!data) return null
   const stated = await readAt(file, chunk.bodyStart, 16)
