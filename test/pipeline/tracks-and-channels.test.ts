@@ -83,6 +83,16 @@ it.each([
   },
 )
 
+it.each(['mov', 'mkv'])('a segment that goes on behind the end of the sound of a .%s sends the sound', async (kind) => {
+  const input = bench.folder.file(`ending.${kind}`)
+  await ffmpeg(...picture(9), ...tone(2), '-c:v', 'mjpeg', '-c:a', 'pcm_s16le', input)
+  const segments = [{ startSec: 0.5, endSec: 5 }]
+  const { event, receipt } = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.voices.map(({ paidSec }) => paidSec)).toEqual([2])
+  expect((await decodedPcm(event.output ?? '')).length).toBe((await decodedPcm(input)).length)
+})
+
 it('--channels downmix: the track becomes stereo, as long as it was', async () => {
   const input = await bench.take('surround.wav')
   const { event } = await runJob(requestFor(input, { recipe: { channels: 'downmix' } }), bench.pipeline.context)

@@ -22,7 +22,15 @@ import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
 import { pieceGroups } from './piece-groups.js'
-import { isInParts, type PiecePlan, pieceSec, planTracks, requirePackets, type TrackPlan } from './plan-tracks.js'
+import {
+  isInParts,
+  type PiecePlan,
+  pieceSec,
+  planTracks,
+  requirePackets,
+  type TrackPlan,
+  withinSound,
+} from './plan-tracks.js'
 import { mostPaidSec } from './price.js'
 import type { VoiceMaps } from './ranges-to-send.js'
 import { rehearse } from './rehearse.js'
@@ -98,12 +106,13 @@ export async function planMedia(
 ): Promise<JobPlan> {
   const { settings } = request
   const planned = planTracks(media, settings, limits, maps)
-  const tracks = tracksToReplace(planned, settings)
+  const replaced = tracksToReplace(planned, settings)
   const verdicts = judge(media, planned, settings, limits)
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
-  const wishes = muxOptions(media, tracks, settings, isFolder ? undefined : request.output)
+  const wishes = muxOptions(media, replaced, settings, isFolder ? undefined : request.output)
   const written = await planWriting(media, wishes, verdicts, signal)
-  requirePackets(written.media, tracks)
+  requirePackets(written.media, replaced)
+  const tracks = withinSound(written.media, replaced)
   const { mux, ...signing } = await withInputCredentials(media, written, settings.signed === true)
   const output = await outputPath({
     input: media.path,

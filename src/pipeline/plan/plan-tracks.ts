@@ -59,9 +59,8 @@ export function planTracks(
     const { sampleRate } = stream
     const fileEnd = media.durationSec === null ? null : Math.round(media.durationSec * sampleRate)
     const wanted = planSegments(media, segments, sampleRate)
-    if (stream.durationSec !== null) {
-      requireSound(media, stream, wanted, (stream.startSec ?? media.startSec) - media.startSec + stream.durationSec)
-    }
+    const endSec = statedEndSec(media, stream)
+    if (endSec !== null) requireSound(media, stream, wanted, endSec)
     const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate), fileEnd)
     const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
@@ -93,6 +92,26 @@ export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): 
   }
 }
 
+/**
+ * Leaves the end of each cut that reaches behind its track open. A part may go on where the sound has ended, and silence
+ * would be paid for.
+ *
+ * @param media with the facts of the packets that the plan has read
+ */
+export function withinSound(media: MediaInfo, tracks: readonly TrackPlan[]): readonly TrackPlan[] {
+  return tracks.map(({ stream, pieces }) => {
+    const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+    const endSec = packetsEndSec ?? statedEndSec(media, stream)
+    const end = endSec === null ? null : Math.ceil(endSec * stream.sampleRate)
+    return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: openAtEnd(piece.cut, end) })) }
+  })
+}
+
+/** The end of a track on the file's clock, by the headers; null if they do not state it. */
+export function statedEndSec(media: MediaInfo, { startSec, durationSec }: AudioStreamInfo): number | null {
+  return durationSec === null ? null : (startSec ?? media.startSec) - media.startSec + durationSec
+}
+
 /** Refuses a part behind the end of a track, which has nothing. @throws {UsageError} `ERR_SEGMENT_OUTSIDE` */
 function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly ClockRange[], endSec: number): void {
   const beyond = ranges.find(
@@ -108,9 +127,9 @@ function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonl
   )
 }
 
-/** A handle ends at the end of the track, because silence after it would be paid for. */
-function openAtEnd(range: ClockRange, fileEnd: number | null): ClockRange {
-  const reachesEnd = fileEnd !== null && range.endSample !== null && range.endSample >= fileEnd
+/** Opens a cut that reaches an end, because silence after it would be paid for. */
+function openAtEnd(range: ClockRange, end: number | null): ClockRange {
+  const reachesEnd = end !== null && range.endSample !== null && range.endSample >= end
   return reachesEnd ? { ...range, endSample: null } : range
 }
 

@@ -3,7 +3,7 @@ import { hasGuessedTimes } from '../../media/pcm/file-clock.js'
 import { needsWalk, walkTrack } from '../../media/probe/track-walk.js'
 import type { Limits } from '../../precheck/index.js'
 import type { JobSettings } from './job-settings.js'
-import { planTracks } from './plan-tracks.js'
+import { planTracks, statedEndSec } from './plan-tracks.js'
 
 /**
  * The time from which on a segment is refused: the first end of a track to regenerate, by its header and its packets.
@@ -20,8 +20,7 @@ export async function soundEndSec(
 ): Promise<number | null> {
   const ends: (number | null)[] = []
   for (const { stream } of planTracks(media, { ...settings, segments: [] }, limits)) {
-    const { durationSec, startSec } = stream
-    if (durationSec !== null) ends.push((startSec ?? media.startSec) - media.startSec + durationSec)
+    ends.push(statedEndSec(media, stream))
     const isTold = needsWalk(media, stream) && !hasGuessedTimes(media, stream)
     if (isTold) ends.push((await walkTrack(media, stream, signal)).endSec)
   }

@@ -12,8 +12,12 @@ import { requestFor } from '../../helpers/test-pipeline.js'
 /** A last packet may be counted that a decoder cuts off, and some milliseconds of rounding. */
 const MOST_OVER_SEC = 0.05
 
+/** The sound of films whose picture goes on. */
+const TITLE_SEC = 2.3
+
 const WHOLE: readonly Segment[] = []
 const INSIDE = [{ startSec: 0.5, endSec: 1.2 }]
+const BEHIND = [{ startSec: 0.5, endSec: 9 }]
 const TWO = [
   { startSec: 0.2, endSec: 0.3 },
   { startSec: 2.5, endSec: null },
@@ -37,8 +41,19 @@ beforeAll(async () => {
   )
   await ffmpeg(
     ...['-i', fixture('speech.wav'), '-f', 'lavfi', '-i', 'color=s=64x64:r=25:d=20'],
-    ...['-map', '1:v', '-map', '0:a', '-af', 'atrim=0:2.3', '-c:a', 'aac', folder.file('made-title.mp4')],
-    ...['-map', '1:v', '-map', '0:a', '-af', 'atrim=0:2.3', '-c:a', 'pcm_s16le', folder.file('made-title.mov')],
+    ...['-map', '1:v', '-map', '0:a', '-af', `atrim=0:${TITLE_SEC}`, '-c:a', 'aac', folder.file('made-title.mp4')],
+    ...[
+      '-map',
+      '1:v',
+      '-map',
+      '0:a',
+      '-af',
+      `atrim=0:${TITLE_SEC}`,
+      '-c:a',
+      'pcm_s16le',
+      folder.file('made-title.mov'),
+    ],
+    ...['-map', '1:v', '-map', '0:a', '-af', `atrim=0:${TITLE_SEC}`, '-c:a', 'flac', folder.file('made-title.mkv')],
   )
   await ffmpeg(
     ...['-i', fixture('speech.wav'), '-f', 'lavfi', '-i', 'color=s=720x576:r=25:d=14.337'],
@@ -69,6 +84,9 @@ it.each<[string, readonly Segment[], number?]>([
   ['made-studio.ts', WHOLE, 0.1],
   ['made-title.mp4', WHOLE],
   ['made-title.mov', WHOLE],
+  ['made-title.mp4', BEHIND],
+  ['made-title.mov', BEHIND],
+  ['made-title.mkv', BEHIND],
   ['made-server.gxf', WHOLE],
 ])(
   'the plan of %s costs what the service charges, or a packet more: %j',
@@ -81,6 +99,7 @@ it.each<[string, readonly Segment[], number?]>([
     const chargedSec = chargedMs.reduce((sum, ms) => sum + ms, 0) / 1000
     expect(plan.paidSec).toBeGreaterThanOrEqual(chargedSec)
     expect(plan.paidSec).toBeLessThan(chargedSec + overSec)
+    if (segments === BEHIND) expect(chargedSec).toBeLessThan(TITLE_SEC + MOST_OVER_SEC)
   },
 )
 
