@@ -67,7 +67,8 @@ export function serviceFile(manager: ServiceManagerName, values: ServiceValues):
 /** The hardened unit of `deploy` with this user, configuration and state folder. */
 function systemdUnit({ voxmux, config, environment, stateDir, writes, user }: ServiceValues): string {
   const lines: Readonly<Record<string, string>> = {
-    ExecStart: [...voxmux, 'watch', '--config', config].map(unitWord).join(' '),
+    // Only here are there variables, so only here a `$` is doubled.
+    ExecStart: [...voxmux, 'watch', '--config', config].map((word) => unitWord(word.replaceAll('$', '$$$$'))).join(' '),
     EnvironmentFile: `-${environment.replaceAll('%', '%%')}`,
     Environment: `${unitWord(`VOXMUX_STATE_DIR=${stateDir}`)} NODE_ENV=production`,
     User: user,
@@ -104,9 +105,9 @@ function template(name: string): string {
   return readFileSync(new URL(`plugins/watch-folder/deploy/${name}`, PACKAGE_FOLDER), 'utf8')
 }
 
-/** A quoted word of a unit, without specifiers and variables. */
+/** A quoted word of a unit, without specifiers. */
 function unitWord(word: string): string {
-  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$')
+  const plain = word.replaceAll('%', '%%')
   return /[\s"'\\]/.test(plain) ? `"${plain.replace(/["\\]/g, '\\$&')}"` : plain
 }
 

@@ -55,6 +55,14 @@ it('writes a configuration and a unit of this machine from flags, and never over
   expect([readFileSync(shop.path('c.json'), 'utf8'), existsSync(shop.path('other'))]).toEqual([before, false])
 })
 
+it('writes a dollar sign as systemd reads it: doubled in commands alone', async () => {
+  const made = await init('share$', '--yes', '--unit', 'systemd', '--config', '50%$.json')
+  expect(made.exitCode, made.stderr).toBe(0)
+  const lines = readFileSync(shop.path('voxmux-watch.service'), 'utf8').split('\n')
+  expect(lines).toContain(`ExecStart=${process.execPath} ${CLI_PATH} watch --config ${shop.path('50%%$$.json')}`)
+  expect(lines).toContain(`ReadWritePaths=-${shop.env.VOXMUX_STATE_DIR} -${shop.path('share$')}`)
+})
+
 it.each([
   ['launchd', 'voxmux.watch.plist', '<string>--config</string>'],
   ['windows', 'voxmux-watch.ps1', `'"--config"'`],
