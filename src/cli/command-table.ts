@@ -20,7 +20,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'ui',
     usage: '[file]',
-    summary: 'Do the same in a browser page of this computer.',
+    summary: 'Regenerate files in a browser page of this computer.',
     load: () => import('./commands/ui.js'),
   },
   {
@@ -51,7 +51,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'portal',
     usage: '<topic> …',
-    summary: 'Manage keys, credits and webhooks of a service of your own.',
+    summary: 'Manage the keys, credits and webhooks of your own service.',
     load: () => import('./commands/portal.js'),
   },
   {
@@ -68,20 +68,20 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'jobs',
-    usage: 'list|show|retry|forget',
-    summary: 'List, show, retry or forget the jobs of the ledger.',
+    usage: '<action> [job…]',
+    summary: 'List, show, retry or forget jobs; export or import the ledger.',
     load: () => import('./commands/jobs.js'),
   },
   {
     name: 'verify',
     usage: '<file…>',
-    summary: 'Prove an output: made from which input, and unchanged since.',
+    summary: 'Prove which input an output was made from, and that it is unchanged.',
     load: () => import('./commands/verify.js'),
   },
   {
     name: 'mcp',
     usage: '',
-    summary: 'Serve agents: a server of the Model Context Protocol.',
+    summary: 'Serve AI agents over the Model Context Protocol (MCP).',
     load: () => import('./commands/mcp.js'),
   },
   {

@@ -12,7 +12,7 @@ export const CONFIG_OPTIONS = {
     alias: 'p',
     type: 'string',
     requiresArg: true,
-    describe: 'Name or path of a preset (default transparent)',
+    describe: 'Name or path of a preset (default: transparent)',
     group: 'Processing:',
   },
   config: { type: 'string', requiresArg: true, describe: 'Configuration file (.json or .mjs)', group: 'Service:' },
@@ -29,13 +29,13 @@ export const VOICE_OPTIONS = {
   track: {
     type: 'string',
     requiresArg: true,
-    describe: 'Audio track: only, all, default, N from 0, lang:xxx (default only)',
+    describe: 'Audio track: only, all, default, N from 0, lang:xxx (default: only)',
     group: 'Input:',
   },
   channels: {
     choices: channelsChoiceSchema.options,
     requiresArg: true,
-    describe: 'Channels to regenerate (default auto)',
+    describe: 'Channels to regenerate (default: auto)',
     group: 'Input:',
   },
   segment: {
@@ -53,7 +53,7 @@ export const OUTPUT_OPTIONS = {
   progress: {
     choices: ['auto', 'plain', 'none'],
     requiresArg: true,
-    describe: 'Progress on stderr: bars, lines or nothing (default auto)',
+    describe: 'Progress on stderr: bars, lines or nothing (default: auto)',
     group: 'Output:',
   },
 } as const satisfies Record<string, Options>
@@ -63,7 +63,7 @@ export const LOG_OPTIONS = {
   log: {
     choices: ['auto', 'human', 'json'],
     requiresArg: true,
-    describe: 'Log on stderr: sentences or JSON lines (default auto: sentences in a terminal)',
+    describe: 'Log on stderr: sentences or JSON lines (default: auto, which is sentences in a terminal)',
     group: 'Output:',
   },
   ...OUTPUT_OPTIONS,
@@ -143,7 +143,7 @@ export const RUN_OPTIONS = {
   verify: {
     choices: ['full', 'fast'],
     requiresArg: true,
-    describe: 'How to verify the output (default full)',
+    describe: 'How to verify the output (default: full)',
     group: 'Processing:',
   },
   strict: { type: 'boolean', describe: 'Refuse files that would lose anything', group: 'Processing:' },
@@ -151,7 +151,7 @@ export const RUN_OPTIONS = {
   concurrency: {
     type: 'number',
     requiresArg: true,
-    describe: 'Files at the same time (default 2)',
+    describe: 'Files at the same time (default: 2)',
     group: 'Processing:',
   },
   ledger: { type: 'string', requiresArg: true, describe: 'Ledger file', group: 'Service:' },

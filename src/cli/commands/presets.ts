@@ -9,9 +9,9 @@ export const command = defineCommand({
   positionals: '[name]',
   examples: [
     ['', 'list the presets'],
-    ['podcast > mine.json', 'save a preset to start from: `voxmux run clip.wav -p mine.json` takes it'],
+    ['podcast > mine.json', 'save a preset as a starting point; `voxmux run clip.wav -p mine.json` uses it'],
     ['podcast --explain', 'show all of its settings, defaults included'],
-    ['./mine.json --explain', 'check a preset of your own'],
+    ['./mine.json --explain', 'check your own preset'],
   ],
   build: (parser) =>
     parser

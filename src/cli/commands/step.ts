@@ -18,7 +18,7 @@ const STEP_OPTIONS = {
     describe: 'Seconds to wait, then exit 3; the same command collects the result later (0: submit only)',
     group: 'Processing:',
   },
-  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time (default 2)' },
+  concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time (default: 2)' },
   schema: { type: 'boolean', describe: 'Print the JSON Schema of a job', group: 'Output:' },
   ...CONFIG_OPTIONS,
   ledger: RUN_OPTIONS.ledger,

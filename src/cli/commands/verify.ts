@@ -27,9 +27,9 @@ import { describeProof, type Proved, proofFacts } from '../show/describe-proof.j
 export const command = defineCommand({
   positionals: '<file..>',
   examples: [
-    ['clip.regen.mov', 'is it an output of voxmux, and unchanged?'],
+    ['clip.regen.mov', 'check that it is an unchanged output of voxmux'],
     ['clip.regen.mov --input /archive/clip.mov', 'compare the kept streams with this input'],
-    ['clip.regen.mov --trust house-ca.pem', 'is it signed by someone whom this list vouches for?'],
+    ['clip.regen.mov --trust house-ca.pem', 'check that an authority in this list vouches for its signer'],
     ['out --json', 'one `file` event for each output in a folder'],
   ],
   build: (parser) =>

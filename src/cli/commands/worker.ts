@@ -28,7 +28,7 @@ export const command = defineCommand({
     withOptions(parser, {
       spool: { type: 'string', requiresArg: true, describe: 'Folder to take jobs (*.json) from', group: 'Input:' },
       ...CONFIG_OPTIONS,
-      concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default 16)' },
+      concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default: 16)' },
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
       ...LOG_OPTIONS,
