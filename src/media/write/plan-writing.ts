@@ -216,6 +216,7 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
   return async (wanted, signal) => {
     const parsed = await writer.parse(wanted.media, signal)
     if (parsed === null) return null
+    if (typeof parsed === 'string') return { writer: writer.name, reason: parsed }
     const survey = writer.survey(parsed, wanted)
     if (survey.kind === 'declines') return { writer: writer.name, reason: survey.reason }
     const { census, donors } = survey

@@ -96,7 +96,7 @@ it('accounts for every byte of any chunks, and replaces those of the sound alone
       const track = { input: stream, encoding, channels: 1 }
       const wanted = { media: media as unknown as MediaInfo, tracks: [track] }
       const parsed = await soundChunks.parse(wanted.media)
-      if (!parsed) throw new Error('not parsed')
+      if (parsed === null || typeof parsed === 'string') throw new Error('not parsed')
       const survey = soundChunks.survey(parsed, wanted)
       if (survey.kind === 'declines') throw new Error(survey.reason)
       expect(censusFaults(survey.census, input.length)).toEqual([])

@@ -10,44 +10,31 @@ import { type OldTrack, presentedSec } from './read/voice-runs.js'
 import { spliceableTrack } from './splice.js'
 import { trackOf, unfitReason } from './survey.js'
 
-/** Result of reading a file: its structure, or the reason why voxmux cannot read it. */
-export type ParsedIso =
-  | { readonly kind: 'read'; readonly file: IsoFile }
-  | { readonly kind: 'malformed'; readonly why: string }
-
 /** Writes new audio into ISO base media and QuickTime files, also fragmented ones. */
-export const isoBmff: Writer<ParsedIso, DonorTrack> = {
+export const isoBmff: Writer<IsoFile, DonorTrack> = {
   name: 'iso-bmff',
   parse: async (media) => {
     if (!media.formatName.startsWith('mov')) return null
-    const file = await open(media.path, 'r')
+    await using file = await open(media.path, 'r')
     try {
-      return { kind: 'read', file: readIsoFile(await readStructure(file, media.sizeBytes), media.startSec) }
+      return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
     } catch (error) {
-      if (error instanceof MalformedBox) return { kind: 'malformed', why: error.message }
+      if (error instanceof MalformedBox) return error.message
       throw error
-    } finally {
-      await file.close()
     }
   },
   survey,
   readDonor: (path) => readDonorTrack(path),
-  splice: async (parsed, wanted, place) => {
-    if (parsed.kind !== 'read') return parsed.why
-    const voice = voicesOf(parsed.file, wanted)?.[place]
+  splice: async (file, wanted, place) => {
+    const voice = voicesOf(file, wanted)?.[place]
     return voice === undefined
       ? 'voxmux cannot identify the track in the file'
-      : spliceableTrack(parsed.file, voice, wanted.media.startSec)
+      : spliceableTrack(file, voice, wanted.media.startSec)
   },
-  layOut: (parsed, wanted, donors) => {
-    if (parsed.kind !== 'read') throw new RangeError(parsed.why)
-    return layOutFile(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)
-  },
+  layOut: (file, wanted, donors) => layOutFile(file, voicesOf(file, wanted) ?? [], donors),
 }
 
-function survey(parsed: ParsedIso, wanted: Wanted): Survey {
-  if (parsed.kind === 'malformed') return { kind: 'declines', reason: parsed.why }
-  const { file } = parsed
+function survey(file: IsoFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
   if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
   const reason = unfitReason(file, voices)

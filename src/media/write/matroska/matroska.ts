@@ -8,41 +8,30 @@ import { spliceableTrack } from './splice.js'
 import { unfitReason } from './survey.js'
 import { voicesOf } from './voice.js'
 
-/** Result of reading a file: its structure, or the reason why voxmux cannot read it. */
-export type ParsedMatroska =
-  | { readonly kind: 'read'; readonly file: MatroskaFile }
-  | { readonly kind: 'malformed'; readonly why: string }
-
 /** Writes new audio into Matroska and WebM files, live recordings included. */
-export const matroska: Writer<ParsedMatroska, MatroskaDonor> = {
+export const matroska: Writer<MatroskaFile, MatroskaDonor> = {
   name: 'matroska',
   parse: async (media) => {
     if (!media.formatName.startsWith('matroska')) return null
     try {
-      return { kind: 'read', file: await readMatroska(media.path, media.sizeBytes) }
+      return await readMatroska(media.path, media.sizeBytes)
     } catch (error) {
-      if (error instanceof MalformedElement) return { kind: 'malformed', why: error.message }
+      if (error instanceof MalformedElement) return error.message
       throw error
     }
   },
   survey,
   readDonor: readMatroskaDonor,
-  splice: async (parsed, wanted, place) => {
-    if (parsed.kind !== 'read') return parsed.why
+  splice: async (file, wanted, place) => {
     if (wanted.tracks[place]?.input.firstFrames !== undefined)
       return 'its blocks hold several packets and state only their common length'
-    const voice = voicesOf(parsed.file, wanted)?.[place]
-    return voice ? spliceableTrack(parsed.file, voice, wanted.media) : 'voxmux cannot identify the track in the file'
+    const voice = voicesOf(file, wanted)?.[place]
+    return voice ? spliceableTrack(file, voice, wanted.media) : 'voxmux cannot identify the track in the file'
   },
-  layOut: (parsed, wanted, donors) => {
-    if (parsed.kind !== 'read') throw new RangeError(parsed.why)
-    return layOutMatroska(parsed.file, voicesOf(parsed.file, wanted) ?? [], donors)
-  },
+  layOut: (file, wanted, donors) => layOutMatroska(file, voicesOf(file, wanted) ?? [], donors),
 }
 
-function survey(parsed: ParsedMatroska, wanted: Wanted): Survey {
-  if (parsed.kind === 'malformed') return { kind: 'declines', reason: parsed.why }
-  const { file } = parsed
+function survey(file: MatroskaFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
   if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
   const reason = unfitReason(file, voices)

@@ -35,7 +35,7 @@ async function written(made: MadeMatroska, madeSide: MadeSide) {
     tracks: [{ input: streams[0] as never, encoding, channels: 2 }],
   }
   const parsed = await matroska.parse(wanted.media)
-  if (!parsed) throw new Error('not parsed')
+  if (parsed === null || typeof parsed === 'string') throw new Error('not parsed')
   const survey = matroska.survey(parsed, wanted)
   if (survey.kind === 'declines') throw new Error(survey.reason)
   const donor = await matroska.readDonor(side, wanted.tracks[0] as never, undefined, parsed)
