@@ -1,17 +1,17 @@
 /** Collects some parts of a mono stream of 32-bit floats. */
 export class SyncWindows {
-  readonly #windows: readonly { readonly from: number; readonly values: Float64Array }[]
+  readonly #windows: readonly { readonly from: number; readonly values: Float32Array }[]
   #rest: Buffer = Buffer.alloc(0)
   /** Samples up to the end of what was pushed. */
   sampleCount = 0
 
   constructor(parts: readonly { readonly from: number; readonly length: number }[]) {
-    this.#windows = parts.map(({ from, length }) => ({ from, values: new Float64Array(length) }))
+    this.#windows = parts.map(({ from, length }) => ({ from, values: new Float32Array(length) }))
   }
 
   /** Samples of the part at that place; zeros after the end of the stream. */
-  window(place: number): Float64Array {
-    return this.#windows[place]?.values ?? new Float64Array(0)
+  window(place: number): Float32Array {
+    return this.#windows[place]?.values ?? new Float32Array(0)
   }
 
   /** The next samples are those of a section that begins there. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jointHolds, placeOf } from '../../../../src/media/write/splice/measure-joint.js'
+import { jointHolds, placeOf, probeOf } from '../../../../src/media/write/splice/measure-joint.js'
 
 /** Four packets of a tone; noise is a share of it in the opposite phase. */
 function packets(share: (packet: number) => number): readonly Float64Array[] {
@@ -24,6 +24,11 @@ describe('a joint', () => {
       ),
     ).toBe(holds)
   })
+})
+
+it('holds a probe of a joint in four bytes a sample, because a film may have thousands', () => {
+  const sounds = packets(() => 0)
+  expect(probeOf(0, sounds, sounds, 1).values.byteLength).toBe(4 * 4 * 256)
 })
 
 describe('the place of packets in a sound', () => {
