@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { readPlainFile } from '../../src/core/read-plain-file.js'
 import { syncFolder } from '../../src/core/sync-folder.js'
 import { voxmuxVersion } from '../../src/core/version.js'
 import { fileSha256, valueSha256 } from '../../src/pipeline/file-identity.js'
@@ -53,8 +54,8 @@ export async function mediaOfTimeline(timeline: string): Promise<readonly string
 }
 
 async function readTimelineReceipt(timeline: string): Promise<z.infer<typeof timelineReceiptSchema> | undefined> {
-  const text = await readFile(receiptPath(timeline), 'utf8').catch(() => '')
-  return timelineReceiptSchema.safeParse(parsed(text)).data
+  const bytes = await readPlainFile(receiptPath(timeline)).catch(() => '')
+  return timelineReceiptSchema.safeParse(parsed(bytes.toString())).data
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { readPlainFile } from '../../core/read-plain-file.js'
 import { syncFolder } from '../../core/sync-folder.js'
 import { WRITER_NAMES } from '../../media/index.js'
 import { certificateSchema } from './certificate.js'
@@ -231,10 +232,8 @@ export async function writeReceipt(path: string, receipt: Receipt, part: string)
 
 /** Reads the receipt beside an output; undefined if it is missing or unreadable. */
 export async function readReceipt(path: string): Promise<Receipt | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
   try {
-    return receiptSchema.parse(JSON.parse(text))
+    return receiptSchema.parse(JSON.parse((await readPlainFile(path)).toString()))
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { UsageError, VerificationError } from '../../core/errors.js'
+import { readPlainFile } from '../../core/read-plain-file.js'
 import { type CredentialsFound, readCredentials } from '../../credentials/index.js'
 import { probe } from '../../media/index.js'
 import { fileSha256 } from '../file-identity.js'
@@ -34,7 +35,7 @@ export interface SignatureProof {
 export async function proveSignature(output: string, options: ProveSignatureOptions): Promise<SignatureProof> {
   const { input, signal } = options
   const trust = options.trust === undefined ? undefined : await readTrust(options.trust)
-  const sidecar = await readFile(sidecarPath(output)).catch(() => undefined)
+  const sidecar = await readPlainFile(sidecarPath(output)).catch(() => undefined)
   const container = await probe(output, { signal }).then(
     (media) => media.container,
     () => extname(output).slice(1).toLowerCase(),
