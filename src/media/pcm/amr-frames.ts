@@ -26,10 +26,14 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
   const ticks: number[] = []
   for (const sample of samplesOf(stbl)) {
     const frames = frameSizes(await readAt(file, sample.start, sample.bytes), modes)
+    // Tables can name four thousand million samples behind the end of the file.
+    if (sample.bytes > 0 && frames.length === 0) return undefined
     offsets.push(sample.start)
     counts.push(frames.length)
-    sizes.push(...frames)
-    ticks.push(...frames.map((_, place) => shareOf(sample.ticks, frames.length, place)))
+    for (const [place, size] of frames.entries()) {
+      sizes.push(size)
+      ticks.push(shareOf(sample.ticks, frames.length, place))
+    }
   }
   const tables = [
     ...[stsd.bytes ?? Buffer.alloc(0), makeDurations(runsOf(ticks)), makeChunkLayout(counts)],
@@ -40,16 +44,20 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
 
 function* samplesOf(stbl: Box) {
   const sizes = sampleSizes(stbl)
-  const durations = durationRuns(stbl).flatMap(({ count, ticks }) => new Array<number>(count).fill(ticks))
+  const durations = durationsOf(stbl)
   let sample = 0
   for (const { start, samples } of trackChunks(stbl, null)) {
     let at = start
     for (const end = sample + samples; sample < end; sample++) {
       const bytes = (sizes?.kind === 'each' ? sizes.bytes[sample] : sizes?.bytes) ?? 0
-      yield { start: at, bytes, ticks: durations[sample] ?? 0 }
+      yield { start: at, bytes, ticks: durations.next().value || 0 }
       at += bytes
     }
   }
+}
+
+function* durationsOf(stbl: Box): Generator<number, void> {
+  for (const { count, ticks } of durationRuns(stbl)) for (let sample = 0; sample < count; sample++) yield ticks
 }
 
 function frameSizes(sample: Buffer, modes: readonly number[]): readonly number[] {

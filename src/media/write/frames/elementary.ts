@@ -59,8 +59,9 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
   const beforeBytes: BytePiece[] = []
   for (const { start, length } of head) {
     const tag = keepId3(await readAt(file, start, length), start)
-    before.push(...tag.entries)
-    beforeBytes.push(...tag.pieces)
+    // A tag can have more frames than a call takes arguments.
+    for (const entry of tag.entries) before.push(entry)
+    for (const piece of tag.pieces) beforeBytes.push(piece)
   }
   const lead = frames.start - soundStart
   if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))

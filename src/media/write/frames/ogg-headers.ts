@@ -28,6 +28,9 @@ export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Og
   const bodies: { lacing: Buffer; body: Buffer }[] = []
   const pages: { start: number; length: number }[] = []
   let serial: number | undefined
+  let complete = 0
+  let count = 0
+  let isOpen = false
   for (let at = 0; at < MOST_HEADER_BYTES; ) {
     const page = await oggPageAt(file, at)
     if (!page || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
@@ -35,15 +38,16 @@ export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Og
     at += page.headLength + page.bodyLength
     if (serial !== undefined && page.serial !== serial) continue
     const body = { lacing: page.lacing, body: await readAt(file, start + page.headLength, page.bodyLength) }
-    if (serial === undefined && headerCount(codec, packetsOf([body]).packets[0]) === undefined) continue
+    count ||= headerCount(codec, packetsOf([body]).packets[0]) ?? 0
+    if (count === 0) continue
     serial = page.serial
     bodies.push(body)
     pages.push({ start, length: at - start })
-    const { packets, isOpen } = packetsOf(bodies)
-    const count = headerCount(codec, packets[0])
-    const isAlone = pages.length > 1 || (packets.length === 1 && !isOpen)
-    if (!isAlone || count === undefined || packets.length > count) return undefined
-    if (packets.length === count && !isOpen) return { codec, serial, packets, pages, end: at }
+    complete += page.lacing.filter((length) => length < 255).length
+    isOpen = (page.lacing.at(-1) ?? (isOpen ? 255 : 0)) === 255
+    const isAlone = pages.length > 1 || (complete === 1 && !isOpen)
+    if (!isAlone || complete > count) return undefined
+    if (complete === count && !isOpen) return { codec, serial, packets: packetsOf(bodies).packets, pages, end: at }
   }
   return undefined
 }

@@ -29,7 +29,9 @@ async function headerPages(file: FileHandle): Promise<ReadonlyMap<number, PageCo
     // A page within a packet has a granule of -1.
     if (!page || BigInt.asIntN(64, page.granule) > 0n) break
     const body = await readAt(file, at + page.headLength, page.bodyLength)
-    found.set(page.serial, [...(found.get(page.serial) ?? []), { lacing: page.lacing, body }])
+    const pages = found.get(page.serial) ?? []
+    pages.push({ lacing: page.lacing, body })
+    found.set(page.serial, pages)
     at += page.headLength + page.bodyLength
   }
   return found
@@ -40,5 +42,6 @@ function repeated(packet: Buffer): readonly string[] {
   const head = COMMENT_HEADS.find((name) => packet.toString('latin1', 0, name.length) === name)
   if (head === undefined) return []
   const names = vorbisComments(packet.subarray(head.length)).map(({ name }) => name.toLowerCase())
-  return names.filter((name, place) => names.indexOf(name) < place)
+  const seen = new Set<string>()
+  return names.filter((name) => seen.size === seen.add(name).size)
 }
