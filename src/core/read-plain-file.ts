@@ -11,13 +11,8 @@ const MAX_BYTES = 256 * 1024 ** 2
  * @throws whatever the file system throws; Error for anything but a file of at most 256 MiB
  */
 export async function readPlainFile(path: string): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const found = await file.stat()
-    if (!found.isFile() || found.size > MAX_BYTES)
-      throw new Error(`${path} is not a file of at most ${MAX_BYTES} bytes`)
-    return await file.readFile()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const found = await file.stat()
+  if (!found.isFile() || found.size > MAX_BYTES) throw new Error(`${path} is not a file of at most ${MAX_BYTES} bytes`)
+  return await file.readFile()
 }
