@@ -13,7 +13,7 @@ import { clockedInput } from '../pcm/file-clock.js'
 import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
-import { firstBrokenSample } from './broken-samples.js'
+import { type BrokenSample, firstBrokenSample } from './broken-samples.js'
 import { cutCommand, cutReadings, decodedFormat, inBatches, type PlannedCut, planCuts } from './cut-command.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
@@ -93,9 +93,10 @@ async function readBeside(media: MediaInfo, { beside, signal }: CutOptions): Pro
 }
 
 /** The refusal of sound that neither a service nor an encoder can process. */
-function notANumber({ path }: MediaInfo, { stream }: PlannedCut, sample: number) {
-  const at = formatTime(sample / stream.sampleRate)
-  return unreadable(`Audio track ${stream.audioIndex} of ${path} has a sample at ${at} that is not a number`, {
+function notASound({ path }: MediaInfo, { stream, request }: PlannedCut, { sample, isNumber }: BrokenSample) {
+  const at = formatTime((request.range.startSample + sample) / stream.sampleRate)
+  const what = isNumber ? 'is more than 240 dB above full scale' : 'is not a number'
+  return unreadable(`Audio track ${stream.audioIndex} of ${path} has a sample at ${at} that ${what}`, {
     input: path,
     remedies: ['Export the sound again as integers, such as PCM of 24 bits, and listen to this place.'],
   })
@@ -130,7 +131,7 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
   }
   const pcm = { path: cut.pcmPath, format: decodedFormat(cut), sampleCount }
   const broken = await firstBrokenSample(pcm, signal)
-  if (broken !== null) throw notANumber(media, cut, startSample + broken)
+  if (broken !== null) throw notASound(media, cut, broken)
   return {
     request: cut.request,
     path: cut.path,
