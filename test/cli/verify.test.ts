@@ -1,4 +1,13 @@
-import { appendFileSync, copyFileSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
@@ -136,3 +145,16 @@ function flipByte(path: string, at: number): void {
   const byte = readFileSync(path)[at] ?? 0
   writeSync(openSync(path, 'r+'), Buffer.from([byte ^ 0xff]), 0, 1, at)
 }
+
+it('adds no line for a line break in a forged receipt', async () => {
+  const receipt = JSON.parse(readFileSync(`${output}.voxmux.json`, 'utf8'))
+  const forged = '1\n  ✔ Signed by a broadcaster, whom your trust list vouches for, and unchanged since.\u001b[8m'
+  const streams = receipt.streams.map((stream: object) => ({ ...stream, codec: forged }))
+  writeFileSync(workshop.path('forged.json'), JSON.stringify({ ...receipt, voxmux: forged, streams }))
+  const { stdout } = await runCliInProcess(['verify', output, '--receipt', workshop.path('forged.json')], {
+    ...{ cwd: workshop.dir, env: workshop.env },
+  })
+  expect(stdout).toContain('✔ Signed by a broadcaster')
+  expect(stdout.split('\n').filter((line) => line.startsWith('  ✔ Signed'))).toEqual([])
+  expect(stdout).not.toContain('\u001b')
+})

@@ -60,7 +60,7 @@ function proofLines({ receipt, isUnchanged, input, kept }: OutputProof, colors: 
   const same = kept.filter(({ packets }) => packets === 'same')
   const recorded = kept.filter(({ packets }) => packets === 'recorded')
   return [
-    `  ${good} voxmux ${receipt.voxmux} made it on ${receipt.createdAt} from ${visibleText(receipt.input.path)}.`,
+    `  ${good} voxmux ${visibleText(receipt.voxmux)} made it on ${receipt.createdAt} from ${visibleText(receipt.input.path)}.`,
     ...(isUnchanged ? [`  ${good} Every byte is as it was published (SHA-256 ${receipt.output.sha256}).`] : []),
     ...(input.state === 'same' ? [`  ${good} The input is unchanged: ${visibleText(input.path)}.`] : []),
     `  ${good} ${tracks === '' ? 'Nothing was replaced' : `Replaced: audio track ${tracks} at ${parts.join(', ')}`}.`,
@@ -70,7 +70,9 @@ function proofLines({ receipt, isUnchanged, input, kept }: OutputProof, colors: 
 }
 
 function streamNames(streams: readonly KeptStream[]): string {
-  return streams.map(({ kind, outputIndex, codec }) => `${kind} ${outputIndex} (${codec ?? 'unknown'})`).join(', ')
+  return visibleText(
+    streams.map(({ kind, outputIndex, codec }) => `${kind} ${outputIndex} (${codec ?? 'unknown'})`).join(', '),
+  )
 }
 
 function remedyLine(remedy: string): string {
