@@ -3,7 +3,7 @@ import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
 import type { RelinkedMedia } from '../timeline.js'
 import { otherSide, turnOf, writtenNames } from './edl-names.js'
 
-/** What stands before the name in a line that names a clip or a file. */
+/** Everything before the name in a line that names a clip or a file. */
 const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)/i
 
 /**
