@@ -70,6 +70,10 @@ describe('the clock of frames', () => {
     const show = ['-show_entries', 'frame=pts,nb_samples']
     const { frames } = (await ffprobeJson(part, ...show)) as { frames: { pts: number; nb_samples: number }[] }
     expect(frames.length).toBeGreaterThan(2)
+    const bytes = await readFile(part)
+    const pages = [...bytes.toString('latin1').matchAll(/OggS\0/g)].map(({ index }) => bytes.readBigInt64LE(index + 6))
+    // Other readers warn of a page of sound that ends at sample 0.
+    expect(pages.filter((granule) => granule === 0n)).toHaveLength(2)
     for (const [place, { pts }] of frames.slice(1).entries())
       expect(pts).toBe((frames[place]?.pts ?? 0) + (frames[place]?.nb_samples ?? 0))
   })

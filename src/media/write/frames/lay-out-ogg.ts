@@ -92,8 +92,10 @@ class SoundPages {
     const first = this.#next
     this.#next = end
     return this.#pages.slice(first, end).flatMap((page, place) => {
-      const body: BytePiece = { kind: 'donor', donor: 0, start: page.start, length: page.bodyLength }
-      return oggPage(page, this.#serial, this.#firstNumber + first + place, body)
+      const body = [...(page.before ? [page.before] : []), page].map(
+        ({ start, bodyLength }): BytePiece => ({ kind: 'donor', donor: 0, start, length: bodyLength }),
+      )
+      return oggPage(page, this.#serial, this.#firstNumber + first + place, ...body)
     })
   }
 }

@@ -63,7 +63,7 @@ export function oggPage(
   { flags, granule, lacing }: Pick<OggPage, 'flags' | 'granule' | 'lacing'>,
   serial: number,
   sequence: number,
-  body: BytePiece,
+  ...body: readonly BytePiece[]
 ): readonly BytePiece[] {
   const head = Buffer.alloc(CHECKSUM_AT)
   head.write(PAGE_NAME, 'latin1')
@@ -73,12 +73,13 @@ export function oggPage(
   head.writeUInt32LE(sequence, 18)
   const segments = Buffer.from([lacing.length, ...lacing])
   // The checksum counts its own place as zeros.
+  const length = body.reduce((sum, piece) => sum + pieceLength(piece), segments.length)
   const before = checksum(Buffer.alloc(4), checksum(head, 0))
   return [
     { kind: 'bytes', bytes: head },
-    { kind: 'checksum', of: { start: before, add: checksum }, covers: segments.length + pieceLength(body) },
+    { kind: 'checksum', of: { start: before, add: checksum }, covers: length },
     { kind: 'bytes', bytes: segments },
-    body,
+    ...body,
   ]
 }
 

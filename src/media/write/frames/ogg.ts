@@ -8,7 +8,7 @@ import { staleReason } from '../stale-facts.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
-import { BEGINS, holdsPage, oggPageAt } from './ogg-pages.js'
+import { BEGINS, holdsPage, MOST_SEGMENTS, oggPageAt } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 import { staleComments } from './vorbis-comments.js'
 
@@ -143,7 +143,18 @@ async function readDonor(path: string, _track: unknown, _signal: unknown, { head
     pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: at + page.headLength })
     at += page.headLength + page.bodyLength
   }
-  return { headers: made?.packets ?? [], pages }
+  return { headers: made?.packets ?? [], pages: withoutSilentPage(pages) }
+}
+
+/**
+ * Joins a first page whose packet holds no sound, as the first of Vorbis, with the next one. Other readers warn of a page of
+ * sound that ends at sample 0.
+ */
+function withoutSilentPage([first, second, ...others]: readonly DonorPage[]): readonly DonorPage[] {
+  if (!first || !second) return first ? [first] : []
+  const lacing = Buffer.concat([first.lacing, second.lacing])
+  if (first.granule !== 0n || lacing.length > MOST_SEGMENTS) return [first, second, ...others]
+  return [{ ...second, lacing, before: first }, ...others]
 }
 
 /** ffmpeg ends FLAC with a packet of no bytes, of which other readers warn. */

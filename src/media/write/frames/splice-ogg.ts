@@ -16,7 +16,10 @@ export interface OggDonor {
 }
 
 /** A page of a side file; `start` is the first byte of its body there. */
-export type DonorPage = Pick<OggPage, 'flags' | 'granule' | 'lacing' | 'bodyLength' | 'start'>
+export type DonorPage = Pick<OggPage, 'flags' | 'granule' | 'lacing' | 'bodyLength' | 'start'> & {
+  /** The first bytes of its body, if they lie elsewhere. */
+  readonly before?: Pick<OggPage, 'bodyLength' | 'start'>
+}
 
 /** The samples at the start that are not played (RFC 7845, 4.2). */
 const PRE_SKIP_AT = 10
