@@ -59,7 +59,7 @@ export function comparable(mono: Float64Array, sampleRate: number): ComparableSi
 }
 
 /** One-pole high-pass at 100 Hz, because traffic and hum would outweigh the voice. Both signals have the same delay. */
-function removeRumble(mono: Float64Array, sampleRate: number): void {
+export function removeRumble(mono: Float64Array, sampleRate: number): void {
   const keep = Math.exp((-2 * Math.PI * 100) / sampleRate)
   let previous = 0
   let last = 0

@@ -12,6 +12,7 @@ import { type AlignmentThresholds, type AlignmentVerdict, drifts, judgePlaces, n
 import { conformFilters } from './conform-filters.js'
 import { blamingRegenerated, openRegenerated, type RegeneratedFacts, requireWhole } from './open-regenerated.js'
 import { unpackSound } from './unpack-sound.js'
+import { withoutBursts } from './without-bursts.js'
 
 /** The alignment of regenerated audio with its cut, and how to read it. */
 export interface VoiceAlignment extends Alignment {
@@ -130,7 +131,10 @@ async function judgeStretches(
   }
   if (found.kind === 'drift') return found
   const envelope = judgePlaces(await measured(measureEnvelopePlaces), sampleRate, 'envelope', ENVELOPE_THRESHOLDS)
-  return envelope.kind === 'aligned' || envelope.kind === 'drift' ? envelope : found
+  if (envelope.kind === 'aligned' || envelope.kind === 'drift') return envelope
+  const calm = await measured((stretch) => measurePlaces(withoutBursts(stretch)))
+  const voice = judgePlaces(calm, sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
+  return voice.kind === 'aligned' ? voice : found
 }
 
 /** Reads both files, one stretch at a time. Each is valid until the next one is requested. */

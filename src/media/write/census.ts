@@ -52,8 +52,8 @@ export const MOST_LISTED = 100_000
 const OTHERS = 'others'
 
 /**
- * The entries as data. If there are more than {@link MOST_LISTED}, those of one path, fate and reason are listed once,
- * with the first byte of the first one and the bytes of all.
+ * The entries as data. If there are more than {@link MOST_LISTED}, those of one path, fate and reason become one. It
+ * starts where the first of them does, and is as long as all of them.
  */
 export function listCensus(census: Census): readonly CensusEntry[] {
   const listed: CensusEntry[] = []

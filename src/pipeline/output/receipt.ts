@@ -64,7 +64,7 @@ const writingSchema = z.object({
     .meta({ description: 'The writers tried before it, and why each declined the file.' }),
   census: z.array(structureSchema).nullable().meta({
     description:
-      'Every structure of the input; null if voxmux does not list those of its container. If there are more than 100000, those of one path, fate and reason are listed once, with the first byte of the first and the bytes of all.',
+      'Every structure of the input; null if voxmux does not list those of its container. If there are more than 100000, those of one path, fate and reason become one. It starts where the first of them does, and is as long as all of them.',
   }),
 })
 

@@ -115,6 +115,38 @@ describe('alignVoice', () => {
     expect(bytes.equals(sent)).toBe(true)
   })
 
+  describe('beside a clap that has more power than all words', () => {
+    const spoken = 'aloop=loop=3:size=144000,volume=0.05'
+    const clapped = `${spoken},aeval='if(between(t,4.2,4.35),random(0)-0.5,val(0))'`
+    const calmed = `${spoken},volume=0:enable='between(t,4.2,4.35)'`
+    let take: VoiceCut
+    beforeAll(async () => {
+      take = await cutOf('take.flac', clapped, 1, 0)
+    })
+
+    it('finds the voice without it to the sample', async () => {
+      const path = await answer('calmed.wav', `${calmed},adelay=25`)
+      expect(await alignVoice(take, path)).toMatchObject({ lagSamples: 1200, method: 'waveform' })
+    })
+
+    it('does not take words for one: refuses the noise behind them', async () => {
+      const noise = `apad=pad_dur=9,aeval='val(0)+(random(0)-0.5)*0.01'`
+      const words = await cutOf('words.flac', `volume=0:enable='gt(t,1.2)',${noise}`, 1, 0)
+      const path = await answer('noise.wav', `volume=0,${noise}`)
+      await expect(alignVoice(words, path)).rejects.toMatchObject({ code: 'ERR_ALIGNMENT' })
+    })
+
+    it.each([
+      ['another sound', `${calmed},areverse`],
+      ['silence', `${calmed},volume=0`],
+      ['all but its first second silent', `${calmed},volume=0:enable='gt(t,1)'`],
+    ])('refuses %s', async (name, filter) => {
+      const path = await answer(`clap and ${name}.wav`, filter)
+      const code = expect.stringMatching(/^ERR_ALIGNMENT/)
+      await expect(alignVoice(take, path)).rejects.toMatchObject({ code, exitCode: 7 })
+    })
+  })
+
   it('compares a long file at places spread over it, and finds silence all right', async () => {
     const path = folder.file('long.flac')
     await ffmpeg('-stream_loop', '29', '-i', SPEECH, path)

@@ -78,8 +78,8 @@ export class HashLines {
 }
 
 /**
- * True if a stream is copied and ffmpeg reads its packets: attachments have none, and unknown streams are skipped. ffmpeg
- * writes no picture whose size it cannot read, such as a damaged cover.
+ * True if a stream is copied and ffmpeg reads its packets. It reads none of attachments, and skips unknown streams.
+ * ffmpeg writes no picture whose size it cannot read, such as a damaged cover.
  */
 export function isHashed({ fate, input }: PlannedStream): boolean {
   const isRead = input.kind !== 'attachment' && input.kind !== 'unknown'
