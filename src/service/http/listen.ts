@@ -19,6 +19,11 @@ export async function listenServer(server: Server, host: string, port: number): 
   return addressOf(server, host)
 }
 
+/** An address to which paths can be appended. */
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}
+
 function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo
   const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }

@@ -103,7 +103,7 @@ function untilEnd(database: Database, ending: AbortSignal): Database {
 }
 
 /** A node's access to the store. */
-interface NodeStore {
+export interface NodeStore {
   /** For requests: fails soon if the store is not reachable. */
   readonly store: ServiceStore
   /** For files in progress: waits until the store is reachable again. */

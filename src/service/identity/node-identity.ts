@@ -1,0 +1,31 @@
+import type { ServiceSettings } from '../service-settings.js'
+import { readIdentity, type ServiceIdentity, type ServiceStore } from '../store/service-store.js'
+import { AccessTokens } from './access-tokens.js'
+import { ApiKeys } from './api-keys.js'
+import { type Authenticator, outsideAuthenticator, ownAuthenticator } from './authenticator.js'
+import { OutsideTokens } from './outside-tokens.js'
+import { SigningKeys } from './signing-keys.js'
+
+/** The identity provider of a node, and the check of the tokens that its API accepts. */
+export interface NodeIdentity {
+  readonly identity: ServiceIdentity
+  readonly apiKeys: ApiKeys
+  readonly signingKeys: SigningKeys
+  readonly tokens: AccessTokens
+  readonly authenticator: Authenticator
+}
+
+/** Opens the identity that all nodes of a store share. */
+export async function openNodeIdentity(
+  store: ServiceStore,
+  { outside, keyRotationSec }: ServiceSettings['identity'],
+): Promise<NodeIdentity> {
+  const identity = await readIdentity(store)
+  const apiKeys = new ApiKeys(store.keys)
+  const signingKeys = new SigningKeys(store.signingKeys, keyRotationSec * 1000)
+  const tokens = new AccessTokens(identity, signingKeys)
+  const authenticator = outside
+    ? outsideAuthenticator(new OutsideTokens(outside), store.accounts)
+    : ownAuthenticator(tokens, apiKeys)
+  return { identity, apiKeys, signingKeys, tokens, authenticator }
+}
