@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { settingsSchema } from '../../../src/config/settings-schema.js'
-import { openSharedLedger, parseStoreAddress } from '../../../src/ledger/index.js'
-import { describeOnPostgres } from '../../helpers/system/postgres-server.js'
-import { postgresProgram } from '../../helpers/system/postgres-template.js'
+import { settingsSchema } from '../../../../src/config/settings-schema.js'
+import { openSharedLedger, parseStoreAddress } from '../../../../src/ledger/index.js'
+import { describeOnPostgres } from '../../../helpers/system/postgres-server.js'
+import { postgresProgram } from '../../../helpers/system/postgres-template.js'
 
 const path = (name: string) =>
-  fileURLToPath(new URL(`../../../plugins/watch-folder/deploy/farm/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../../../plugins/watch-folder/deploy/farm/${name}`, import.meta.url))
 const text = (name: string) => readFileSync(path(name), 'utf8')
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape is what is tested

@@ -11,7 +11,7 @@ const TYPES = process.env.VOXMUX_KUBERNETES_TYPES
 if (!TYPES)
   process.stderr.write('Skipped: types of Kubernetes: VOXMUX_KUBERNETES_TYPES does not name kubernetes-types.\n')
 
-const MANIFESTS = new URL('../../../plugins/watch-folder/deploy/farm/kubernetes.yaml', import.meta.url)
+const MANIFESTS = new URL('../../../../plugins/watch-folder/deploy/farm/kubernetes.yaml', import.meta.url)
 
 interface Resource {
   readonly apiVersion: string
