@@ -76,92 +76,98 @@ export async function loadTransport(): Promise<void> {
 
 /** Creates the only HTTP client. got's own retries are off, because they cannot restart our bodies. */
 export function createTransport(timeouts: TimeoutOptions): Transport {
-  const connect = { lookup: timeouts.connectMs, connect: timeouts.connectMs, secureConnect: timeouts.connectMs }
-  const open = async () => {
-    await loadTransport()
-    return library.got.extend({
-      retry: { limit: 0 },
-      throwHttpErrors: false,
-      followRedirect: false,
-      headers: { 'user-agent': USER_AGENT },
-    })
-  }
-  let opened: ReturnType<typeof open> | undefined
+  let opened: Promise<Client> | undefined
   const openOnce = () => {
-    opened ??= open().catch((error) => {
+    opened ??= openClient().catch((error) => {
       opened = undefined
       throw error
     })
     return opened
   }
-
   return {
-    async sendText(exchange) {
-      const client = await openOnce()
-      const { method, json, form } = exchange
-      const stop = new AbortController()
-      const linked = linkedAbort(exchange.signal, stop.signal)
-      const request = client(exchange.url, {
-        ...common(exchange, linked.signal),
-        method,
-        ...(json === undefined ? {} : { json }),
-        ...(form === undefined ? {} : { form }),
-        timeout: { ...connect, request: timeouts.answerMs },
-        responseType: 'text',
-      })
-      request.on('downloadProgress', ({ transferred }: { transferred: number }) => {
-        if (transferred > MAX_ANSWER_BYTES) stop.abort()
-      })
-      try {
-        const { statusCode, headers, body } = await request
-        return { status: statusCode, headers, text: body }
-      } catch (thrown) {
-        if (stop.signal.aborted) {
-          throw new HttpFault({ operation: exchange.operation, reason: 'bad-answer', detail: 'the body is too large' })
-        }
-        throw faultOf(thrown, exchange)
-      } finally {
-        linked.release()
-      }
-    },
-
-    async putStream(exchange) {
-      const client = await openOnce()
-      const request = client.put(exchange.url, {
-        ...common(exchange),
-        headers: { ...exchange.headers, 'content-length': String(exchange.contentLength) },
-        body: exchange.body,
-        timeout: { ...connect, socket: timeouts.idleMs },
-        responseType: 'text',
-      })
-      try {
-        const { statusCode, headers, body } = await request
-        return { status: statusCode, headers, text: body }
-      } catch (thrown) {
-        throw faultOf(thrown, exchange)
-      } finally {
-        exchange.body.destroy()
-      }
-    },
-
-    async getStream(exchange) {
-      const client = await openOnce()
-      const stream = client.stream(exchange.url, {
-        ...common(exchange),
-        headers: { ...exchange.headers, 'accept-encoding': 'identity' },
-        decompress: false,
-        followRedirect: true,
-        maxRedirects: MAX_REDIRECTS,
-        hooks: { beforeRedirect: [(options) => void safeAddress(String(options.url), 'A redirect of the download')] },
-        timeout: { ...connect, socket: timeouts.idleMs },
-      })
-      const { statusCode, headers, url } = await responseOf(stream, exchange)
-      return {
-        ...{ status: statusCode, headers, address: withoutQuery(url) },
-        ...{ bytes: bytesOf(stream, exchange), discard: () => stream.destroy() },
-      }
-    },
+    sendText: async (exchange) => sendText(await openOnce(), exchange, timeouts),
+    putStream: async (exchange) => putStream(await openOnce(), exchange, timeouts),
+    getStream: async (exchange) => getStream(await openOnce(), exchange, timeouts),
   }
+}
+
+type Client = Awaited<ReturnType<typeof openClient>>
+
+async function openClient() {
+  await loadTransport()
+  return library.got.extend({
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    followRedirect: false,
+    headers: { 'user-agent': USER_AGENT },
+  })
+}
+
+async function sendText(client: Client, exchange: TextExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
+  const { method, json, form } = exchange
+  const stop = new AbortController()
+  const linked = linkedAbort(exchange.signal, stop.signal)
+  const request = client(exchange.url, {
+    ...common(exchange, linked.signal),
+    method,
+    ...(json === undefined ? {} : { json }),
+    ...(form === undefined ? {} : { form }),
+    timeout: { ...untilConnected(timeouts), request: timeouts.answerMs },
+    responseType: 'text',
+  })
+  request.on('downloadProgress', ({ transferred }: { transferred: number }) => {
+    if (transferred > MAX_ANSWER_BYTES) stop.abort()
+  })
+  try {
+    const { statusCode, headers, body } = await request
+    return { status: statusCode, headers, text: body }
+  } catch (thrown) {
+    if (stop.signal.aborted) {
+      throw new HttpFault({ operation: exchange.operation, reason: 'bad-answer', detail: 'the body is too large' })
+    }
+    throw faultOf(thrown, exchange)
+  } finally {
+    linked.release()
+  }
+}
+
+async function putStream(client: Client, exchange: UploadExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
+  const request = client.put(exchange.url, {
+    ...common(exchange),
+    headers: { ...exchange.headers, 'content-length': String(exchange.contentLength) },
+    body: exchange.body,
+    timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs },
+    responseType: 'text',
+  })
+  try {
+    const { statusCode, headers, body } = await request
+    return { status: statusCode, headers, text: body }
+  } catch (thrown) {
+    throw faultOf(thrown, exchange)
+  } finally {
+    exchange.body.destroy()
+  }
+}
+
+async function getStream(client: Client, exchange: Exchange, timeouts: TimeoutOptions): Promise<StreamAnswer> {
+  const stream = client.stream(exchange.url, {
+    ...common(exchange),
+    headers: { ...exchange.headers, 'accept-encoding': 'identity' },
+    decompress: false,
+    followRedirect: true,
+    maxRedirects: MAX_REDIRECTS,
+    hooks: { beforeRedirect: [(options) => void safeAddress(String(options.url), 'A redirect of the download')] },
+    timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs },
+  })
+  const { statusCode, headers, url } = await responseOf(stream, exchange)
+  return {
+    ...{ status: statusCode, headers, address: withoutQuery(url) },
+    ...{ bytes: bytesOf(stream, exchange), discard: () => stream.destroy() },
+  }
+}
+
+function untilConnected({ connectMs }: TimeoutOptions) {
+  return { lookup: connectMs, connect: connectMs, secureConnect: connectMs }
 }
 
 function common(exchange: Exchange, signal = exchange.signal): OptionsInit & { isStream?: never } {
