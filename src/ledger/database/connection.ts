@@ -83,10 +83,23 @@ function open(file: string): Libsql.Database {
   }
 }
 
-function wrap(connection: Libsql.Database, file: string): Connection {
-  const statements = new Map<string, Libsql.Statement>()
-  let depth = 0
+function wrap(database: Libsql.Database, file: string): Connection {
+  const prepared = new Map<string, Libsql.Statement>()
+  const statements = statementsOf(database, file, prepared)
+  return {
+    ...statements,
+    ...transactionsOf(database, statements.exec),
+    close() {
+      foldBack(database)
+      prepared.clear()
+      database.close()
+    },
+  }
+}
 
+type Statements = Pick<Connection, 'exec' | 'run' | 'get' | 'all'>
+
+function statementsOf(database: Libsql.Database, file: string, prepared: Map<string, Libsql.Statement>): Statements {
   const attempt = <T>(work: () => T): T => {
     try {
       return work()
@@ -95,22 +108,36 @@ function wrap(connection: Libsql.Database, file: string): Connection {
     }
   }
   const statement = (sql: string) => {
-    const known = statements.get(sql)
+    const known = prepared.get(sql)
     if (known) return known
-    const prepared = connection.prepare(sql).safeIntegers(true)
-    statements.set(sql, prepared)
-    return prepared
+    const made = database.prepare(sql).safeIntegers(true)
+    prepared.set(sql, made)
+    return made
   }
   // Uses `all` even for one row: libsql's `get` leaves the statement open, and with it a read transaction.
   const all = (sql: string, values: readonly SqlValue[] = []) => {
     const bound = values.map(bindable)
     return attempt(() => statement(sql).all(bound).map(readable))
   }
+  return {
+    all,
+    exec: (script) => attempt(() => void database.exec(script)),
+    get: (sql, values) => all(sql, values)[0],
+    run(sql, values = []) {
+      const bound = values.map(bindable)
+      return attempt(() => ({ changes: Number(statement(sql).run(bound).changes) }))
+    },
+  }
+}
 
-  const begin = () => attempt(() => connection.exec('BEGIN IMMEDIATE'))
-  const commit = () => attempt(() => connection.exec('COMMIT'))
+type Transactions = Pick<Connection, 'transaction' | 'later' | 'transactionLater'>
+
+function transactionsOf(database: Libsql.Database, exec: Connection['exec']): Transactions {
+  let depth = 0
+  const begin = () => exec('BEGIN IMMEDIATE')
+  const commit = () => exec('COMMIT')
   // SQLite rolls back by itself on a full disk.
-  const rollBack = () => connection.inTransaction && connection.exec('ROLLBACK')
+  const rollBack = () => database.inTransaction && database.exec('ROLLBACK')
 
   let last: Promise<unknown> = Promise.resolve()
   const later = <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -120,14 +147,7 @@ function wrap(connection: Libsql.Database, file: string): Connection {
   }
 
   return {
-    all,
     later,
-    exec: (script) => attempt(() => void connection.exec(script)),
-    get: (sql, values) => all(sql, values)[0],
-    run(sql, values = []) {
-      const bound = values.map(bindable)
-      return attempt(() => ({ changes: Number(statement(sql).run(bound).changes) }))
-    },
     transaction(work) {
       if (depth > 0) return work()
       begin()
@@ -155,11 +175,6 @@ function wrap(connection: Libsql.Database, file: string): Connection {
           throw error
         }
       }),
-    close() {
-      foldBack(connection)
-      statements.clear()
-      connection.close()
-    },
   }
 }
 
