@@ -78,11 +78,7 @@ export const command = defineCommand({
       await daemon.watch(folders)
       const stopReloading = await reloadOnSave({
         ...{ daemon, side, started: config, onHangUp: context.onHangUp, signal, logger },
-        read: async () => {
-          const { cwd, env } = context
-          const read = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
-          return { config: read, folders: await foldersOf(read, args, context) }
-        },
+        read: () => readAgain(args, context),
       })
       output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
       await side.ready()
@@ -94,14 +90,11 @@ export const command = defineCommand({
       await side.stopping()
       await withinSeconds(daemon.stop())
       reporter.stop()
-      if (!args.once) {
-        const exitCode = daemonExitCode(signal)
-        output.result({ exitCode, counts: reporter.counts })
-        return exitCode
-      }
-      const exitCode = signal.aborted ? 130 : overallExitCode([tally.exitCode, left])
-      output.result({ exitCode, files: tally.files })
-      return exitCode
+      const result = args.once
+        ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, left]), files: tally.files }
+        : { exitCode: daemonExitCode(signal), counts: reporter.counts }
+      output.result(result)
+      return result.exitCode
     } finally {
       reporter.stop()
       await withinSeconds(daemon.stop())
@@ -110,6 +103,13 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Reads the configuration and its folders, as they are saved now. */
+async function readAgain(args: WatchArguments, context: CommandContext) {
+  const { cwd, env } = context
+  const config = await resolveConfig({ cwd, env, flags: flagsOf(args), configPath: args.config })
+  return { config, folders: await foldersOf(config, args, context) }
+}
 
 async function foldersOf(
   config: Config,
