@@ -23,6 +23,13 @@ describe('the systemd unit', () => {
   })
 })
 
+describe('the configuration of the unit', () => {
+  it('names its state folder, so that a command with this configuration finds the jobs of the service', () => {
+    const state = /VOXMUX_STATE_DIR=(\S+)/.exec(text('voxmux-watch.service'))?.[1]
+    expect(JSON.parse(text('watch.json')).stateDir).toBe(state)
+  })
+})
+
 describe('the container', () => {
   it('runs as nobody of importance, on ffmpeg of Debian', () => {
     const lines = text('Dockerfile').split('\n')
