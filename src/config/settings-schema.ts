@@ -84,9 +84,7 @@ const stagesSchema = z.strictObject({
 
 const file = (description: string) => z.string().min(1).optional().meta({ description })
 
-const storeAddress = z
-  .string()
-  .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address (voxmux no longer keeps jobs in Redis)')
+const storeAddress = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
 
 /** All settings of a configuration file. trust.ts lists those that a *found* file may not have. */
 export const settingsSchema = recipePartSchema.extend({

@@ -11,7 +11,6 @@ async function listed(args: readonly string[], env: Record<string, string> = {})
 }
 
 it.each([
-  ['redis://jobs.example', 'ERR_CONFIG_VALUE', 'voxmux no longer keeps jobs in Redis'],
   ['mysql://jobs.example', 'ERR_CONFIG_VALUE', 'must be a postgres:// address'],
   ['postgres://me:hunter2@jobs.example/voxmux', 'ERR_STORE_PASSWORD_SHOWN', 'can be read by every user'],
   ['postgres://me:hunter2@one:1,two:2/voxmux', 'ERR_STORE_PASSWORD_SHOWN', 'can be read by every user'],
@@ -22,8 +21,8 @@ it.each([
   expect(said).not.toContain('hunter2')
 })
 
-it('ends with 2 for a store on Redis in the environment', async () => {
+it('ends with 2 for another address in the environment', async () => {
   const { exitCode, said } = await listed([], { VOXMUX_STORE: 'redis://:hunter2@jobs.example' })
-  expect([exitCode, said]).toEqual([2, expect.stringContaining('Redis')])
+  expect([exitCode, said]).toEqual([2, expect.stringContaining('must be a postgres:// address')])
   expect(said).not.toContain('hunter2')
 })

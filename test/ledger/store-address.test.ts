@@ -37,8 +37,7 @@ describe('the address of a shared store', () => {
   })
 
   it.each([
-    ['redis://jobs.example', 'voxmux no longer keeps jobs in Redis: its shared store is PostgreSQL.'],
-    ['rediss://:secret@jobs.example', 'voxmux no longer keeps jobs in Redis: its shared store is PostgreSQL.'],
+    ['rediss://:secret@jobs.example', 'is not an address of PostgreSQL'],
     ['http://jobs.example', 'is not an address of PostgreSQL'],
     ['postgres://h:port/jobs', 'a port that is not between'],
     ['postgres://h/jobs?sslmode=prefer', 'sslmode=prefer is not supported'],

@@ -55,11 +55,7 @@ export function shownAddress(address: string): string {
 
 function split(address: string): Map<string, string> {
   const form = FORM.exec(address)
-  if (form === null) {
-    if (/^rediss?:/.test(address))
-      throw wrongAddress('voxmux no longer keeps jobs in Redis: its shared store is PostgreSQL.')
-    throw wrongAddress('The address of the shared store is not an address of PostgreSQL.')
-  }
+  if (form === null) throw wrongAddress('The address of the shared store is not an address of PostgreSQL.')
   const [, login = '', authority = '', database = '', query = ''] = form
   const colon = login.indexOf(':')
   const places = authority === '' ? [] : authority.split(',').map(hostAndPort)
