@@ -2,6 +2,7 @@ import type { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { backoffMs, sleep } from '../../core/time.js'
 import type { JobStore, Pause } from '../../ledger/index.js'
+import { BackgroundLoop } from './background-loop.js'
 
 /** Beginnings of the pauses that the guard set and may end. Any other pause is a person's. */
 const NO_ACCESS = 'The service refuses this account: '
@@ -36,8 +37,7 @@ export class AccountGuard {
   #tries = 0
   #isProbing = false
   #hasTried = false
-  #stop = new AbortController()
-  #loop: Promise<void> | undefined
+  readonly #loop = new BackgroundLoop((signal) => this.#watch(signal))
 
   constructor(options: AccountGuardOptions) {
     this.#options = options
@@ -70,15 +70,11 @@ export class AccountGuard {
   }
 
   start(): void {
-    if (this.#loop) return
-    this.#stop = new AbortController()
-    this.#loop = this.#watch(this.#stop.signal)
+    this.#loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#loop
-    this.#loop = undefined
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
   async #watch(signal: AbortSignal): Promise<void> {

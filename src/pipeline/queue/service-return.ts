@@ -3,6 +3,7 @@ import type { Logger } from '../../core/logger.js'
 import { backoffMs } from '../../core/time.js'
 import { WakeUp } from '../../core/wake-up.js'
 import type { JobStore } from '../../ledger/index.js'
+import { BackgroundLoop } from './background-loop.js'
 
 /** Faults of the service or of the connection to it. */
 const SERVICE_CODES: readonly string[] = ['ERR_SERVICE_UNREACHABLE', 'ERR_SERVICE_BUSY', 'ERR_BAD_ANSWER']
@@ -49,8 +50,7 @@ export class ServiceReturn {
   /** Monotonic time since which the service is back, while older jobs may still wait. */
   #backMs: number | null = null
   #through = 0
-  #stop = new AbortController()
-  #loop: Promise<void> | undefined
+  readonly #loop = new BackgroundLoop((signal) => this.#watch(signal))
 
   constructor(options: ServiceReturnOptions) {
     this.#options = options
@@ -69,16 +69,13 @@ export class ServiceReturn {
   }
 
   start(): void {
-    if (this.#loop) return
-    this.#stop = new AbortController()
-    this.#loop = this.#watch(this.#stop.signal)
+    this.#loop.start()
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort()
+    const stopped = this.#loop.stop()
     this.#wakeUp.now()
-    await this.#loop
-    this.#loop = undefined
+    await stopped
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
