@@ -9,7 +9,7 @@ import { type JobWorker, openJobWorker } from '../../src/pipeline/queue/job-work
 import { WriterWatch } from './candidates/writer-watch.js'
 import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
 import { FolderWatch } from './folder-watch.js'
-import { folderHooks, type NoticeSettings } from './hooks/folder-hooks.js'
+import { FolderHooks, type NoticeSettings } from './hooks/folder-hooks.js'
 import { Intake, type IntakeResult } from './intake/intake.js'
 import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
 import { refuseUnknown } from './places/prepare-folder.js'
@@ -157,7 +157,7 @@ export class WatchDaemon implements DaemonView {
     this.#worker = null
     await before?.stop()
     if (groups.length === 0) return
-    const hooks = folderHooks({
+    const hooks = new FolderHooks({
       placesOf: ({ group }) => this.#watches.get(group)?.places,
       ...{ notices, logger },
     })

@@ -47,87 +47,99 @@ interface Place {
 }
 
 /** The steps of a watched folder in the life of its jobs: shares that go away, files that move, what follows. */
-export function folderHooks({ placesOf, notices, logger }: FolderHooksOptions): JobHooks {
-  const placeOf = (job: JobFacts): Place | null => {
-    const places = placesOf(job)
+export class FolderHooks implements JobHooks {
+  readonly name = 'watch folder'
+  readonly #options: FolderHooksOptions
+
+  constructor(options: FolderHooksOptions) {
+    this.#options = options
+  }
+
+  async beforePlan(job: JobFacts): Promise<undefined> {
+    const place = this.#placeOf(job)
+    if (!place) return
+    await requirePresent(place, job)
+    await requireUnchanged(job, place.taken)
+  }
+
+  async afterPlan(job: JobFacts & { readonly output: string }): Promise<undefined> {
+    const place = this.#placeOf(job)
+    if (!place) return
+    // Planning may have waited for its turn.
+    await requirePresent(place, job)
+    await requireInside(place.folder.out, dirname(job.output))
+  }
+
+  async excuse(job: FailedJob): Promise<number | undefined> {
+    const place = this.#placeOf(job)
+    if (!place) return undefined
+    if ((await place.places.absence({ make: false })) !== null) return AWAY_MS
+    if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
+    if (PASSED_CODES.has(job.error.code)) return undefined
+    const facts = await fileFacts(job.input).catch(() => undefined)
+    return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
+  }
+
+  async afterPublish(job: PublishedJob): Promise<void> {
+    const place = this.#placeOf(job)
+    if (!place) return
+    const { failed, path } = place.folder
+    const reports = new FailureReports(failed)
+    await this.#unlessLinked(job, 'The report was not removed', () => reports.remove(place.taken.path))
+    const moved = await this.#unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
+    const source = moved ?? join(path, place.taken.path)
+    if (source !== job.input)
+      this.#options.logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
+    const report = job.receipt?.report ? reportPath(job.output) : null
+    // Repeated after a crash, it is still the same end.
+    const at = (job.status === 'done' && job.receipt?.createdAt) || new Date().toISOString()
+    await this.#after(place, job, { at, output: job.output, source, error: null, report })
+  }
+
+  async onFailure(job: FailedJob): Promise<void> {
+    const place = this.#placeOf(job)
+    // A file that has the name now belongs to another job, which this report must not blame.
+    if (!place || PASSED_CODES.has(job.error.code)) return
+    const { id, input: source, preset, status } = job
+    const error = { ...errorReport(job.error), remedies: [...job.error.remedies, retryRemedy(id)] }
+    const at = new Date().toISOString()
+    const reports = new FailureReports(place.folder.failed)
+    const report = await this.#unlessLinked(job, 'The failure was not reported', () =>
+      reports.write(place.taken.path, { source, status, error, job: id, preset, at }),
+    )
+    await this.#after(place, job, { at, output: null, source, error, report: report ?? null })
+  }
+
+  #placeOf(job: JobFacts): Place | null {
+    const places = this.#options.placesOf(job)
     const taken = places && takenFileOf(job.data)
     return places && taken ? { places, folder: places.folder, taken } : null
   }
-  const after = async (
+
+  /** Calls the command or the webhook that the folder names for the end of a job. */
+  async #after(
     { folder }: Place,
     { id: job, status, preset, signal }: PublishedJob | FailedJob,
     facts: Pick<AfterFacts, 'at' | 'output' | 'source' | 'error' | 'report'>,
-  ) => {
+  ): Promise<void> {
     if (!folder.after) return
+    const { notices, logger } = this.#options
+    const { secret } = notices
     const address = notices.dashboardUrl()
     const dashboard = address === null ? null : new URL(`#job/${job}`, address).href
-    const { secret } = notices
     await callAfter(folder.after, { status, ...facts, preset, job, dashboard }, { secret, signal, logger })
   }
+
   /** Goes on without a part of the aftercare that a symlink forbids. A retry would meet the same link. */
-  const unlessLinked = async <T>({ id, input }: JobFacts, what: string, part: () => Promise<T>) => {
+  async #unlessLinked<T>({ id, input }: JobFacts, what: string, part: () => Promise<T>): Promise<T | undefined> {
     try {
       return await part()
     } catch (error) {
       if (!(error instanceof UsageError) || error.code !== 'ERR_WATCH_FOLDER') throw error
       const { message, remedies } = error
-      logger.warn({ job: id, input, remedies }, `${what}: ${message}`)
+      this.#options.logger.warn({ job: id, input, remedies }, `${what}: ${message}`)
       return undefined
     }
-  }
-
-  return {
-    name: 'watch folder',
-    async beforePlan(job) {
-      const place = placeOf(job)
-      if (!place) return undefined
-      await requirePresent(place, job)
-      await requireUnchanged(job, place.taken)
-      return undefined
-    },
-    async afterPlan(job) {
-      const place = placeOf(job)
-      if (!place) return undefined
-      // Planning may have waited for its turn.
-      await requirePresent(place, job)
-      await requireInside(place.folder.out, dirname(job.output))
-      return undefined
-    },
-    async excuse(job) {
-      const place = placeOf(job)
-      if (!place) return undefined
-      if ((await place.places.absence({ make: false })) !== null) return AWAY_MS
-      if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
-      if (PASSED_CODES.has(job.error.code)) return undefined
-      const facts = await fileFacts(job.input).catch(() => undefined)
-      return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
-    },
-    async afterPublish(job) {
-      const place = placeOf(job)
-      if (!place) return
-      const { failed, path } = place.folder
-      await unlessLinked(job, 'The report was not removed', () => new FailureReports(failed).remove(place.taken.path))
-      const moved = await unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
-      const source = moved ?? join(path, place.taken.path)
-      if (source !== job.input) logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
-      const report = job.receipt?.report ? reportPath(job.output) : null
-      // Repeated after a crash, it is still the same end.
-      const at = (job.status === 'done' && job.receipt?.createdAt) || new Date().toISOString()
-      await after(place, job, { at, output: job.output, source, error: null, report })
-    },
-    async onFailure(job) {
-      const place = placeOf(job)
-      // A file that has the name now belongs to another job, which this report must not blame.
-      if (!place || PASSED_CODES.has(job.error.code)) return
-      const { id, input: source, preset, status } = job
-      const error = { ...errorReport(job.error), remedies: [...job.error.remedies, retryRemedy(id)] }
-      const at = new Date().toISOString()
-      const reports = new FailureReports(place.folder.failed)
-      const report = await unlessLinked(job, 'The failure was not reported', () =>
-        reports.write(place.taken.path, { source, status, error, job: id, preset, at }),
-      )
-      await after(place, job, { at, output: null, source, error, report: report ?? null })
-    },
   }
 }
 

@@ -7,7 +7,7 @@ import { aftercareOf } from '../intake/job-aftercare.js'
 import { openSeenFiles, SEEN_FILE, type SeenMounts } from '../intake/seen-files.js'
 import { FolderPlaces } from '../places/folder-places.js'
 import { watchedFolders } from '../watched-folders.js'
-import { folderHooks } from './folder-hooks.js'
+import { FolderHooks } from './folder-hooks.js'
 
 /** Hooks, and how to close what they use. */
 export interface OpenFolderHooks {
@@ -34,7 +34,7 @@ export async function openFolderHooks(config: Config, cwd: string, logger: Logge
   const placesOf = (job: JobFacts) => configured.get(job.group) ?? placesOfJob(job)
   const { dashboard, webhookSecret: secret = null } = config.watch
   const notices = { secret, dashboardUrl: () => dashboard?.publicUrl ?? null }
-  return { hooks: [folderHooks({ placesOf, notices, logger })], close: () => seen.close() }
+  return { hooks: [new FolderHooks({ placesOf, notices, logger })], close: () => seen.close() }
 }
 
 /** The places that jobs name. Jobs of one folder share them. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AfterFacts } from '../../../../plugins/watch-folder/hooks/after-facts.js'
 import { callAfter } from '../../../../plugins/watch-folder/hooks/call-after.js'
-import { folderHooks } from '../../../../plugins/watch-folder/hooks/folder-hooks.js'
+import { FolderHooks } from '../../../../plugins/watch-folder/hooks/folder-hooks.js'
 import { FolderPlaces } from '../../../../plugins/watch-folder/places/folder-places.js'
 import type { WatchAfter } from '../../../../src/config/watch-schema.js'
 import { JobFailedError } from '../../../../src/core/errors.js'
@@ -113,7 +113,7 @@ describe('callAfter', () => {
     const places = { path: place('in'), out: place('out'), failed: place('failed'), done: place('done') }
     const own = new FolderPlaces({ ...places, group: 'in', source: 'keep', after: { webhook } }, new Map() as never)
     const notices = { secret: null, dashboardUrl: () => null }
-    const hooks = folderHooks({ placesOf: () => own, notices, logger: silentLogger })
+    const hooks = new FolderHooks({ placesOf: () => own, notices, logger: silentLogger })
     const data = { path: 'a.mov', sizeBytes: 1, mtimeNs: '1', contentId: 'a' }
     const job = { id: '01J', group: 'in', preset: 'film', input: place('in/a.mov'), data, signal }
     const error = new JobFailedError('ERR_FILE_FAILED', 'No voice.')
