@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus } from '../file-status.js'
 import { DeliveryOrder, statusOnTheWay } from './delivery-order.js'
+import { FileTurns } from './file-turns.js'
 import { readWebhook } from './webhook-request.js'
 
 const webhookReceiverOptionsSchema = z.strictObject({
@@ -46,8 +47,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
   const { wakes, onEvent, logger = silentLogger, ...values } = options
   const { secret, secretPosition, maxBodyBytes } = webhookReceiverOptionsSchema.parse(values)
   const order = new DeliveryOrder()
-  /** Running handlers by file. The next message of a file waits, or two could overtake each other. */
-  const turns = new Map<string, Promise<void>>()
+  const turns = new FileTurns()
   let server: Server | undefined
 
   async function take(event: WebhookBody): Promise<void> {
@@ -60,25 +60,14 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
     wakes?.notify(message.fileId, statusOnTheWay(message))
   }
 
-  async function inTurn(event: WebhookBody): Promise<void> {
-    const { fileId } = event.message
-    const before = turns.get(fileId) ?? Promise.resolve()
-    const turn = before.catch(() => {}).then(() => take(event))
-    turns.set(fileId, turn)
-    try {
-      await turn
-    } finally {
-      if (turns.get(fileId) === turn) turns.delete(fileId)
-    }
-  }
-
   async function answer(request: IncomingMessage): Promise<number> {
     const reading = await readWebhook(request, { secret, secretPosition, maxBodyBytes })
     if ('refused' in reading) {
       logger.warn({ status: reading.refused, method: request.method }, 'A webhook was refused')
       return reading.refused
     }
-    await inTurn(reading.body)
+    const { body } = reading
+    await turns.take(body.message.fileId, () => take(body))
     return 204
   }
 
@@ -101,12 +90,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
       const opened = createServer(handle)
       opened.requestTimeout = 10_000
       server = opened
-      await new Promise<void>((resolve, reject) => {
-        opened.once('error', reject)
-        opened.listen(port, host, resolve)
-      })
-      const bound = opened.address() as AddressInfo
-      return { url: `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/` }
+      return { url: await listenAt(opened, host, port) }
     },
     async close() {
       const closing = server
@@ -116,4 +100,13 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
       await new Promise((resolve) => closing.close(resolve))
     },
   }
+}
+
+async function listenAt(server: Server, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const bound = server.address() as AddressInfo
+  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/`
 }
