@@ -64,16 +64,24 @@ export async function runFile(held: HeldJob, context: FileRunContext): Promise<v
   else await context.suspects.add(() => attempt(held, file, context), { signal: held.signal })
 }
 
+/** One try of a file, which this node alone has claimed. */
+interface Attempt {
+  readonly held: HeldJob
+  readonly file: FileRecord
+  readonly claimed: ClaimedFile
+}
+
 async function attempt(held: HeldJob, file: FileRecord, context: FileRunContext): Promise<void> {
   const claimed: ClaimedFile = { id: file.id, claim: randomInt(MAX_CLAIM) }
   if (!(await context.files.claim(claimed))) throw leaseLost(file.fileName)
+  const current: Attempt = { held, file, claimed }
   const timeout = AbortSignal.timeout(context.settings.work.timeoutMs)
   try {
     if (file.crashes >= context.settings.work.crashes) {
-      await endFailed(held, file, claimed, -1, crashedTooOften(file), context)
+      await endFailed(current, -1, crashedTooOften(file), context)
       return
     }
-    await processClaimed(file, claimed, context, AbortSignal.any([held.signal, timeout]))
+    await processClaimed(current, context, AbortSignal.any([held.signal, timeout]))
     await held.complete({ status: 'done' })
   } catch (thrown) {
     // The lease is lost or the node stops: the queue takes the job back, and another worker continues.
@@ -84,20 +92,16 @@ async function attempt(held: HeldJob, file: FileRecord, context: FileRunContext)
     const faults = code === undefined ? await context.files.countFault(claimed) : 0
     if (faults === undefined) throw leaseLost(file.fileName)
     if (code === undefined && faults < context.settings.work.attempts) await tryAgain(held, file, thrown, context)
-    else await endFailed(held, file, claimed, code ?? -1, thrown, context)
+    else await endFailed(current, code ?? -1, thrown, context)
   } finally {
     await context.files.release(claimed)
   }
 }
 
-async function processClaimed(
-  file: FileRecord,
-  claimed: ClaimedFile,
-  context: FileRunContext,
-  signal: AbortSignal,
-): Promise<void> {
+async function processClaimed(current: Attempt, context: FileRunContext, signal: AbortSignal): Promise<void> {
+  const { file, claimed } = current
   const { life, storage } = context
-  await fetchSource(file, claimed, context, signal)
+  await fetchSource(current, context, signal)
   // A blob store accepts any size, so check it before the download to this disk.
   if (((await storage.inputSize(file.id)) ?? 0) > context.settings.links.maxUploadBytes) throw fileFailure(-13, file)
   // A folder per worker: a worker that was frozen and resumes cannot overwrite another's bytes.
@@ -149,12 +153,7 @@ async function processClaimed(
   }
 }
 
-async function fetchSource(
-  file: FileRecord,
-  claimed: ClaimedFile,
-  context: FileRunContext,
-  signal: AbortSignal,
-): Promise<void> {
+async function fetchSource({ file, claimed }: Attempt, context: FileRunContext, signal: AbortSignal): Promise<void> {
   const { life, storage, settings, allowPrivateUrls } = context
   if (file.sourceUrl === null || (await storage.inputSize(file.id)) !== undefined) return
   await life.fetching(claimed)
@@ -181,9 +180,7 @@ async function tryAgain(held: HeldJob, file: FileRecord, thrown: unknown, contex
 }
 
 async function endFailed(
-  held: HeldJob,
-  file: FileRecord,
-  claimed: ClaimedFile,
+  { held, file, claimed }: Attempt,
   code: FileErrorCode,
   thrown: unknown,
   context: FileRunContext,
