@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
-import { temporaryFolder } from '../../core/temporary-folder.js'
 import { isDoubtful } from '../ffmpeg/blaming-file.js'
+import { temporaryFolder } from '../ffmpeg/temporary-folder.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
 import type { PcmStream } from '../pcm/pcm.js'
 import { mux } from '../write/remux/mux.js'
