@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { watchSchema } from '../../../../src/config/watch-schema.js'
 
-const path = (name: string) => fileURLToPath(new URL(`../../../../plugins/watch-folder/deploy/${name}`, import.meta.url))
+const path = (name: string) =>
+  fileURLToPath(new URL(`../../../../plugins/watch-folder/deploy/${name}`, import.meta.url))
 const text = (name: string) => readFileSync(path(name), 'utf8')
 /** What a configuration says of the watch folder, as voxmux reads it. */
 const watched = (name: string) => watchSchema.parse(JSON.parse(text(name)).watch)
@@ -50,7 +51,9 @@ describe('the container', () => {
   })
 
   it('starts what the package has, with a configuration that it takes, and listens where it is asked', () => {
-    const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../../../../package.json', import.meta.url)), 'utf8'))
+    const manifest = JSON.parse(
+      readFileSync(fileURLToPath(new URL('../../../../package.json', import.meta.url)), 'utf8'),
+    )
     expect(manifest.bin).toHaveProperty('voxmux')
     expect(manifest.files).toContain('plugins/watch-folder/deploy')
     const [dockerfile, compose] = [text('Dockerfile'), text('compose.yaml')]
