@@ -103,7 +103,7 @@ async function list(
 async function forgetEnded(jobs: JobStore, days: number, { output }: CommandContext): Promise<ExitCode> {
   const count = await jobs.forgetEnded(Date.now() - days * DAY_MS)
   output.event({ event: 'forgotten', count })
-  output.print(`Forgotten: ${count} jobs`)
+  output.print(`Forgotten: ${count} ${count === 1 ? 'job' : 'jobs'}`)
   return 0
 }
 
