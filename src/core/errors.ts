@@ -105,6 +105,7 @@ export function overallExitCode(codes: Iterable<ExitCode>): ExitCode {
 
 /** Converts anything thrown to a {@link VoxmuxError}. An unforeseen fault becomes `ERR_INTERNAL`. */
 export function toVoxmuxError(thrown: unknown, input?: string): VoxmuxError {
+  if (isSuppressing(thrown)) return toVoxmuxError(thrown.suppressed, input)
   if (thrown instanceof VoxmuxError) return thrown
   if (isAbort(thrown)) return new InterruptedError('Interrupted.', { cause: thrown, input })
   const known = fromSystemError(thrown, input)
@@ -115,6 +116,11 @@ export function toVoxmuxError(thrown: unknown, input?: string): VoxmuxError {
     input,
     remedies: ['This is a defect of voxmux: please report it with the output of `voxmux doctor`.'],
   })
+}
+
+/** True if closing failed too after a fault, as on a share that is gone. Node 20 has no class for it. */
+function isSuppressing(thrown: unknown): thrown is Error & { readonly suppressed: unknown } {
+  return thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown
 }
 
 /** The parts of an error that may be shown or stored. */

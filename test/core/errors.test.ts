@@ -88,3 +88,15 @@ it.each([
 ])('says what was thrown where it is %s', (_, thrown, message) => {
   expect(toVoxmuxError(thrown).message).toBe(`Unexpected fault: ${message}`)
 })
+
+it('names the fault, not the failed close that followed it', async () => {
+  const fault = (code: string) => Object.assign(new Error('as thrown'), { code, path: '/mnt/p' })
+  const first = fault('ENOSPC')
+  async function written(): Promise<void> {
+    await using _file: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.reject(fault('EIO')) }
+    throw first
+  }
+  const thrown: unknown = await written().catch((error) => error)
+  expect(thrown).not.toBe(first)
+  expect(toVoxmuxError(thrown, '/in')).toMatchObject({ code: 'ERR_DISK_FULL', exitCode: 4, cause: first })
+})
