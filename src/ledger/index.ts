@@ -7,7 +7,7 @@ export { isEnded, JOB_STATUSES, type Job, type JobRequest, type JobState, type J
 export { JobQueue, type JobQueueOptions } from './jobs/job-queue.js'
 export { endFor, endJob, type JobEnd, type RetryDelay, retryForADay } from './jobs/job-retries.js'
 export type { ClaimedJob, JobCheckpoint, JobCount, JobStore, Pause } from './jobs/job-store.js'
-export { MappedJobStore } from './jobs/mapped-job-store.js'
+export { mappedJobStore } from './jobs/mapped-job-store.js'
 export { mapTexts, type PathRoot, PathRoots } from './jobs/path-roots.js'
 export { isCertainlyDead, thisHolder } from './leases/holder.js'
 export { isLeaseLost } from './leases/lease-keeper.js'

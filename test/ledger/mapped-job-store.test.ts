@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Logger, silentLogger } from '../../src/core/logger.js'
-import { type JobStore, MappedJobStore, openLedger, type PathRoot, PathRoots } from '../../src/ledger/index.js'
+import { type JobStore, mappedJobStore, openLedger, type PathRoot, PathRoots } from '../../src/ledger/index.js'
 import { describeJobStore } from './contracts/job-store-contract.js'
 import { sharedLedger } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
@@ -15,7 +15,7 @@ async function machines() {
   const said: string[] = []
   const logger: Logger = { ...silentLogger, warn: (_fields, message) => said.push(message) }
   const machine = (...roots: PathRoot[]): JobStore =>
-    new MappedJobStore(ledger.jobs, new PathRoots(roots), { logger, now: () => nowMs })
+    mappedJobStore(ledger.jobs, new PathRoots(roots), { logger, now: () => nowMs })
   const share = (name: string) => {
     const path = join(tempFolder(), name)
     mkdirSync(path)
@@ -85,6 +85,6 @@ describeJobStore('with mapped paths', async () => {
   const file = join(tempFolder(), 'ledger.db')
   const roots = new PathRoots([])
   const shared = await sharedLedger('jobs', (now) => openLedger(file, { now }))
-  const mapped = (store: JobStore) => new MappedJobStore(store, roots, { logger: silentLogger, now: shared.now })
+  const mapped = (store: JobStore) => mappedJobStore(store, roots, { logger: silentLogger, now: shared.now })
   return { ...shared, one: mapped(shared.one), other: mapped(shared.other) }
 })

@@ -1,17 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { Logger } from '../../core/logger.js'
-import type { Job, JobRequest } from './job.js'
-import type {
-  ClaimedJob,
-  ClaimOptions,
-  ClaimOutcome,
-  ExpediteFilter,
-  JobCount,
-  JobFilter,
-  JobStore,
-  JobWatch,
-  Pause,
-} from './job-store.js'
+import type { Job } from './job.js'
+import type { ClaimedJob, ClaimOptions, JobStore } from './job-store.js'
 import { mapTexts, type PathRoots, rootOf } from './path-roots.js'
 
 /** Time for which a worker skips a group after a folder of it was missing. */
@@ -21,167 +11,91 @@ const LACKING_MS = 30_000
  * A store that maps paths: it converts this machine's paths to the store's on writing, and back on reading. A job in a
  * folder that this machine lacks is left to other workers, as if it had not been claimed.
  */
-export class MappedJobStore implements JobStore {
-  readonly #store: JobStore
+export function mappedJobStore(
+  store: JobStore,
+  roots: PathRoots,
+  { logger, now = Date.now }: { logger: Logger; now?: () => number },
+): JobStore {
+  const stored = <T>(value: T): T => mapTexts(value, (text) => roots.toStore(text))
+  const here = <T>(value: T): T => mapTexts(value, (text) => roots.toHere(text))
+  const lacking = new LackingFolders(roots, logger, now)
+
+  async function claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
+    for (;;) {
+      const claimed = await store.claimNext({
+        ...options,
+        ...(options.groups && { groups: stored(options.groups) }),
+        exceptGroups: [...(options.exceptGroups ?? []), ...lacking.groups()],
+      })
+      if (claimed === null) return null
+      const name = await lacking.nameFor(claimed.job)
+      if (name === null) return { ...claimed, job: here(claimed.job) }
+      await store.putBack(claimed)
+      lacking.add(claimed.job.group, name)
+    }
+  }
+
+  return {
+    enqueue: async (request) => {
+      const answer = await store.enqueue(stored(request))
+      return { ...answer, job: here(answer.job) }
+    },
+    enqueueAll: (requests) => store.enqueueAll(stored(requests)),
+    claim: async (...args) => {
+      const claim = await store.claim(...args)
+      return claim.outcome === 'unknown' ? claim : { ...claim, job: here(claim.job) }
+    },
+    claimNext,
+    heartbeat: (...args) => store.heartbeat(...args),
+    checkpoint: async (lease, checkpoint) => here(await store.checkpoint(lease, stored(checkpoint))),
+    takeOutput: async (lease, path) => here(await store.takeOutput(lease, stored(path))),
+    complete: async (lease, end) => here(await store.complete(lease, stored(end))),
+    fail: async (...args) => here(await store.fail(...args)),
+    retryAt: async (...args) => here(await store.retryAt(...args)),
+    release: async (...args) => here(await store.release(...args)),
+    putBack: (claimed) => store.putBack(claimed),
+    get: async (id) => here(await store.get(id)),
+    getByKey: async (key) => here(await store.getByKey(key)),
+    list: async (filter = {}) => here(await store.list(stored(filter))),
+    counts: async () => here(await store.counts()),
+    setPriority: async (...args) => here(await store.setPriority(...args)),
+    requeue: async (id) => here(await store.requeue(id)),
+    cancel: async (...args) => here(await store.cancel(...args)),
+    expedite: (filter) => store.expedite(stored(filter)),
+    forget: (id) => store.forget(id),
+    forgetEnded: (beforeMs) => store.forgetEnded(beforeMs),
+    pause: (group, reason) => store.pause(stored(group), reason),
+    resume: (group) => store.resume(stored(group)),
+    pauses: async () => (await store.pauses()).map((pause) => ({ ...pause, group: here(pause.group) })),
+    watch: (onReady) => store.watch(onReady),
+    close: () => store.close(),
+  }
+}
+
+/** The groups of which this machine lacks a folder. */
+class LackingFolders {
   readonly #roots: PathRoots
   readonly #logger: Logger
   readonly #now: () => number
-  /** Skipped groups of the store, with the end time. */
-  readonly #lacking = new Map<string, number>()
+  /** Groups of the store, with the time until which they are skipped. */
+  readonly #untilMs = new Map<string, number>()
   readonly #said = new Set<string>()
 
-  constructor(store: JobStore, roots: PathRoots, { logger, now = Date.now }: { logger: Logger; now?: () => number }) {
-    this.#store = store
+  constructor(roots: PathRoots, logger: Logger, now: () => number) {
     this.#roots = roots
     this.#logger = logger
     this.#now = now
   }
 
-  async enqueue(request: JobRequest) {
-    const answer = await this.#store.enqueue(this.#stored(request))
-    return { ...answer, job: this.#here(answer.job) }
-  }
-
-  enqueueAll(requests: readonly JobRequest[]): Promise<number> {
-    return this.#store.enqueueAll(requests.map((request) => this.#stored(request)))
-  }
-
-  async claim(...args: Parameters<JobStore['claim']>): Promise<ClaimOutcome> {
-    const claim = await this.#store.claim(...args)
-    return claim.outcome === 'unknown' ? claim : { ...claim, job: this.#here(claim.job) }
-  }
-
-  async claimNext(options: ClaimOptions = {}): Promise<ClaimedJob | null> {
-    for (;;) {
-      const claimed = await this.#store.claimNext({
-        ...options,
-        ...(options.groups && { groups: options.groups.map((group) => this.#roots.toStore(group)) }),
-        exceptGroups: [...(options.exceptGroups ?? []), ...this.#leftAlone()],
-      })
-      if (claimed === null) return null
-      const name = await this.#lackedBy(claimed.job)
-      if (name === null) return { ...claimed, job: this.#here(claimed.job) }
-      await this.#store.putBack(claimed)
-      this.#lacking.set(claimed.job.group, this.#now() + LACKING_MS)
-      this.#logOnce(name)
-    }
-  }
-
-  heartbeat(...args: Parameters<JobStore['heartbeat']>) {
-    return this.#store.heartbeat(...args)
-  }
-
-  async checkpoint(...[lease, checkpoint]: Parameters<JobStore['checkpoint']>): Promise<Job> {
-    return this.#here(await this.#store.checkpoint(lease, this.#stored(checkpoint)))
-  }
-
-  async takeOutput(...[lease, path]: Parameters<JobStore['takeOutput']>): Promise<string | null> {
-    const input = await this.#store.takeOutput(lease, this.#roots.toStore(path))
-    return input === null ? null : this.#roots.toHere(input)
-  }
-
-  async complete(...[lease, end]: Parameters<JobStore['complete']>): Promise<Job> {
-    return this.#here(await this.#store.complete(lease, this.#stored(end)))
-  }
-
-  async fail(...args: Parameters<JobStore['fail']>): Promise<Job> {
-    return this.#here(await this.#store.fail(...args))
-  }
-
-  async retryAt(...args: Parameters<JobStore['retryAt']>): Promise<Job> {
-    return this.#here(await this.#store.retryAt(...args))
-  }
-
-  async release(...args: Parameters<JobStore['release']>): Promise<Job> {
-    return this.#here(await this.#store.release(...args))
-  }
-
-  putBack(claimed: ClaimedJob): Promise<void> {
-    return this.#store.putBack(claimed)
-  }
-
-  async get(id: string): Promise<Job | null> {
-    return this.#hereOrNull(await this.#store.get(id))
-  }
-
-  async getByKey(key: string): Promise<Job | null> {
-    return this.#hereOrNull(await this.#store.getByKey(key))
-  }
-
-  async list(filter: JobFilter = {}): Promise<Job[]> {
-    return (await this.#store.list(this.#stored(filter))).map((job) => this.#here(job))
-  }
-
-  async counts(): Promise<JobCount[]> {
-    return (await this.#store.counts()).map((count) => ({ ...count, group: this.#roots.toHere(count.group) }))
-  }
-
-  async setPriority(id: string, priority: number): Promise<Job | null> {
-    return this.#hereOrNull(await this.#store.setPriority(id, priority))
-  }
-
-  async requeue(id: string): Promise<Job | null> {
-    return this.#hereOrNull(await this.#store.requeue(id))
-  }
-
-  async cancel(...args: Parameters<JobStore['cancel']>): Promise<Job | null> {
-    return this.#hereOrNull(await this.#store.cancel(...args))
-  }
-
-  expedite(filter: ExpediteFilter): Promise<number> {
-    const groups = filter.groups?.map((group) => this.#roots.toStore(group))
-    return this.#store.expedite({ ...filter, ...(groups && { groups }) })
-  }
-
-  forget(id: string): Promise<boolean> {
-    return this.#store.forget(id)
-  }
-
-  forgetEnded(beforeMs: number): Promise<number> {
-    return this.#store.forgetEnded(beforeMs)
-  }
-
-  pause(group: string | null, reason: string): Promise<void> {
-    return this.#store.pause(group === null ? null : this.#roots.toStore(group), reason)
-  }
-
-  resume(group: string | null): Promise<void> {
-    return this.#store.resume(group === null ? null : this.#roots.toStore(group))
-  }
-
-  async pauses(): Promise<Pause[]> {
-    const toHere = (group: string | null) => (group === null ? null : this.#roots.toHere(group))
-    return (await this.#store.pauses()).map((pause) => ({ ...pause, group: toHere(pause.group) }))
-  }
-
-  watch(onReady: () => void): Promise<JobWatch> {
-    return this.#store.watch(onReady)
-  }
-
-  close(): Promise<void> {
-    return this.#store.close()
-  }
-
-  #stored<T>(value: T): T {
-    return mapTexts(value, (text) => this.#roots.toStore(text))
-  }
-
-  #here(job: Job): Job {
-    return mapTexts(job, (text) => this.#roots.toHere(text))
-  }
-
-  #hereOrNull(job: Job | null): Job | null {
-    return job && this.#here(job)
-  }
-
-  #leftAlone(): string[] {
+  /** The groups to skip now. */
+  groups(): string[] {
     const now = this.#now()
-    for (const [group, untilMs] of this.#lacking) if (untilMs <= now) this.#lacking.delete(group)
-    return [...this.#lacking.keys()]
+    for (const [group, untilMs] of this.#untilMs) if (untilMs <= now) this.#untilMs.delete(group)
+    return [...this.#untilMs.keys()]
   }
 
   /** Returns the name of a root that a job needs and this machine lacks or has not mounted. */
-  async #lackedBy({ input, output, state }: Job): Promise<string | null> {
+  async nameFor({ input, output, state }: Job): Promise<string | null> {
     const names = new Set<string>()
     mapTexts([input, output, state.order], (text) => {
       const name = rootOf(text)
@@ -197,7 +111,9 @@ export class MappedJobStore implements JobStore {
     return null
   }
 
-  #logOnce(name: string): void {
+  /** Skips a group for a while, and logs a root once. */
+  add(group: string, name: string): void {
+    this.#untilMs.set(group, this.#now() + LACKING_MS)
     if (this.#said.has(name)) return
     this.#said.add(name)
     const here = this.#roots.hereOf(name)

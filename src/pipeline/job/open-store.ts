@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import {
   hasPassword,
   type Ledger,
-  MappedJobStore,
+  mappedJobStore,
   mappedRows,
   openLedger,
   openSharedLedger,
@@ -31,7 +31,7 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
   const roots = new PathRoots(config.paths)
   return {
     ...ledger,
-    jobs: new MappedJobStore(ledger.jobs, roots, { logger }),
+    jobs: mappedJobStore(ledger.jobs, roots, { logger }),
     rows: mappedRows(ledger.rows, roots),
   }
 }
