@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { VoxmuxError } from '../core/errors.js'
 import { makeFolder } from '../core/make-folder.js'
 import { audioStreams, probe, soundPeaks } from '../media/index.js'
 import type { Exchange, Route } from '../pages/page-server.js'
@@ -12,10 +11,9 @@ import { readJsonBody } from '../pages/read-json-body.js'
 import { sendError, sendJson } from '../pages/respond.js'
 import { sendFile } from '../pages/send-file.js'
 import { requireFreeSpace } from '../pipeline/output/free-space.js'
-import { readReceipt } from '../pipeline/output/receipt.js'
-import type { Comparison } from '../pipeline/report/comparison.js'
-import { addressed, COMPARISON_FILE, fileOf } from '../pipeline/report/comparison-files.js'
+import { COMPARISON_FILE } from '../pipeline/report/comparison-files.js'
 import type { ComparisonStore } from '../pipeline/report/comparison-store.js'
+import { sendComparedFile, sendComparison } from '../pipeline/report/send-comparison.js'
 import { type ConfigOf, checkView, planView } from './file-view.js'
 import { listFolder } from './folder-listing.js'
 import type { JobBoard, UiJob } from './job-board.js'
@@ -136,36 +134,15 @@ async function answerOutput({ request, response }: UiExchange, { output }: UiJob
 }
 
 async function answerComparison(exchange: UiExchange, job: UiJob): Promise<void> {
-  const found = await comparisonsOf(exchange, job)
-  if (found) sendJson(exchange.response, 200, { tracks: addressed(found, `api/jobs/${job.id}/comparison`) })
+  await sendComparison(exchange, comparedJob(job), `api/jobs/${job.id}/comparison`)
 }
 
 async function answerMedia(exchange: UiExchange, job: UiJob): Promise<void> {
-  const { groups, request, response } = exchange
-  const found = await comparisonsOf(exchange, job)
-  if (!found) return
-  const file = fileOf(found, groups)
-  if (!file) return sendError(response, 404, 'This track does not exist.')
-  await sendFile(request, response, file.path, file.type)
+  await sendComparedFile(exchange, comparedJob(job))
 }
 
-/** The comparison of a finished job. Sends the error and returns null if there is none. */
-async function comparisonsOf(
-  { comparisons, response }: UiExchange,
-  { id, input, output, receipt: path }: UiJob,
-): Promise<readonly Comparison[] | null> {
-  const receipt = path === null ? undefined : await readReceipt(path)
-  if (!receipt || output === null) {
-    sendError(response, 404, 'This job has no receipt, so there is nothing to compare.')
-    return null
-  }
-  try {
-    return await comparisons.get({ id, sources: [input], output, receipt })
-  } catch (fault) {
-    if (!(fault instanceof VoxmuxError)) throw fault
-    sendError(response, 409, fault.message)
-    return null
-  }
+function comparedJob(job: UiJob) {
+  return { ...job, sources: [job.input] }
 }
 
 /**

@@ -1,10 +1,7 @@
-import { VoxmuxError } from '../../../src/core/errors.js'
 import type { Route } from '../../../src/pages/page-server.js'
 import { sendError, sendJson, sendText } from '../../../src/pages/respond.js'
-import { sendFile } from '../../../src/pages/send-file.js'
-import { readReceipt } from '../../../src/pipeline/output/receipt.js'
-import type { Comparison } from '../../../src/pipeline/report/comparison.js'
-import { addressed, COMPARISON_FILE, fileOf } from '../../../src/pipeline/report/comparison-files.js'
+import { COMPARISON_FILE } from '../../../src/pipeline/report/comparison-files.js'
+import { sendComparedFile, sendComparison } from '../../../src/pipeline/report/send-comparison.js'
 import type { DashboardExchange, DashboardParts } from './dashboard-exchange.js'
 import { examineReadiness } from './health.js'
 import {
@@ -58,38 +55,19 @@ async function answerMetrics({ response, metrics }: DashboardExchange): Promise<
   sendText(response, 200, metrics.contentType, await metrics.metrics())
 }
 
-/** `GET /api/jobs/ID/comparison`: the players and pictures of each regenerated track, built at the first request. */
+/** `GET /api/jobs/ID/comparison` */
 async function answerComparison(exchange: DashboardExchange): Promise<void> {
-  const found = await comparisonsOf(exchange)
-  if (!found) return
-  sendJson(exchange.response, 200, { tracks: addressed(found, `/api/jobs/${exchange.groups.id}/comparison`) })
+  const job = await comparedJob(exchange)
+  if (job) await sendComparison(exchange, job, `/api/jobs/${exchange.groups.id}/comparison`)
 }
 
 /** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
 async function answerMedia(exchange: DashboardExchange): Promise<void> {
-  const { groups, request, response } = exchange
-  const found = await comparisonsOf(exchange)
-  if (!found) return
-  const file = fileOf(found, groups)
-  if (!file) return sendError(response, 404, 'This track does not exist.')
-  await sendFile(request, response, file.path, file.type)
+  const job = await comparedJob(exchange)
+  if (job) await sendComparedFile(exchange, job)
 }
 
-/** The comparison of the job in the address. Sends the error and returns null if there is none. */
-async function comparisonsOf(exchange: DashboardExchange): Promise<readonly Comparison[] | null> {
-  const { view, comparisons, response } = exchange
+async function comparedJob(exchange: DashboardExchange) {
   const job = await jobOfRoute(exchange)
-  if (!job) return null
-  const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
-  if (!receipt || job.output === null) {
-    sendError(response, 404, 'This job has no receipt, so there is nothing to compare.')
-    return null
-  }
-  try {
-    return await comparisons.get({ id: job.id, sources: view.sourcesOf(job), output: job.output, receipt })
-  } catch (fault) {
-    if (!(fault instanceof VoxmuxError)) throw fault
-    sendError(response, 409, fault.message)
-    return null
-  }
+  return job && { ...job, sources: exchange.view.sourcesOf(job) }
 }
