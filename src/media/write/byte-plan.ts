@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { Column } from './column.js'
+import { Column, inOrder } from './column.js'
+import { firstAtLeast } from './first-at-least.js'
 
 /** One piece of an output, in output order. Lengths in bytes. */
 export type BytePiece =
@@ -61,7 +62,8 @@ export function bytePlan(pieces: Iterable<BytePiece>): BytePlanList {
   const joined: BytePiece[] = []
   let fresh: Uint8Array[] = []
   const endFresh = () => {
-    if (fresh.length > 0) joined.push({ kind: 'bytes', bytes: fresh.length === 1 ? one(fresh) : Buffer.concat(fresh) })
+    if (fresh.length > 0)
+      joined.push({ kind: 'bytes', bytes: fresh.length === 1 ? (fresh[0] as Uint8Array) : Buffer.concat(fresh) })
     fresh = []
   }
   for (const piece of pieces) {
@@ -108,8 +110,8 @@ export interface OffsetMap {
 
 /** Reads the ranges of the input out of a plan. A byte that is in the output twice maps to its first place. */
 export function offsetMap({ pieces }: BytePlan): OffsetMap {
-  const { starts, ends, outputs } = inputRanges(pieces)
-  const placeOf = (offset: number) => lastStartingBy(starts, offset)
+  const [starts, ends, outputs] = inputRanges(pieces)
+  const placeOf = (offset: number) => firstAtLeast(starts.length, (place) => starts[place] as number, offset + 1) - 1
   return {
     outputOffset: (inputOffset) => {
       const place = placeOf(inputOffset)
@@ -123,27 +125,19 @@ export function offsetMap({ pieces }: BytePlan): OffsetMap {
 
 /** The ranges of the input by their start. Columns, because a film has a range for each packet. */
 function inputRanges(pieces: Iterable<BytePiece>) {
-  const [startColumn, endColumn, outputColumn] = [Column.floats(), Column.floats(), Column.floats()]
+  const [starts, ends, outputs] = [Column.floats(), Column.floats(), Column.floats()]
   let output = 0
-  let isSorted = true
-  let last = -1
   for (const piece of pieces) {
     if (piece.kind === 'input' && piece.length > 0) {
-      isSorted &&= piece.start > last
-      last = piece.start
-      startColumn.push(piece.start)
-      endColumn.push(piece.start + piece.length)
-      outputColumn.push(output)
+      starts.push(piece.start)
+      ends.push(piece.start + piece.length)
+      outputs.push(output)
     }
     output += pieceLength(piece)
   }
-  const [starts, ends, outputs] = [startColumn.values(), endColumn.values(), outputColumn.values()]
-  if (isSorted) return { starts, ends, outputs }
-  const order = Uint32Array.from(starts, (_, place) => place)
-  const by = (column: Float64Array, place: number) => column[place] as number
-  order.sort((one, other) => by(starts, one) - by(starts, other) || by(outputs, other) - by(outputs, one))
-  const sorted = (column: Float64Array) => Float64Array.from(order, (place) => by(column, place))
-  return { starts: sorted(starts), ends: sorted(ends), outputs: sorted(outputs) }
+  const byStart = (one: number, other: number) =>
+    starts.get(one) - starts.get(other) || outputs.get(other) - outputs.get(one)
+  return inOrder([starts.values(), ends.values(), outputs.values()] as const, byStart)
 }
 
 function continues(last: BytePiece, next: BytePiece): last is Extract<BytePiece, { readonly length: number }> {
@@ -151,19 +145,4 @@ function continues(last: BytePiece, next: BytePiece): last is Extract<BytePiece,
     return last.donor === next.donor && last.start + last.length === next.start
   }
   return last.kind === 'input' && next.kind === 'input' && last.start + last.length === next.start
-}
-
-function one<T>(list: readonly T[]): T {
-  return list[0] as T
-}
-
-function lastStartingBy(starts: Float64Array, offset: number): number {
-  let low = 0
-  let high = starts.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((starts[middle] as number) <= offset) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }

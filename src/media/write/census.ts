@@ -1,4 +1,4 @@
-import { Column } from './column.js'
+import { Column, inOrder } from './column.js'
 
 /** Fate of a structure of the input. */
 export type StructureFate =
@@ -87,7 +87,7 @@ export interface CensusFault {
 export function censusFaults(census: Census, sizeBytes: number): readonly CensusFault[] {
   const faults: CensusFault[] = []
   let end = 0
-  const { starts, ends } = rangesOf(census)
+  const [starts, ends] = rangesOf(census)
   for (let place = 0; place <= starts.length; place++) {
     const start = starts[place] ?? sizeBytes
     if (start > end) faults.push({ kind: 'gap', start: end, length: start - end })
@@ -98,21 +98,12 @@ export function censusFaults(census: Census, sizeBytes: number): readonly Census
 }
 
 /** The bytes of all structures by their start. */
-function rangesOf(census: Census): { readonly starts: Float64Array; readonly ends: Float64Array } {
-  const [startColumn, endColumn] = [Column.floats(), Column.floats()]
-  let isSorted = true
-  let last = 0
+function rangesOf(census: Census): readonly [starts: Float64Array, ends: Float64Array] {
+  const [starts, ends] = [Column.floats(), Column.floats()]
   for (const { start, length } of census) {
     if (length === 0) continue
-    isSorted &&= start >= last
-    last = start
-    startColumn.push(start)
-    endColumn.push(start + length)
+    starts.push(start)
+    ends.push(start + length)
   }
-  const [starts, ends] = [startColumn.values(), endColumn.values()]
-  if (isSorted) return { starts, ends }
-  const order = Uint32Array.from(starts, (_, place) => place)
-  order.sort((one, other) => (starts[one] as number) - (starts[other] as number))
-  const sorted = (column: Float64Array) => Float64Array.from(order, (place) => column[place] as number)
-  return { starts: sorted(starts), ends: sorted(ends) }
+  return inOrder([starts.values(), ends.values()], (one, other) => starts.get(one) - starts.get(other))
 }

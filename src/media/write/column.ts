@@ -42,3 +42,16 @@ export class Column<T extends Float64Array | Uint32Array> {
     return this.#values.subarray(0, this.#count) as T
   }
 }
+
+/** Columns with their rows in order. Those of most files are in order already, and are returned as they are. */
+export function inOrder<Columns extends readonly Float64Array[]>(
+  columns: Columns,
+  compare: (row: number, other: number) => number,
+): Columns {
+  const rows = columns[0]?.length ?? 0
+  let row = 1
+  while (row < rows && compare(row - 1, row) <= 0) row++
+  if (row >= rows) return columns
+  const order = Uint32Array.from({ length: rows }, (_, place) => place).sort(compare)
+  return columns.map((column) => Float64Array.from(order, (place) => column[place] as number)) as unknown as Columns
+}

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { firstAtLeast } from '../first-at-least.js'
 import type { ChunkForm } from '../structure/chunks.js'
 import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
@@ -57,13 +58,7 @@ export function holdsOneOf(
   { start, length }: Pick<Structure, 'start' | 'length'>,
   runs: readonly SampleRun[],
 ): boolean {
-  let low = 0
-  let high = runs.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const run = runs[middle] as SampleRun
-    if (run.start + run.length <= start) low = middle + 1
-    else high = middle
-  }
-  return (runs[low]?.start ?? Number.POSITIVE_INFINITY) < start + length
+  const end = (place: number) => (runs[place]?.start ?? 0) + (runs[place]?.length ?? 0)
+  const next = runs[firstAtLeast(runs.length, end, start + 1)]
+  return next !== undefined && next.start < start + length
 }
