@@ -4,6 +4,14 @@ import type { RetryOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
 import type { CallOptions, ServiceApi } from './service-api.js'
 
+/** A file whose status decides how to go on. */
+export interface AskedFile {
+  readonly api: Pick<ServiceApi, 'getFilesStatus'>
+  readonly retry: RetryOptions
+  readonly fileId: string
+  readonly call?: CallOptions
+}
+
 /** Number of NotFound responses in a row after which a file counts as missing. */
 const NOT_FOUND_QUESTIONS = 3
 
@@ -17,16 +25,19 @@ export function isNotFound(thrown: unknown): boolean {
  *
  * @returns its status; undefined if several responses in a row are NotFound
  */
-export async function knownStatus(
-  api: Pick<ServiceApi, 'getFilesStatus'>,
-  retry: RetryOptions,
-  fileId: string,
-  call: CallOptions = {},
-): Promise<FileStatus | undefined> {
-  for (let question = 0; question < NOT_FOUND_QUESTIONS; question++) {
+export async function knownStatus(file: AskedFile): Promise<FileStatus | undefined> {
+  for await (const entry of statuses(file, NOT_FOUND_QUESTIONS)) if (entry.status !== 'NotFound') return entry
+  return undefined
+}
+
+/** Requests the status of a file a few times, with growing pauses. Leaves out a response without a readable status. */
+export async function* statuses(
+  { api, retry, fileId, call = {} }: AskedFile,
+  times: number,
+): AsyncGenerator<FileStatus> {
+  for (let question = 0; question < times; question++) {
     if (question > 0) await sleep(backoffMs(question, retry.baseMs, retry.maxMs), call.signal)
     const [entry] = await api.getFilesStatus([fileId], call)
-    if (entry && entry.status !== 'NotFound') return entry
+    if (entry) yield entry
   }
-  return undefined
 }

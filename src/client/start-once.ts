@@ -1,11 +1,10 @@
 import { VoxmuxError } from '../core/errors.js'
 import { backoffMs, sleep } from '../core/time.js'
-import type { RetryOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
 import { type HttpFault, httpFaultOf } from './http-fault.js'
-import { isNotFound, knownStatus } from './known-status.js'
+import { type AskedFile, isNotFound, knownStatus, statuses } from './known-status.js'
 import { pauseMs } from './retry.js'
-import type { CallOptions, ServiceApi, StartOptions } from './service-api.js'
+import type { ServiceApi, StartOptions } from './service-api.js'
 
 /** The way in which a file was started. */
 export interface StartOutcome {
@@ -16,7 +15,11 @@ export interface StartOutcome {
   readonly status: FileStatus | null
 }
 
-type Api = Pick<ServiceApi, 'startProcess' | 'getFilesStatus'>
+/** A file to start. */
+export interface FileToStart extends AskedFile {
+  readonly api: Pick<ServiceApi, 'startProcess' | 'getFilesStatus'>
+  readonly options?: StartOptions
+}
 
 /** How many times Pending must be reported before the file counts as "not started". */
 const PENDING_QUESTIONS = 3
@@ -37,26 +40,21 @@ const PENDING_QUESTIONS = 3
  *
  * @throws the error of startProcess if it is final, or the last one after all retries
  */
-export async function startOnce(
-  api: Api,
-  retry: RetryOptions,
-  fileId: string,
-  startOptions: StartOptions = {},
-  call: CallOptions = {},
-): Promise<StartOutcome> {
+export async function startOnce(file: FileToStart): Promise<StartOutcome> {
+  const { api, retry, fileId, options = {}, call = {} } = file
   let uncertain = false
   let fault: HttpFault | undefined
   for (let attempt = 0; ; attempt++) {
     try {
-      await api.startProcess(fileId, startOptions, call)
+      await api.startProcess(fileId, options, call)
       return { fileId, how: 'started', status: null }
     } catch (thrown) {
       if (uncertain && isConflict(thrown)) return { fileId, how: 'found-started', status: null }
       const isMissing = isNotFound(thrown)
       fault = httpFaultOf(thrown)
       if (!isMissing && !isConflict(thrown) && !fault?.ambiguous) throw thrown
-      if (isMissing && !(await knownStatus(api, retry, fileId, call))) throw thrown
-      const status = await startedStatus(api, retry, fileId, call)
+      if (isMissing && !(await knownStatus(file))) throw thrown
+      const status = await startedStatus(file)
       if (status) return { fileId, how: 'found-started', status }
       if (attempt >= retry.limit) throw thrown
       uncertain ||= !isMissing && !isConflict(thrown)
@@ -70,17 +68,12 @@ export async function startOnce(
  * {@link startOnce} for a file that may have been started before a crash. Checks the status first, and starts the id
  * only if it has not started.
  */
-export async function resumeStart(
-  api: Api,
-  retry: RetryOptions,
-  fileId: string,
-  startOptions: StartOptions = {},
-  call: CallOptions = {},
-): Promise<StartOutcome> {
-  const status = await startedStatus(api, retry, fileId, call)
+export async function resumeStart(file: FileToStart): Promise<StartOutcome> {
+  const { fileId } = file
+  const status = await startedStatus(file)
   if (status) return { fileId, how: 'found-started', status }
   try {
-    return await startOnce(api, retry, fileId, startOptions, call)
+    return await startOnce(file)
   } catch (thrown) {
     // The request before the crash may have arrived: then the service reports a conflict.
     if (isConflict(thrown)) return { fileId, how: 'found-started', status: null }
@@ -89,17 +82,10 @@ export async function resumeStart(
 }
 
 /** The status if it proves that the file was started, else undefined. */
-async function startedStatus(
-  api: Api,
-  retry: RetryOptions,
-  fileId: string,
-  call: CallOptions,
-): Promise<FileStatus | undefined> {
-  for (let question = 0; question < PENDING_QUESTIONS; question++) {
-    if (question > 0) await sleep(backoffMs(question, retry.baseMs, retry.maxMs), call.signal)
-    const [entry] = await api.getFilesStatus([fileId], call)
-    if (entry?.status === 'NotFound') return undefined
-    if (entry && entry.status !== 'Pending') return entry
+async function startedStatus(file: FileToStart): Promise<FileStatus | undefined> {
+  for await (const entry of statuses(file, PENDING_QUESTIONS)) {
+    if (entry.status === 'NotFound') return undefined
+    if (entry.status !== 'Pending') return entry
   }
   return undefined
 }

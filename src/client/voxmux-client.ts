@@ -15,7 +15,7 @@ import { fileFailed } from './file-failed.js'
 import type { FileStatus } from './file-status.js'
 import type { CallOptions, FileToRegister, StartOptions } from './service-api.js'
 import { openSession, type ServiceSession } from './service-session.js'
-import { resumeStart, type StartOutcome, startOnce } from './start-once.js'
+import { type FileToStart, resumeStart, type StartOutcome, startOnce } from './start-once.js'
 import type { WatchOptions } from './status-watcher.js'
 import { type Downloaded, downloadFile } from './transfer/download-file.js'
 import { outputLink } from './transfer/output-link.js'
@@ -71,7 +71,8 @@ export class VoxmuxClient {
   /** Uploads a local file to its upload link. TransientError `ERR_UPLOAD_LINK_EXPIRED`: register it again. */
   upload(registered: RegisteredFile, path: string, options?: TransferOptions): Promise<void> {
     const { blockTypeHeader } = this.#options
-    return this.#transfer(options, (bound) => uploadFile(this.#context, blockTypeHeader, registered, path, bound))
+    const context = { ...this.#context, blockTypeHeader }
+    return this.#transfer(options, (bound) => uploadFile(path, registered, context, bound))
   }
 
   /** Registers and uploads a file. Registers it again if the link expires. Awaits `onRegistered` before the upload. */
@@ -92,14 +93,12 @@ export class VoxmuxClient {
 
   /** Starts a file at most once, whatever the network does. `start-once.ts` explains how Pending is interpreted. */
   startOnce(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
-    const { retry } = this.#options
-    return this.#run(options, (bound) => startOnce(this.#session.api, retry, fileId, startOptions, bound))
+    return this.#run(options, (call) => startOnce(this.#fileToStart(fileId, startOptions, call)))
   }
 
   /** {@link startOnce} after a crash: checks the status first, and starts only an id that has not started. */
   resumeStart(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
-    const { retry } = this.#options
-    return this.#run(options, (bound) => resumeStart(this.#session.api, retry, fileId, startOptions, bound))
+    return this.#run(options, (call) => resumeStart(this.#fileToStart(fileId, startOptions, call)))
   }
 
   /** Returns one entry per id, in the given order, for any number of ids. To wait for a file, use {@link waitFor}. */
@@ -151,13 +150,17 @@ export class VoxmuxClient {
     const links = {
       getOutputFileUrl: (id: string, call?: CallOptions) => outputLink(api, this.#options.retry, id, call),
     }
-    return this.#transfer(options, (bound) => downloadFile(this.#context, links, fileId, targetPath, bound))
+    return this.#transfer(options, (bound) => downloadFile({ api: links, fileId }, targetPath, this.#context, bound))
   }
 
   /** Ends all running calls of this client with InterruptedError. */
   close(): void {
     this.#closing.abort()
     this.#session.release()
+  }
+
+  #fileToStart(fileId: string, options: StartOptions | undefined, call: CallOptions): FileToStart {
+    return { api: this.#session.api, retry: this.#options.retry, fileId, ...(options && { options }), call }
   }
 
   /** Runs a method with a signal that follows the caller's and {@link close}. */

@@ -19,12 +19,11 @@ const MAX_REDIRECTS = 5
  * @throws {TransientError} if storage stays unreachable, or refuses new links too
  */
 export async function downloadOutput(
-  { helpers }: IExecuteFunctions,
-  session: Session,
   fileId: string,
   fileName: string,
-  signal: AbortSignal,
+  { host, session, signal }: { host: IExecuteFunctions; session: Session; signal: AbortSignal },
 ): Promise<IBinaryData> {
+  const { helpers } = host
   const { api, options } = session
   for (let attempt = 0; ; attempt++) {
     const link = safeAddress((await outputLink(api, options.retry, fileId, { signal })).url, 'The download link')

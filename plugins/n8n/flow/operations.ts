@@ -71,11 +71,11 @@ async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: stri
     ...(webhook ? { webhook: true, ...(webhookSecret ? { webhook_secret: webhookSecret } : {}) } : {}),
   } as StartOptions
   const key = JSON.stringify([host.getExecutionId(), host.getNode().id, index, file.identity, start])
-  const { retry } = session.options
+  const starting = { api: session.api, retry: session.options.retry, options: start, call: { signal } }
   const known = sent.get(key)
   if (known) {
     turn.fileId = known
-    await resumeStart(session.api, retry, known, start, { signal })
+    await resumeStart({ ...starting, fileId: known })
   } else {
     turn.fileId = await sendFile(session, file, `n8n-${host.getExecutionId()}-${index}-${file.name}`, signal)
     for (const oldest of sent.keys()) {
@@ -83,19 +83,19 @@ async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: stri
       sent.delete(oldest)
     }
     sent.set(key, turn.fileId)
-    await startOnce(session.api, retry, turn.fileId, start, { signal })
+    await startOnce({ ...starting, fileId: turn.fileId })
   }
   return { key, outputType: outputType as string }
 }
 
 async function withOutput(
-  { host, session, index, signal }: Turn,
+  turn: Turn,
   fileId: string,
   fileName: string,
   json: IDataObject,
 ): Promise<INodeExecutionData> {
-  const field = host.getNodeParameter('outputField', index) as string
-  return { json, binary: { [field]: await downloadOutput(host, session, fileId, fileName, signal) } }
+  const field = turn.host.getNodeParameter('outputField', turn.index) as string
+  return { json, binary: { [field]: await downloadOutput(fileId, fileName, turn) } }
 }
 
 const inputOf = ({ host, index }: Turn) => itemFile(host, index, host.getNodeParameter('inputField', index) as string)

@@ -27,7 +27,7 @@ export async function downloadAddress(
   }
   let asked = false
   let refusal: HttpFault | undefined
-  const link = {
+  const api = {
     getOutputFileUrl: async () => {
       // The second request for a link means that storage refused the address. There is no other.
       if (asked) throw cannotBeDownloaded(address, refusal)
@@ -39,7 +39,7 @@ export async function downloadAddress(
     refusal = fault
   }
   try {
-    return await downloadFile(context, link, '', targetPath, { ...transfer, mayBeText: true, onRefused })
+    return await downloadFile({ api, fileId: '' }, targetPath, context, { ...transfer, mayBeText: true, onRefused })
   } catch (thrown) {
     throw thrown instanceof TransientError && thrown.cause instanceof HttpFault ? broken(address, thrown) : thrown
   }

@@ -15,6 +15,12 @@ import type { TransferContext, TransferOptions } from './upload-file.js'
 /** A link is replaced this long before its expiry, so that it does not expire on the way. */
 const EXPIRY_MARGIN_MS = 2_000
 
+/** An output, and where its links come from. */
+interface DownloadSource {
+  readonly api: Pick<ServiceApi, 'getOutputFileUrl'>
+  readonly fileId: string
+}
+
 export interface Downloaded {
   readonly path: string
   readonly bytes: number
@@ -37,10 +43,9 @@ export interface DownloadOptions extends TransferOptions {
  * @throws every error of getOutputFileUrl; `ERR_DISK_FULL` and other disk errors
  */
 export async function downloadFile(
-  context: TransferContext,
-  api: Pick<ServiceApi, 'getOutputFileUrl'>,
-  fileId: string,
+  source: DownloadSource,
   targetPath: string,
+  context: TransferContext,
   options: DownloadOptions = {},
 ): Promise<Downloaded> {
   // Short, as the target's name may be the longest; its own, as another download may have the same target.
@@ -48,7 +53,7 @@ export async function downloadFile(
   let part: FileHandle | undefined
   try {
     part = await open(partPath, 'wx+')
-    const bytes = await fill(new DownloadPart(part), context, api, fileId, options)
+    const bytes = await fill(new DownloadPart(part), source, context, options)
     await part.close()
     await rename(partPath, targetPath)
     return { path: targetPath, bytes }
@@ -61,9 +66,8 @@ export async function downloadFile(
 
 async function fill(
   part: DownloadPart,
+  { api, fileId }: DownloadSource,
   context: TransferContext,
-  api: Pick<ServiceApi, 'getOutputFileUrl'>,
-  fileId: string,
   options: DownloadOptions,
 ): Promise<number> {
   const { signal } = options

@@ -23,7 +23,7 @@ export async function outputLink(
       return await api.getOutputFileUrl(fileId, call)
     } catch (thrown) {
       if (!isNotFound(thrown)) throw thrown
-      const status = await knownStatus(api, retry, fileId, call)
+      const status = await knownStatus({ api, retry, fileId, call })
       if (!status) throw thrown
       if (status.status === 'Failed') throw fileFailed(fileId, status)
       if (status.status !== 'Succeeded' || attempt >= retry.limit) throw notReady(fileId, status.status, thrown)

@@ -40,10 +40,9 @@ const CHUNK_BYTES = 256 * 1024
  * @throws {UsageError} `ERR_INPUT_MISSING`
  */
 export async function uploadFile(
-  context: TransferContext,
-  blockTypeHeader: string,
-  registered: RegisteredFile,
   path: string,
+  registered: RegisteredFile,
+  { blockTypeHeader, ...context }: TransferContext & { readonly blockTypeHeader: string },
   { signal, onProgress }: TransferOptions = {},
 ): Promise<void> {
   const link = safeAddress(registered.file_upload_link, 'The upload link')
