@@ -75,69 +75,81 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT.test(codeOf(error))
 }
 
+/** A fault that passes only if a person changes something. The first that fits counts. */
+interface LastingFault {
+  readonly fits: (error: Error) => boolean
+  readonly code: `ERR_${string}`
+  readonly message: (error: Error) => string
+  readonly remedy: string
+}
+
+const LASTING: readonly LastingFault[] = [
+  {
+    fits: (error) => NOT_ALLOWED.test(codeOf(error)),
+    code: 'ERR_STORE_REFUSED',
+    message: ({ message }) => `The user of the job store lacks a right: ${message}.`,
+    remedy:
+      'Give the user a schema of its own: `CREATE SCHEMA AUTHORIZATION voxmux`, with its name. See docs/scale-out.md.',
+  },
+  {
+    fits: (error) => NO_RULE.test(error.message) || (/^28/.test(codeOf(error)) && WITHOUT_TLS.test(error.message)),
+    code: 'ERR_STORE_REFUSED',
+    message: ({ message }) =>
+      `The job store accepts no connection of this user from here${WITHOUT_TLS.test(message) ? ' without TLS' : ''}.`,
+    remedy:
+      'Add `?sslmode=verify-full` to the address if the server needs TLS. Else add this machine to its pg_hba.conf.',
+  },
+  {
+    fits: isRefused,
+    code: 'ERR_STORE_REFUSED',
+    message: () => 'The job store rejects this user or password.',
+    remedy: 'Put postgres://user:password@host:port/database into VOXMUX_STORE, or set PGUSER and PGPASSWORD.',
+  },
+  {
+    fits: (error) => UNTRUSTED.test(codeOf(error)),
+    code: 'ERR_STORE_CERTIFICATE',
+    message: ({ message }) => `The certificate of the job store is not trusted: ${message}.`,
+    remedy:
+      'Set NODE_EXTRA_CA_CERTS to the certificate of the authority that signed it, or sslrootcert in the address.',
+  },
+  {
+    fits: isUnknownDatabase,
+    code: 'ERR_STORE_ADDRESS',
+    message: () => 'The job store has no database with this name.',
+    remedy: 'Create it with `createdb`, or correct the name at the end of the address.',
+  },
+  {
+    fits: (error) => codeOf(error) === NOT_POSTGRES,
+    code: 'ERR_STORE_ADDRESS',
+    message: () => 'The server at the address of the job store is not PostgreSQL.',
+    remedy: 'Correct host and port in the address. The port of PostgreSQL is usually 5432.',
+  },
+  {
+    fits: ({ message }) => /does not support SSL/.test(message),
+    code: 'ERR_STORE_ADDRESS',
+    message: () => 'The server of the job store does not use TLS.',
+    remedy: 'Turn TLS on at the server, or remove sslmode from the address.',
+  },
+]
+
 /** Converts a fault of PostgreSQL to an error without address or password. Returns anything else unchanged. */
 export function storeError(thrown: unknown): unknown {
   if (thrown instanceof VoxmuxError || !(thrown instanceof Error)) return thrown
-  const code = codeOf(thrown)
-  const usage = (name: `ERR_${string}`, text: string, remedy: string) =>
-    new UsageError(name, text, { cause: thrown, remedies: [remedy] })
-  if (/^53[12]/.test(code))
+  if (/^53[12]/.test(codeOf(thrown)))
     return new TransientError('ERR_STORE_FULL', 'The job store has no space left: PostgreSQL accepts no more writes.', {
       cause: thrown,
       remedies: ['Free space on the disk of PostgreSQL. Acknowledged writes are kept.'],
     })
-  if (NOT_ALLOWED.test(code))
-    return usage(
-      'ERR_STORE_REFUSED',
-      `The user of the job store lacks a right: ${thrown.message}.`,
-      'Give the user a schema of its own: `CREATE SCHEMA AUTHORIZATION voxmux`, with its name. See docs/scale-out.md.',
-    )
-  if (NO_RULE.test(thrown.message) || (/^28/.test(code) && WITHOUT_TLS.test(thrown.message)))
-    return usage(
-      'ERR_STORE_REFUSED',
-      `The job store accepts no connection of this user from here${WITHOUT_TLS.test(thrown.message) ? ' without TLS' : ''}.`,
-      'Add `?sslmode=verify-full` to the address if the server needs TLS. Else add this machine to its pg_hba.conf.',
-    )
-  if (isRefused(thrown))
-    return usage(
-      'ERR_STORE_REFUSED',
-      'The job store rejects this user or password.',
-      'Put postgres://user:password@host:port/database into VOXMUX_STORE, or set PGUSER and PGPASSWORD.',
-    )
-  if (UNTRUSTED.test(code))
-    return usage(
-      'ERR_STORE_CERTIFICATE',
-      `The certificate of the job store is not trusted: ${thrown.message}.`,
-      'Set NODE_EXTRA_CA_CERTS to the certificate of the authority that signed it, or sslrootcert in the address.',
-    )
-  if (isUnknownDatabase(thrown))
-    return usage(
-      'ERR_STORE_ADDRESS',
-      'The job store has no database with this name.',
-      'Create it with `createdb`, or correct the name at the end of the address.',
-    )
-  if (code === NOT_POSTGRES)
-    return usage(
-      'ERR_STORE_ADDRESS',
-      'The server at the address of the job store is not PostgreSQL.',
-      'Correct host and port in the address. The port of PostgreSQL is usually 5432.',
-    )
-  if (/does not support SSL/.test(thrown.message))
-    return usage(
-      'ERR_STORE_ADDRESS',
-      'The server of the job store does not use TLS.',
-      'Turn TLS on at the server, or remove sslmode from the address.',
-    )
+  const lasting = LASTING.find(({ fits }) => fits(thrown))
+  if (lasting)
+    return new UsageError(lasting.code, lasting.message(thrown), { cause: thrown, remedies: [lasting.remedy] })
   if (!isPassing(thrown)) return thrown
   const reason = reasonOf(thrown)
-  return new TransientError(
-    'ERR_STORE_UNREACHABLE',
-    `The job store does not respond${reason === undefined ? '' : `: ${reason}`}.`,
-    {
-      cause: thrown,
-      remedies: ['Check that PostgreSQL runs and is reachable from here. `voxmux doctor` shows details.'],
-    },
-  )
+  const message = `The job store does not respond${reason === undefined ? '' : `: ${reason}`}.`
+  return new TransientError('ERR_STORE_UNREACHABLE', message, {
+    cause: thrown,
+    remedies: ['Check that PostgreSQL runs and is reachable from here. `voxmux doctor` shows details.'],
+  })
 }
 
 function reasonOf(error: Error): string | undefined {
