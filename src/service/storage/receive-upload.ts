@@ -50,8 +50,8 @@ export async function receiveUpload(
     }
     case 'blocklist': {
       const ids = await readBlockList(request, sizeBytes)
-      const bounds = { maxBytes, through: [], assertOpen }
-      await folder.blocks.join(fileId, ids, folder.inputPath(fileId), bounds, untilGone(response))
+      const bounds = { maxBytes, through: [], assertOpen, signal: untilGone(response) }
+      await folder.blocks.join(fileId, ids, folder.inputPath(fileId), bounds)
       break
     }
     default:

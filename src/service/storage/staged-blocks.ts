@@ -31,6 +31,8 @@ export interface UploadBounds {
   readonly assertOpen: () => Promise<void>
 }
 
+type JoinBounds = UploadBounds & { readonly signal: AbortSignal }
+
 /**
  * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that one
  * listing gives the total, whichever process received the blocks.
@@ -72,19 +74,19 @@ export class StagedBlocks {
   /**
    * Joins the blocks of a list, in its order, to a file and removes them.
    *
-   * @param signal stops the join when the client has disconnected
+   * @param bounds its signal stops the join when the client has disconnected
    * @throws {StorageFault} `BlockListTooLong`, `InvalidBlockList`, `RequestBodyTooLarge`
    */
-  async join(fileId: string, ids: readonly string[], target: string, bounds: UploadBounds, signal: AbortSignal) {
+  async join(fileId: string, ids: readonly string[], target: string, bounds: JoinBounds) {
     if (ids.length > MOST_BLOCKS) throw new StorageFault('BlockListTooLong')
     const folder = this.#folderOf(fileId)
     const before = this.#joining.get(folder) ?? Promise.resolve()
     const turn = before.then(async () => {
-      signal.throwIfAborted()
+      bounds.signal.throwIfAborted()
       const blocks = await listed(ids, await blocksIn(folder))
       if (sizeOf(blocks) > bounds.maxBytes) throw new StorageFault('RequestBodyTooLarge')
       const joined = Readable.from(bytesOf(blocks), { objectMode: false })
-      await writeWhole(target, [joined, ...bounds.through], { signal, assertOpen: bounds.assertOpen })
+      await writeWhole(target, [joined, ...bounds.through], bounds)
       await this.remove(fileId)
     })
     const over = turn.catch(() => {})

@@ -1,8 +1,8 @@
-import type { Database, SqlValue, Statements, Transaction } from '../../ledger/index.js'
+import type { Database, Statements, Transaction } from '../../ledger/index.js'
 import { type Notice, queueEvent } from '../webhooks/outbox.js'
 import { type FileRecord, fileNameOf } from './file-record.js'
 import { storedText, toFileRecord } from './sql/file-row.js'
-import { type FileChange, updateFor } from './sql/file-update.js'
+import { type FileChange, type FileUpdate, updateFor } from './sql/file-update.js'
 
 /** A client's request to register a file. */
 export interface Registration {
@@ -91,8 +91,7 @@ export class Files {
   /** Changes a file and queues its events in one transaction. */
   change(id: string, change: FileChange, notices: readonly Notice[] = []): Promise<Changed> {
     return this.#database.transaction(async (tx) => {
-      const { set, values, when, bound } = updateFor(change, tx.nowMs)
-      const changed = await update(tx, set, values, id, when, bound)
+      const changed = await update(tx, id, updateFor(change, tx.nowMs))
       if (changed && change.kind === 'fail') await refund(tx, id)
       const file = await find(tx, id)
       if (changed && file) for (const notice of notices) await queueEvent(tx, file, notice)
@@ -103,19 +102,20 @@ export class Files {
   /** Counts a crash if the last worker never released the file. @returns the file as it is now */
   findForRetry(id: string): Promise<FileRecord | undefined> {
     return this.#database.transaction(async (tx) => {
-      await update(tx, 'crashes = crashes + 1, working_claim = NULL', [], id, 'working_claim IS NOT NULL')
+      await update(tx, id, { set: 'crashes = crashes + 1, working_claim = NULL', when: 'working_claim IS NOT NULL' })
       return find(tx, id)
     })
   }
 
   /** Marks a file as being processed. @returns false if it has ended */
   claim({ id, claim }: ClaimedFile): Promise<boolean> {
-    return this.#update('working_claim = ?, queued = 1', [claim], id, "state IN ('pending', 'in-progress')")
+    const when = "state IN ('pending', 'in-progress')"
+    return this.#update(id, { set: 'working_claim = ?, queued = 1', values: [claim], when })
   }
 
   /** Releases a file after an orderly end of its processing, so that no crash is counted. */
   async release({ id, claim }: ClaimedFile): Promise<void> {
-    await this.#update('working_claim = NULL', [], id, 'working_claim = ?', [claim])
+    await this.#update(id, { set: 'working_claim = NULL', when: 'working_claim = ?', bound: [claim] })
   }
 
   /** Counts at most one fault per claim. @returns the faults; undefined if another worker holds the file */
@@ -123,8 +123,8 @@ export class Files {
     return this.#database.transaction(async (tx) => {
       const file = await find(tx, id, tx.dialect.forUpdate)
       if (file?.claim !== claim) return undefined
-      const isNew = '(fault_claim IS NULL OR fault_claim <> ?)'
-      const counted = await update(tx, 'faults = faults + 1, fault_claim = ?', [claim], id, isNew, [claim])
+      const [set, when] = ['faults = faults + 1, fault_claim = ?', '(fault_claim IS NULL OR fault_claim <> ?)']
+      const counted = await update(tx, id, { set, values: [claim], when, bound: [claim] })
       return file.faults + (counted ? 1 : 0)
     })
   }
@@ -144,7 +144,7 @@ export class Files {
         [soundMs, file.userId, soundMs],
       )
       if (changes === 0) return 'short'
-      await update(tx, 'charged_ms = ?', [soundMs], id, 'TRUE')
+      await update(tx, id, { set: 'charged_ms = ?', values: [soundMs], when: 'TRUE' })
       return 'charged'
     })
   }
@@ -157,7 +157,7 @@ export class Files {
 
   /** Records that the file was seen in the job queue. */
   async markQueued(id: string): Promise<void> {
-    await this.#update('queued = 1', [], id, 'TRUE')
+    await this.#update(id, { set: 'queued = 1', when: 'TRUE' })
   }
 
   /** Files whose data expired `forMs` after their end, or after registration if they were never started. */
@@ -180,8 +180,8 @@ export class Files {
     await this.#database.transaction((tx) => tx.run(sql, [Math.floor(tx.nowMs - forMs)]))
   }
 
-  #update(...args: Parameters<typeof update> extends [Transaction, ...infer Rest] ? Rest : never): Promise<boolean> {
-    return this.#database.transaction((tx) => update(tx, ...args))
+  #update(id: string, change: FileUpdate): Promise<boolean> {
+    return this.#database.transaction((tx) => update(tx, id, change))
   }
 }
 
@@ -190,14 +190,8 @@ async function find(statements: Statements, id: string, lock = ''): Promise<File
   return row && toFileRecord(row)
 }
 
-async function update(
-  tx: Transaction,
-  set: string,
-  values: readonly SqlValue[],
-  id: string,
-  when: string,
-  bound: readonly SqlValue[] = [],
-): Promise<boolean> {
+async function update(tx: Transaction, id: string, change: FileUpdate): Promise<boolean> {
+  const { set, values = [], when, bound = [] } = change
   const sql = `UPDATE file SET ${set}, updated_ms = ? WHERE id = ? AND ${when}`
   return (await tx.run(sql, [...values, tx.nowMs, id, ...bound])).changes === 1
 }

@@ -35,12 +35,13 @@ const RETRYABLE_CODES: readonly FileErrorCode[] = [-1, -10, -12]
 /** A guarded update of one file: the assignments and the condition. */
 export interface FileUpdate {
   readonly set: string
-  readonly values: readonly SqlValue[]
+  readonly values?: readonly SqlValue[]
   readonly when: string
-  readonly bound: readonly SqlValue[]
+  /** The values of `when`. */
+  readonly bound?: readonly SqlValue[]
 }
 
-const OPEN = "state IN ('pending', 'in-progress')"
+const OPEN_AND_HELD = "working_claim = ? AND state IN ('pending', 'in-progress')"
 const ENDED = "state IN ('succeeded', 'failed')"
 const RETRYABLE = `state = 'failed' AND input_deleted_ms IS NULL AND error_code IN (${RETRYABLE_CODES.join(', ')})`
 
@@ -54,37 +55,36 @@ export function updateFor(change: FileChange, nowMs: number): FileUpdate {
           queued = 0, webhook = ?, webhook_secret = ?, output_type = ?`,
         values: [webhook ? 1 : 0, webhookSecret, outputType],
         when: `(state = 'registered' OR (${RETRYABLE}))`,
-        bound: [],
       }
     }
     case 'begin':
-      return update("state = 'in-progress'", [], "working_claim = ? AND state = 'pending'", [change.claim])
+      return {
+        set: "state = 'in-progress'",
+        when: "working_claim = ? AND state = 'pending'",
+        bound: [change.claim],
+      }
     case 'progress': {
       const { percent, claim } = change
       const when = "working_claim = ? AND state = 'in-progress' AND progress < ?"
-      return update('progress = ?', [percent], when, [claim, percent])
+      return { set: 'progress = ?', values: [percent], when, bound: [claim, percent] }
     }
     case 'succeed': {
       const set = "state = 'succeeded', progress = 100, error_code = 0, output_extension = ?, ended_ms = ?"
-      return update(set, [change.outputExtension, nowMs], `working_claim = ? AND ${OPEN}`, [change.claim])
+      return { set, values: [change.outputExtension, nowMs], when: OPEN_AND_HELD, bound: [change.claim] }
     }
     case 'fail': {
       const set = "state = 'failed', error_code = ?, ended_ms = ?"
-      return update(set, [change.errorCode, nowMs], `working_claim = ? AND ${OPEN}`, [change.claim])
+      return { set, values: [change.errorCode, nowMs], when: OPEN_AND_HELD, bound: [change.claim] }
     }
     case 'tell':
-      return update('state = state', [], `working_claim = ? AND ${OPEN}`, [change.claim])
+      return { set: 'state = state', when: OPEN_AND_HELD, bound: [change.claim] }
     case 'input-deleted':
-      return update('input_deleted_ms = ?', [nowMs], `input_deleted_ms IS NULL AND ${ENDED}`, [])
+      return { set: 'input_deleted_ms = ?', values: [nowMs], when: `input_deleted_ms IS NULL AND ${ENDED}` }
     case 'output-deleted': {
       const set = 'output_deleted_ms = ?, input_deleted_ms = coalesce(input_deleted_ms, ?)'
-      return update(set, [nowMs, nowMs], `output_deleted_ms IS NULL AND ${ENDED}`, [])
+      return { set, values: [nowMs, nowMs], when: `output_deleted_ms IS NULL AND ${ENDED}` }
     }
     default:
       return change satisfies never
   }
-}
-
-function update(set: string, values: readonly SqlValue[], when: string, bound: readonly SqlValue[]): FileUpdate {
-  return { set, values, when, bound }
 }
