@@ -36,7 +36,7 @@ export async function claimByKey(tx: Transaction, key: string, request: LeaseReq
        AND (lease_token IS NULL OR lease_expires_ms <= ?) ${tx.dialect.forUpdate}`,
     [key, tx.nowMs],
   )
-  return row ? take(tx, request.holder, await newLease(tx, request), '?', [String(row.id)]) : null
+  return row ? take(tx, request.holder, await newLease(tx, request), { id: '?', values: [String(row.id)] }) : null
 }
 
 /** Finds the job that an earlier claim took whose answer was lost. */
@@ -58,13 +58,14 @@ export async function claimNext(
   request: LeaseRequest,
 ): Promise<ClaimedJob | null> {
   const chosen = [groups ? JSON.stringify(groups) : null, JSON.stringify(exceptGroups)]
+  const first = `(${FIRST_OF_LANE} ${tx.dialect.lockFree})`
   let lease: NewLease | undefined
   for (let skipped = 0; ; ) {
     const lanes = await tx.all(nextLanes(tx), [...chosen, skipped])
     for (const { grp, priority } of lanes) {
       const lane = [String(grp), Number(priority)]
       lease ??= await newLease(tx, request)
-      const claimed = await take(tx, request.holder, lease, `(${FIRST_OF_LANE} ${tx.dialect.lockFree})`, lane)
+      const claimed = await take(tx, request.holder, lease, { id: first, values: lane })
       if (claimed) {
         await endTurn(tx, String(grp))
         return claimed
@@ -79,8 +80,7 @@ async function take(
   tx: Transaction,
   holder: Holder,
   { holderId, ...lease }: NewLease,
-  id: string,
-  values: readonly SqlValue[],
+  { id, values }: { readonly id: string; readonly values: readonly SqlValue[] },
 ): Promise<ClaimedJob | null> {
   const row = await tx.get(
     `UPDATE jobs SET status = 'working', ready = 0, not_before_ms = NULL, attempts = attempts + 1, updated_ms = ?,
