@@ -61,7 +61,10 @@ export async function splicedFile(
   const verify = () => verifyMux(plan, result, part, { level: 'full' })
   const voices = new Map([[0, wanted]])
   const verifyOrWhole = () =>
-    verifyOrRewrite(plan, result, part, { level: 'full' }, (unjoined) => writeOutput(plan, voices, part, { unjoined }))
+    verifyOrRewrite(plan, result, part, {
+      level: 'full',
+      rewrite: (unjoined) => writeOutput(plan, voices, part, { unjoined }),
+    })
   return { media, plan, parts, wanted, result, part, verify, verifyOrWhole, splice: result.voices[0]?.splice ?? null }
 }
 

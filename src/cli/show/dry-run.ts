@@ -153,7 +153,7 @@ async function muxPreview(
       const donor = isSpliced ? PART_FORMAT : writing.donors[place]
       const sampleCount = plan.media.durationSec && Math.round(plan.media.durationSec * format.sampleRate)
       const path = `${WORK_FOLDER}/part.donor${place}`
-      return donor ? donorCommands({ format, sampleCount }, stream.encoding, donor, path) : []
+      return donor ? donorCommands({ format, sampleCount }, { path, encoding: stream.encoding, donor }) : []
     })
   }
   const fastStart = await hasIndexFirst(plan.media)

@@ -1,14 +1,9 @@
 import { correlate, energyOf, nearestWaveformPeak } from '../pcm/correlate.js'
+import type { AlignmentPlace } from '../voice-cut.js'
 import { type ComparableSignal, coarseFactor, comparable } from './align-signals.js'
 
 /** The measurement at one place, before it is judged. */
-export interface MeasuredPlace {
-  /** First sample of the place in the cut. */
-  readonly atSample: number
-  /** Delay of the regenerated audio here, in samples. */
-  readonly lagSamples: number
-  /** Match at that lag in the speech band: up to 1. */
-  readonly match: number
+export interface MeasuredPlace extends AlignmentPlace {
   /** Match at the expected lag, if the place was measured against one and is better at another. */
   readonly matchAsExpected?: number
   /** Mean squares at that lag in the speech band: the loudness of the cut and of the regenerated audio. */

@@ -4,6 +4,7 @@ import type { MeasuredPlace } from './align-places.js'
 
 /** Thresholds for trusting a place, from `test/bench/alignment-calibration.ts`, whose table has the margins. */
 export interface AlignmentThresholds {
+  readonly method: Alignment['method']
   /** A place with this match is the same audio. Other speech reaches 0.2 by waveform. */
   readonly same: number
   /** A place with this match at another lag than the rest is a jump or drift. */
@@ -39,7 +40,6 @@ export type AlignmentVerdict =
 export function judgePlaces(
   places: readonly MeasuredPlace[],
   sampleRate: number,
-  method: 'waveform' | 'envelope',
   thresholds: AlignmentThresholds,
   expected?: number,
 ): AlignmentVerdict {
@@ -64,7 +64,7 @@ export function judgePlaces(
   if (astray || support < thresholds.support) return { kind: 'weak', support, lag }
   const match = Math.min(1, ...supporting.map((place) => place.match))
   const kept = supporting.map(({ atSample, lagSamples, match }) => ({ atSample, lagSamples, match }))
-  return { kind: 'aligned', alignment: { lagSamples: lag, match, method, places: kept } }
+  return { kind: 'aligned', alignment: { lagSamples: lag, match, method: thresholds.method, places: kept } }
 }
 
 /** A jump or a drift shows in several places. A single one may match an earlier word better than its own remains. */

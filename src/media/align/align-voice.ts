@@ -34,6 +34,7 @@ const MOST_LAG_SEC = 1
 const MOST_MISSING_SEC = 0.25
 
 const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
+  method: 'waveform',
   same: 0.35,
   elsewhere: 0.45,
   support: 0.7,
@@ -44,7 +45,13 @@ const WAVEFORM_THRESHOLDS: AlignmentThresholds = {
  * enough: the rest may be music that was removed.
  */
 const EXPECTED_THRESHOLDS: AlignmentThresholds = { ...WAVEFORM_THRESHOLDS, same: 0.25, elsewhere: 0.3, support: 0.5 }
-const ENVELOPE_THRESHOLDS: AlignmentThresholds = { same: 0.5, elsewhere: 0.5, support: 0.8, toleranceSec: 0.002 }
+const ENVELOPE_THRESHOLDS: AlignmentThresholds = {
+  method: 'envelope',
+  same: 0.5,
+  elsewhere: 0.5,
+  support: 0.8,
+  toleranceSec: 0.002,
+}
 
 /**
  * Aligns regenerated audio with the voice that was sent: by waveform, or by the loudness of its bands if the waveform
@@ -121,19 +128,19 @@ async function judgeStretches(
     for await (const stretch of stretches(cut, sound, startSample, ranges)) places.push(...measure(stretch))
     return places
   }
-  const found = judgePlaces(await measured(measurePlaces), sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
+  const found = judgePlaces(await measured(measurePlaces), sampleRate, WAVEFORM_THRESHOLDS)
   if (found.kind === 'aligned' || found.kind === 'silent') return found
   // A weak match does not show another lag: most of a tone or of noise is removed.
   for (const lag of new Set([found.kind === 'drift' ? found.lags[0] : found.lag, 0])) {
     const places = await measured((stretch) => measurePlaces(stretch, lag))
-    const expected = judgePlaces(places, sampleRate, 'waveform', EXPECTED_THRESHOLDS, lag)
+    const expected = judgePlaces(places, sampleRate, EXPECTED_THRESHOLDS, lag)
     if (expected.kind === 'aligned') return expected
   }
   if (found.kind === 'drift') return found
-  const envelope = judgePlaces(await measured(measureEnvelopePlaces), sampleRate, 'envelope', ENVELOPE_THRESHOLDS)
+  const envelope = judgePlaces(await measured(measureEnvelopePlaces), sampleRate, ENVELOPE_THRESHOLDS)
   if (envelope.kind === 'aligned' || envelope.kind === 'drift') return envelope
   const calm = await measured((stretch) => measurePlaces(withoutBursts(stretch)))
-  const voice = judgePlaces(calm, sampleRate, 'waveform', WAVEFORM_THRESHOLDS)
+  const voice = judgePlaces(calm, sampleRate, WAVEFORM_THRESHOLDS)
   return voice.kind === 'aligned' ? voice : found
 }
 

@@ -1,4 +1,4 @@
-import { frameBytes, type PcmStream } from '../pcm/pcm.js'
+import { frameBytes, type PcmFormat, type PcmStream } from '../pcm/pcm.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { CHUNK_FRAMES } from '../pcm/pcm-streams.js'
@@ -51,7 +51,6 @@ export function joinChunks(options: JoinChunksOptions): PcmStream {
 
 async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOptions): AsyncGenerator<Buffer> {
   const { format } = (chunks[0] as VoiceChunk).voice
-  const frame = frameBytes(format)
   let at = 0
   let gain = 1
   let reader = new PcmReader((chunks[0] as VoiceChunk).voice)
@@ -59,12 +58,12 @@ async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOp
     for (const [index, chunk] of chunks.entries()) {
       const next = chunks[index + 1]
       if (!next) {
-        yield* copied(reader, endOf(chunk) - at, gain, frame, format.sample)
+        yield* copied(reader, endOf(chunk) - at, { format, gain })
         return
       }
       const overlapEnd = Math.min(endOf(chunk), next.startSample + LEVEL_FRAMES)
       const from = Math.max(at, next.startSample)
-      yield* copied(reader, from - at, gain, frame, format.sample)
+      yield* copied(reader, from - at, { format, gain })
       const join = joins[index] as number
       // The crossfade must be within the held part of both.
       const held = Math.max(overlapEnd, Math.min(endOf(chunk), join + crossfadeSamples)) - from
@@ -89,22 +88,16 @@ async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOp
   }
 }
 
-async function* copied(
-  reader: PcmReader,
-  frames: number,
-  gain: number,
-  frame: number,
-  sample: 's16' | 's32' | 'f32' | 'f64',
-) {
+async function* copied(reader: PcmReader, frames: number, { format, gain }: { format: PcmFormat; gain: number }) {
   for (let left = frames; left > 0; ) {
     const bytes = await reader.read(Math.min(left, CHUNK_FRAMES))
     if (bytes.length === 0) return
-    left -= bytes.length / frame
+    left -= bytes.length / frameBytes(format)
     yield gain === 1
       ? bytes
       : writeSamples(
-          readSamples(bytes, sample).map((value) => value * gain),
-          sample,
+          readSamples(bytes, format.sample).map((value) => value * gain),
+          format.sample,
         )
   }
 }

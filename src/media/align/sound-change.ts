@@ -87,7 +87,7 @@ async function* changedWindows(
       const [was, is] = [windowOf(part, cut.pcm.format), windowOf(next.value, pcm.format)]
       for (let at = 0; at < was.values.length; at += windowValues) {
         const end = Math.min(at + windowValues, was.values.length)
-        const { power, mixedPower, differencePower } = compare(was, is, at, end, share)
+        const { power, mixedPower, differencePower } = compare({ was, is, share }, at, end)
         if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
         const fallDb = 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
         yield { frames: (end - at) / channels, fallDb }
@@ -119,13 +119,13 @@ function windowOf(bytes: Buffer, { sample }: PcmFormat): Window {
 }
 
 /** Mean squares of the sound before, of the sound after, and of their difference, from one value to another. */
-function compare(before: Window, after: Window, from: number, to: number, share: number) {
+function compare({ was, is, share }: { was: Window; is: Window; share: number }, from: number, to: number) {
   let power = 0
   let mixedPower = 0
   let differencePower = 0
   for (let i = from; i < to; i++) {
-    const value = (before.values[i] ?? 0) / before.scale
-    const difference = share * ((after.values[i] ?? 0) / after.scale - value)
+    const value = (was.values[i] ?? 0) / was.scale
+    const difference = share * ((is.values[i] ?? 0) / is.scale - value)
     power += value * value
     mixedPower += (value + difference) ** 2
     differencePower += difference * difference

@@ -71,16 +71,12 @@ async function* spliced(
     for await (const chunk of original.chunks()) {
       const end = at + chunk.length / frame
       while (waiting[0] && waiting[0].range.startSample < end) active.push(await begin(waiting.shift() as SplicePiece))
-      if (active.length === 0) {
-        yield chunk
-      } else {
-        const mixed = Buffer.from(chunk)
-        for (const piece of active) await layIn(mixed, at, format, piece, total)
-        yield mixed
-        for (const done of active.filter(({ range }) => range.endSample <= end)) {
-          active.splice(active.indexOf(done), 1)
-          await done.reader.close()
-        }
+      const mixed = active.length === 0 ? chunk : Buffer.from(chunk)
+      for (const piece of active) await layIn(piece, { bytes: mixed, at, format, total })
+      yield mixed
+      for (const done of active.filter(({ range }) => range.endSample <= end)) {
+        active.splice(active.indexOf(done), 1)
+        await done.reader.close()
       }
       at = end
     }
@@ -99,8 +95,16 @@ async function begin(piece: SplicePiece): Promise<ActivePiece> {
   return { ...piece, reader }
 }
 
-/** Mixes a piece into the part of it in this chunk, whose first sample is `at` of the track. */
-async function layIn(chunk: Buffer, at: number, format: PcmFormat, piece: ActivePiece, total: number | null) {
+/** Some of a track of `total` samples; its first sample is `at`. */
+interface Chunk {
+  readonly bytes: Buffer
+  readonly at: number
+  readonly format: PcmFormat
+  readonly total: number | null
+}
+
+/** Mixes a piece into the part of it in this chunk. */
+async function layIn(piece: ActivePiece, { bytes: chunk, at, format, total }: Chunk) {
   const { range, voice } = piece
   const from = Math.max(range.startSample, at)
   const to = Math.min(range.endSample, at + chunk.length / frameBytes(format))
@@ -115,8 +119,9 @@ async function layIn(chunk: Buffer, at: number, format: PcmFormat, piece: Active
     if (start >= end) return
     const part = bytes.subarray((start - from) * frameBytes(voice.format), (end - from) * frameBytes(voice.format))
     const target = chunk.subarray((start - at) * frameBytes(format), (end - at) * frameBytes(format))
-    if (weightAt) blend(target, part, format, voice.format, channels, (index) => weightAt(start + index))
-    else replace(target, part, format, voice.format, channels)
+    const overlap = { target, format, voice: part, from: voice.format, channels }
+    if (weightAt) blend(overlap, (index) => weightAt(start + index))
+    else replace(overlap)
   }
   const middleStart = Math.max(from, Math.min(fadeInEnd, to))
   const middleEnd = Math.max(middleStart, Math.min(fadeOutStart, to))
@@ -126,7 +131,16 @@ async function layIn(chunk: Buffer, at: number, format: PcmFormat, piece: Active
   lay(middleEnd, to, (sample) => share * raisedCosine(range.endSample - 1 - sample, fade))
 }
 
-function replace(target: Buffer, voice: Buffer, format: PcmFormat, from: PcmFormat, channels: readonly number[]) {
+/** Samples of a track, and those of a voice for some of its channels. */
+interface Overlap {
+  readonly target: Buffer
+  readonly format: PcmFormat
+  readonly voice: Buffer
+  readonly from: PcmFormat
+  readonly channels: readonly number[]
+}
+
+function replace({ target, format, voice, from, channels }: Overlap) {
   const values = from.sample === format.sample ? voice : writeSamples(readSamples(voice, from.sample), format.sample)
   if (channels.length === format.channels) {
     values.copy(target)
@@ -142,14 +156,7 @@ function replace(target: Buffer, voice: Buffer, format: PcmFormat, from: PcmForm
 }
 
 /** Equal gain: original and regenerated audio are correlated speech, and equal power would swell by up to 3 dB. */
-function blend(
-  target: Buffer,
-  voice: Buffer,
-  format: PcmFormat,
-  from: PcmFormat,
-  channels: readonly number[],
-  weightAt: (index: number) => number,
-) {
+function blend({ target, format, voice, from, channels }: Overlap, weightAt: (index: number) => number) {
   const original = readSamples(target, format.sample)
   const values = readSamples(voice, from.sample)
   const mixed = original.slice()

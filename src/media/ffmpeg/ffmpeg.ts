@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import fluent from 'fluent-ffmpeg'
 import type { VoxmuxError } from '../../core/errors.js'
 import { findFfmpeg } from './binaries.js'
-import { type ChildEnd, type RunningChild, startChild } from './child-process.js'
+import { type ChildEnd, type ChildOptions, type RunningChild, startChild } from './child-process.js'
 import { feedStdin } from './feed-stdin.js'
 import { ffmpegFailure } from './ffmpeg-failure.js'
 
@@ -37,10 +37,7 @@ export interface FfmpegCommand {
   readonly outputs: readonly FfmpegOutput[]
 }
 
-export interface FfmpegRunOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Time limit of the whole run; none by default. */
-  readonly timeoutMs?: number | undefined
+export interface FfmpegRunOptions extends Pick<ChildOptions, 'signal' | 'timeoutMs'> {
   /** Longest time without progress while nothing waits for us; two minutes by default. */
   readonly stallMs?: number | undefined
   /** Called with the seconds of output written so far. */

@@ -50,7 +50,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
   const decoded: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () => decodedChunks(media, format, audioIndex, { clock, filters }, signal),
+    chunks: () => decodedChunks({ media, format, audioIndex, clock, filters }, signal),
   }
   if (!range || range.endSample === null) return decoded
   return slicePcm(decoded, 0, range.endSample - range.startSample)
@@ -79,7 +79,7 @@ export async function readMono<T>(
   const filters = [...fileClockFilters(clock, { kind: 'all' }), `aresample=${sampleRate}`, mono]
   const format = { sampleRate, channels: 1, channelLayout: 'mono', sample }
   return blamingFile(media.path, signal, () =>
-    use(decodedChunks(media, format, stream.audioIndex, { clock, filters }, signal)),
+    use(decodedChunks({ media, format, audioIndex: stream.audioIndex, clock, filters }, signal)),
   )
 }
 
@@ -97,11 +97,16 @@ function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
   }
 }
 
+interface Decoding {
+  readonly media: MediaInfo
+  readonly format: PcmFormat
+  readonly audioIndex: number
+  readonly clock: FileClock
+  readonly filters: readonly string[]
+}
+
 async function* decodedChunks(
-  media: MediaInfo,
-  format: PcmFormat,
-  audioIndex: number,
-  { clock, filters }: { readonly clock: FileClock; readonly filters: readonly string[] },
+  { media, format, audioIndex, clock, filters }: Decoding,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   const { stdout } = streamFfmpeg(

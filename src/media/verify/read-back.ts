@@ -56,8 +56,8 @@ export async function readBack(
   for (const [place, voice] of result.voices.entries()) {
     const moved = pictureMoved(plan, output, voice.format.sampleRate)
     const decode = (globalOptions: readonly string[]) => {
-      const reading = { globalOptions, moved, beside: place === bearer ? proofs : [] }
-      return decodeVoice(plan, output, voice, reading, options)
+      const reading = { output, globalOptions, moved, beside: place === bearer ? proofs : [] }
+      return decodeVoice(plan, voice, reading, options)
     }
     // A damaged packet must fail the check.
     const windows = await decode(['-xerror']).catch((error: VoxmuxError) => {
@@ -72,6 +72,7 @@ export async function readBack(
 }
 
 interface Reading {
+  readonly output: MediaInfo
   readonly globalOptions: readonly string[]
   /** Samples by which the picture moved. */
   readonly moved: number
@@ -82,9 +83,8 @@ interface Reading {
 /** Decodes the compared parts of a voice. */
 async function decodeVoice(
   plan: MuxPlan,
-  output: MediaInfo,
   voice: MuxedVoice,
-  { globalOptions, moved, beside }: Reading,
+  { output, globalOptions, moved, beside }: Reading,
   options: FfmpegRunOptions,
 ): Promise<SyncWindows> {
   const windows = windowsOf(voice, moved)

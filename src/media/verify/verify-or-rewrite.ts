@@ -3,19 +3,22 @@ import type { MuxResult } from '../write/remux/mux.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { examineMux, type MuxVerification, type VerifyOptions, verificationFailure, verifyMux } from './verify-mux.js'
 
+export interface VerifyOrRewriteOptions extends VerifyOptions {
+  /** Writes the part file without joints. Gets the differences that it must not have again. */
+  readonly rewrite: (differences: string) => Promise<MuxResult>
+}
+
 /**
  * Verifies a part file. If it fails and has joined packets, it is written again with tracks that are encoded from start
  * to end. The voice is paid for by then.
  *
- * @param rewrite writes the part file without joints. Gets the differences that it must not have again.
  * @throws {VerificationError} ERR_VERIFY_FAILED
  */
 export async function verifyOrRewrite(
   plan: MuxPlan,
   muxed: MuxResult,
   partPath: string,
-  options: VerifyOptions,
-  rewrite: (differences: string) => Promise<MuxResult>,
+  { rewrite, ...options }: VerifyOrRewriteOptions,
 ): Promise<{ readonly muxed: MuxResult; readonly verification: MuxVerification }> {
   const verification = await examineMux(plan, muxed, partPath, options)
   if (!('differences' in verification)) return { muxed, verification }

@@ -31,27 +31,26 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  */
 export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   const own = containerProfile(media.container)
-  const isFilm = pictureOf(media) !== undefined && !hasPackedFrames(media)
+  const picture = hasPackedFrames(media) ? undefined : pictureOf(media)
   const hidesLead = own?.data === 'mp4' || own?.data === 'quicktime'
-  const container = own && (!isFilm || hidesLead) ? media.container : isFilm ? 'mov' : 'mka'
+  const container = own && (!picture || hidesLead) ? media.container : picture ? 'mov' : 'mka'
   try {
-    return await copyInto(container, media, isFilm, options)
+    return await copyInto(container, media, picture, options)
   } catch (error) {
     if (!(error instanceof JobFailedError) || container === 'mka') throw error
-    return copyInto('mka', media, false, options)
+    return copyInto('mka', media, undefined, options)
   }
 }
 
 async function copyInto(
   container: string,
   media: MediaInfo,
-  withPicture: boolean,
+  picture: ReturnType<typeof pictureOf>,
   { startSec, lengthSec, folder, signal }: ExcerptOptions,
 ): Promise<string> {
   const profile = containerProfile(container)
   if (!profile) throw new Error(`${container} cannot be written`)
   const path = join(folder, `excerpt.${profile.extension}`)
-  const picture = pictureOf(media)
   await runFfmpeg(
     {
       inputs: [
@@ -64,7 +63,7 @@ async function copyInto(
         {
           url: fileUrl(path),
           options: [
-            ...(withPicture && picture ? ['-map', `0:${picture.index}`] : []),
+            ...(picture ? ['-map', `0:${picture.index}`] : []),
             ...audioStreams(media).flatMap((stream) => ['-map', `0:a:${stream.audioIndex}`]),
             ...['-c', 'copy', ...audioStreams(media).flatMap(encodeAgain)],
             // The timecode and the tags are those of the whole file.

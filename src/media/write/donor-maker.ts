@@ -104,7 +104,7 @@ export class DonorMaker {
     const given = feedOf(plan, stream, voices)
     const path = side.scratch()
     const trimmed = await withoutLeadIn(format, given, options.signal)
-    const runs = await encodeDonor(given.feed, stream.encoding, trimmed, path, options.signal)
+    const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
     const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
     return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(given, trimmed, splice), runs }
   }

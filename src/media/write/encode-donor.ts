@@ -1,4 +1,4 @@
-import { type FfmpegCommand, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { type FfmpegCommand, type FfmpegInput, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
 import { writeChunks } from '../pcm/pcm-file.js'
@@ -14,14 +14,17 @@ import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js
 import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
+/** A file of encoded packets beside an output. */
+export interface SideFile {
+  readonly path: string
+  readonly encoding: AudioEncoding
+  readonly donor: DonorFormat
+}
+
 /** Command that encodes raw audio into a side file. */
-export function donorCommand(
-  source: FfmpegCommand['inputs'][number]['url'],
-  { format: pcm }: Pick<PcmStream, 'format'>,
-  encoding: AudioEncoding,
-  { muxer, options, skipSamples, sampleCount }: DonorFormat,
-  path: string,
-): FfmpegCommand {
+export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: SideFile): FfmpegCommand {
+  const { path, encoding } = side
+  const { muxer, options, skipSamples, sampleCount } = side.donor
   // The caller has already cut a voice of known length.
   const trim = sampleCount === null && skipSamples > 0 ? [`atrim=start_sample=${skipSamples}`, 'asetpts=N'] : []
   const filters = [...layoutFilters(pcm), ...trim, ...levelFilters(encoding)]
@@ -46,8 +49,7 @@ const TAKE_FRAMES: ReadonlySet<string> = new Set(['mp4', 'mov'])
 
 /** True if {@link LANES} encoders work on a voice at once. It saves time in a long file, because all else waits for them. */
 function isInTurns(
-  encoding: AudioEncoding,
-  donor: DonorFormat,
+  { encoding, donor }: SideFile,
   { sampleCount, format }: Pick<PcmStream, 'format' | 'sampleCount'>,
 ): boolean {
   const sec = sampleCount === null ? null : sampleCount / format.sampleRate
@@ -56,11 +58,10 @@ function isInTurns(
 
 /** Command that puts AAC frames that were encoded in turns into a side file. */
 function framesCommand(
-  frames: FfmpegCommand['inputs'][number]['url'],
+  frames: FfmpegInput['url'],
   encoded: EncodedVoice,
   sampleRate: number,
-  { muxer, options }: DonorFormat,
-  path: string,
+  { path, donor: { muxer, options } }: SideFile,
 ): FfmpegCommand {
   const copied = ['-c:a', 'copy', ...encodedStreamOptions(encoded, 'a')]
   return {
@@ -72,18 +73,14 @@ function framesCommand(
 /** Previews the commands that encode a voice into a side file. */
 export function donorCommands(
   voice: Pick<PcmStream, 'format' | 'sampleCount'>,
-  encoding: AudioEncoding,
-  donor: DonorFormat,
-  path: string,
+  side: SideFile,
 ): readonly FfmpegCommand[] {
   const { format, sampleCount } = voice
-  if (!isInTurns(encoding, donor, voice) || sampleCount === null) {
-    return [donorCommand('pipe:0', voice, encoding, donor, path)]
-  }
+  if (!isInTurns(side, voice) || sampleCount === null) return [donorCommand('pipe:0', format, side)]
   const encoded = { sampleCount, primingSamples: AAC_FRAME_SAMPLES }
   return [
-    ...Array.from({ length: LANES }, () => turnsCommand('pipe:0', format, encoding)),
-    framesCommand('pipe:0', encoded, format.sampleRate, donor, path),
+    ...Array.from({ length: LANES }, () => turnsCommand('pipe:0', format, side.encoding)),
+    framesCommand('pipe:0', encoded, format.sampleRate, side),
   ]
 }
 
@@ -99,36 +96,33 @@ export function isFed({ sample }: PcmFormat, encoding: AudioEncoding, donor: Don
 
 /** Encodes a voice into a side file with the planned codec. @returns the exact arguments of each ffmpeg process */
 export async function encodeDonor(
-  feed: VoiceFeed,
-  encoding: AudioEncoding,
-  donor: DonorFormat,
-  path: string,
+  { stream }: VoiceFeed,
+  side: SideFile,
   signal: AbortSignal | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const { stream } = feed
+  const { path, encoding, donor } = side
   const { skipSamples, sampleCount } = donor
-  if (isInTurns(encoding, donor, stream)) return encodeFrames(stream, encoding, donor, path, signal)
+  if (isInTurns(side, stream)) return encodeFrames(stream, side, signal)
   const voice = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
   if (isFed(stream.format, encoding, donor)) {
     await writeChunks(voice.chunks(), path, signal)
     return []
   }
-  const { args } = await runFfmpeg(donorCommand(voice.chunks(), stream, encoding, donor, path), { signal })
+  const { args } = await runFfmpeg(donorCommand(voice.chunks(), stream.format, side), { signal })
   return [args]
 }
 
 async function encodeFrames(
   stream: PcmStream,
-  encoding: AudioEncoding,
-  donor: DonorFormat,
-  path: string,
+  side: SideFile,
   signal: AbortSignal | undefined,
 ): Promise<readonly (readonly string[])[]> {
   const { format } = stream
+  const { encoding, donor } = side
   const sampleCount = donor.sampleCount ?? (stream.sampleCount ?? 0) - donor.skipSamples
   const encoded = { sampleCount, primingSamples: await encoderPriming(encoding, format, signal) }
   const frames = encodeInTurns(slicePcm(stream, donor.skipSamples, sampleCount), encoding, signal)
-  const { args } = await runFfmpeg(framesCommand(frames, encoded, format.sampleRate, donor, path), { signal })
+  const { args } = await runFfmpeg(framesCommand(frames, encoded, format.sampleRate, side), { signal })
   const turns = ffmpegArguments(turnsCommand('pipe:0', format, encoding))
   return [...Array.from({ length: LANES }, () => turns), args]
 }

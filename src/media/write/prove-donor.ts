@@ -8,6 +8,7 @@ import { decodePcm } from '../pcm/decode-pcm.js'
 import { defaultChannelLayout, type PcmFormat, type PcmStream, pcmFormatFor } from '../pcm/pcm.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { probe } from '../probe/probe.js'
+import type { AudioEncoding } from './encode/audio-encoding.js'
 import { measuredOnce } from './encode/encoder-priming.js'
 import { donorCommand, isFed, isRaw } from './encode-donor.js'
 import type { DonorFormat, WantedTrack } from './writer.js'
@@ -38,14 +39,18 @@ export function donorFault(
   // No container depends on the bit rate of a lossy codec, and almost every file has its own.
   const setting = [encoding.encoder, encoding.lossless ? encoding.options : []]
   const key = ['donor', donor.muxer, donor.options, setting, pcm]
-  return measuredOnce(key, z.string().nullable(), () => tryDonor(track, donor, pcm, read, signal))
+  return measuredOnce(key, z.string().nullable(), () => tryDonor({ encoding, donor, pcm, read }, signal))
+}
+
+interface Trial {
+  readonly encoding: AudioEncoding
+  readonly donor: DonorFormat
+  readonly pcm: PcmFormat
+  readonly read: (path: string) => Promise<unknown>
 }
 
 async function tryDonor(
-  { encoding }: WantedTrack,
-  donor: DonorFormat,
-  pcm: PcmFormat,
-  read: (path: string) => Promise<unknown>,
+  { encoding, donor, pcm, read }: Trial,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   await using folder = await temporaryFolder('voxmux-donor-')
@@ -54,7 +59,7 @@ async function tryDonor(
     const path = join(folder.path, 'donor')
     const voice = tone(pcm)
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
-    await runFfmpeg(donorCommand(voice.chunks(), voice, encoding, whole, path), { signal })
+    await runFfmpeg(donorCommand(voice.chunks(), pcm, { path, encoding, donor: whole }), { signal })
     await read(path)
     if (isRaw(donor, encoding)) return null
     const made = await probe(path, { signal })

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { PcmStream } from '../pcm/pcm.js'
 import { planSize } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
-import { type BytesWriting, DonorMaker, type MadeDonor, SideFiles } from './donor-maker.js'
+import { DonorMaker, type DonorMakerOptions, type MadeDonor, SideFiles } from './donor-maker.js'
 import { type PacketFacts, readPacketFacts } from './packet-facts.js'
 import { type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { newStreams } from './remux/mux-command.js'
@@ -30,7 +30,7 @@ export async function writeOutput(
   if (writing.kind === 'remux') return mux(plan, voices, partPath, options)
   const side = new SideFiles(partPath, options)
   try {
-    return await writeBytes(plan, writing, voices, partPath, side, options)
+    return await writeBytes({ plan, writing, voices, side, options }, partPath)
   } catch (error) {
     await rm(partPath, { force: true })
     throw error
@@ -40,16 +40,13 @@ export async function writeOutput(
 }
 
 async function writeBytes(
-  plan: MuxPlan,
-  writing: BytesWriting,
-  voices: ReadonlyMap<number, PcmStream>,
+  job: DonorMakerOptions & { readonly options: WriteOptions },
   partPath: string,
-  side: SideFiles,
-  options: WriteOptions,
 ): Promise<MuxResult> {
-  const { signal, onProgressSec, packetFacts } = options
+  const { plan, writing, side } = job
+  const { signal, onProgressSec, packetFacts } = job.options
   const made: MadeDonor[] = []
-  const maker = new DonorMaker({ plan, writing, voices, side, options })
+  const maker = new DonorMaker(job)
   for (const [place, stream] of newStreams(plan).entries()) made.push(await maker.make(place, stream))
   const layout = await writing.layOut(
     made.map(({ source }) => source),

@@ -82,14 +82,13 @@ function parseBox(bytes: Buffer, at: number, start: number, parent: string): Box
     bytes: own,
     extendedType: extendedTypeOf(header, own),
     isOpenEnded: header.length === null,
-    children: childrenIn(own, headerBytes + prefixBytes, start + at, type, parent),
+    children: CONTAINERS[parent]?.includes(type) ? childrenIn(own, type, headerBytes + prefixBytes, start + at) : NONE,
   }
 }
 
 const NONE: readonly Box[] = []
 
-function childrenIn(own: Buffer, at: number, start: number, type: string, parent: string): readonly Box[] {
-  if (!CONTAINERS[parent]?.includes(type)) return NONE
+function childrenIn(own: Buffer, type: string, at: number, start: number): readonly Box[] {
   try {
     return parseBoxes(own.subarray(at), start + at, type)
   } catch (error) {

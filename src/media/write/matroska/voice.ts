@@ -24,20 +24,18 @@ export function voicesOf(file: MatroskaFile, { media, tracks }: Wanted): readonl
   const voices = tracks.flatMap((wanted) => {
     const track = audio[wanted.input.audioIndex]
     const blocks = track && file.blocks.get(track.number)
-    return track && blocks ? [voiceOf(file, track, blocks, wanted, media.startSec)] : []
+    return track && blocks ? [voiceOf({ track, blocks }, wanted, file.tickNs / 1e9, media.startSec)] : []
   })
   return voices.length === tracks.length ? voices : undefined
 }
 
 function voiceOf(
-  file: MatroskaFile,
-  track: TrackEntry,
-  blocks: BlockList,
+  { track, blocks }: Pick<Voice, 'track' | 'blocks'>,
   { input, encoding }: WantedTrack,
+  tickSec: number,
   fileStartSec: number,
 ): Voice {
   const delaySec = track.codecDelayNs / 1e9
-  const tickSec = file.tickNs / 1e9
   const shownSec = blocks.tick(0) * tickSec - delaySec + (preSkipSec(track) ?? delaySec)
   return {
     ...{ track, blocks },

@@ -60,9 +60,10 @@ export function muxCommand(
   plan: MuxPlan,
   { voices, partPath, fastStart, headSec, copiedOpusDelayMs = 0, workFolder = dirname(partPath) }: MuxSetting,
 ): FfmpegCommand {
-  const { media, profile } = plan
+  const { media } = plan
   const streams = writtenStreams(plan)
   const asFiles = attachedStreams(plan)
+  const mapped = streams.filter((stream) => !asFiles.includes(stream))
   const indexOf = ({ input }: PlannedStream) => input.index
   const film = {
     url: fileUrl(media.path),
@@ -85,45 +86,45 @@ export function muxCommand(
       {
         url: fileUrl(partPath),
         options: [
-          ...streams
-            .filter((stream) => !asFiles.includes(stream))
-            .flatMap((stream) => [
-              '-map',
-              isLater(stream) ? `${voices.length + 1}:${stream.input.index}` : mapOf(stream, voices),
-            ]),
+          ...mapped.flatMap((stream) => [
+            '-map',
+            isLater(stream) ? `${voices.length + 1}:${stream.input.index}` : mapOf(stream, voices),
+          ]),
           ...attachOptions(plan, { folder: workFolder, partPath }),
           // A recording may begin between two key frames. Keep all of it.
           ...['-c', 'copy', '-copyinkf'],
           // Allows experimental codecs (FLAC, Opus, TrueHD in MP4) and unofficial side data.
-          '-strict',
-          '-2',
+          ...['-strict', '-2'],
           ...streams.flatMap((stream) => codecOptions(stream, voices)),
           ...exactStartOptions(plan, voices),
           ...fileMetadata(plan),
           ...streams.flatMap((stream) => streamMetadata(plan, stream)),
           ...chapterOptions(plan),
           ...streams.flatMap((stream) => attachedTags(plan, stream)),
-          ...streams.filter((stream) => !asFiles.includes(stream)).flatMap(dispositionOptions),
-          ...mp4FamilyOptions(plan, fastStart),
-          ...profile.options,
-          ...pageOptions(plan),
-          ...clockOptions(plan),
-          ...broadcastWaveOptions(plan),
-          ...transportIdentity(plan),
-          ...namelessOptions(plan),
-          // Sparse subtitles must not make ffmpeg hold seconds of video in memory.
-          '-max_interleave_delta',
-          '2000000',
-          '-max_muxing_queue_size',
-          '9999',
-          '-f',
-          profile.muxer,
+          ...mapped.flatMap(dispositionOptions),
+          ...containerOptions(plan, fastStart),
         ],
       },
       ...hashOutput(plan, indexOf),
       ...timesOutput(plan, indexOf),
     ],
   }
+}
+
+/** Options of the output as a whole, after those of its streams. */
+function containerOptions(plan: MuxPlan, fastStart: boolean): readonly string[] {
+  return [
+    ...mp4FamilyOptions(plan, fastStart),
+    ...plan.profile.options,
+    ...pageOptions(plan),
+    ...clockOptions(plan),
+    ...broadcastWaveOptions(plan),
+    ...transportIdentity(plan),
+    ...namelessOptions(plan),
+    // Sparse subtitles must not make ffmpeg hold seconds of video in memory.
+    ...['-max_interleave_delta', '2000000', '-max_muxing_queue_size', '9999'],
+    ...['-f', plan.profile.muxer],
+  ]
 }
 
 /** Muxers for which `+bitexact` also replaces identity and dates by zeros. */

@@ -81,7 +81,7 @@ async function encode(part: PartJob, old: Coding, primingSamples: number): Promi
   const like = { ...encoding, options: [...encoding.options, ...settingsLike(input, before)] }
   const [path, samples] = [scratch(), old.startOf(1) - old.startOf(0)]
   const range = [old.startOf(first) + primingSamples, (last - first + 1) * samples] as const
-  const run = await encodeSound(part, range, like, [path])
+  const run = await encodeSound(part, range, like, [{ path, skipSamples: 0 }])
   const { entry, count, read, close } = await openSide(path, media.path)
   try {
     if (count <= last - first) throw new NoSplice('the encoder gave too few packets')

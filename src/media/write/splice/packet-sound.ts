@@ -60,17 +60,21 @@ const KEYFRAME = 0x80
 /** Times of packets do not matter to a decoder, but they must rise. */
 const TICKS_A_PACKET = 100
 
+interface PacketCoding {
+  readonly head: TrackHead
+  /** Samples that a decoder gives for each of all packets in order. */
+  readonly samplesOf: SamplesOf
+  readonly channels: number
+}
+
 /**
  * Decodes runs of packets, each run by itself but for its first packet, which lacks what comes before it.
  *
- * @param samplesOf samples that a decoder gives for each of all packets in order
  * @returns by run, interleaved, from its second packet on; null if the decoder gives another number of samples
  */
 export async function decodeRuns(
-  head: TrackHead,
   runs: readonly (readonly Buffer[])[],
-  samplesOf: SamplesOf,
-  channels: number,
+  { head, samplesOf, channels }: PacketCoding,
   signal: AbortSignal | undefined,
 ): Promise<readonly Sound[] | null> {
   const packets = runs.flat()

@@ -69,20 +69,19 @@ export async function wantedSound({ job, part }: PartJob, fromSample: number, sa
 /**
  * Encodes samples of the clock into side files.
  *
- * @param skips samples that each file leaves out at the beginning
+ * @param files with the samples that each leaves out at the beginning
  * @returns the exact arguments
  */
 export async function encodeSound(
   { job, part }: PartJob,
   [fromSample, sampleCount]: readonly [number, number],
   encoding: AudioEncoding,
-  paths: readonly string[],
-  skips: readonly number[] = [0],
+  files: readonly { readonly path: string; readonly skipSamples: number }[],
 ): Promise<readonly string[]> {
   const sound = windowSound(part.window, job.voice.format, fromSample, sampleCount)
   const source = sound.chunks()
-  const commands = paths.map((path, place) =>
-    donorCommand(source, sound, encoding, { ...PART_FORMAT, skipSamples: skips[place] ?? 0 }, path),
+  const commands = files.map(({ path, skipSamples }) =>
+    donorCommand(source, sound.format, { path, encoding, donor: { ...PART_FORMAT, skipSamples } }),
   )
   const outputs = commands.flatMap((command) => command.outputs)
   return (await runFfmpeg({ inputs: commands[0]?.inputs ?? [], outputs }, { signal: job.signal })).args

@@ -91,24 +91,20 @@ function isSameLayerThree(one: Buffer | undefined, other: Buffer | undefined): b
 }
 
 /** Everything from the sample rate to the loudness of dialogue, but the bit rate. */
-function isSameAc3(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  const [old, made] = [readAc3(one), readAc3(other)]
-  return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
-}
+const isSameAc3 = hasSame(readAc3)
+/** Length of a frame must be the packet: others hold further streams, such as those of Atmos. */
+const isSameEac3 = hasSame(readEac3)
 
-interface Ac3Facts {
-  readonly rate: number
-  readonly version: number
-  readonly mode: number
-  readonly centerMix: number | null
-  readonly surroundMix: number | null
-  readonly surroundMode: number | null
-  readonly lfe: number
-  readonly dialogue: number
+/** Compares the facts that two packets state. */
+function hasSame(read: (packet: Buffer | undefined) => object | null) {
+  return (one: Buffer | undefined, other: Buffer | undefined): boolean => {
+    const [old, made] = [read(one), read(other)]
+    return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
+  }
 }
 
 /** Reads the header of an AC-3 frame (ATSC A/52, 5.3). */
-function readAc3(packet: Buffer | undefined): Ac3Facts | null {
+function readAc3(packet: Buffer | undefined) {
   if (!packet || packet.length < 12 || packet.readUInt16BE(0) !== 0x0b77) return null
   const bits = new Bits(packet, 32)
   const rate = bits.take(2)
@@ -120,12 +116,6 @@ function readAc3(packet: Buffer | undefined): Ac3Facts | null {
   const surroundMix = (mode & 4) !== 0 ? bits.take(2) : null
   const surroundMode = mode === 2 ? bits.take(2) : null
   return { rate, version, mode, centerMix, surroundMix, surroundMode, lfe: bits.take(1), dialogue: bits.take(5) }
-}
-
-/** Length of a frame must be the packet: others hold further streams, such as those of Atmos. */
-function isSameEac3(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  const [old, made] = [readEac3(one), readEac3(other)]
-  return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
 }
 
 /** Reads the header of an E-AC-3 frame (ATSC A/52, annex E); null if the packet holds more than one frame. */

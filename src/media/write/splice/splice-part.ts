@@ -26,7 +26,7 @@ export async function splicePart(part: PartJob): Promise<SplicedPart> {
   const coding = await part.kind.encode(part, old)
   try {
     const { left, right, probes } = await findJoints(part, old, coding)
-    const packets = await keptPackets(part, old, coding.made, left, right)
+    const packets = await keptPackets(part, { old, made: coding.made }, { left, right })
     const surplusSamples = Math.max(0, coding.made.startOf(right.made) - old.startOf(right.old))
     return { swap: { from: left.old, to: right.old - 1, packets, surplusSamples }, probes, runs: coding.runs }
   } finally {
@@ -50,7 +50,10 @@ async function measuredOld(part: PartJob): Promise<Coding> {
   const sounds = await decoded(part, runs)
   const found = await Promise.all(
     ranges.map(async ([from, to], place) => {
-      const needle = monoOf([heard(part, runs[place] as Run, sounds[place] as Sound, from, to)], channels)
+      const needle = monoOf(
+        [heard(part, { run: runs[place] as Run, sound: sounds[place] as Sound }, from, to)],
+        channels,
+      )
       const length = to - from + 2 * reachSamples
       const hay = monoOf([await wantedSound(part, from - reachSamples, length)], channels)
       const lag = placeOf(needle, hay, reachSamples)
@@ -77,15 +80,24 @@ async function runOf(part: PartJob, coding: Coding, fromSample: number, end: num
   return { packets: await coding.read(begin, end), startSample: coding.startOf(begin + 1) }
 }
 
+interface DecodedRun {
+  readonly run: Run
+  readonly sound: Sound
+}
+
 /** Samples of a decoded run. */
-function heard({ job }: PartJob, { startSample }: Run, sound: Sound, fromSample: number, toSample: number): Sound {
+function heard({ job }: PartJob, { run, sound }: DecodedRun, fromSample: number, toSample: number): Sound {
   const { channels } = job.voice.format
-  return sound.subarray((fromSample - startSample) * channels, (toSample - startSample) * channels)
+  return sound.subarray((fromSample - run.startSample) * channels, (toSample - run.startSample) * channels)
 }
 
 async function decoded({ job, head, kind }: PartJob, runs: readonly Run[]): Promise<readonly Sound[]> {
   const packets = runs.map((run) => run.packets)
-  const sounds = await decodeRuns(head, packets, kind.samplesOf, job.voice.format.channels, job.signal)
+  const sounds = await decodeRuns(
+    packets,
+    { head, samplesOf: kind.samplesOf, channels: job.voice.format.channels },
+    job.signal,
+  )
   if (!sounds) throw new NoSplice('packets of the track do not decode one by one')
   return sounds
 }
@@ -173,7 +185,7 @@ async function measured(part: PartJob, trial: Trial, [joined, coded]: readonly [
   if (steps < 1) return undefined
   const step = part.kind.stepSamples
   const starts = Array.from({ length: steps }, (_, place) => fromSample + place * step)
-  const stepsOf = (run: Run, sound: Sound) => starts.map((from) => heard(part, run, sound, from, from + step))
+  const stepsOf = (run: Run, sound: Sound) => starts.map((from) => heard(part, { run, sound }, from, from + step))
   const wanted: Sound[] = []
   for (const from of starts) wanted.push(await wantedSound(part, from, step))
   const made = stepsOf(trial.joined, joined)
@@ -182,7 +194,11 @@ async function measured(part: PartJob, trial: Trial, [joined, coded]: readonly [
 }
 
 /** Keeps the new packets between two joints one by one: a part can be long. */
-async function keptPackets(part: PartJob, old: Coding, made: Coding, left: Joint, right: Joint) {
+async function keptPackets(
+  part: PartJob,
+  { old, made }: Pick<Codings, 'old' | 'made'>,
+  { left, right }: { readonly left: Joint; readonly right: Joint },
+) {
   const { job, file, keep } = part
   const { frameHead, packets: stored } = job.track
   const sample = await readAt(file, stored.start(left.old), stored.length(left.old))

@@ -22,7 +22,7 @@ export async function encodeVorbis(
 ): Promise<VorbisCoding> {
   const { media, scratch } = part.job
   const path = scratch()
-  const run = await encodeSound(part, [fromSample, toSample - fromSample], encoding, [path])
+  const run = await encodeSound(part, [fromSample, toSample - fromSample], encoding, [{ path, skipSamples: 0 }])
   const side = await openSide(path, media.path)
   try {
     if (!isSameCoding({ entry: part.head.entry, packet: undefined }, { entry: side.entry, packet: undefined })) {
@@ -59,8 +59,7 @@ async function codingOf({ count, read }: SidePackets, sizes: BlockSizes, fromSam
 export async function bestStart(
   part: PartJob,
   old: Coding,
-  sizes: BlockSizes,
-  encoding: AudioEncoding,
+  { sizes, encoding }: { readonly sizes: BlockSizes; readonly encoding: AudioEncoding },
   [fromSample, toSample]: readonly [number, number],
 ): Promise<number> {
   const { media, scratch } = part.job
@@ -73,20 +72,17 @@ export async function bestStart(
     (_, place) => edge - edgeSamples(sizes.short) + place * grid,
   )
   const [base] = starts as [number]
-  const paths = starts.map(scratch)
+  const files = starts.map((start) => ({ path: scratch(), skipSamples: start - base }))
   const length = toSample + TAIL_BLOCKS * sizes.long - base
-  await encodeSound(
-    part,
-    [base, length],
-    encoding,
-    paths,
-    starts.map((start) => start - base),
-  )
+  await encodeSound(part, [base, length], encoding, files)
   const counts = []
-  for (const [place, start] of starts.entries()) {
-    const side = await openSide(paths[place] as string, media.path)
+  for (const { path, skipSamples } of files) {
+    const side = await openSide(path, media.path)
     try {
-      counts.push((await commonJoints(old, await codingOf(side, sizes, start), sizes, [fromSample, toSample])).length)
+      counts.push(
+        (await commonJoints(old, await codingOf(side, sizes, base + skipSamples), sizes, [fromSample, toSample]))
+          .length,
+      )
     } finally {
       await side.close()
     }

@@ -46,7 +46,7 @@ async function partOf(job: SpliceJob, sizes: BlockSizes, span: PacketSpan, file:
   const around = [statedSample(job, span.from), statedSample(job, span.to)] as const
   const first = Math.max(0, statedPacketAt(job, around[0] - (LEAD_STEPS + BEFORE_STEPS) * step))
   const end = Math.min(count, statedPacketAt(job, around[1] + (1 + MEET_STEPS + BEHIND_STEPS) * step) + 1)
-  const starts = await startsOf(job, sizes, file, first, end)
+  const starts = await startsOf(job, file, sizes, { first, end })
   const startOf = (packet: number) => starts[packet - first] as number
   requireSteadyClock(job, startOf, Math.max(1, first), end)
   const reachSamples = REACH_STEPS * step
@@ -57,7 +57,12 @@ async function partOf(job: SpliceJob, sizes: BlockSizes, span: PacketSpan, file:
 }
 
 /** Start of each packet and end of the last, by the sizes of the blocks and the clock at the first. */
-async function startsOf(job: SpliceJob, sizes: BlockSizes, file: FileHandle, first: number, end: number) {
+async function startsOf(
+  job: SpliceJob,
+  file: FileHandle,
+  sizes: BlockSizes,
+  { first, end }: { readonly first: number; readonly end: number },
+) {
   const { start } = job.track.packets
   const known: number[] = []
   for (let packet = Math.max(0, first - 1); packet < end; packet++) {
@@ -87,7 +92,7 @@ async function encode(part: PartJob, old: Coding, sizes: BlockSizes): Promise<Ne
   const step = sizes.long / 2
   const like = { ...encoding, options: track.encoderOptions ?? encoding.options }
   const before = [old.startOf(span.from) - LEAD_STEPS * step, old.startOf(span.from)] as const
-  const fromSample = old.first === 0 ? old.startOf(0) : await bestStart(part, old, sizes, like, before)
+  const fromSample = old.first === 0 ? old.startOf(0) : await bestStart(part, old, { sizes, encoding: like }, before)
   const range = [fromSample, old.startOf(old.end) + BEHIND_STEPS * step] as const
   const { made, run, close } = await encodeVorbis(part, sizes, like, range)
   try {

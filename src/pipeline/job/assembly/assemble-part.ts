@@ -44,7 +44,10 @@ export async function assemblePart(
   onProgress('mux', 100)
   const { part } = bench
   const [{ muxed, verification }, hash] = await Promise.all([
-    verifyOrRewrite(plan.mux, written, part, { level: recipe.verify, signal }, (reason) => writer.writeWhole(reason)),
+    verifyOrRewrite(plan.mux, written, part, {
+      ...{ level: recipe.verify, signal },
+      rewrite: (reason) => writer.writeWhole(reason),
+    }),
     // A part file that is written once more is gone in between.
     fileSha256(part, signal).catch(() => undefined),
     // Beside the verification, which reads from memory. Publishing syncs what is left.

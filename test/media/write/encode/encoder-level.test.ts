@@ -33,7 +33,7 @@ it.each([64, 160, 192, 224, 256])('gives a track of MP3 at %i kbit/s the level o
   }
   const donor = { muxer: 'mp3', options: [], skipSamples: 0, sampleCount: null }
   const raw = fileUrl(folder.file('tone.raw'))
-  await ffmpeg(...ffmpegArguments(donorCommand(raw, { format: FORMAT }, encoding, donor, folder.file('track.mp3'))))
+  await ffmpeg(...ffmpegArguments(donorCommand(raw, FORMAT, { path: folder.file('track.mp3'), encoding, donor })))
   expect(Math.abs((await levelOf('track.mp3')) - source)).toBeLessThan(0.03)
 })
 

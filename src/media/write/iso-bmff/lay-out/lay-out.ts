@@ -42,7 +42,7 @@ function layOutOnce(
   wide: ReadonlySet<Box>,
 ): { readonly plan: BytePlan; readonly narrow: readonly Box[] } {
   const replacements: Replacements = new Map()
-  const own = tracks.flatMap((track, place) => ownTable(file, track, place, wide, replacements))
+  const own = tracks.flatMap((track, place) => ownTable(file, { track, place }, wide, replacements))
   replaceMovieHeader(file, voices, replacements)
   replaceOldFacts(oldFacts(file, voices), tracks, replacements)
   const tables = [...own, ...offsetTables(file, tracks, replacements, wide)]
@@ -55,8 +55,7 @@ function layOutOnce(
 /** The chunk offsets of a replaced track. */
 function ownTable(
   file: IsoFile,
-  track: NewTrack,
-  place: number,
+  { track, place }: { readonly track: NewTrack; readonly place: number },
   wide: ReadonlySet<Box>,
   into: Replacements,
 ): readonly OffsetTable[] {

@@ -1,5 +1,6 @@
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
 import { MalformedBox, parseBoxes } from '../../../probe/movie/parse-boxes.js'
+import type { SampleChunk } from '../../../probe/movie/sample-table.js'
 import type { Movie } from './movie.js'
 
 /** A `traf`: the samples of one track in one fragment. */
@@ -28,13 +29,8 @@ export interface FragmentHeader {
 }
 
 /** A `trun`: contiguous samples in the file. */
-export interface FragmentRun {
+export interface FragmentRun extends Omit<SampleChunk, 'description'> {
   readonly box: Box
-  readonly start: number
-  readonly bytes: number
-  readonly samples: number
-  readonly startTick: number
-  readonly ticks: number
   /** True if the run states its offset; false if it follows the previous run. */
   readonly hasOffset: boolean
 }
@@ -80,7 +76,7 @@ export class Fragments implements Iterable<Fragment> {
       for (const moof of parseBoxes(bytes ?? Buffer.alloc(0), start, '')) {
         let impliedBase = moof.start
         const tracks = childrenOf(moof, 'traf').map((traf) => {
-          const fragment = readFragment(traf, moof, impliedBase, this.#defaults, passed)
+          const fragment = readFragment(traf, moof, { impliedBase, passed, defaults: this.#defaults })
           const { trackId, runs, runsBefore } = fragment
           const last = runs.at(-1)
           impliedBase = last ? last.start + last.bytes : fragment.baseAt
@@ -132,13 +128,15 @@ function readDefaults(trex: Box): readonly [number, Defaults] {
   return [body.readUInt32BE(4), { duration, sizeBytes, sampleFlags }]
 }
 
-function readFragment(
-  traf: Box,
-  moof: Box,
-  impliedBase: number,
-  defaults: ReadonlyMap<number, Defaults>,
-  passed: ReadonlyMap<number, Passed>,
-): TrackFragment {
+/** The facts of a fragment that stand outside it. */
+interface Surroundings {
+  readonly impliedBase: number
+  /** By the id of the track. */
+  readonly passed: ReadonlyMap<number, Passed>
+  readonly defaults: ReadonlyMap<number, Defaults>
+}
+
+function readFragment(traf: Box, moof: Box, { impliedBase, passed, defaults }: Surroundings): TrackFragment {
   const tfhd = childAt(traf, 'tfhd')
   const body = bodyOf(tfhd)
   if (!tfhd || body.length < 8) throw new MalformedBox(`the fragment at byte ${moof.start} has no header for a track`)

@@ -1,15 +1,10 @@
+import type { SampleChunk } from '../../../probe/movie/sample-table.js'
 import { Column } from '../../column.js'
 import { firstAtLeast } from '../../first-at-least.js'
 import type { TrackFragment } from './fragments.js'
 
 /** A run of old packets that new packets replace. Offsets in the file, times in ticks of the track. */
-export interface OldRun {
-  readonly start: number
-  readonly bytes: number
-  /** Decoding time of its first packet. */
-  readonly startTick: number
-  readonly ticks: number
-}
+export type OldRun = Pick<SampleChunk, 'start' | 'bytes' | 'startTick' | 'ticks'>
 
 /**
  * The runs of a track that have packets, in file order of the tables: first those of the index in `moov`, then those of

@@ -55,7 +55,7 @@ export function newTrack(file: MatroskaFile, voice: Voice, place: number, donor:
     const latest = (file.clusters[slots.cluster(slot)]?.tick ?? 0) + MAX_BLOCK_TICK
     return end === 0 || tickOf(end - 1) <= latest ? end : Math.max(firsts[slot] as number, firstFrom(latest + 1))
   }
-  const { blockBytes, blockPieces } = blockMaker(file, voice, place, donor, tickOf)
+  const { blockBytes, blockPieces } = blockMaker(file, voice, { packets, donor: place }, tickOf)
   return {
     ...{ voice, place, donor, slots, tickOf, blockBytes, blockPieces, endIn, count: packets.count },
     codecDelayNs,
@@ -81,8 +81,7 @@ function deal({ count, tick }: Slots, packets: number, firstFrom: (tick: number)
 function blockMaker(
   { mayUseSimpleBlocks }: MatroskaFile,
   { track }: Voice,
-  donor: number,
-  { packets }: MatroskaDonor,
+  { packets, donor }: Pick<MatroskaDonor, 'packets'> & { readonly donor: number },
   tickOf: (packet: number) => number,
 ) {
   const trackNumber = makeVint(track.number)
