@@ -1,22 +1,10 @@
-import type { VoxmuxError } from '../core/errors.js'
+import type { RunningService, ServiceCredentials } from './service-handle.js'
 import { startService } from './start-service.js'
 
 /** The service as part of this process: the shape that `openPipeline` expects from `startEmbedded`. */
-export interface EmbeddedService {
+export interface EmbeddedService extends Pick<RunningService, 'onFileEnd' | 'onDiskFault' | 'close'> {
   /** Address, and a key that is valid while the service runs. */
-  readonly access: {
-    readonly baseUrl: string
-    readonly authUrl: string
-    readonly tenantId: string
-    readonly clientId: string
-    readonly clientSecret: string
-    readonly scope: string
-  }
-  /** Calls the listener for every file that ended in this process. */
-  onFileEnd(listener: (fileId: string) => void): void
-  /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */
-  onDiskFault(listener: (error: VoxmuxError) => void): void
-  close(): Promise<void>
+  readonly access: Pick<RunningService, 'baseUrl' | 'authUrl' | 'tenantId' | 'scope'> & ServiceCredentials
 }
 
 /**

@@ -87,19 +87,13 @@ function progressTo(onProgress: ((percent: number) => void) | undefined, duratio
   }
 }
 
-interface Deadline {
-  readonly input: string
-  readonly timeoutMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 /**
  * Runs a task that ends when the caller's signal aborts or the deadline passes.
  *
  * @throws {JobFailedError} ERR_PROCESSING_TIMEOUT (-12) when the deadline passes; also every error of the task
  */
 async function abortAfter<T>(
-  { input, timeoutMs, signal }: Deadline,
+  { input, timeoutMs, signal }: Pick<ProcessFileOptions, 'input' | 'timeoutMs' | 'signal'>,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { controller, release } = linkedAbort(signal)

@@ -3,16 +3,11 @@ import { addPcm } from '../../media/pcm/add-pcm.js'
 import type { PcmStream } from '../../media/pcm/pcm.js'
 import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
 import { resamplePcm } from '../../media/pcm/resample-pcm.js'
-import { correct, VOICE_SAMPLE_RATE, type VoicePool, type VoiceTally } from '../../voice/index.js'
+import { correct, type RegenerateOptions, VOICE_SAMPLE_RATE } from '../../voice/index.js'
 
-export interface RegeneratedTrackOptions {
-  readonly pool: VoicePool
+export interface RegeneratedTrackOptions extends RegenerateOptions {
   /** The whole track by default. */
   readonly range?: ClockRange | undefined
-  readonly signal?: AbortSignal | undefined
-  /** Counts how much voice there is. */
-  readonly tally?: VoiceTally | undefined
-  readonly onProgressSec?: ((doneSec: number) => void) | undefined
 }
 
 /**

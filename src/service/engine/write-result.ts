@@ -33,7 +33,7 @@ export interface ResultOptions {
   readonly onProgressSec: (doneSec: number) => void
 }
 
-/** Writes the regenerated file and returns its extension. Throws the errors of `processClaimed`. */
+/** Writes the regenerated file and returns its extension. Throws the errors of `processFile`. */
 export async function writeResult(options: ResultOptions): Promise<string> {
   const type = options.outputType ?? soundType(options.media)
   if (type) return writeSound(type, options)

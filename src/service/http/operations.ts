@@ -10,9 +10,14 @@ const errors = { 400: validationErrorResponseSchema, 401: operationMessageSchema
 const errorsWithNotFound = { ...errors, 404: operationMessageSchema }
 
 /** Registers the five operations that need a token, each with the contract's schemas. */
-export function serveOperations(instance: FastifyInstance, service: FileService): void {
+export function serveOperations(app: FastifyInstance, service: FileService): void {
+  serveRegistration(app, service)
+  serveProcessing(app, service)
+}
+
+function serveRegistration(instance: FastifyInstance, service: FileService): void {
   const app = instance.withTypeProvider<ZodTypeProvider>()
-  const { registerFile, registerFileFromUrl, startProcess, getFilesStatus, getOutputFileUrl } = OPERATIONS
+  const { registerFile, registerFileFromUrl } = OPERATIONS
 
   app.post(
     registerFile.path,
@@ -21,13 +26,8 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
       const asked = request.body.file_to_register
       const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
       const link = await service.uploadLink(file)
-      return {
-        registered_file: {
-          ...registered(file, asked),
-          file_upload_link: link.url,
-          file_upload_expiry: link.expirySec,
-        },
-      }
+      const upload = { file_upload_link: link.url, file_upload_expiry: link.expirySec }
+      return { registered_file: { ...registered(file, asked), ...upload } }
     },
   )
 
@@ -41,6 +41,11 @@ export function serveOperations(instance: FastifyInstance, service: FileService)
       return { registered_file: registered(file, asked) }
     },
   )
+}
+
+function serveProcessing(instance: FastifyInstance, service: FileService): void {
+  const app = instance.withTypeProvider<ZodTypeProvider>()
+  const { startProcess, getFilesStatus, getOutputFileUrl } = OPERATIONS
 
   app.post(
     startProcess.path,

@@ -1,9 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LIMITS, type TokenAnswer } from '../../contract/index.js'
-import type { AccessTokens } from '../identity/access-tokens.js'
-import type { ApiKeys } from '../identity/api-keys.js'
-import type { SigningKeys } from '../identity/signing-keys.js'
-import type { ServiceIdentity } from '../store/service-store.js'
+import type { IdentityProvider } from '../identity/node-identity.js'
 import { invalidRequest, readTokenRequest, refuse, type TokenRefusal } from './token-request.js'
 
 const WRONG_CREDENTIALS: TokenRefusal = {
@@ -18,11 +15,7 @@ const NO_SIGN_IN: TokenRefusal = {
   description: 'Sign-in is not supported. Use client credentials.',
 }
 
-export interface IdentityEndpoints {
-  readonly identity: ServiceIdentity
-  readonly apiKeys: ApiKeys
-  readonly signingKeys: SigningKeys
-  readonly tokens: AccessTokens
+export interface IdentityEndpoints extends IdentityProvider {
   /** Address of this node's identity provider. Defined once the node listens. */
   readonly authUrl: () => string
 }

@@ -7,12 +7,16 @@ import { OutsideTokens } from './outside-tokens.js'
 import { SigningKeys } from './signing-keys.js'
 
 /** The identity provider of a node, and the check of the tokens that its API accepts. */
-export interface NodeIdentity {
+export interface NodeIdentity extends IdentityProvider {
+  readonly authenticator: Authenticator
+}
+
+/** What tells programs apart and issues their tokens. */
+export interface IdentityProvider {
   readonly identity: ServiceIdentity
   readonly apiKeys: ApiKeys
   readonly signingKeys: SigningKeys
   readonly tokens: AccessTokens
-  readonly authenticator: Authenticator
 }
 
 /** Opens the identity that all nodes of a store share. */

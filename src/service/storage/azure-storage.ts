@@ -25,21 +25,20 @@ export async function azureStorage(
     options.container,
   )
   await container.createIfNotExists()
-  const permissions = (letters: string) => azure.BlobSASPermissions.parse(letters)
-  const { links } = options
   const input = (fileId: string) => container.getBlockBlobClient(`inputs/${fileId}`)
   const output = (fileId: string, extension: string) => container.getBlockBlobClient(`outputs/${fileId}.${extension}`)
+  const { uploadLifetimeSec, downloadLifetimeSec } = options.links
 
   return {
     uploadLink: (fileId) =>
-      signed(links.uploadLifetimeSec, (expiresOn) =>
-        input(fileId).generateSasUrl({ expiresOn, permissions: permissions('cw') }),
+      signed(uploadLifetimeSec, (expiresOn) =>
+        input(fileId).generateSasUrl({ expiresOn, permissions: azure.BlobSASPermissions.parse('cw') }),
       ),
     downloadLink: (fileId, extension, name) =>
-      signed(links.downloadLifetimeSec, (expiresOn) =>
+      signed(downloadLifetimeSec, (expiresOn) =>
         output(fileId, extension).generateSasUrl({
           expiresOn,
-          permissions: permissions('r'),
+          permissions: azure.BlobSASPermissions.parse('r'),
           contentDisposition: contentDisposition(name, extension),
           contentType: mediaTypeOf(extension),
         }),
@@ -56,17 +55,11 @@ export async function azureStorage(
     async putInput(fileId, source: Readable, signal) {
       await input(fileId).uploadStream(source, 4 * 1024 ** 2, 4, { abortSignal: signal })
     },
-    async workFolder(fileId) {
-      const folder = join(options.dataDir, 'work', `${fileId}-${randomUUID()}`)
-      makeFolder(folder, 0o700)
-      return folder
-    },
+    workFolder: async (fileId) => makeWorkFolder(options.dataDir, fileId),
     async takeInput(fileId, workFolder, signal) {
       const path = join(workFolder, 'input')
-      const { readableStreamBody } = await input(fileId).download(0, undefined, {
-        abortSignal: signal,
-        maxRetryRequests: 5,
-      })
+      const download = { abortSignal: signal, maxRetryRequests: 5 }
+      const { readableStreamBody } = await input(fileId).download(0, undefined, download)
       if (!readableStreamBody) throw new Error('The blob store sent no bytes.')
       await pipeline(readableStreamBody, createWriteStream(path, { mode: 0o600 }), { signal })
       return path
@@ -87,11 +80,17 @@ export async function azureStorage(
     sweep: async () => {},
     close: async () => {},
   }
+}
 
-  async function signed(lifetimeSec: number, url: (expiresOn: Date) => Promise<string>): Promise<SignedLink> {
-    const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
-    return { url: await url(new Date(expirySec * 1000)), expirySec }
-  }
+function makeWorkFolder(dataDir: string, fileId: string): string {
+  const folder = join(dataDir, 'work', `${fileId}-${randomUUID()}`)
+  makeFolder(folder, 0o700)
+  return folder
+}
+
+async function signed(lifetimeSec: number, url: (expiresOn: Date) => Promise<string>): Promise<SignedLink> {
+  const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
+  return { url: await url(new Date(expirySec * 1000)), expirySec }
 }
 
 /** Returns undefined for an error with one of these statuses; rethrows all others. */

@@ -73,9 +73,9 @@ export class FileFolder {
       const there = await known(fileIds)
       for (const fileId of fileIds) {
         const folder = join(this.root, shard, fileId)
-        if (!there.has(fileId)) await removeIfStale(folder)
-        else
-          for (const name of await namesIn(folder)) if (name.startsWith(PART)) await removeIfStale(join(folder, name))
+        const parts = async () => (await namesIn(folder)).filter((name) => name.startsWith(PART))
+        const stale = there.has(fileId) ? (await parts()).map((name) => join(folder, name)) : [folder]
+        for (const path of stale) await removeIfStale(path)
       }
     }
   }
