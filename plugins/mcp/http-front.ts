@@ -55,10 +55,8 @@ export async function openHttpFront(sdk: McpSdk, desk: Desk, port: number): Prom
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host, origin, authorization } = request.headers
-    const isOwnName = host !== undefined && names.includes(host)
-    const isForeign = origin !== undefined && !names.some((name) => origin === `http://${name}`)
-    if (!isOwnName || isForeign) return refuse(response, 403, 'This address is for programs of this computer.')
+    const { authorization } = request.headers
+    if (isForeign(request, names)) return refuse(response, 403, 'This address is for programs of this computer.')
     const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1]
     if (given === undefined || !desk.key.isSigned('http', given)) {
       response.setHeader('www-authenticate', 'Bearer')
@@ -89,6 +87,12 @@ export async function openHttpFront(sdk: McpSdk, desk: Desk, port: number): Prom
     await server.connect(transport)
     return { server, transport }
   }
+}
+
+/** True for a request under another name of this computer, or of a web page. */
+function isForeign({ headers: { host, origin } }: IncomingMessage, names: readonly string[]): boolean {
+  if (host === undefined || !names.includes(host)) return true
+  return origin !== undefined && !names.some((name) => origin === `http://${name}`)
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

@@ -31,17 +31,14 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
       taskStore: ledgerTasks(desk),
     },
   )
-  let clientRoots: Promise<readonly string[]> | undefined
-  server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => {
-    clientRoots = undefined
-  })
+  const client = new ProtocolClient(sdk, desk, server)
   server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({ tools: toolList() }))
   server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }: ToolRequest, extra) => {
     const { name, arguments: given = {}, task } = params
     if (!isTool(name)) throw new sdk.McpError(INVALID_PARAMS, `The tool "${name}" does not exist.`)
     if (task && name !== 'run') throw new sdk.McpError(METHOD_NOT_FOUND, `The tool "${name}" does not run as a task.`)
     try {
-      const made = await callTool(name, given, callOf(extra))
+      const made = await callTool(name, given, client.callOf(extra))
       if (!task) return toolResult(made)
       return { task: taskOf(await requireOwnJob(desk, (made as { readonly job: string }).job), desk) }
     } catch (thrown) {
@@ -51,15 +48,33 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
     }
   })
   return server
+}
 
-  function callOf(extra: RequestExtra): ToolCall {
-    const { roots, elicitation } = server.getClientCapabilities() ?? {}
+/** The program at the other end of a connection: its folders, and the person before it. */
+class ProtocolClient {
+  readonly #sdk: McpSdk
+  readonly #desk: Desk
+  readonly #server: ProtocolServer
+  #roots: Promise<readonly string[]> | undefined
+
+  constructor(sdk: McpSdk, desk: Desk, server: ProtocolServer) {
+    this.#sdk = sdk
+    this.#desk = desk
+    this.#server = server
+    server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => {
+      this.#roots = undefined
+    })
+  }
+
+  /** What a tool needs of the request that called it. */
+  callOf(extra: RequestExtra): ToolCall {
+    const { roots, elicitation } = this.#server.getClientCapabilities() ?? {}
     const canAsk = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
     return {
-      desk,
+      desk: this.#desk,
       signal: extra.signal,
-      roots: async () => Roots.of(desk.roots, roots ? await rootsOfClient(extra) : null),
-      ask: canAsk ? (question) => askPerson(question, extra) : null,
+      roots: async () => Roots.of(this.#desk.roots, roots ? await this.#rootsOf(extra) : null),
+      ask: canAsk ? (question) => this.#ask(question, extra) : null,
       progress: (progress, message) => {
         const progressToken = extra._meta?.progressToken
         if (progressToken === undefined) return
@@ -70,21 +85,21 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
     }
   }
 
-  function rootsOfClient(extra: RequestExtra): Promise<readonly string[]> {
-    clientRoots ??= extra.sendRequest({ method: 'roots/list' }, sdk.ListRootsResultSchema).then(
+  #rootsOf(extra: RequestExtra): Promise<readonly string[]> {
+    this.#roots ??= extra.sendRequest({ method: 'roots/list' }, this.#sdk.ListRootsResultSchema).then(
       (found) => (found as { readonly roots: readonly { readonly uri: string }[] }).roots.map(({ uri }) => uri),
       (error: unknown) => {
-        clientRoots = undefined
+        this.#roots = undefined
         throw error
       },
     )
-    return clientRoots
+    return this.#roots
   }
 
-  async function askPerson(message: string, extra: RequestExtra): Promise<boolean> {
+  async #ask(message: string, extra: RequestExtra): Promise<boolean> {
     const params = { message, requestedSchema: { type: 'object', properties: {} } }
     const request = { method: 'elicitation/create', params }
-    const { action } = (await extra.sendRequest(request, sdk.ElicitResultSchema, { timeout: ASK_MS })) as {
+    const { action } = (await extra.sendRequest(request, this.#sdk.ElicitResultSchema, { timeout: ASK_MS })) as {
       readonly action: string
     }
     return action === 'accept'

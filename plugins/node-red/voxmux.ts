@@ -13,6 +13,18 @@ interface RegenerateConfig {
 }
 
 export default function register(RED: Runtime): void {
+  registerService(RED)
+  registerRegenerate(RED)
+  RED.httpAdmin.post('/voxmux/test', RED.auth.needsPermission('voxmux.write'), async (request, response) => {
+    const { id, ...values } = request.body ?? {}
+    const kept = RED.nodes.getCredentials(String(id)) ?? {}
+    const answer = await testService(values as Partial<ServiceConfig>, kept)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answer))
+  })
+}
+
+function registerService(RED: Runtime): void {
   RED.nodes.registerType<ServiceConfig>(
     'voxmux-service',
     function (this: FlowNode, config) {
@@ -27,7 +39,9 @@ export default function register(RED: Runtime): void {
       },
     },
   )
+}
 
+function registerRegenerate(RED: Runtime): void {
   RED.nodes.registerType<RegenerateConfig>('voxmux', function (this: FlowNode, config) {
     RED.nodes.createNode(this, config)
     const closing = new AbortController()
@@ -69,13 +83,5 @@ export default function register(RED: Runtime): void {
         },
       )
     })
-  })
-
-  RED.httpAdmin.post('/voxmux/test', RED.auth.needsPermission('voxmux.write'), async (request, response) => {
-    const { id, ...values } = request.body ?? {}
-    const kept = RED.nodes.getCredentials(String(id)) ?? {}
-    const answer = await testService(values as Partial<ServiceConfig>, kept)
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(answer))
   })
 }
