@@ -1,9 +1,10 @@
 import { join, relative } from 'node:path'
-import type { OperatorSide, WatchedFolder } from '../../../plugins/watch-folder/index.js'
+import type { OperatorSide, WatchDaemon, WatchedFolder } from '../../../plugins/watch-folder/index.js'
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, overallExitCode } from '../../core/errors.js'
+import type { Logger } from '../../core/logger.js'
 import { voxmuxVersion } from '../../core/version.js'
-import type { Job } from '../../ledger/index.js'
+import type { Job, JobStore } from '../../ledger/index.js'
 import { lowerToolPriority } from '../../media/index.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
@@ -41,7 +42,7 @@ export const command = defineCommand({
     const { logger } = reporter
     const folders = await foldersOf(config, args, context)
     lowerToolPriority()
-    const { Metrics, openOperatorSide, reloadOnSave, SEEN_FILE, untilDrained, WatchDaemon, WatchTally } = await import(
+    const { Metrics, openOperatorSide, SEEN_FILE, WatchDaemon, WatchTally } = await import(
       '../../../plugins/watch-folder/index.js'
     )
     const metrics = new Metrics()
@@ -74,21 +75,7 @@ export const command = defineCommand({
         dashboard: dashboardOf(config, args.port),
         sourcesOf: (job) => sourcesOf(job, folders),
       })
-      if (args['as-mounted']) daemon.acceptMounts(folders)
-      await daemon.watch(folders)
-      const stopReloading = await reloadOnSave({
-        ...{ daemon, side, started: config, onHangUp: context.onHangUp, signal, logger },
-        read: () => readAgain(args, context),
-      })
-      output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
-      await side.ready()
-      const ingestOnly = args['ingest-only'] === true
-      let left: ExitCode = 0
-      if (args.once) left = await untilDrained(daemon, folders, { jobs, ingestOnly, signal })
-      else await interrupted(signal)
-      await stopReloading()
-      await side.stopping()
-      await withinSeconds(daemon.stop())
+      const left = await watchToTheEnd({ daemon, side, config, folders, jobs, logger }, args, context)
       reporter.stop()
       const result = args.once
         ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, left]), files: tally.files }
@@ -103,6 +90,41 @@ export const command = defineCommand({
     }
   },
 })
+
+interface Watch {
+  readonly daemon: WatchDaemon
+  readonly side: OperatorSide
+  readonly config: Config
+  readonly folders: readonly WatchedFolder[]
+  readonly jobs: JobStore
+  readonly logger: Logger
+}
+
+/** Watches until the process is asked to stop, or with `--once` until all is done. @returns exit code for what is left */
+async function watchToTheEnd(
+  { daemon, side, config, folders, jobs, logger }: Watch,
+  args: WatchArguments,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { reloadOnSave, untilDrained } = await import('../../../plugins/watch-folder/index.js')
+  const { output, signal, onHangUp } = context
+  if (args['as-mounted']) daemon.acceptMounts(folders)
+  await daemon.watch(folders)
+  const stopReloading = await reloadOnSave({
+    ...{ daemon, side, started: config, onHangUp, signal, logger },
+    read: () => readAgain(args, context),
+  })
+  output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
+  await side.ready()
+  const ingestOnly = args['ingest-only'] === true
+  let left: ExitCode = 0
+  if (args.once) left = await untilDrained(daemon, folders, { jobs, ingestOnly, signal })
+  else await interrupted(signal)
+  await stopReloading()
+  await side.stopping()
+  await withinSeconds(daemon.stop())
+  return left
+}
 
 /** Reads the configuration and its folders, as they are saved now. */
 async function readAgain(args: WatchArguments, context: CommandContext) {

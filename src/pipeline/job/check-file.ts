@@ -46,20 +46,20 @@ export async function checkFile(
     const tracks = planTracks(media, settings, limits)
     verdicts = judge(media, tracks, settings, limits)
     const refused = refusalError(media.path, verdicts.asSent)
-    if (refused) return outcome(input, media, verdicts, refused)
+    if (refused) return outcome(input, refused, { media, verdicts })
     const { heard, map } = await listen(media, tracks, limits, signal)
     verdicts = { asIs: [...verdicts.asIs, ...heard], asSent: [...verdicts.asSent, ...heard] }
     const voiceless = refusalError(media.path, verdicts.asSent)
-    if (voiceless) return outcome(input, media, verdicts, voiceless)
+    if (voiceless) return outcome(input, voiceless, { media, verdicts })
     const writing = await checkWriting(media, tracks, settings, signal)
-    return outcome(input, media, verdicts, undefined, { writing, map })
+    return outcome(input, undefined, { media, verdicts, writing, map })
   } catch (thrown) {
     const error = toVoxmuxError(thrown, input)
     if (error.exitCode === 130) throw error
     // An unreadable file cannot be sent either way, so its fault counts as a verdict.
     const found = media === null ? verdictOf(error) : []
     const both = found.length > 0 ? { asIs: found, asSent: found } : verdicts
-    return outcome(input, media, both, error)
+    return outcome(input, error, { media, verdicts: both })
   }
 }
 
@@ -85,10 +85,8 @@ async function listen(
 
 function outcome(
   input: string,
-  media: MediaInfo | null,
-  verdicts: Verdicts,
   error: VoxmuxError | undefined,
-  { writing, map }: Pick<CheckedFile, 'writing' | 'map'> = { writing: null, map: null },
+  found: Pick<CheckedFile, 'media' | 'verdicts'> & Partial<Pick<CheckedFile, 'writing' | 'map'>>,
 ): CheckOutcome {
   const status = error === undefined ? 'done' : error.exitCode === 5 ? 'rejected' : 'failed'
   const file: CheckedFile = {
@@ -99,10 +97,7 @@ function outcome(
     output: null,
     receipt: null,
     error: error ? errorReport(error) : null,
-    verdicts,
-    media,
-    writing,
-    map,
+    ...{ writing: null, map: null, ...found },
   }
   return { file, exitCode: error?.exitCode ?? 0 }
 }

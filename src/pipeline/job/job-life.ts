@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { UsageError, VerificationError, VoxmuxError } from '../../core/errors.js'
 import { syncFolder } from '../../core/sync-folder.js'
 import type { HeldJob, Job } from '../../ledger/index.js'
-import type { PipelineContext, StageProgress } from '../context.js'
+import type { PipelineContext } from '../context.js'
 import { INPUT_GONE_CODES } from '../input-guard.js'
 import { type ExistingOutput, wasPublishedBy } from '../output/existing-output.js'
 import { type Receipt, readReceipt } from '../output/receipt.js'
@@ -10,6 +10,7 @@ import { clearStale } from '../output/work-folder.js'
 import { receiptPath } from '../plan/output-path.js'
 import { takeOutput } from '../plan/own-outputs.js'
 import type { JobPlan } from '../plan/plan-job.js'
+import type { ObtainOptions } from '../voice/obtain-voices.js'
 import type { JobReporter } from './job-reporter.js'
 import { type AssembledOutput, publishOutput } from './publish-output.js'
 import { openWorkbench, type Workbench } from './workbench.js'
@@ -52,15 +53,9 @@ export interface ObtainedAudio {
 }
 
 /** One try at a job: its lease and its workbench. */
-export interface Attempt {
+export interface Attempt extends Pick<ObtainOptions, 'signal' | 'waitUntilMs' | 'onProgress' | 'onPaid'> {
   readonly job: Job
   readonly bench: Workbench
-  readonly signal: AbortSignal
-  /** See `JobRunOptions`. */
-  readonly waitUntilMs: number | undefined
-  readonly onProgress: StageProgress
-  /** Called when the service has accepted a start. @param sec charged seconds */
-  readonly onPaid: (sec: number) => void
 }
 
 /** The parts of a job's life that differ between front ends. */

@@ -7,28 +7,20 @@ import { requireWritableFolder } from './part-file.js'
  * Turns a missing input into the right fault for a daemon. If its folder is missing too, a share is away and will come
  * back. Otherwise the file was deleted or renamed.
  */
-export async function missingInput(input: string, cause?: unknown): Promise<VoxmuxError> {
-  if (!(await hasFolder(input))) return storageAway(dirname(input), { cause, input })
-  return new UsageError('ERR_INPUT_MISSING', `${input} does not exist.`, {
-    cause,
-    input,
-    remedies: ['Check the spelling of the path.'],
-  })
+export function missingInput(input: string, cause?: unknown): Promise<VoxmuxError> {
+  return goneOrAway(input, cause, 'does not exist', 'Check the spelling of the path.')
 }
 
 /** The same for an input that was there when its job began, so that nothing is wrong with its path. */
-export async function vanishedInput(input: string, cause?: unknown): Promise<VoxmuxError> {
-  if (!(await hasFolder(input))) return storageAway(dirname(input), { cause, input })
-  return new UsageError('ERR_INPUT_MISSING', `${input} was moved or deleted before voxmux had finished with it.`, {
-    cause,
-    input,
-    remedies: ['Put the file back, then run again. You do not pay again for anything already paid.'],
-  })
+export function vanishedInput(input: string, cause?: unknown): Promise<VoxmuxError> {
+  const remedy = 'Put the file back, then run again. You do not pay again for anything already paid.'
+  return goneOrAway(input, cause, 'was moved or deleted before voxmux had finished with it', remedy)
 }
 
-async function hasFolder(input: string): Promise<boolean> {
-  const found = await stat(dirname(input)).catch(() => undefined)
-  return found?.isDirectory() === true
+async function goneOrAway(input: string, cause: unknown, what: string, remedy: string): Promise<VoxmuxError> {
+  const folder = await stat(dirname(input)).catch(() => undefined)
+  if (!folder?.isDirectory()) return storageAway(dirname(input), { cause, input })
+  return new UsageError('ERR_INPUT_MISSING', `${input} ${what}.`, { cause, input, remedies: [remedy] })
 }
 
 /**

@@ -69,8 +69,8 @@ export async function compareTracks(
   const made: Comparison[] = []
   for (const { audioIndex, index, outputIndex } of replaced) {
     const [before, after] = await Promise.all([
-      sideOf(options.before, index, `before-${audioIndex}`, excerpt, options),
-      sideOf(options.after, outputIndex, `after-${audioIndex}`, excerpt, options),
+      sideOf({ file: options.before, streamIndex: index, name: `before-${audioIndex}` }, excerpt, options),
+      sideOf({ file: options.after, streamIndex: outputIndex, name: `after-${audioIndex}` }, excerpt, options),
     ])
     made.push({ audioIndex, ...excerpt, isWhole, parts, before, after })
   }
@@ -78,21 +78,19 @@ export async function compareTracks(
 }
 
 async function sideOf(
-  compared: ComparedFile,
-  streamIndex: number,
-  name: string,
+  { file, streamIndex, name }: { readonly file: ComparedFile; readonly streamIndex: number; readonly name: string },
   { startSec, lengthSec }: { readonly startSec: number; readonly lengthSec: number },
   { workFolder, signal }: ComparisonOptions,
 ): Promise<Side> {
-  const file = (extension: string) => join(workFolder, `report-${name}.${extension}`)
-  const [audio, waveform, spectrogram] = [file('m4a'), file('wave.png'), file('spectrum.png')] as const
+  const path = (extension: string) => join(workFolder, `report-${name}.${extension}`)
+  const [audio, waveform, spectrogram] = [path('m4a'), path('wave.png'), path('spectrum.png')] as const
   const picture = ['-frames:v', '1', '-f', 'image2', '-c:v', 'png']
   await runFfmpeg(
     {
       inputs: [
         {
-          url: fileUrl(compared.path),
-          options: [...safeInputOptions(compared), '-ss', String(startSec), '-t', String(lengthSec)],
+          url: fileUrl(file.path),
+          options: [...safeInputOptions(file), '-ss', String(startSec), '-t', String(lengthSec)],
         },
       ],
       filterComplex: [
@@ -111,7 +109,7 @@ async function sideOf(
         { url: fileUrl(spectrogram), options: ['-map', '[spectrogram]', ...picture] },
       ],
     },
-    { signal, input: compared.path },
+    { signal, input: file.path },
   )
   return { audio, waveform, spectrogram }
 }

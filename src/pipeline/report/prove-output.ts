@@ -48,7 +48,7 @@ export async function proveOutput(output: string, options: ProveOptions = {}): P
   if (!receipt) throw await receiptMissing(output, path)
   const isUnchanged = await hasBytes(output, receipt.output, signal)
   const input = await inputState(receipt, options)
-  const kept = await keptStreams(output, receipt, isUnchanged, input, signal)
+  const kept = await keptStreams(output, { receipt, isUnchanged, input }, signal)
   return { receiptPath: path, receipt, isUnchanged, input, kept, unknown: unknownFacts(receipt, input, kept) }
 }
 
@@ -94,9 +94,7 @@ const PACKETS: ReadonlySet<StreamFate['kind']> = new Set(['video', 'audio', 'sub
 /** Compares the packets themselves if the input is there. A receipt alone proves them only for an unchanged file. */
 async function keptStreams(
   output: string,
-  receipt: Receipt,
-  isUnchanged: boolean,
-  input: OutputProof['input'],
+  { receipt, isUnchanged, input }: Pick<OutputProof, 'receipt' | 'isUnchanged' | 'input'>,
   signal: AbortSignal | undefined,
 ): Promise<readonly KeptStream[]> {
   // A copy of the whole file has the hash of its bytes instead of those of its packets.

@@ -74,38 +74,12 @@ ${table(
   receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),
 )}
 <h2>Loudness</h2>
-${table(
-  ['Track', 'Version', 'Integrated', 'Range', 'True peak'],
-  receipt.tracks.flatMap(({ audioIndex, loudness }) => [
-    loudnessRow(audioIndex, `before${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.before),
-    loudnessRow(audioIndex, `after${loudness.of === 'parts' ? ', regenerated parts' : ''}`, loudness.after),
-  ]),
-)}
+${loudnessTable(receipt)}
 <h2>Sync</h2>
 <p class="quiet">Offset of the audio from the original, in samples. A positive offset is late.</p>
-${table(
-  ['Track', 'Place', 'At', 'Offset'],
-  receipt.tracks.flatMap(({ audioIndex, sampleRate, sync }) =>
-    sync.map(({ at, atSample, offsetSamples }) => [
-      `${audioIndex}`,
-      at,
-      formatTime(atSample / sampleRate),
-      offsetSamples === null ? 'silence' : `${offsetSamples} (${((1000 * offsetSamples) / sampleRate).toFixed(2)} ms)`,
-    ]),
-  ),
-)}
+${syncTable(receipt)}
 <h2>Streams</h2>
-${table(
-  ['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'],
-  receipt.streams.map(({ index, outputIndex, kind, codec, fate, reason, packetHash }) => [
-    `${index ?? '–'}`,
-    `${outputIndex ?? '–'}`,
-    kind,
-    codec ?? '–',
-    fate,
-    reason ?? packetHash?.input ?? '',
-  ]),
-)}
+${streamTable(receipt)}
 ${list(
   'Not kept',
   receipt.losses.map(({ what, reason }) => `${what}: ${reason}`),
@@ -130,6 +104,37 @@ function listening(comparisons: readonly Comparison[]): string {
   return `<h2>Before and after</h2>
 <section data-comparison aria-label="Before and after"><noscript>The players need JavaScript.</noscript>
 <script type="application/json">${data}</script></section>`
+}
+
+function loudnessTable({ tracks }: Receipt): string {
+  const rows = tracks.flatMap(({ audioIndex, loudness }) => {
+    const parts = loudness.of === 'parts' ? ', regenerated parts' : ''
+    return [
+      loudnessRow(audioIndex, `before${parts}`, loudness.before),
+      loudnessRow(audioIndex, `after${parts}`, loudness.after),
+    ]
+  })
+  return table(['Track', 'Version', 'Integrated', 'Range', 'True peak'], rows)
+}
+
+function syncTable({ tracks }: Receipt): string {
+  const offset = (samples: number, sampleRate: number) =>
+    `${samples} (${((1000 * samples) / sampleRate).toFixed(2)} ms)`
+  const rows = tracks.flatMap(({ audioIndex, sampleRate, sync }) =>
+    sync.map(({ at, atSample, offsetSamples }) => [
+      ...[`${audioIndex}`, at, formatTime(atSample / sampleRate)],
+      offsetSamples === null ? 'silence' : offset(offsetSamples, sampleRate),
+    ]),
+  )
+  return table(['Track', 'Place', 'At', 'Offset'], rows)
+}
+
+function streamTable({ streams }: Receipt): string {
+  const rows = streams.map(({ index, outputIndex, kind, codec, fate, reason, packetHash }) => [
+    ...[`${index ?? '–'}`, `${outputIndex ?? '–'}`, kind, codec ?? '–', fate],
+    reason ?? packetHash?.input ?? '',
+  ])
+  return table(['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'], rows)
 }
 
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {

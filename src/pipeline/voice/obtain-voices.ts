@@ -5,11 +5,10 @@ import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile 
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfSound } from '../../precheck/index.js'
 import type { PipelineContext, StageProgress } from '../context.js'
-import type { JobSettings } from '../plan/job-settings.js'
-import { cutRequests, type JobPlan } from '../plan/plan-job.js'
+import { cutRequests } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
 import { JointProgress } from './joint-progress.js'
-import { type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
+import { type ObtainChunkOptions, type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { type PreparedPiece, preparePiece } from './prepare-piece.js'
 
 /** A piece of a track whose regenerated audio lines up with the voice that was sent. */
@@ -33,18 +32,11 @@ export interface ObtainedVoices {
   readonly left: readonly LeftPiece[]
 }
 
-export interface ObtainOptions {
-  readonly plan: JobPlan
-  readonly settings: JobSettings
+export interface ObtainOptions extends Omit<ObtainChunkOptions, 'onVoiceless' | 'onProgress'> {
   readonly workFolder: string
   /** See `CutOptions`. */
   readonly beside: CutOptions['beside']
-  readonly signal: AbortSignal
-  /** See `JobRunOptions`. */
-  readonly waitUntilMs: number | undefined
   readonly onProgress: StageProgress
-  /** See `VoiceProgress`. */
-  readonly onPaid: (sec: number) => void
 }
 
 /**
@@ -85,16 +77,12 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
         // While the service works: the encoder of the mux leaves no time later. A fault shows in the receipt.
         const sentLoudness = wholeTrackLoudness(plan, cuts[0], loudness, own.signal)
         sentLoudness.catch(() => {})
-        const chunks = await Promise.all(
-          cuts.map((cut) =>
-            queue.add(() =>
-              obtainChunk(cut, { ...own, onVoiceless, onProgress: progress.part() }, context).then(
-                (chunk) => [chunk],
-                leave,
-              ),
-            ),
-          ),
-        )
+        const obtain = (cut: VoiceCut) =>
+          obtainChunk(cut, { ...own, onVoiceless, onProgress: progress.part() }, context).then(
+            (chunk) => [chunk],
+            leave,
+          )
+        const chunks = await Promise.all(cuts.map((cut) => queue.add(() => obtain(cut))))
         return { plan, range, chunks: chunks.flat(), joins, sentLoudness }
       }),
     )

@@ -1,4 +1,4 @@
-import { holdVoice } from '../../ledger/index.js'
+import { type HeldVoice, holdVoice } from '../../ledger/index.js'
 import { valueSha256 } from '../file-identity.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { fileIdOf, VoiceSteps } from './voice-steps.js'
@@ -32,46 +32,50 @@ export async function regenerateVoice<Judged>(
     await context.cache.requireFolder()
     // Cached audio needs no place at the service.
     if (held.voice.status !== 'cached') freeSlot = await context.slots.remote.take(held.signal)
-    // From the status in which an earlier run left the voice to `cached`.
-    for (;;) {
-      const { voice } = held
-      switch (voice.status) {
-        case 'new':
-          // The ledger was lost, but the cache may still have the paid audio.
-          if (await steps.takeCached()) return steps.result()
-          await steps.send()
-          break
-        case 'registering':
-        case 'registered':
-        case 'failed':
-          await steps.send()
-          break
-        case 'uploaded':
-          await steps.start()
-          break
-        case 'starting':
-          await steps.resumeStart(fileIdOf(voice))
-          break
-        case 'started':
-          await steps.wait(fileIdOf(voice))
-          break
-        case 'succeeded':
-          await steps.fetch(fileIdOf(voice))
-          break
-        case 'cached':
-          if (steps.isDownloaded || (await steps.takeCached())) return steps.result()
-          // The cache was emptied, or its audio was useless. The service may still have the output, which is paid for.
-          await held.advance({ status: 'succeeded' })
-          break
-        default:
-          voice.status satisfies never
-      }
-    }
+    return await toTheEnd(steps, held)
   } catch (error) {
     throw held.signal.aborted ? held.signal.reason : error
   } finally {
     freeSlot?.()
     await held.release()
+  }
+}
+
+/** Takes the steps from the status in which an earlier run left the voice to `cached`. */
+async function toTheEnd<Judged>(steps: VoiceSteps<Judged>, held: HeldVoice): Promise<RegeneratedVoice<Judged>> {
+  for (;;) {
+    const { voice } = held
+    switch (voice.status) {
+      case 'new':
+        // The ledger was lost, but the cache may still have the paid audio.
+        if (await steps.takeCached()) return steps.result()
+        await steps.send()
+        break
+      case 'registering':
+      case 'registered':
+      case 'failed':
+        await steps.send()
+        break
+      case 'uploaded':
+        await steps.start()
+        break
+      case 'starting':
+        await steps.resumeStart(fileIdOf(voice))
+        break
+      case 'started':
+        await steps.wait(fileIdOf(voice))
+        break
+      case 'succeeded':
+        await steps.fetch(fileIdOf(voice))
+        break
+      case 'cached':
+        if (steps.isDownloaded || (await steps.takeCached())) return steps.result()
+        // The cache was emptied, or its audio was useless. The service may still have the output, which is paid for.
+        await held.advance({ status: 'succeeded' })
+        break
+      default:
+        voice.status satisfies never
+    }
   }
 }
 
