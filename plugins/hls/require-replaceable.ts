@@ -25,19 +25,20 @@ export async function requireReplaceable(
   makeFolder(workFolder)
   for (const rendition of renditions)
     for (const run of await runsOf(folder, rendition)) {
-      await requireFrames(folder, rendition, run, signal)
-      await requireFrameLength(folder, rendition, run, workFolder, signal)
+      await requireFrames({ folder, rendition, run }, signal)
+      await requireFrameLength({ folder, rendition, run }, workFolder, signal)
     }
   await rm(workFolder, { recursive: true })
 }
 
+interface PackagedRun {
+  readonly folder: PackageFolder
+  readonly rendition: Rendition
+  readonly run: SoundRun
+}
+
 /** Every segment is made of frames that can be replaced. */
-async function requireFrames(
-  folder: PackageFolder,
-  rendition: Rendition,
-  run: SoundRun,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function requireFrames({ folder, rendition, run }: PackagedRun, signal: AbortSignal | undefined): Promise<void> {
   const format = run.openFormat()
   for (const segment of run.segments) {
     signal?.throwIfAborted()
@@ -48,9 +49,7 @@ async function requireFrames(
 
 /** Frames of HE-AAC hold twice the samples, and say in themselves alone that they do. */
 async function requireFrameLength(
-  folder: PackageFolder,
-  rendition: Rendition,
-  run: SoundRun,
+  { folder, rendition, run }: PackagedRun,
   workFolder: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {

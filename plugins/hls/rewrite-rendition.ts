@@ -54,12 +54,11 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
   let [frameCount, durationSec, isShared] = [0, 0, true]
   try {
     for (const [place, run] of (await runsOf(folder, rendition)).entries()) {
-      const work = join(options.workFolder, `run-${place}`)
-      const facts = await regenerateRun(rendition, run, place, work, options)
+      const facts = await regenerateRun(rendition, run, place, options)
       isShared &&= facts.isShared
       frameCount += facts.frameCount
       durationSec += (facts.frameCount * AAC_FRAME_SAMPLES) / facts.sampleRate
-      const [format, reader] = [run.openFormat(), await FrameReader.open(`${work}.new.aac`)]
+      const [format, reader] = [run.openFormat(), await FrameReader.open(facts.path)]
       try {
         await reader.take(facts.leadFrames)
         for (const segment of run.segments) {
@@ -91,14 +90,14 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
   }
 }
 
-/** From the run's frames to `<work>.new.aac`, one continuous run of the encoder. */
+/** Writes the frames of a run anew, in one continuous run of the encoder. @returns the path of their file, and its facts */
 async function regenerateRun(
   rendition: Rendition,
   run: SoundRun,
   place: number,
-  work: string,
-  { folder, voices, signal }: RewriteOptions,
+  { folder, voices, workFolder, signal }: RewriteOptions,
 ) {
+  const work = join(workFolder, `run-${place}`)
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
   const facts = await writeFrames(folder, rendition, run, frames)
   const sampleCount = await decodeAdts(frames, wave, { signal })
@@ -113,12 +112,14 @@ async function regenerateRun(
       },
     )
   }
-  const { path, delaySamples, isShared } = await voices.voiceOf(rendition.group, place, wave, voice)
-  const [stream] = (await probe(path)).streams
-  if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${path} holds no sound.`)
+  const found = await voices.voiceOf(rendition.group, place, wave, voice)
+  const [stream] = (await probe(found.path)).streams
+  if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${found.path} holds no sound.`)
   const { sampleRate, bitRate } = facts
+  const { delaySamples, isShared } = found
   const encoding = { sampleRate, bitRate, channels: stream.channels, delaySamples, sampleCount }
-  return { ...facts, isShared, ...(await encodeAdts(path, `${work}.new.aac`, encoding, { signal })) }
+  const path = `${work}.new.aac`
+  return { ...facts, path, isShared, ...(await encodeAdts(found.path, path, encoding, { signal })) }
 }
 
 /** The playlist's lines, with byte ranges where the new bytes lie. */
