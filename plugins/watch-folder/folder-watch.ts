@@ -1,18 +1,15 @@
 import { join } from 'node:path'
-import type PQueue from 'p-queue'
 import { toVoxmuxError } from '../../src/core/errors.js'
-import type { Logger } from '../../src/core/logger.js'
 import { WakeUp } from '../../src/core/wake-up.js'
 import type { JobStore } from '../../src/ledger/index.js'
-import { CandidateJudge } from './candidates/candidate-judge.js'
+import { CandidateJudge, type CandidateJudgeOptions } from './candidates/candidate-judge.js'
 import { type Candidate, Candidates } from './candidates/candidates.js'
 import { fileFacts } from './candidates/file-facts.js'
 import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
 import { FolderEvents } from './candidates/folder-events.js'
 import { type PassedOver, scanFolder } from './candidates/scan-folder.js'
-import type { WriterWatch } from './candidates/writer-watch.js'
 import type { FolderView } from './daemon-view.js'
-import type { Intake, IntakeResult } from './intake/intake.js'
+import type { IntakeResult } from './intake/intake.js'
 import { KnownFiles } from './intake/known-files.js'
 import type { SeenFiles } from './intake/seen-files.js'
 import { FolderPlaces } from './places/folder-places.js'
@@ -20,17 +17,13 @@ import { FolderPresence } from './places/folder-presence.js'
 import { OWN_OUTPUT, PASSED_OVER } from './reasons.js'
 import type { WatchedFolder } from './watched-folder.js'
 
-export interface FolderWatchOptions {
-  readonly folder: WatchedFolder
+type JudgeParts = Pick<CandidateJudgeOptions, 'folder' | 'intake' | 'judging' | 'writers' | 'logger'>
+
+export interface FolderWatchOptions extends JudgeParts {
   /** Absolute paths that are never entered. */
   readonly closed: ReadonlySet<string>
   readonly jobs: JobStore
   readonly seen: SeenFiles
-  readonly intake: Intake
-  /** Shared by all folders. It limits how many files are judged at once. */
-  readonly judging: PQueue
-  readonly writers: WriterWatch
-  readonly logger: Logger
   readonly onTaken: (taken: IntakeResult) => void
   /** Called when its state changed. */
   readonly onChange: () => void

@@ -81,12 +81,13 @@ export class Intake {
     if (job.input !== input && !isEnded(job.status)) return { outcome: 'later' }
     // An older version came back, or a file was away: its job runs again.
     if (!created && isEnded(job.status) && (isNewer || isPassing(job))) await this.#context.jobs.requeue(job.id)
-    return created ? this.#remember('queued', path, facts, id, job) : this.#known(path, facts, id, job)
+    if (!created) return this.#known(path, facts, id, job)
+    return { outcome: 'queued', job, seen: this.#remember(path, facts, id, job) }
   }
 
   async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<IntakeResult> {
     await this.#putAway(path, facts, job)
-    return this.#remember('known', path, facts, id, job)
+    return { outcome: 'known', job, seen: this.#remember(path, facts, id, job) }
   }
 
   /** Moves a file that was done and moved before, and was dropped again. Nothing else is left to do. */
@@ -96,11 +97,11 @@ export class Intake {
     await moveSource(root, path, done, facts)
   }
 
-  #remember(outcome: 'queued' | 'known', path: string, facts: FileFacts, id: string, job: Job): IntakeResult {
+  #remember(path: string, facts: FileFacts, id: string, job: Job): SeenFile {
     const { sizeBytes, mtimeNs, ino } = facts
     const seen = { group: this.#folder.group, path, sizeBytes, mtimeNs, ino, contentId: id, jobId: job.id }
     this.#seen.put([seen])
-    return { outcome, job, seen }
+    return seen
   }
 
   /** Id of a file's content. A file over one that was done is read whole: samples could miss a small change. */
