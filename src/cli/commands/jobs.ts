@@ -12,7 +12,7 @@ import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { moveLedger } from '../move-ledger.js'
-import { jobDetails, jobTable } from '../show/describe-job.js'
+import { jobDetails, jobLines, jobTable } from '../show/describe-job.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -87,7 +87,7 @@ async function list(
   for (let before: string | undefined; shown < limit; ) {
     const page = await jobs.list({ ...filter, limit: Math.min(PAGE, limit - shown), ...(before && { before }) })
     for (const job of page) output.event(jobEvent(job))
-    if (page.length > 0) output.print(jobTable(page, Date.now(), shown === 0))
+    if (page.length > 0) output.print((shown === 0 ? jobTable : jobLines)(page, Date.now()))
     await output.flush()
     shown += page.length
     before = page.at(-1)?.id

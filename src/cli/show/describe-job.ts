@@ -3,9 +3,13 @@ import type { Job } from '../../ledger/index.js'
 import type { Receipt } from '../../pipeline/output/receipt.js'
 
 /** Lists jobs, each with its age, and with its output or its last error below. */
-export function jobTable(jobs: readonly Job[], nowMs: number, hasHeading = true): string {
-  const heading = hasHeading ? [jobRow('job', 'status', 'age', 'file')] : []
-  return [...heading, ...jobs.map((job) => jobLine(job, nowMs))].join('\n')
+export function jobTable(jobs: readonly Job[], nowMs: number): string {
+  return `${jobRow('job', 'status', 'age', 'file')}\n${jobLines(jobs, nowMs)}`
+}
+
+/** Lists further jobs below a {@link jobTable}. */
+export function jobLines(jobs: readonly Job[], nowMs: number): string {
+  return jobs.map((job) => jobLine(job, nowMs)).join('\n')
 }
 
 /** Formats a job: id, state, time since its last change, input, and below that its output or its last error. */
