@@ -84,34 +84,16 @@ export class ServiceApi {
     return this.#call({ operation: 'ping', answer: pingAnswerSchema }, options)
   }
 
-  async registerFile(file: FileToRegister, options?: CallOptions): Promise<RegisteredFile> {
-    const answer = await this.#call(
-      {
-        operation: 'registerFile',
-        body: { file_to_register: registration(file) },
-        answer: registerFileAnswerSchema,
-        objection: ({ registered_file }) => registrationFault('registerFile', registered_file, file.clientFileId),
-      },
-      options,
-    )
-    return answer.registered_file
+  registerFile(file: FileToRegister, options?: CallOptions): Promise<RegisteredFile> {
+    return this.#register('registerFile', registration(file), registerFileAnswerSchema, options)
   }
 
-  async registerFileFromUrl(
-    file: FileToRegister & { readonly sourceUrl: string },
+  registerFileFromUrl(
+    { sourceUrl, ...file }: FileToRegister & { readonly sourceUrl: string },
     options?: CallOptions,
   ): Promise<RegisteredFileFromUrl> {
-    const answer = await this.#call(
-      {
-        operation: 'registerFileFromUrl',
-        body: { file_to_register: { ...registration(file), source_url: file.sourceUrl } },
-        answer: registerFileFromUrlAnswerSchema,
-        objection: ({ registered_file }) =>
-          registrationFault('registerFileFromUrl', registered_file, file.clientFileId),
-      },
-      options,
-    )
-    return answer.registered_file
+    const body = { ...registration(file), source_url: sourceUrl }
+    return this.#register('registerFileFromUrl', body, registerFileFromUrlAnswerSchema, options)
   }
 
   /**
@@ -168,6 +150,18 @@ export class ServiceApi {
     return this.#call({ operation: 'getOutputFileUrl', body: { fileId }, answer: outputFileUrlSchema }, options)
   }
 
+  async #register<T extends RegisteredFileFromUrl>(
+    operation: OperationName,
+    file: ReturnType<typeof registration>,
+    answer: z.ZodType<{ registered_file: T }>,
+    options: CallOptions | undefined,
+  ): Promise<T> {
+    const objection = ({ registered_file }: { registered_file: T }) =>
+      registrationFault(operation, registered_file, file.client_file_id)
+    const call = { operation, body: { file_to_register: file }, answer, objection }
+    return (await this.#call(call, options)).registered_file
+  }
+
   async #call<T>(call: Call<T>, { signal, beforeSend }: CallOptions = {}): Promise<T> {
     const { method, path, authenticated } = OPERATIONS[call.operation]
     const send = async (token?: string) => {
@@ -215,7 +209,7 @@ export class ServiceApi {
   }
 }
 
-function registration(file: FileToRegister): object {
+function registration(file: FileToRegister) {
   return {
     client_file_id: file.clientFileId,
     ...(file.start === undefined ? {} : { start: file.start }),
