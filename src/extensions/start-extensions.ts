@@ -6,7 +6,7 @@ import type { ExtensionParts } from './extension.js'
 import { catchLooseErrors, type ExtensionScope, inScope } from './extension-scope.js'
 import { type LoadedExtension, loadExtension } from './load-extension.js'
 import { requireParts } from './require-parts.js'
-import { waitForExtension } from './wait-for-extension.js'
+import { type WaitOptions, waitForExtension } from './wait-for-extension.js'
 
 /** The started extensions of a configuration. */
 export interface RunningExtensions {
@@ -14,15 +14,6 @@ export interface RunningExtensions {
   readonly hooks: readonly JobHooks[]
   /** Stops them, last first. An error of one is logged, and the others still stop. */
   stop(): Promise<void>
-}
-
-export interface StartExtensionsOptions {
-  /** Ends the wait for an extension that is starting. */
-  readonly signal?: AbortSignal | undefined
-  /** Time after which a warning about a slow extension is logged. */
-  readonly patienceMs?: number | undefined
-  /** Time that a hook may still take after its job was interrupted. */
-  readonly graceMs?: number | undefined
 }
 
 /**
@@ -35,7 +26,7 @@ export interface StartExtensionsOptions {
 export async function startExtensions(
   { extensions }: Pick<Config, 'extensions'>,
   logger: Logger = silentLogger,
-  options: StartExtensionsOptions = {},
+  options: WaitOptions = {},
 ): Promise<RunningExtensions> {
   if (extensions.length === 0) return { hooks: [], stop: async () => {} }
   const endWatch = catchLooseErrors()
@@ -72,7 +63,7 @@ export async function startExtensions(
 async function startExtension(
   { extension, options }: LoadedExtension,
   scope: ExtensionScope,
-  waiting: StartExtensionsOptions,
+  waiting: WaitOptions,
 ): Promise<ExtensionParts> {
   let returned: unknown
   try {
@@ -93,11 +84,7 @@ async function startExtension(
 }
 
 /** Wraps the hooks so that an unexpected result or error affects only its own job. */
-function hooksOf(
-  scope: ExtensionScope,
-  hooks: NonNullable<ExtensionParts['hooks']>,
-  options: StartExtensionsOptions,
-): JobHooks {
+function hooksOf(scope: ExtensionScope, hooks: NonNullable<ExtensionParts['hooks']>, options: WaitOptions): JobHooks {
   const { name, logger } = scope
   const wait = <T>(hook: string, { input, signal }: JobFacts, work: () => T | Promise<T>) =>
     waitForExtension(work, { ...options, scope, signal, what: `${hook} of ${input}` })

@@ -6,13 +6,20 @@ const PATIENCE_MS = 60_000
 /** Time that it may still take after the job was interrupted: less than an orderly end of the process takes at most. */
 const GRACE_MS = 3000
 
-export interface ExtensionWait {
+/** How long to wait. */
+export interface WaitOptions {
+  /** Ends the wait for an extension that is starting. */
+  readonly signal?: AbortSignal | undefined
+  /** Time after which a warning about a slow extension is logged. */
+  readonly patienceMs?: number | undefined
+  /** Time that a hook may still take after its job was interrupted. */
+  readonly graceMs?: number | undefined
+}
+
+export interface ExtensionWait extends WaitOptions {
   readonly scope: ExtensionScope
   /** The awaited call, for messages. */
   readonly what: string
-  readonly signal?: AbortSignal | undefined
-  readonly patienceMs?: number | undefined
-  readonly graceMs?: number | undefined
 }
 
 /**
