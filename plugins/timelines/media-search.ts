@@ -89,20 +89,19 @@ async function indexOf(flat: string, roots: readonly string[]): Promise<Readonly
   const put = (key: string, path: string) => index.set(key, [...(index.get(key) ?? []), path])
   let left = MOST_ENTRIES
   for (const root of [flat, ...roots]) {
+    const isDeep = root !== flat || roots.includes(flat)
     const folders = [root]
     for (let folder = folders.pop(); folder !== undefined && left > 0; folder = folders.pop()) {
       const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+      left -= entries.length
       for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        left--
-        const path = join(folder, entry.name)
-        if (entry.name.startsWith('.')) continue
-        if (entry.isDirectory()) {
-          if (root !== flat || roots.includes(flat)) folders.push(path)
-        } else {
-          put(keyOf(entry.name), path)
-          // A reel is a recording, not the text or picture of its name that lies beside it.
-          if (isMediaName(entry.name)) put(keyOf(basename(entry.name, extname(entry.name))), path)
-        }
+        const { name } = entry
+        if (name.startsWith('.')) continue
+        const path = join(folder, name)
+        if (!entry.isDirectory()) put(keyOf(name), path)
+        // A reel is a recording, not the text or picture of its name that lies beside it.
+        if (!entry.isDirectory() && isMediaName(name)) put(keyOf(basename(name, extname(name))), path)
+        if (entry.isDirectory() && isDeep) folders.push(path)
       }
     }
   }
