@@ -58,12 +58,7 @@ function dotted(keys: readonly PropertyKey[]): string {
     .replace(/^\./, '')
 }
 
-/** Keys that were renamed. */
-const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['plugins', 'extensions']])
-
 function unknownKey(schema: z.ZodType, named: string): string {
-  const renamed = RENAMED_KEYS.get(named)
-  if (renamed !== undefined) return `"${named}" was renamed to "${renamed}": rename the key`
   const path = named.replaceAll(/\[\d+\]/g, '[]')
   const paths = schemaKeys(schema).map((key) => key.path)
   const section = path.slice(0, path.lastIndexOf('.') + 1)

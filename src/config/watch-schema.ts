@@ -22,6 +22,9 @@ const folder = (key: 'out' | 'failed' | 'done', description: string) =>
   z.string().min(1).optional().meta({ description, default: WATCH_DEFAULTS[key] })
 const globs = (description: string) => z.array(z.string().min(1)).optional().meta({ description })
 
+/** A file name with `{name}` in it, for a file beside another. */
+const BESIDE = /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/
+
 /** Settings that decide when a file of a watched folder is taken, for one folder or for all. */
 const takingSchema = z.strictObject({
   settleSec: seconds('settleSec', 0, 'Seconds for which a file must stay unchanged before it is taken.'),
@@ -82,16 +85,13 @@ const watchFolderSchema = takingSchema.extend({
   marker: z
     .string()
     .min(1)
-    .regex(/^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/, 'must be a file name with {name} in it, for example {name}.done')
+    .regex(BESIDE, 'must be a file name with {name} in it, for example {name}.done')
     .optional()
     .meta({ description: 'Take a file only if a file of this name is beside it, for example `{name}.done`.' }),
   renamedFrom: z
     .string()
     .min(1)
-    .regex(
-      /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/,
-      'must be a file name with {name} in it, for example {name}.uploading',
-    )
+    .regex(BESIDE, 'must be a file name with {name} in it, for example {name}.uploading')
     .optional()
     .meta({
       description:

@@ -136,14 +136,6 @@ describe('resolveConfig', () => {
     await expect(resolved({ configPath: path })).resolves.toBeDefined()
   })
 
-  it('names the new key for one that was renamed', async () => {
-    const configPath = await put('work/renamed.json', { plugins: ['./list.mjs'] })
-    await expect(resolved({ configPath })).rejects.toMatchObject({
-      code: 'ERR_CONFIG_KEY',
-      message: expect.stringContaining('"plugins" was renamed to "extensions": rename the key'),
-    })
-  })
-
   it('prefers the store of the environment', async () => {
     const path = await put('work/named.json', { store: 'postgres://jobs.example' })
     expect(await resolved({ configPath: path })).toMatchObject({ store: 'postgres://jobs.example' })
