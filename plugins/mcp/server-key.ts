@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { agreedFile } from '../../src/pipeline/job/state-identity.js'
 
 /** Signs plans, and derives the token of the HTTP address. */
 export interface ServerKey {
@@ -14,18 +14,7 @@ const FILE = 'mcp-key'
 
 /** The key in the state folder, created on first use. Servers that start at the same time agree on one. */
 export async function openServerKey(stateDir: string): Promise<ServerKey> {
-  const path = join(stateDir, FILE)
-  const mine = `${path}.${process.pid}`
-  await writeFile(mine, randomBytes(32), { mode: 0o600, flush: true })
-  try {
-    await link(mine, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      await writeFile(path, await readFile(mine), { flag: 'wx', mode: 0o600 }).catch(() => {})
-  } finally {
-    await rm(mine, { force: true })
-  }
-  const secret = await readFile(path)
+  const secret = await agreedFile(join(stateDir, FILE), randomBytes(32))
   const sign = (value: string) => createHmac('sha256', secret).update(value).digest('base64url').slice(0, 22)
   return {
     sign,

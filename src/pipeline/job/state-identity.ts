@@ -13,17 +13,24 @@ export async function stateIdentity(stateDir: string): Promise<string> {
   const path = join(stateDir, FILE)
   const known = await readFile(path, 'utf8').catch(() => '')
   if (known.trim()) return known.trim()
+  const agreed = await agreedFile(path, `${randomUUID()}\n`)
+  // A different id after a power cut would make every voice a new one, to be paid for again.
+  await syncFolder(stateDir)
+  return agreed.toString('utf8').trim()
+}
+
+/** Creates a private file if it does not exist. Processes that do so at the same time agree on one. @returns its bytes */
+export async function agreedFile(path: string, bytes: string | Buffer): Promise<Buffer> {
   const mine = `${path}.${randomUUID()}`
-  await writeFile(mine, `${randomUUID()}\n`, { mode: 0o600, flush: true })
+  await writeFile(mine, bytes, { mode: 0o600, flush: true })
   try {
     await link(mine, path)
   } catch (error) {
+    // Where there are no hard links, the first to create the file wins.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      await writeFile(path, await readFile(mine), { flag: 'wx', flush: true })
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true }).catch(() => {})
   } finally {
     await rm(mine, { force: true })
   }
-  // A different id after a power cut would make every voice a new one, to be paid for again.
-  await syncFolder(stateDir)
-  return (await readFile(path, 'utf8')).trim()
+  return readFile(path)
 }
