@@ -1,6 +1,6 @@
 import { NoteTaker } from './note-taker.js'
 import type { TimeRange } from './time/time-range.js'
-import type { ClipUse, TimelineNote, TimelineSource } from './timeline.js'
+import type { ClipUse, Timeline, TimelineNote, TimelineSource } from './timeline.js'
 
 /** The finds of a reader that walks a timeline: the clips that are heard, their media, and notes. */
 export class FoundClips {
@@ -8,12 +8,9 @@ export class FoundClips {
   readonly #sources = new Map<string, TimelineSource>()
   readonly #notes = new NoteTaker()
 
-  get sources(): readonly TimelineSource[] {
-    return [...this.#sources.values()]
-  }
-
-  get notes(): readonly TimelineNote[] {
-    return this.#notes.notes
+  /** The timeline with all finds. */
+  timeline(name: string | null, relink: Timeline['relink']): Timeline {
+    return { name, sources: [...this.#sources.values()], uses: this.uses, notes: this.#notes.notes, relink }
   }
 
   /** Adds the ranges of a source that a clip plays, on the source's clock. The last source of an id stays. */

@@ -1,5 +1,4 @@
 import type { MediaInfo, SampleRange } from '../../src/media/index.js'
-import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import type { JobPlan, PlanRequest } from '../../src/pipeline/plan/plan-job.js'
 import type { Bundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
@@ -7,12 +6,11 @@ import type { Rational } from './time/rational.js'
 import type { ClipUse, Timeline, TimelineNote } from './timeline.js'
 
 /** Options for a timeline. */
-export interface TimelineRequest {
+export interface TimelineRequest extends Pick<PlanRequest, 'cwd' | 'settings'> {
   /** Absolute path of the timeline. */
   readonly input: string
   /** `-o` as typed: a folder for the new media and the timeline, or the new timeline's file. */
   readonly output: string | undefined
-  readonly cwd: string
   /** Folders that are searched, with all below, for media that do not lie where the timeline says. */
   readonly mediaRoots: readonly string[]
   /** Frame rate of an edit decision list; null: that of its media. */
@@ -21,7 +19,6 @@ export interface TimelineRequest {
   readonly exclude: readonly string[]
   /** So much more is regenerated on either side of what is used: room to trim in. */
   readonly trimSec: number
-  readonly settings: JobSettings
 }
 
 /** One file that the cut uses, and what is done about it. */

@@ -40,13 +40,9 @@ export function readAaf(text: string): Timeline {
   const reading = new AafReading(content)
   for (const mob of content.tops) reading.composition(mob, SOUND)
   if (!reading.hasClips) for (const mob of content.tops) reading.composition(mob, PICTURE)
-  const { uses, sources, notes } = reading.found
-  const [top] = content.tops
-  return {
-    name: textIn(top, PROPERTY.mobName) ?? null,
-    ...{ sources, uses, notes },
-    relink: (media) => (media.size === 0 ? text : relinkAaf(file, content, media)),
-  }
+  return reading.found.timeline(textIn(content.tops[0], PROPERTY.mobName) ?? null, (media) =>
+    media.size === 0 ? text : relinkAaf(file, content, media),
+  )
 }
 
 /** Writes other addresses into the locators of files. All other streams keep their bytes. */

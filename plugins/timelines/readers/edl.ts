@@ -36,14 +36,9 @@ export function readEdlTimeline(text: string, rate: Rational): Timeline {
   for (const line of unreadEdlLines(text)) reading.unread(line)
   for (const [index, event] of events.entries())
     if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
-  const { uses, sources, notes } = reading.found
-  return {
-    name: /^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null,
-    sources,
-    uses,
-    notes,
-    relink: (media) => relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
-  }
+  return reading.found.timeline(/^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null, (media) =>
+    relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
+  )
 }
 
 /** Checks whether an event edits sound: `NONE` means that the line below lists all of its channels. */

@@ -45,21 +45,13 @@ export function readFcp7(text: string): Timeline {
   const tops = topSequences(root)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
-  const { uses, sources, notes } = reading.found
-  return {
-    name: textIn(tops[0], 'name') ?? null,
-    sources,
-    uses,
-    notes,
-    relink: (media) =>
-      applyEdits(
-        text,
-        files.flatMap((file) => {
-          const [made, url] = [media.get(fileId(file)), child(file, 'pathurl')]
-          return made && url ? [textEdit(text, url, addressOfPath(made.path, url.text))] : []
-        }),
-      ),
-  }
+  return reading.found.timeline(textIn(tops[0], 'name') ?? null, (media) => {
+    const edits = files.flatMap((file) => {
+      const [made, url] = [media.get(fileId(file)), child(file, 'pathurl')]
+      return made && url ? [textEdit(text, url, addressOfPath(made.path, url.text))] : []
+    })
+    return applyEdits(text, edits)
+  })
 }
 
 /** The sequences that no other plays. */
@@ -149,13 +141,19 @@ class Fcp7Reading {
     const nested = child(item, 'sequence')
     const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
     const file = this.#fileOf(item)
-    const parts = remap ? this.#retimed(name, part, own, remap, frameNumber(definition ?? file, 'duration')) : [part]
+    const parts = remap
+      ? this.#retimed(name, part, { ...remap, rate: own, duration: frameNumber(definition ?? file, 'duration') })
+      : [part]
     if (definition) this.sequence(definition, parts.reduce(hull), depth + 1, kind)
     else this.#file(item, name, parts, divide(rational(subclipStart(item)), own))
   }
 
   /** Ranges that a clip with a change of speed can play, in seconds of its source. */
-  #retimed(clip: string, part: TimeRange, rate: Rational, remap: TimeRemap, duration: bigint | undefined) {
+  #retimed(
+    clip: string,
+    part: TimeRange,
+    { rate, duration, ...remap }: TimeRemap & { rate: Rational; duration: bigint | undefined },
+  ) {
     const percent = Math.round(toNumber(remap.speed) * 1000) / 10
     const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
     this.found.note('speed', clip, `plays ${how}: the range it can cover is taken`)

@@ -27,15 +27,8 @@ export function readMlt(text: string): Timeline {
   if (!main) throw new TimelineSyntaxError('it holds no timeline')
   const walk = new MltWalk(root, playable)
   walk.play(main, null, 0)
-  const { uses, sources, notes } = walk.found
-  return {
-    name: root.attributes.title ?? null,
-    sources,
-    uses,
-    notes,
-    // Clips of the bin as well: a project holds each file several times.
-    relink: (media) => relinkMlt(text, root, playable, media),
-  }
+  // Clips of the bin as well: a project holds each file several times.
+  return walk.found.timeline(root.attributes.title ?? null, (media) => relinkMlt(text, root, playable, media))
 }
 
 class MltWalk {
@@ -59,7 +52,7 @@ class MltWalk {
         for (const track of [...element.children, ...(child(element, 'multitrack')?.children ?? [])]) {
           const { hide, producer } = track.attributes
           if (track.name !== 'track' || hide === 'audio' || hide === 'both') continue
-          this.#entry(track, this.#byId.get(producer ?? ''), ZERO, window, depth)
+          this.#entry(track, this.#byId.get(producer ?? ''), ZERO, { window, depth })
         }
         return
       case 'playlist':
@@ -80,7 +73,7 @@ class MltWalk {
       if (entry.name === 'blank') at = add(at, this.#place(entry.attributes.length) ?? ZERO)
       if (entry.name !== 'entry') continue
       const { producer } = entry.attributes
-      at = this.#entry(entry, this.#byId.get(producer ?? '') ?? child(entry, 'producer'), at, window, depth)
+      at = this.#entry(entry, this.#byId.get(producer ?? '') ?? child(entry, 'producer'), at, { window, depth })
     }
   }
 
@@ -89,8 +82,7 @@ class MltWalk {
     entry: XmlElement,
     producer: XmlElement | undefined,
     at: Rational,
-    window: TimeRange | null,
-    depth: number,
+    { window, depth }: { window: TimeRange | null; depth: number },
   ): Rational {
     const origin = this.#origin(producer)
     const first = add(origin, this.#place(entry.attributes.in) ?? ZERO)
