@@ -99,13 +99,8 @@ const leaves = {
 /** A complete recipe: how a voice is regenerated and written. */
 export const recipeSchema = z.strictObject({
   ...{ voice, segments, audio, loudness: loudness.nullable(), ...leaves },
-  // Jobs that were queued before these settings existed do not name them.
-  mix: mixSchema.default(100),
-  bed: bedSchema.default('keep'),
-  onlyNoisy: onlyNoisySchema.default(false),
-  skipClean: skipCleanSchema.default(false),
-  qc: qcSchema.default(null),
-  addTrack: addTrackSchema.default(false),
+  ...{ mix: mixSchema, bed: bedSchema, onlyNoisy: onlyNoisySchema, skipClean: skipCleanSchema },
+  ...{ qc: qcSchema, addTrack: addTrackSchema },
 })
 export type Recipe = z.infer<typeof recipeSchema>
 
