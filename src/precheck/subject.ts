@@ -96,16 +96,10 @@ export function subjectOfVoice(voice: {
 
 /** Extracts the facts that the rules need from an audio stream. */
 export function subjectTrack(stream: AudioStreamInfo): SubjectTrack {
+  const { audioIndex, codec, isEncrypted, sampleRate, channels, channelLayout, language, title } = stream
   return {
-    audioIndex: stream.audioIndex,
-    codec: stream.codec,
-    isEncrypted: stream.isEncrypted,
-    sampleRate: stream.sampleRate,
-    channels: stream.channels,
-    channelLayout: stream.channelLayout,
+    ...{ audioIndex, codec, isEncrypted, sampleRate, channels, channelLayout, language, title },
     bitDepth: stream.bitsPerSample,
-    language: stream.language,
-    title: stream.title,
     isDefault: stream.dispositions.includes('default'),
   }
 }

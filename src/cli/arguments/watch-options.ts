@@ -7,6 +7,8 @@ import { CONFIG_OPTIONS, LOG_OPTIONS, RUN_OPTIONS, VOICE_OPTIONS } from './run-o
 
 const text = (describe: string, group: string) => ({ type: 'string', requiresArg: true, describe, group }) as const
 
+const { mix, bed, report, verify, strict, ledger, store } = RUN_OPTIONS
+
 /** All flags of `watch`. */
 export const WATCH_OPTIONS = {
   out: text('Folder for finished files (default: out in the watched folder)', 'Output:'),
@@ -34,18 +36,14 @@ export const WATCH_OPTIONS = {
   ...CONFIG_OPTIONS,
   track: VOICE_OPTIONS.track,
   channels: VOICE_OPTIONS.channels,
-  mix: RUN_OPTIONS.mix,
-  bed: RUN_OPTIONS.bed,
+  ...{ mix, bed },
   'only-noisy': RUN_OPTIONS['only-noisy'],
   'skip-clean': RUN_OPTIONS['skip-clean'],
   'keep-original': RUN_OPTIONS['keep-original'],
   'add-track': RUN_OPTIONS['add-track'],
-  report: RUN_OPTIONS.report,
-  verify: RUN_OPTIONS.verify,
-  strict: RUN_OPTIONS.strict,
+  ...{ report, verify, strict },
   concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default: 16)' },
-  ledger: RUN_OPTIONS.ledger,
-  store: RUN_OPTIONS.store,
+  ...{ ledger, store },
   ...LOG_OPTIONS,
 } as const satisfies Record<string, Options>
 
