@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { BlockBlobClient } from '@azure/storage-blob'
 import { makeFolder } from '../../core/make-folder.js'
 import { packageMissing } from '../../core/optional-package.js'
 import type { ServiceSettings } from '../service-settings.js'
@@ -21,9 +22,8 @@ export async function azureStorage(
   options: AzureStorageOptions & { readonly dataDir: string; readonly links: ServiceSettings['links'] },
 ): Promise<FileStorage> {
   const azure = await loadAzure()
-  const container = azure.BlobServiceClient.fromConnectionString(options.connectionString).getContainerClient(
-    options.container,
-  )
+  const client = azure.BlobServiceClient.fromConnectionString(options.connectionString)
+  const container = client.getContainerClient(options.container)
   await container.createIfNotExists()
   const input = (fileId: string) => container.getBlockBlobClient(`inputs/${fileId}`)
   const output = (fileId: string, extension: string) => container.getBlockBlobClient(`outputs/${fileId}.${extension}`)
@@ -58,10 +58,7 @@ export async function azureStorage(
     workFolder: async (fileId) => makeWorkFolder(options.dataDir, fileId),
     async takeInput(fileId, workFolder, signal) {
       const path = join(workFolder, 'input')
-      const download = { abortSignal: signal, maxRetryRequests: 5 }
-      const { readableStreamBody } = await input(fileId).download(0, undefined, download)
-      if (!readableStreamBody) throw new Error('The blob store sent no bytes.')
-      await pipeline(readableStreamBody, createWriteStream(path, { mode: 0o600 }), { signal })
+      await download(input(fileId), path, signal)
       return path
     },
     leaveWorkFolder: (folder) => rm(folder, { recursive: true, force: true }),
@@ -80,6 +77,12 @@ export async function azureStorage(
     sweep: async () => {},
     close: async () => {},
   }
+}
+
+async function download(blob: BlockBlobClient, path: string, signal: AbortSignal): Promise<void> {
+  const { readableStreamBody } = await blob.download(0, undefined, { abortSignal: signal, maxRetryRequests: 5 })
+  if (!readableStreamBody) throw new Error('The blob store sent no bytes.')
+  await pipeline(readableStreamBody, createWriteStream(path, { mode: 0o600 }), { signal })
 }
 
 function makeWorkFolder(dataDir: string, fileId: string): string {
