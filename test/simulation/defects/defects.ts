@@ -102,7 +102,7 @@ export const DEFECTS: readonly Defect[] = [
         broken: '  return false && receipt?.output.sizeBytes',
       },
       {
-        file: 'src/pipeline/job/own-output.ts',
+        file: 'src/pipeline/job/output-as-input.ts',
         whole: 'if (settings.force || isWebAddress(input)) return null',
         broken: 'if (settings || isWebAddress(input)) return null',
       },
@@ -112,7 +112,7 @@ export const DEFECTS: readonly Defect[] = [
     name: '`voxmux *.mp4` is fed its own outputs',
     changes: [
       {
-        file: 'src/pipeline/job/own-output.ts',
+        file: 'src/pipeline/job/output-as-input.ts',
         whole: 'if (settings.force || isWebAddress(input)) return null',
         broken: 'if (settings || isWebAddress(input)) return null',
       },
@@ -144,7 +144,7 @@ export const DEFECTS: readonly Defect[] = [
       {
         file: 'src/client/start-once.ts',
         whole:
-          "  const status = await startedStatus(api, retry, fileId, call)\n  if (status) return { fileId, how: 'found-started', status }\n  try {",
+          "  const status = await startedStatus(file)\n  if (status) return { fileId, how: 'found-started', status }\n  try {",
         broken: '  try {',
       },
     ],
