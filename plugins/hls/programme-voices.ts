@@ -3,8 +3,7 @@ import { soundLag } from '../../src/media/index.js'
 /** Regenerates the voice of one WAV into another of the same length. */
 export type RegenerateWave = (input: string, output: string) => Promise<void>
 
-/** A voice for a sound. */
-export interface FoundVoice {
+interface FoundVoice {
   readonly path: string
   /** Samples by which it must come later to fit. */
   readonly delaySamples: number

@@ -9,19 +9,18 @@ import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
 
-export interface RewriteOptions {
+interface RewriteOptions {
   readonly folder: PackageFolder
   /** Folder of the new package. */
   readonly target: string
   /** An empty folder for what is needed on the way, also by other renditions of the programme. */
   readonly workFolder: string
-  /** Voices of its programme. */
   readonly voices: ProgrammeVoices
   readonly signal?: AbortSignal | undefined
 }
 
 /** Bits a second of a rendition's segments. */
-export interface SegmentRates {
+interface SegmentRates {
   readonly peak: number
   readonly mean: number
 }

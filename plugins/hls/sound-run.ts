@@ -25,7 +25,7 @@ export interface SoundRun {
 }
 
 /** Findings about a run's frames. */
-export interface RunFacts {
+interface RunFacts {
   readonly format: AdtsFormat
   readonly sampleRate: number
   readonly frameCount: number

@@ -6,7 +6,6 @@ import { agreedFile } from '../../src/pipeline/job/state-identity.js'
 export interface ServerKey {
   /** Unforgeable text for a value, 22 letters. The same value has the same text after a restart. */
   sign(value: string): string
-  /** True if the text is that of the value. */
   isSigned(value: string, text: string): boolean
 }
 

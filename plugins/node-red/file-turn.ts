@@ -15,7 +15,7 @@ import type { ServiceNode } from './service-node.js'
 const targets = new Set<string>()
 
 /** The fields of the editor about the output. */
-export interface OutputConfig {
+interface OutputConfig {
   readonly output: string
   readonly outputType: string
   readonly webhook: boolean

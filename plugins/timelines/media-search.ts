@@ -7,7 +7,7 @@ import type { TimelineSource } from './timeline.js'
 const MOST_ENTRIES = 200_000
 
 /** Result of the search for a source. */
-export type FoundMedia =
+type FoundMedia =
   /** `isNamesake`: it lies elsewhere than the timeline says, and was found by its name. */
   | { readonly kind: 'found'; readonly path: string; readonly isNamesake: boolean }
   | { readonly kind: 'offline' }

@@ -3,7 +3,7 @@ import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
 import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 
 /** The file from which a media file of a timeline was made. */
-export type OriginalMedia =
+type OriginalMedia =
   /** Any file that voxmux did not make. */
   | { readonly kind: 'itself' }
   | { readonly kind: 'found'; readonly path: string }

@@ -26,7 +26,7 @@ export interface NewTimeline {
 }
 
 /** The state of the new timeline's place: nothing is there, the same timeline, or one that may be replaced. */
-export type TimelinePlace = 'free' | 'same' | 'replaceable'
+type TimelinePlace = 'free' | 'same' | 'replaceable'
 
 /**
  * Examines the place of a new timeline. It may replace what voxmux made of an earlier state of the same cut, if nobody

@@ -7,7 +7,7 @@ import type { JobEvent } from '../../src/pipeline/events.js'
  *
  * `paused`: its files wait until a person removes the reason.
  */
-export type FolderState = 'watching' | 'offline' | 'paused'
+type FolderState = 'watching' | 'offline' | 'paused'
 
 /** The present state of a watched folder. */
 export interface FolderView {

@@ -19,7 +19,7 @@ import type { WatchedFolder } from './watched-folder.js'
 
 type JudgeParts = Pick<CandidateJudgeOptions, 'folder' | 'intake' | 'judging' | 'writers' | 'logger'>
 
-export interface FolderWatchOptions extends JudgeParts {
+interface FolderWatchOptions extends JudgeParts {
   /** Absolute paths that are never entered. */
   readonly closed: ReadonlySet<string>
   readonly jobs: JobStore

@@ -11,7 +11,7 @@ import { startDashboard } from './dashboard/start-dashboard.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
-export interface OperatorSideOptions {
+interface OperatorSideOptions {
   /** The daemon, with a way to make it look for jobs at once. */
   readonly daemon: DaemonView & { wake(): void; settingsOf(group: string): JobSettings | undefined }
   readonly jobs: JobStore

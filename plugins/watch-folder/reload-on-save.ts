@@ -30,7 +30,7 @@ const AT_START: Readonly<Record<string, (config: Config) => unknown>> = {
   'watch.dashboard': ({ watch }) => watch.dashboard,
 }
 
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly daemon: WatchDaemon
   readonly side: OperatorSide
   /** The configuration that the daemon started with. */

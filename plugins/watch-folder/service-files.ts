@@ -7,20 +7,19 @@ import { shellWord } from '../../src/core/shell-word.js'
 export type ServiceManagerName = 'systemd' | 'launchd' | 'windows'
 
 /** The values of a service. Paths are absolute. */
-export interface ServiceValues {
+interface ServiceValues {
   /** Program and first arguments that start voxmux. */
   readonly voxmux: readonly string[]
   readonly config: string
   /** File with one `NAME=value` a line. It holds the secret of a remote service. */
   readonly environment: string
   readonly stateDir: string
-  /** The folders that it writes to. */
   readonly writes: readonly string[]
   readonly user: string
 }
 
 /** A file for a service manager, and the commands that install it. */
-export interface ServiceFile {
+interface ServiceFile {
   readonly name: string
   readonly text: string
   /** @param path of the file as it was saved */

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '../../src/core/logger.js'
 
 const run = promisify(execFile)
 
-export interface ServiceManagerOptions {
+interface ServiceManagerOptions {
   /** `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`, as systemd sets them. */
   readonly env: NodeJS.ProcessEnv
   readonly logger?: Logger

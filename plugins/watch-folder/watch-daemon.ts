@@ -15,7 +15,7 @@ import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
 import { refuseUnknown } from './places/prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
 
-export interface WatchDaemonOptions {
+interface WatchDaemonOptions {
   readonly context: PipelineContext
   /** SQLite file of the known files, created if it does not exist. */
   readonly seenFile: string

@@ -16,7 +16,7 @@ export interface FolderFlags {
   readonly poll?: boolean | undefined
 }
 
-export interface WatchedFoldersOptions {
+interface WatchedFoldersOptions {
   readonly flags: FolderFlags
   readonly watch: WatchSettings
   readonly cwd: string

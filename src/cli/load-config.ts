@@ -3,7 +3,7 @@ import { useConfiguredBinaries } from '../config/use-binaries.js'
 import type { CommandContext } from './command.js'
 
 /** The arguments that find the configuration. */
-export interface ConfigArguments {
+interface ConfigArguments {
   readonly config?: string | undefined
 }
 

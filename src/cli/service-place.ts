@@ -6,7 +6,7 @@ import { shellWord } from '../core/shell-word.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
-export interface ServicePlaceFlags {
+interface ServicePlaceFlags {
   readonly data?: string | undefined
   readonly store?: string | undefined
 }

@@ -4,7 +4,7 @@ import { HttpFault } from './http-fault.js'
 import { retryAfterMs } from './retry.js'
 import type { TextAnswer, TextExchange, TextTransport } from './transport.js'
 
-export interface JsonExchange<T> extends TextExchange {
+interface JsonExchange<T> extends TextExchange {
   readonly answer: z.ZodType<T>
   /** Values that must not appear in a fault, even if the service repeats them. */
   readonly secrets: readonly string[]

@@ -8,9 +8,9 @@ import { redactText } from '../core/redact.js'
  * - `status`: an unsuccessful HTTP status; `bad-answer`: a success whose body breaks the contract
  * - `start-error`: a 200 of startProcess with an `error` (`status` is its code)
  */
-export type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'status' | 'bad-answer' | 'start-error'
+type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'status' | 'bad-answer' | 'start-error'
 
-export interface HttpFaultFields {
+interface HttpFaultFields {
   /** Operation of the interface, `token`, `upload` or `download`. */
   readonly operation: string
   readonly reason: FaultReason

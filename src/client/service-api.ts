@@ -40,7 +40,7 @@ export interface CallOptions {
 }
 
 /** Part of a file to process, in seconds from its start. */
-export interface PartialRange {
+interface PartialRange {
   readonly start?: number | undefined
   readonly end?: number | undefined
 }

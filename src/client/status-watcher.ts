@@ -14,7 +14,7 @@ export interface WatchOptions {
 }
 
 /** Requests the status of 1 to 100 ids, in the given order. Undefined for a file without a readable entry. */
-export type PollStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<(FileStatus | undefined)[]>
+type PollStatus = (fileIds: readonly string[], signal: AbortSignal) => Promise<(FileStatus | undefined)[]>
 
 /** Ids due within this time are included in a request. */
 const BATCH_WINDOW_MS = 50

@@ -4,7 +4,7 @@ import { nearest } from './nearest.js'
 import { type Settings, settingsSchema } from './settings-schema.js'
 
 /** An environment variable that sets one value of the configuration. */
-export interface SettingVariable {
+interface SettingVariable {
   readonly name: `VOXMUX_${string}`
   readonly path: SettingPath
   /** `number`: a number if the text is one. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** One key of a schema, for documentation and error messages. */
-export interface SchemaKey {
+interface SchemaKey {
   /** Dotted: `segments.handleSec`, or inside a list `watch.folders[].path`. */
   readonly path: string
   readonly description: string

@@ -9,17 +9,17 @@ export type ServiceAccess = { readonly [Key in keyof z.infer<typeof serviceSchem
 
 /** The settings of a remote service. */
 export type RemoteTarget = { readonly kind: 'remote' } & ServiceAccess
-export interface EmbeddedTarget {
+interface EmbeddedTarget {
   readonly kind: 'embedded'
 }
 /** A service that is chosen but not fully configured. Only a command that needs it fails. */
-export interface IncompleteTarget {
+interface IncompleteTarget {
   readonly kind: 'incomplete'
   /** Paths of the settings that are missing: `service.scope`. */
   readonly missing: readonly string[]
 }
 /** Two services that are configured at once. A token of one must not go to the other. */
-export interface MixedTarget {
+interface MixedTarget {
   readonly kind: 'mixed'
   /** A sentence that names both configurations. */
   readonly why: string

@@ -10,7 +10,7 @@ import { thrownMessage } from '../core/thrown-message.js'
 export const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
 
 /** The default state folder and the reason for it. */
-export interface DefaultStateFolder {
+interface DefaultStateFolder {
   readonly path: string
   /** A sentence for the user if it is not the usual folder, else null. */
   readonly note: string | null

@@ -55,7 +55,6 @@ const afterSchema = z.strictObject({
 })
 export type WatchAfter = z.infer<typeof afterSchema>
 
-/** One watched folder. */
 const watchFolderSchema = takingSchema.extend({
   path: z.string().min(1).meta({ description: 'Path of the folder.' }),
   out: folder('out', 'Folder of finished files, by default in the watched folder.'),
@@ -101,7 +100,6 @@ const watchFolderSchema = takingSchema.extend({
 })
 export type WatchFolderSettings = z.infer<typeof watchFolderSchema>
 
-/** The dashboard, the health checks and the metrics. */
 const dashboardSchema = z.strictObject({
   port: z.int().min(0).max(65_535).optional().meta({
     description: 'Port of the dashboard, health checks and metrics; 0 uses any free port. Default: none of them.',

@@ -60,7 +60,7 @@ export function assertPublicHost(url: URL): void {
 }
 
 /** Looks up all addresses of a name, as `dns.lookup` with `all` does. */
-export type LookupAll = (
+type LookupAll = (
   hostname: string,
   options: LookupAllOptions,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https'
 import { assertPublicHost, publicLookup } from './address-guard.js'
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
 /** A controller whose signal also follows others. */
-export interface LinkedAbort {
+interface LinkedAbort {
   readonly controller: AbortController
   readonly signal: AbortSignal
   /** Stops following the others. Call it when the work is over. */

@@ -14,7 +14,7 @@ import { openSigningKey, type SignBytes } from './signing-key.js'
 import { requireTimestampAddress, TIMESTAMP_BYTES, withTimestampRelay } from './timestamp-relay.js'
 
 /** A finished file without a signature. */
-export interface SignRequest {
+interface SignRequest {
   /** The part file. It is replaced by the signed one. */
   readonly path: string
   readonly container: string
@@ -29,7 +29,7 @@ export interface SignRequest {
 }
 
 /** How a file was signed. */
-export interface Signed {
+interface Signed {
   readonly carrier: Carrier['kind']
   readonly signer: string
   readonly sourceType: SignedFacts['sourceType']

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { voxmuxVersion } from '../core/version.js'
 
 /** The effect of a service on a voice, in the words of the IPTC. */
-export type SourceType = 'algorithmicallyEnhanced' | 'compositeWithTrainedAlgorithmicMedia'
+type SourceType = 'algorithmicallyEnhanced' | 'compositeWithTrainedAlgorithmicMedia'
 
 /** Facts about an output that its Content Credentials state. */
 export interface SignedFacts {

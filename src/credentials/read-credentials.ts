@@ -43,7 +43,7 @@ interface Manifest {
   readonly ingredients?: readonly { readonly title?: string; readonly relationship?: string }[]
 }
 
-export interface ReadCredentialsOptions {
+interface ReadCredentialsOptions {
   /** The manifest, if it is not in the file. */
   readonly sidecar?: Buffer | undefined
   /** PEM certificates of the trusted authorities. */

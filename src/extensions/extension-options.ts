@@ -5,7 +5,7 @@ import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
 
 /** The required part of Standard Schema (standardschema.dev), which zod, valibot and arktype implement. */
-export interface StandardSchema {
+interface StandardSchema {
   readonly '~standard': {
     validate(value: unknown): StandardResult | Promise<StandardResult>
   }

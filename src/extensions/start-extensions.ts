@@ -8,8 +8,7 @@ import { type LoadedExtension, loadExtension } from './load-extension.js'
 import { requireParts } from './require-parts.js'
 import { type WaitOptions, waitForExtension } from './wait-for-extension.js'
 
-/** The started extensions of a configuration. */
-export interface RunningExtensions {
+interface RunningExtensions {
   /** In the order of the configuration, for `PipelineContext.hooks`. */
   readonly hooks: readonly JobHooks[]
   /** Stops them, last first. An error of one is logged, and the others still stop. */

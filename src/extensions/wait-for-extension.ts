@@ -16,7 +16,7 @@ export interface WaitOptions {
   readonly graceMs?: number | undefined
 }
 
-export interface ExtensionWait extends WaitOptions {
+interface ExtensionWait extends WaitOptions {
   readonly scope: ExtensionScope
   /** The awaited call, for messages. */
   readonly what: string

@@ -29,7 +29,7 @@ export interface Ledger {
   close(): Promise<void>
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Unix milliseconds; default: the system clock. */
   readonly now?: () => number
   /** Holder of new leases; default: this process. */

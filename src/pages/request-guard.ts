@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 const TOKEN_HEADER = 'x-voxmux-token'
 
-export interface RequestHead {
+interface RequestHead {
   readonly method: string
   readonly headers: IncomingHttpHeaders
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Valid values of the Host header, in lower case, with the port unless it is 80. */
   readonly hosts: ReadonlySet<string>
   /** Secret of this start, which only our own page has. */
@@ -16,7 +16,7 @@ export interface GuardOptions {
 }
 
 /** Why a request is refused. */
-export interface Refusal {
+interface Refusal {
   readonly status: 403 | 405 | 421
   readonly message: string
 }

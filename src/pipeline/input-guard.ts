@@ -11,7 +11,7 @@ export const INPUT_GONE_CODES: ReadonlySet<string> = new Set([
 ])
 
 /** Guards an input that must not change after its voice was cut. */
-export interface InputGuard {
+interface InputGuard {
   /**
    * @param sha256 of the input at the time of the cut; null if it is not known yet
    * @throws {JobFailedError} `ERR_INPUT_CHANGED` if another file has its name, or it was written to

@@ -4,7 +4,7 @@ import { startExtensions } from '../extensions/index.js'
 import { type OpenPipelineOptions, openPipeline, type Pipeline } from '../pipeline/job/open-pipeline.js'
 
 /** How the jobs of a front end are run. */
-export interface OpenRuntimeOptions extends Omit<OpenPipelineOptions, 'startEmbedded'> {
+interface OpenRuntimeOptions extends Omit<OpenPipelineOptions, 'startEmbedded'> {
   /** Ends the start of an extension that takes long. */
   readonly signal?: AbortSignal | undefined
   /** Called with a sentence for people when the embedded service starts; default `logger.info`. */

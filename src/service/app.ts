@@ -18,7 +18,7 @@ import type { FileService } from './work/file-service.js'
 /** Wait before a client retries if the store is not reachable. */
 const RETRY_AFTER_SEC = 2
 
-export interface AppOptions {
+interface AppOptions {
   readonly service: FileService
   readonly authenticator: Authenticator
   readonly endpoints: IdentityEndpoints

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isMediaName } from '../pipeline/plan/expand-inputs.js'
 
 /** A folder as the page shows it. */
-export interface FolderListing {
+interface FolderListing {
   readonly path: string
   /** Null for the root. */
   readonly parent: string | null

@@ -24,7 +24,7 @@ export interface UiJob {
   readonly endedMs: number | null
 }
 
-export interface JobBoardOptions extends Pick<RunRequestsOptions, 'cwd' | 'env' | 'config' | 'settings' | 'logger'> {
+interface JobBoardOptions extends Pick<RunRequestsOptions, 'cwd' | 'env' | 'config' | 'settings' | 'logger'> {
   /** Private folder for previews. */
   readonly folder: string
 }

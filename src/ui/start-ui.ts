@@ -13,7 +13,7 @@ import { ComparisonStore } from '../pipeline/report/comparison-store.js'
 import { JobBoard, PREVIEW_SEC } from './job-board.js'
 import { UI_ROUTES, type UiParts } from './ui-routes.js'
 
-export interface UiOptions extends Pick<UiParts, 'cwd' | 'openFolder'> {
+interface UiOptions extends Pick<UiParts, 'cwd' | 'openFolder'> {
   /** Absolute path of the file that the page opens with; null for none. */
   readonly file: string | null
   /** 0 picks a free one. */

@@ -18,7 +18,7 @@ export interface VoiceMap {
   readonly music: readonly number[]
 }
 
-export interface MapVoiceOptions {
+interface MapVoiceOptions {
   readonly pool: VoicePool
   readonly signal?: AbortSignal | undefined
 }

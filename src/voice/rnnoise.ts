@@ -21,7 +21,7 @@ interface RnnoiseModule {
 }
 
 /** The model's output for one channel: aligned with the input (without the model's delay) and of its length. */
-export interface RnnoiseResult {
+interface RnnoiseResult {
   readonly voice: Float32Array
   /** Probability of voice (0 … 1) of each {@link FRAME_SAMPLES} of the input. */
   readonly probability: Float32Array

@@ -15,7 +15,7 @@ export interface VoicePoolOptions {
   readonly blockTimeoutMs?: number
 }
 
-export interface BlockOptions {
+interface BlockOptions {
   readonly signal?: AbortSignal | undefined
 }
 

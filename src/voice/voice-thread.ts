@@ -6,7 +6,7 @@ import { InterruptedError, JobFailedError } from '../core/errors.js'
 import type { EngineSpec } from './engine-spec.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 
-export interface AskOptions {
+interface AskOptions {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
 }

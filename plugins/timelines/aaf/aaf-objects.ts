@@ -14,7 +14,7 @@ export interface AafObject {
   readonly values: ReadonlyMap<number, AafValue>
 }
 
-export interface AafValue {
+interface AafValue {
   /** How it is stored: 0x82 is data. */
   readonly form: number
   readonly data: Buffer

@@ -15,7 +15,7 @@ export interface PackedFile {
 }
 
 /** Differences of the copy of an archive. */
-export interface ZipChanges {
+interface ZipChanges {
   /** The entry that gets another content. */
   readonly name: string
   readonly content: Buffer

@@ -15,16 +15,16 @@ export interface JsonObject extends JsonSpan {
   readonly kind: 'object'
   readonly members: ReadonlyMap<string, JsonMember>
 }
-export interface JsonArray extends JsonSpan {
+interface JsonArray extends JsonSpan {
   readonly kind: 'array'
   readonly items: readonly JsonNode[]
 }
-export interface JsonScalar extends JsonSpan {
+interface JsonScalar extends JsonSpan {
   readonly kind: 'string' | 'number' | 'literal'
   /** A string's value; of the others what stands in the text. */
   readonly text: string
 }
-export interface JsonMember {
+interface JsonMember {
   /** Place of the key, quotes included. */
   readonly keyStart: number
   readonly keyEnd: number

@@ -32,7 +32,7 @@ export function placeInFrames(text: string | undefined, rate: Rational): bigint 
 }
 
 /** A media file as a producer plays it. */
-export interface MltMedia {
+interface MltMedia {
   /** As written, to tell producers of one file by. */
   readonly address: string
   readonly paths: readonly string[]
@@ -63,7 +63,7 @@ export function isSilent(producer: XmlElement): boolean {
 }
 
 /** A change of speed over the length of a chain (the link that Shotcut and Kdenlive call time remap). */
-export interface MltRemap {
+interface MltRemap {
   /** Source seconds at its keyframes; empty where it says how fast, not what: of that, all of the file can be meant. */
   readonly times: readonly Rational[]
 }

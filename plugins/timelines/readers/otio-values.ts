@@ -26,7 +26,7 @@ export function timeOf(node: JsonNode | undefined): Rational | undefined {
   return count && perSec && divide(count, perSec)
 }
 
-export interface Trim {
+interface Trim {
   readonly start: Rational
   readonly duration: Rational
 }

@@ -28,7 +28,7 @@ export function length({ start, end }: TimeRange): Rational {
 }
 
 /** How an item lies in what contains it: `at` is filled from `sourceStart` on, `speed` seconds of source a second. */
-export interface Placement {
+interface Placement {
   readonly at: TimeRange
   readonly sourceStart: Rational
   readonly speed: Rational

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 
-export interface FolderEventsOptions {
+interface FolderEventsOptions {
   readonly root: string
   /** Called when something happened at a path within the root. */
   readonly onHint: (path: string) => void

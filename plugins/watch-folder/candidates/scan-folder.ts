@@ -6,7 +6,7 @@ import { type FileFacts, fileFacts, isGone } from './file-facts.js'
 import { isTemporaryName } from './temporary-names.js'
 
 /** A file that a scan found. */
-export interface FoundFile {
+interface FoundFile {
   /** Within the root, `/` between folders. */
   readonly path: string
   readonly facts: FileFacts
@@ -15,7 +15,7 @@ export interface FoundFile {
 /** Why a scan skipped something. After `unreadable` (no permission, a failing share) it proves no file missing. */
 export type PassedOver = 'link' | 'name' | 'unreadable'
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Absolute paths of folders that are never entered: outputs, reports and other watched folders. */
   readonly closed: ReadonlySet<string>
   /** Paths within the root that are examined. */

@@ -26,7 +26,7 @@ export type Wholeness =
   /** Not yet: `why` for the log. `open`: a process writes to it. */
   | { readonly state: 'waits'; readonly why: 'marker' | 'open' | 'hollow' | 'unreadable'; readonly writer?: OpenWriter }
 
-export interface WholenessQuestion {
+interface WholenessQuestion {
   /** Absolute. */
   readonly path: string
   readonly facts: FileFacts

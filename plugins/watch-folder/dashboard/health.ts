@@ -4,7 +4,7 @@ import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { OperatorView } from './operator-view.js'
 
 /** One condition of readiness. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly check: string
   readonly ok: boolean
   readonly detail: string

@@ -45,7 +45,7 @@ export const LISTS = {
   waiting: ['queued'],
   live: ['working', 'waiting-remote'],
 } as const satisfies Record<string, readonly JobStatus[]>
-export type ListName = keyof typeof LISTS
+type ListName = keyof typeof LISTS
 
 export function isListName(name: string): name is ListName {
   return Object.hasOwn(LISTS, name)

@@ -7,13 +7,13 @@ import { ownJobs } from './own-jobs.js'
 import type { ProgressBoard } from './progress-board.js'
 
 /** The part of the page above its lists. */
-export interface Overview {
+interface Overview {
   readonly folders: readonly FolderView[]
   readonly pauses: readonly Pause[]
   readonly counts: readonly JobCount[]
 }
 
-export interface LiveFeedOptions {
+interface LiveFeedOptions {
   readonly view: OperatorView
   readonly progress: ProgressBoard
   /** Changes with every start, so that an open page notices that its token is outdated. */

@@ -6,7 +6,7 @@ import { runAfterCommand } from './after-command.js'
 import type { AfterFacts } from './after-facts.js'
 import { postAfterWebhook, WebhookFault } from './after-webhook.js'
 
-export interface CallAfterOptions {
+interface CallAfterOptions {
   /** Signs webhooks; null sends them unsigned. */
   readonly secret: string | null
   readonly signal: AbortSignal

@@ -24,7 +24,7 @@ const CLOSED_MS = 15_000
 /** Faults that mean that the file no longer belongs to this job. Such a job was tried for a day already. */
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
-export interface FolderHooksOptions {
+interface FolderHooksOptions {
   /** The places of a job's folder; undefined for another daemon's. */
   readonly placesOf: (job: JobFacts) => FolderPlaces | undefined
   readonly notices: NoticeSettings

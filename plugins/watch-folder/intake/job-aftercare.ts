@@ -21,8 +21,7 @@ export function aftercareData(folder: Aftercare): z.infer<typeof aftercareSchema
   return { path, out, failed, done, source, webhook: after?.webhook ?? null, hasCommand: after?.command !== undefined }
 }
 
-/** Aftercare from a job. */
-export interface JobAftercare {
+interface JobAftercare {
   readonly folder: Aftercare
   /** True if the folder has a command, which this worker cannot know. */
   readonly hasCommand: boolean

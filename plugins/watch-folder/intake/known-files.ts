@@ -8,7 +8,7 @@ import type { WatchedFolder } from '../watched-folder.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
 import { isStill } from './taken-file.js'
 
-export interface KnownFilesOptions {
+interface KnownFilesOptions {
   readonly folder: WatchedFolder
   readonly jobs: JobStore
   readonly seen: SeenFiles

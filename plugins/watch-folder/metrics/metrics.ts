@@ -49,7 +49,6 @@ export class Metrics {
     this.meter = this.#trafficMeter()
   }
 
-  /** Content type of {@link metrics}. */
   get contentType(): string {
     return this.#registry.contentType
   }

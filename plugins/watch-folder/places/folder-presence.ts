@@ -2,7 +2,7 @@ import type { Logger } from '../../../src/core/logger.js'
 import type { JobStore } from '../../../src/ledger/index.js'
 import type { FolderPlaces } from './folder-places.js'
 
-export interface FolderPresenceOptions {
+interface FolderPresenceOptions {
   readonly places: FolderPlaces
   readonly jobs: JobStore
   readonly logger: Logger

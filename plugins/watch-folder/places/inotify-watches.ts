@@ -2,7 +2,7 @@ import { opendir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The kernel's limit of watches per user. */
-export interface InotifyWatches {
+interface InotifyWatches {
   readonly most: number
   /** By all processes that this user may inspect. */
   readonly used: number

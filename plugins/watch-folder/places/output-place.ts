@@ -2,7 +2,7 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { UsageError } from '../../../src/core/errors.js'
 
 /** The place of an output. */
-export interface OutputPlace {
+interface OutputPlace {
   /** Absolute folder. */
   readonly folder: string
   /** Name without extension, which follows from the container. */
@@ -10,7 +10,7 @@ export interface OutputPlace {
 }
 
 /** The values of a template. */
-export interface NameParts {
+interface NameParts {
   /** Path of the source within its folder. */
   readonly path: string
   readonly preset: string

@@ -8,7 +8,7 @@ const MARK = '\0'
 const QUOTED_MARK = '\\u0000'
 
 /** The words of a command line. Operands that look like flags are hidden from the parser. */
-export interface HiddenOperands {
+interface HiddenOperands {
   readonly words: readonly string[]
   /** Restores a value, or a list of values, as the user typed it. */
   readonly typed: <Value>(value: Value) => Value

@@ -13,7 +13,7 @@ interface Called {
 /** Operands that users know by another name than the code. */
 const OPERAND_NAMES: Readonly<Record<string, string>> = { input: 'file', cut: 'timeline' }
 
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'values'; readonly values: ArgumentsCamelCase }
 

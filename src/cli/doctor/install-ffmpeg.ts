@@ -20,7 +20,7 @@ const PASSED_ON = [
   'TEMP',
 ]
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly env: NodeJS.ProcessEnv
   readonly signal: AbortSignal
   /** Called with each command before it runs. */

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 /** A package manager and its commands to install ffmpeg. Every ffmpeg package includes ffprobe. */
-export interface PackageManager {
+interface PackageManager {
   readonly program: string
   /** Argument lists to run in order. `isOptional` marks a step that may fail (a stale index). */
   readonly steps: readonly { readonly args: readonly string[]; readonly isOptional?: boolean }[]

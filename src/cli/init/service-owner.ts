@@ -8,7 +8,7 @@ export function giveToCaller(folder: string, { SUDO_UID, SUDO_GID }: NodeJS.Proc
 }
 
 /** The user of a service. */
-export interface ServiceOwner {
+interface ServiceOwner {
   /** Name, or number if the name is not known. systemd takes both. */
   readonly user: string
   /** It is not the user who runs this command, whose state folder is closed to it. */

@@ -19,7 +19,7 @@ export const UNITS = ['none', 'systemd', 'launchd', 'windows'] as const satisfie
 export const SERVICES = ['embedded', 'remote'] as const
 
 /** Answers from the flags; undefined is still to be asked. */
-export interface InitFlags {
+interface InitFlags {
   readonly folder?: string | undefined
   readonly service?: (typeof SERVICES)[number] | undefined
   readonly preset?: string | undefined

@@ -10,13 +10,13 @@ import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
 /** A reporter that also writes the log of a long-running process. */
-export interface DaemonReporter extends Reporter {
+interface DaemonReporter extends Reporter {
   /** Number of jobs by status since the start. A deferred job counts when it ends. */
   readonly counts: Readonly<Partial<Record<InputStatus, number>>>
 }
 
 /** The flags that decide about the log. */
-export interface DaemonReporterOptions {
+interface DaemonReporterOptions {
   readonly progress?: ProgressStyle | undefined
   /** `auto`: `human` in a terminal or with `progress`, otherwise `json`. */
   readonly log?: 'auto' | 'human' | 'json' | undefined

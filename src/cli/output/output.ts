@@ -28,7 +28,7 @@ export interface Output {
   readonly close: (exitCode: ExitCode) => Promise<ExitCode>
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   readonly json: boolean
   readonly stdout: WriteStream
   readonly stderr: WriteStream

@@ -3,7 +3,7 @@ import { visibleLines, visibleText } from '../../core/visible-text.js'
 import { clock } from './clock.js'
 
 /** A file in progress. */
-export interface Bar {
+interface Bar {
   readonly name: string
   readonly percent: number
   readonly label: string

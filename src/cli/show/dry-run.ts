@@ -40,7 +40,7 @@ import { bedLine } from './bed-line.js'
 import { partLines } from './part-lines.js'
 import { priceWords, voiceSeconds } from './price-words.js'
 
-export interface ShowOptions {
+interface ShowOptions {
   /** Shows people the rewritten structures and the ffmpeg commands too. */
   readonly verbose?: boolean | undefined
   /** The service is the embedded one, which costs nothing. */

@@ -26,7 +26,7 @@ export interface Downloaded {
   readonly bytes: number
 }
 
-export interface DownloadOptions extends TransferOptions {
+interface DownloadOptions extends TransferOptions {
   /** True for a file that is not an output of the service. By default, text and an empty file are not accepted. */
   readonly mayBeText?: boolean
   /** Called when a link was refused or sent something else, and a new one is requested. */

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { type SecretPosition, type WebhookBody, webhookBodySchema, webhookQuerySchema } from '../../contract/index.js'
 
 /** Result of reading a request: a message, or the HTTP status of its refusal. */
-export type WebhookReading = { readonly body: WebhookBody } | { readonly refused: 400 | 401 | 405 | 413 }
+type WebhookReading = { readonly body: WebhookBody } | { readonly refused: 400 | 401 | 405 | 413 }
 
-export interface WebhookReadingOptions {
+interface WebhookReadingOptions {
   /** Secret that the sender must know; undefined if none is configured. */
   readonly secret: string | undefined
   /** The only accepted position of the secret; undefined for any. */

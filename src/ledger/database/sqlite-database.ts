@@ -11,7 +11,7 @@ export const SQLITE: Dialect = {
   jsonText: (column, name) => `json_extract(${column}, '$.${name}')`,
 }
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly durability?: Durability
   /** Unix milliseconds; default: the system clock. */
   readonly now?: (() => number) | undefined

@@ -26,7 +26,7 @@ export interface HeldJob {
 
 type Tail<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never
 
-export interface HoldJobOptions {
+interface HoldJobOptions {
   readonly signal?: AbortSignal | undefined
   readonly leaseMs?: number
 }

@@ -1,6 +1,6 @@
 import { InterruptedError, TransientError } from '../../core/errors.js'
 
-export interface LeaseKeeper {
+interface LeaseKeeper {
   /** Aborts when the lease is lost, with `ERR_LEASE_LOST` as reason, or when the parent aborts. */
   readonly signal: AbortSignal
   /** Renews at once. */

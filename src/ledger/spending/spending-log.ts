@@ -2,7 +2,7 @@ import { PrecheckError } from '../../core/errors.js'
 import type { Database, Statements } from '../database/database.js'
 
 /** Paid and reserved seconds of one day. */
-export interface DaySpending {
+interface DaySpending {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string
   readonly committedSec: number
@@ -10,7 +10,7 @@ export interface DaySpending {
   readonly reservedSec: number
 }
 
-export interface SpendingLimit {
+interface SpendingLimit {
   /** Null: no limit. */
   readonly maxSecondsPerDay: number | null
 }

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Facts in the name of a cached file. */
-export interface CacheName {
+interface CacheName {
   readonly key: string
   readonly sizeBytes: number
   /** Lower-case hex. */

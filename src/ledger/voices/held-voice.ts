@@ -19,7 +19,7 @@ export interface HeldVoice {
   release(): Promise<void>
 }
 
-export interface HoldVoiceOptions {
+interface HoldVoiceOptions {
   readonly signal?: AbortSignal | undefined
   /** Called each time another process holds the voice. If it throws, the wait ends. */
   readonly onWait?: (voice: Voice) => void

@@ -7,7 +7,7 @@ import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { partName, sweepParts } from '../jobs/part-files.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
 
-export interface VoiceCacheOptions {
+interface VoiceCacheOptions {
   /**
    * Above this size, the least recently used voices are deleted, and a twentieth more to make room. Checked only from
    * time to time: the cache may be larger for a while, especially if many processes fill it.
@@ -21,7 +21,7 @@ const KEPT_SHARE = 0.95
 const ROOM_SHARE = 0.25
 
 /** Regenerated audio in the cache, verified. */
-export interface CachedVoice {
+interface CachedVoice {
   readonly path: string
   readonly sizeBytes: number
   /** Lower-case hex. */

@@ -15,13 +15,13 @@ import {
 } from './voice.js'
 
 /** The right to act on a voice; see `JobLease`. */
-export interface VoiceLease {
+interface VoiceLease {
   readonly key: string
   readonly token: string
   readonly expiresMs: number
 }
 
-export type VoiceClaim =
+type VoiceClaim =
   | { readonly outcome: 'claimed'; readonly voice: Voice; readonly lease: VoiceLease }
   /** Another live process holds this voice: wait for it instead of paying. */
   | { readonly outcome: 'held'; readonly voice: Voice }

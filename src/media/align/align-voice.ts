@@ -24,7 +24,7 @@ export interface VoiceAlignment extends Alignment {
   }
 }
 
-export interface AlignVoiceOptions {
+interface AlignVoiceOptions {
   readonly signal?: AbortSignal | undefined
 }
 

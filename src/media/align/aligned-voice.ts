@@ -4,7 +4,7 @@ import { slicePcm } from '../pcm/pcm-streams.js'
 import type { VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 
-export interface AlignedVoiceOptions {
+interface AlignedVoiceOptions {
   /** The sample type of the track. */
   readonly sample: SampleType
   readonly signal?: AbortSignal | undefined

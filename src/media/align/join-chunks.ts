@@ -5,13 +5,13 @@ import { CHUNK_FRAMES } from '../pcm/pcm-streams.js'
 import { raisedCosine } from './splice.js'
 
 /** One of several overlapping parts of a voice. */
-export interface VoiceChunk {
+interface VoiceChunk {
   /** Position of its first sample in the joined voice. */
   readonly startSample: number
   readonly voice: PcmStream & { readonly sampleCount: number }
 }
 
-export interface JoinChunksOptions {
+interface JoinChunksOptions {
   /** Chunks in order, in one format; each overlaps the next. The first begins at 0. */
   readonly chunks: readonly VoiceChunk[]
   /** `joins[i]`: the sample in the overlap at which chunk `i` changes to chunk `i + 1`. */

@@ -13,7 +13,7 @@ export interface SoundChange {
   readonly removedDb: number | null
 }
 
-export interface SoundChangeOptions {
+interface SoundChangeOptions {
   /** The compared part of the cut, in its own samples. */
   readonly range: SampleRange
   /** Share of the regenerated audio in the output, 0 to 1. */

@@ -6,12 +6,12 @@ import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 
 /** The first channel of a voice and of its output, of one length and in place; full scale 1. Valid until the next pair. */
-export interface SoundPair {
+interface SoundPair {
   readonly before: Float32Array
   readonly after: Float32Array
 }
 
-export interface SoundPairsOptions {
+interface SoundPairsOptions {
   /** The parts to read, in samples of the cut. */
   readonly ranges: readonly SampleRange[]
   /** Share of the regenerated audio in the output, 0 to 1. */

@@ -21,7 +21,7 @@ export interface SplicePiece {
   readonly share?: number | undefined
 }
 
-export interface SpliceOptions {
+interface SpliceOptions {
   readonly original: PcmStream
   /** Sample of the clock at which {@link original} begins, before every piece. Default 0. */
   readonly startSample?: number | undefined

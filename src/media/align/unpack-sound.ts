@@ -5,7 +5,7 @@ import { frameBytes, type PcmFormat, pcmCodecName, rawFormatName } from '../pcm/
 import type { PcmFile } from '../pcm/pcm-file.js'
 
 /** An audio file read through filters as PCM of a known format. */
-export interface FilteredSound {
+interface FilteredSound {
   readonly path: string
   readonly filters: readonly string[]
   readonly format: PcmFormat

@@ -25,7 +25,7 @@ export async function findSilences(stream: PcmStream): Promise<LoudnessOverTime>
   }
 }
 
-export interface CutLengths {
+interface CutLengths {
   /** Length of the longest chunk. */
   readonly mostSamples: number
   /** Length of the search for a quieter position before that. */

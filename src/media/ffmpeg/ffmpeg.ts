@@ -55,7 +55,7 @@ export interface SideReading extends Required<Pick<FfmpegRunOptions, 'takeStderr
   readonly outputs: readonly FfmpegOutput[]
 }
 
-export interface FfmpegResult {
+interface FfmpegResult {
   /** The exact arguments, without the program. */
   readonly args: readonly string[]
   /** Last lines of stderr. */

@@ -9,7 +9,7 @@ import { fileUrl, safeInputOptions } from './input-safety.js'
 const MAX_JSON_CHARS = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 120_000
 
-export interface FfprobeOptions {
+interface FfprobeOptions {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
 }

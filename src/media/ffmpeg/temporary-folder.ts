@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A folder that is removed, with what it holds, at the end of the block that made it with `await using`. */
-export interface TemporaryFolder extends AsyncDisposable {
+interface TemporaryFolder extends AsyncDisposable {
   readonly path: string
 }
 

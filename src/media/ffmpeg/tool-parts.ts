@@ -8,7 +8,7 @@ const ENCODERS = ['aac', 'ac3', 'eac3', 'flac', 'libmp3lame', 'libopus', 'libvor
 const TIMEOUT_MS = 15_000
 
 /** The parts that the ffmpeg in use was built without. */
-export interface LackingParts {
+interface LackingParts {
   /** Needed for every file. */
   readonly filters: readonly string[]
   /** Needed for audio of one kind. */

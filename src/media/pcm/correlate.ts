@@ -1,7 +1,7 @@
 import FFT from 'fft.js'
 
 /** The similarity of two signals at each lag. */
-export interface Correlation {
+interface Correlation {
   /** `values[i]` belongs to lag `i - maxLag`. Normalised to -1 … 1; 0 if one of the two is silent. */
   readonly values: Float64Array
   readonly maxLag: number

@@ -16,7 +16,7 @@ import {
 } from './pcm.js'
 import { slicePcm, wholeFrames } from './pcm-streams.js'
 
-export interface DecodePcmOptions {
+interface DecodePcmOptions {
   /** Index among the audio streams (`0:a:N`). */
   readonly audioIndex: number
   /** All channels by default. */
@@ -57,7 +57,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
 }
 
 /** How a track is read to measure it. */
-export interface MonoOptions {
+interface MonoOptions {
   readonly sampleRate: number
   readonly sample: 's16' | 'f32'
   readonly signal?: AbortSignal | undefined

@@ -11,7 +11,7 @@ export async function measureLoudness(stream: PcmStream): Promise<Loudness> {
 }
 
 /** A stream that is measured while another reader consumes it. */
-export interface MeteredPcm {
+interface MeteredPcm {
   readonly stream: PcmStream
   /** The measurement of the latest reading of {@link stream} so far; null before any. */
   loudness(): Loudness | null

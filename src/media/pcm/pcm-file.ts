@@ -10,7 +10,7 @@ export interface PcmFile {
   readonly sampleCount: number
 }
 
-export interface ReadPcmFileOptions {
+interface ReadPcmFileOptions {
   /** The file's own type by default. */
   readonly sample?: SampleType | undefined
   readonly signal?: AbortSignal | undefined

@@ -37,7 +37,6 @@ export class PcmReader {
     }
   }
 
-  /** Ends the source. */
   async close(): Promise<void> {
     this.#ended = true
     this.#left = Buffer.alloc(0)

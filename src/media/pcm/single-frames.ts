@@ -72,7 +72,6 @@ function dataHead(sizeBytes: number): Buffer {
   return head
 }
 
-/** A track if it is one of sound. */
 async function soundTracks(file: FileHandle, box: Box): Promise<readonly SoundTrack[]> {
   const stbl = childAt(box, 'mdia', 'minf', 'stbl')
   const description = childAt(stbl, 'stsd')

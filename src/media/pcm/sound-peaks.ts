@@ -1,7 +1,7 @@
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { readMono } from './decode-pcm.js'
 
-export interface SoundPeaks {
+interface SoundPeaks {
   readonly durationSec: number
   /** The highest sample of each equal stretch of time, 0 to 1. */
   readonly peaks: readonly number[]

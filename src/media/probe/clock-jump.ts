@@ -10,7 +10,7 @@ import {
 } from './transport-clock.js'
 
 /** A break in the clock of a file. */
-export type ClockJump =
+type ClockJump =
   /** Parts joined without a common clock. Their times cannot be known. */
   | { readonly kind: 'back' }
   /** A gap too wide to fill with silence. */

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { FfprobeAnswer } from './ffprobe-schema.js'
 
 /** Clues that tell apart containers with the same ffprobe name. */
-export interface ContainerClues {
+interface ContainerClues {
   readonly path: string
   /** First bytes of the file (4 KB are enough). */
   readonly head: Buffer

@@ -10,7 +10,7 @@ const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
 
 /** The answer of ffprobe about a file, and the options with which every command reads it. */
-export interface ProbeAnswer {
+interface ProbeAnswer {
   readonly answer: FfprobeAnswer
   readonly readOptions: readonly string[]
 }

@@ -30,7 +30,7 @@ const HEAD_BYTES = 4096
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
   /** Container of a part file, whose name does not say it. */
   readonly writtenAs?: string | undefined

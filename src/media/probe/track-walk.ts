@@ -7,7 +7,7 @@ import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 import { VORBIS_JITTER_SEC } from './frame-times.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
-export interface TrackWalk {
+interface TrackWalk {
   /** Bits a second over all packets; null if their times do not tell. */
   readonly bitRate: number | null
   /** Seconds that two packets claim both, summed over the track. */

@@ -21,7 +21,7 @@ const LEAST_REST = 1e-4
 /** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
 const LONGEST_FRAME = 2048
 
-export interface FoundBlock {
+interface FoundBlock {
   readonly place: SyncPlace
   /** True if the decoded audio does not resemble the audio that was fed. */
   readonly isLost: boolean

@@ -17,7 +17,7 @@ import type { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
 
 /** Facts from one reading of an output. */
-export interface ReadBack {
+interface ReadBack {
   /** Copied streams, by input index. */
   readonly packetHashes: PacketHashes
   readonly packetTimes: PacketTimesByIndex

@@ -14,7 +14,7 @@ const HEAD_SEC = 20
 /** Bytes of a program stream per second: 25 pictures of one packet (2 KB) each. */
 const SMALL_PICTURES = 25 * 2048
 
-export interface RehearsalOptions {
+interface RehearsalOptions {
   /** Tracks whose channels are mixed, by place among the audio streams. */
   readonly downmixed: ReadonlySet<number>
   readonly signal?: AbortSignal | undefined

@@ -21,7 +21,7 @@ export interface VerifyOptions {
 }
 
 /** The proved fate of a stream. */
-export interface VerifiedStream {
+interface VerifiedStream {
   /** An added stream has that of the stream from which it was made. */
   readonly inputIndex: number
   readonly outputIndex: number | null

@@ -3,7 +3,7 @@ import type { MuxResult } from '../write/remux/mux.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import { examineMux, type MuxVerification, type VerifyOptions, verificationFailure, verifyMux } from './verify-mux.js'
 
-export interface VerifyOrRewriteOptions extends VerifyOptions {
+interface VerifyOrRewriteOptions extends VerifyOptions {
   /** Writes the part file without joints. Gets the differences that it must not have again. */
   readonly rewrite: (differences: string) => Promise<MuxResult>
 }

@@ -29,7 +29,7 @@ export interface BytePlan {
 }
 
 /** A plan that is held in memory. */
-export interface BytePlanList extends BytePlan {
+interface BytePlanList extends BytePlan {
   readonly pieces: readonly BytePiece[]
 }
 
@@ -98,7 +98,7 @@ export function* joinRanges(pieces: Iterable<BytePiece>): Generator<BytePiece> {
 }
 
 /** Maps bytes of the input to their places in an output. */
-export interface OffsetMap {
+interface OffsetMap {
   /**
    * Offset in the output of the input's byte at `inputOffset`. The end of a range maps to the end of its copy if
    * nothing else of the input begins there. Undefined if that byte is not in the output.

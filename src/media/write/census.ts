@@ -77,7 +77,7 @@ function listKinds(census: Census): readonly CensusEntry[] {
 }
 
 /** A range of the input that no entry, or more than one, covers. */
-export interface CensusFault {
+interface CensusFault {
   readonly kind: 'gap' | 'overlap'
   readonly start: number
   readonly length: number

@@ -7,7 +7,7 @@ import { singleFrames } from '../pcm/single-frames.js'
 import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { containerProfile } from './container-profile.js'
 
-export interface ExcerptOptions {
+interface ExcerptOptions {
   /** Start in the file, as a player shows it. */
   readonly startSec: number
   readonly lengthSec: number

@@ -4,7 +4,7 @@ import { type BytePiece, type BytePlan, pieceLength, planSize } from './byte-pla
 import { OutputBlocks } from './copy/output-blocks.js'
 import { SourceWindow } from './copy/source-window.js'
 
-export interface CopyPlanOptions {
+interface CopyPlanOptions {
   readonly input: string
   /** Side files, by the `donor` of a piece. */
   readonly donors: readonly string[]

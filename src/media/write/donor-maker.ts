@@ -13,7 +13,7 @@ import { type DonorSource, SplicedPackets } from './splice/spliced-packets.js'
 import type { DonorFormat } from './writer.js'
 import type { Writing } from './writing.js'
 
-export type BytesWriting = Writing & { readonly kind: 'bytes' }
+type BytesWriting = Writing & { readonly kind: 'bytes' }
 
 /** The temporary files of an output. */
 export class SideFiles {

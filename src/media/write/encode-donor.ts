@@ -15,7 +15,7 @@ import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
 /** A file of encoded packets beside an output. */
-export interface SideFile {
+interface SideFile {
   readonly path: string
   readonly encoding: AudioEncoding
   readonly donor: DonorFormat

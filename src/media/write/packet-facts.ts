@@ -9,7 +9,7 @@ import { HashLines, hashOutput } from './remux/stream-hash.js'
 export type PacketFacts = Pick<MuxResult, 'packetHashes' | 'packetTimes'>
 
 /** A reading of the input that finds its {@link PacketFacts}, complete when ffmpeg has ended. */
-export interface PacketReading extends SideReading {
+interface PacketReading extends SideReading {
   facts(): PacketFacts
 }
 

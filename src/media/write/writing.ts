@@ -27,7 +27,7 @@ export type Writing =
   | { readonly kind: 'remux'; readonly declined: readonly Declined[]; readonly census: Census | null }
 
 /** Facts about the writing in plans, receipts and reports. */
-export interface WritingFacts {
+interface WritingFacts {
   readonly writer: WriterName
   readonly declined: readonly Declined[]
   /** See `listCensus`. Null if ffmpeg writes a new file from one of a family whose structures voxmux does not list. */

@@ -25,7 +25,7 @@ export interface CheckedFile extends FileEvent {
 }
 
 /** A checked file and its own exit code. */
-export interface CheckOutcome {
+interface CheckOutcome {
   readonly file: CheckedFile
   readonly exitCode: ExitCode
 }

@@ -59,7 +59,7 @@ export interface Attempt extends Pick<ObtainOptions, 'signal' | 'waitUntilMs' | 
 }
 
 /** The parts of a job's life that differ between front ends. */
-export interface JobLifeOptions {
+interface JobLifeOptions {
   readonly context: PipelineContext
   readonly reporter: JobReporter
   readonly waitUntilMs?: number | undefined

@@ -12,7 +12,7 @@ import { plannedSec } from '../plan/plan-tracks.js'
 const AFTERCARE_TRIES = 3
 const AFTERCARE_DELAY_MS = 250
 
-export interface JobReporterOptions {
+interface JobReporterOptions {
   readonly facts: JobFacts
   readonly hooks: readonly JobHooks[]
   readonly onEvent?: ((event: JobEvent) => void) | undefined

@@ -25,7 +25,7 @@ import { openStore } from './open-store.js'
 import { stateIdentity } from './state-identity.js'
 
 /** A service in this process, as the composition root starts it. */
-export interface EmbeddedServiceHandle {
+interface EmbeddedServiceHandle {
   /** Address and a short-lived key of the local user. */
   readonly access: ServiceAccess
   /** Calls the listener for every file that ends in this process, sooner than the client's next poll. */

@@ -14,7 +14,7 @@ export interface AssembledOutput {
   readonly inputIdentity: NonNullable<JobCheckpoint['inputIdentity']> | null
 }
 
-export interface PublishOutputOptions {
+interface PublishOutputOptions {
   readonly bench: Workbench
   /** An existing file with the output's name is replaced. */
   readonly replace: boolean

@@ -5,7 +5,7 @@ import type { PlanRequest } from '../plan/plan-job.js'
 import { concernsAccount, type JobOutcome, outcomeOfError } from './job-outcome.js'
 import { runJob } from './run-job.js'
 
-export interface RunJobsOptions extends JobRunOptions {
+interface RunJobsOptions extends JobRunOptions {
   /** Number of files in progress at the same time. */
   readonly concurrency: number
 }

@@ -26,7 +26,7 @@ import { closeRange } from '../plan/segments.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 import type { TrackRecord } from './receipt.js'
 
-export interface AssembleOptions {
+interface AssembleOptions {
   readonly recipe: Recipe
   /** How much lower true peaks are limited before a lossy codec, which lifts them. */
   readonly reserveDb: number
@@ -155,7 +155,6 @@ async function toTarget(stream: PcmStream, target: Recipe['loudness'], reserveDb
 }
 
 interface JoinedVoiceOptions {
-  /** The sample type of the track. */
   readonly sample: SampleType
   readonly crossfadeSamples: number
   readonly signal?: AbortSignal | undefined

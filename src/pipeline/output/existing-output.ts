@@ -14,7 +14,7 @@ export type ExistingOutput =
   /** An unchanged output of voxmux from an older version of this input, or the name that a killed attempt took. */
   | { readonly kind: 'replaceable' }
 
-export interface WantedOutput {
+interface WantedOutput {
   readonly input: string
   readonly inputIdentity: QuickIdentity
   readonly output: string

@@ -4,12 +4,12 @@ import { UsageError, VerificationError } from '../../core/errors.js'
 import { syncFile, syncFolder } from '../../core/sync-folder.js'
 
 /** How the output got its name. `link` cannot replace a file; `rename` serves file systems without hard links. */
-export type PublishMethod = 'link' | 'rename' | 'replace'
+type PublishMethod = 'link' | 'rename' | 'replace'
 
 /** Error codes of file systems without hard links (FAT, many shares, some FUSE mounts). */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL'])
 
-export interface PublishOptions {
+interface PublishOptions {
   /** True only with `--force`, or for an older output of voxmux. */
   readonly replace: boolean
   /**

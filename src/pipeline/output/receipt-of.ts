@@ -19,8 +19,7 @@ const UNKNOWN_LOUDNESS = { before: UNKNOWN, after: UNKNOWN }
 /** Tolerance of EBU R128 for a level that is not met exactly, in LU. */
 const TOLERANCE_LU = 0.5
 
-/** The parts of a receipt. */
-export interface ReceiptParts extends ReceiptFacts {
+interface ReceiptParts extends ReceiptFacts {
   readonly plan: JobPlan
   readonly voices: ObtainedVoices
   readonly changes: SoundChanges

@@ -7,7 +7,7 @@ const PART_SEC = 20
 /** So many parts bound the time that a long film takes. Hum, clipping and a room last. */
 const MOST_PARTS = 6
 
-export interface SoundFaultsOptions {
+interface SoundFaultsOptions {
   /** The part of the chunk that reaches the output, in samples of its cut. */
   readonly range: SampleRange
   /** Share of the regenerated audio in the output, 0 to 1. */

@@ -44,7 +44,7 @@ export function chunkLengths(
 }
 
 /** A forecast of the parts of a voice, from its length alone. */
-export interface ChunkForecast {
+interface ChunkForecast {
   readonly count: number
   /** More parts than {@link count}, if all pauses are early. */
   readonly mostCount: number

@@ -33,7 +33,7 @@ interface OpenEvent extends EdlEvent {
 }
 
 /** Motion effect of an event. */
-export interface EdlSpeed {
+interface EdlSpeed {
   /** Source frames per second of programme; negative plays backwards. */
   readonly framesPerSec: number
   /** Source timecode of the first frame played. */

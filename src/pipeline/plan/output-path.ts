@@ -8,7 +8,7 @@ import { REPLACEMENT } from '../../core/undecodable-name.js'
 /** Suffix of the receipt's name after the output's. */
 const RECEIPT_SUFFIX = '.voxmux.json'
 
-export interface OutputPathOptions {
+interface OutputPathOptions {
   /** Absolute path of the input. */
   readonly input: string
   /** `-o` as typed: a file, an existing folder, or a path with a trailing separator (a folder to create). */

@@ -6,7 +6,7 @@ const LEAD_SEC = 5
 const NEAR_SEC = 30
 
 /** Pieces of a track that are read in one run. */
-export interface PieceGroup {
+interface PieceGroup {
   readonly pieces: readonly PiecePlan[]
   /** Sample at which every reading of these pieces begins; 0 for the start of the file. */
   readonly readFromSample: number

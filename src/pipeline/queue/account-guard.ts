@@ -16,7 +16,7 @@ export function isAccountPause({ group, reason }: Pick<Pause, 'group' | 'reason'
 /** Pause between two checks for a pause or resume, in milliseconds. */
 const LOOK_MS = 2000
 
-export interface AccountGuardOptions {
+interface AccountGuardOptions {
   readonly jobs: JobStore
   readonly logger: Logger
   /** First and longest time between two tries. */

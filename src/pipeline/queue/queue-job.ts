@@ -17,7 +17,7 @@ import { type QueuedFile, queuedRecordOf, queuedState } from './queued-file.js'
 /** Number of jobs of one path to search for a content hash. */
 const KNOWN_LIMIT = 5
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly signal?: AbortSignal | undefined
 }
 

@@ -7,7 +7,7 @@ import type { JobSettings } from '../plan/job-settings.js'
 import { isWebAddress } from '../web-address.js'
 import { queuedRecordOf } from './queued-file.js'
 
-export interface RetryJobOptions {
+interface RetryJobOptions {
   /** Runs a finished job again and replaces its output. */
   readonly force: boolean
   /** The present settings of its watched folder. An unfinished job takes them, because a person may have fixed them. */

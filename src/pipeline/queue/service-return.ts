@@ -8,7 +8,7 @@ import { BackgroundLoop } from './background-loop.js'
 /** Faults of the service or of the connection to it. */
 const SERVICE_CODES: readonly string[] = ['ERR_SERVICE_UNREACHABLE', 'ERR_SERVICE_BUSY', 'ERR_BAD_ANSWER']
 
-export interface ServiceReturnOptions {
+interface ServiceReturnOptions {
   readonly jobs: Pick<JobStore, 'expedite'>
   /** Groups of the jobs; default all. */
   readonly groups?: readonly string[] | undefined

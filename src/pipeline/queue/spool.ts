@@ -156,7 +156,7 @@ async function requireWritable(folder: string): Promise<void> {
 /** Jobs are a few lines. A film dropped here by mistake is not read. */
 const MAX_BYTES = 1024 ** 2
 
-export interface SpoolFile {
+interface SpoolFile {
   readonly text: string
   /** Modification time: tells this file from another of the same name. */
   readonly writtenMs: number

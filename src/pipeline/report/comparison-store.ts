@@ -7,7 +7,7 @@ import { probe } from '../../media/index.js'
 import type { Receipt } from '../output/receipt.js'
 import { type Comparison, compareTracks } from './comparison.js'
 
-export interface ComparisonStoreOptions {
+interface ComparisonStoreOptions {
   /** Its own folder, closed to other users. */
   readonly folder: string
   /** Comparisons built at the same time; default 1, because jobs come first. */

@@ -9,7 +9,7 @@ import { receiptPath } from '../plan/output-path.js'
 import { hasComparison } from './report-page.js'
 import { buildReport, publishReport, reportPath } from './write-report.js'
 
-export interface LateReportOptions {
+interface LateReportOptions {
   readonly jobId: string
   /** True for the comparison with the input. */
   readonly compares: boolean

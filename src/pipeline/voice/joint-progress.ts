@@ -1,7 +1,7 @@
 import type { StageProgress } from '../context.js'
 
 /** The stages that each voice file passes separately. */
-export type PartStage = 'upload' | 'process' | 'download' | 'align'
+type PartStage = 'upload' | 'process' | 'download' | 'align'
 export type PartProgress = (stage: PartStage, percent: number) => void
 
 /** The joint progress of several voice files: the mean of each stage. */

@@ -11,7 +11,7 @@ import { DEFAULT_MIN_VOICE_SEC, type Limits, runRules, subjectOfSound, type Verd
 import { detectVoice, VOICE_SAMPLE_RATE, type VoiceMap, VoicePool } from '../../voice/index.js'
 
 /** An audio track of a file: of the input or of a cut. */
-export interface HeardTrack {
+interface HeardTrack {
   readonly path: string
   readonly audioIndex: number
   readonly channels: number

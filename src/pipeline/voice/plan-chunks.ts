@@ -2,7 +2,7 @@ import { type LoudnessOverTime, planChunkCuts, type SampleRange } from '../../me
 import { type ChunkLengths, partCount } from '../plan/chunk-lengths.js'
 
 /** The division of a voice. Positions count from its own first sample. */
-export interface ChunkPlan {
+interface ChunkPlan {
   /** The ranges to send, in order; each overlaps the next. */
   readonly ranges: readonly SampleRange[]
   /** `joins[i]` is the join of part `i` and part `i + 1`. */

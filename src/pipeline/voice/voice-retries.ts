@@ -10,7 +10,7 @@ const MAX_DOWNLOADS = 3
  * - `request-again`: the service returned the same bytes twice, so its output itself is unusable
  * - `give-up-for-now`: every download differs, so the connection is to blame and nothing may be paid again
  */
-export type AfterUnusable = 'download-again' | 'request-again' | 'give-up-for-now'
+type AfterUnusable = 'download-again' | 'request-again' | 'give-up-for-now'
 
 /** Decides what is tried again for one voice in one run. Earlier runs do not count, because they are why it runs again. */
 export class VoiceRetries {

@@ -24,7 +24,7 @@ export interface VoiceServiceContext {
 }
 
 /** Source of a voice for the service. */
-export type VoiceSource =
+type VoiceSource =
   /** A file that is uploaded. `clientFileId` names it for people who look at the service. */
   | { readonly kind: 'upload'; readonly path: string; readonly clientFileId: string }
   /** An address that the service fetches itself. */

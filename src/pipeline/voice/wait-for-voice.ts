@@ -5,7 +5,7 @@ import { linkedAbort } from '../../core/linked-abort.js'
 /** Longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-export interface VoiceWait {
+interface VoiceWait {
   readonly signal: AbortSignal
   readonly onPercent: (percent: number) => void
   /** Unix milliseconds after which the job stops waiting; undefined waits forever. */

@@ -18,7 +18,7 @@ export interface WebhookIntake {
   close(): Promise<void>
 }
 
-export interface WebhookIntakeOptions {
+interface WebhookIntakeOptions {
   readonly settings: WebhookSettings
   readonly access: Pick<ServiceAccess, 'clientId' | 'clientSecret'>
   readonly client: VoxmuxClient

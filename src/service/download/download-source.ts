@@ -6,7 +6,7 @@ import { guardedRequest } from '../../core/guarded-request.js'
 import { redactUrl } from '../../core/redact.js'
 import type { ServiceSettings } from '../service-settings.js'
 
-export interface DownloadOptions {
+interface DownloadOptions {
   readonly limits: ServiceSettings['download']
   readonly maxBytes: number
   readonly idleTimeoutMs: number

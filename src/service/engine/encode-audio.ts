@@ -9,7 +9,7 @@ import {
 } from '../../media/index.js'
 import type { ResultEncoding } from './result-encoding.js'
 
-export interface EncodeOptions {
+interface EncodeOptions {
   /** Source of the titles, chapters and cover. */
   readonly media: MediaInfo
   /** False for a part of the file, because the chapters would be at the wrong times. */

@@ -9,7 +9,7 @@ import { fileError } from './file-error.js'
 import { type FilePart, filePart } from './file-part.js'
 import { writeResult } from './write-result.js'
 
-export interface ProcessFileOptions {
+interface ProcessFileOptions {
   /** Path of the received media file. */
   readonly input: string
   /** Its facts; probed if they are not known. */
@@ -31,7 +31,7 @@ export interface ProcessFileOptions {
   readonly onProgress?: ((percent: number) => void) | undefined
 }
 
-export interface ProcessedFile {
+interface ProcessedFile {
   readonly media: MediaInfo
   /** The amount of voice that was found; null if the engine cannot measure it. */
   readonly voice: VoiceAmount | null

@@ -5,7 +5,7 @@ import { readSamples, writeSamples } from '../../media/pcm/pcm-samples.js'
 import { resamplePcm } from '../../media/pcm/resample-pcm.js'
 import { correct, type RegenerateOptions, VOICE_SAMPLE_RATE } from '../../voice/index.js'
 
-export interface RegeneratedTrackOptions extends RegenerateOptions {
+interface RegeneratedTrackOptions extends RegenerateOptions {
   /** The whole track by default. */
   readonly range?: ClockRange | undefined
 }

@@ -22,7 +22,7 @@ import { firstPacketSec } from './first-packet.js'
 import { regeneratedTrack } from './regenerated-track.js'
 import { resultEncoding } from './result-encoding.js'
 
-export interface ResultOptions {
+interface ResultOptions {
   readonly media: MediaInfo
   readonly part: FilePart | undefined
   readonly output: string

@@ -9,7 +9,7 @@ export interface TokenRefusal {
 }
 
 /** A complete token request, whose credentials and scope are not yet checked. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly clientId: string
   readonly clientSecret: string
   readonly scope: string | null

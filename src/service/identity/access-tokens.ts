@@ -6,7 +6,7 @@ import type { ServiceIdentity } from '../store/service-store.js'
 import type { SigningKeys } from './signing-keys.js'
 
 /** The key that a token was issued to, and that key's user. */
-export interface TokenSubject {
+interface TokenSubject {
   readonly clientId: string
   readonly userId: string
   /** Creation of the secret with which the token was requested, in Unix ms: {@link ApiKey.createdMs} at that time. */

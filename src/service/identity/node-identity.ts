@@ -7,7 +7,7 @@ import { OutsideTokens } from './outside-tokens.js'
 import { SigningKeys } from './signing-keys.js'
 
 /** The identity provider of a node, and the check of the tokens that its API accepts. */
-export interface NodeIdentity extends IdentityProvider {
+interface NodeIdentity extends IdentityProvider {
   readonly authenticator: Authenticator
 }
 

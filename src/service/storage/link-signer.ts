@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** The permission of a link: write one input, or read one output under a name. */
-export type LinkGrant =
+type LinkGrant =
   | { readonly kind: 'upload'; readonly fileId: string }
   | { readonly kind: 'download'; readonly fileId: string; readonly extension: string; readonly name: string }
 
 /** Why a link is refused. */
-export type LinkFault = 'unknown' | 'forged' | 'expired'
+type LinkFault = 'unknown' | 'forged' | 'expired'
 
 /**
  * Signs and reads the storage links of the local back end.

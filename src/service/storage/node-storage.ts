@@ -7,12 +7,12 @@ import { type LocalStorage, type LocalStorageOptions, localStorage } from './loc
 import { requireSharedFolder } from './shared-folder.js'
 
 /** The parts of the node that its storage needs. */
-export interface NodeStorageParts extends Omit<LocalStorageOptions, 'dataDir' | 'mayUpload'> {
+interface NodeStorageParts extends Omit<LocalStorageOptions, 'dataDir' | 'mayUpload'> {
   readonly store: ServiceStore
   readonly ports: ServicePorts
 }
 
-export interface NodeStorage {
+interface NodeStorage {
   readonly storage: FileStorage
   /** Address of the links; empty for Azure, which has its own. */
   readonly storageUrl: string

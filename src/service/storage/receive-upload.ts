@@ -8,7 +8,7 @@ import { blobHeaders, StorageFault } from './storage-answers.js'
 const MAX_BLOCK_LIST_BYTES = 8 * 1024 ** 2
 
 /** Destination and limits of an upload. */
-export interface UploadTarget {
+interface UploadTarget {
   readonly folder: FileFolder
   readonly fileId: string
   readonly maxBytes: number

@@ -5,7 +5,7 @@ import { contentDisposition, mediaTypeOf } from './file-storage.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
 /** A file on disk to send, and the name that a browser gives it. */
-export interface FileToSend {
+interface FileToSend {
   readonly path: string
   readonly extension: string
   readonly name: string

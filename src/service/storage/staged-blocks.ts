@@ -22,7 +22,7 @@ interface Block {
 }
 
 /** Limits of a block upload. */
-export interface UploadBounds {
+interface UploadBounds {
   /** Largest total of all blocks in bytes, listed or not. */
   readonly maxBytes: number
   /** Streams that count and check the bytes. */

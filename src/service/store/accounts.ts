@@ -15,7 +15,7 @@ export interface ServiceUser {
 export const LOCAL_ACCOUNT = 'local'
 
 /** Files and sound of a user since a time. Deleted records do not count. */
-export interface Usage {
+interface Usage {
   readonly files: number
   readonly failed: number
   /** Seconds of sound that were charged. */
@@ -32,7 +32,6 @@ function accountExists(name: string): UsageError {
   return new UsageError('ERR_ACCOUNT_EXISTS', `An account named ${name} already exists.`)
 }
 
-/** Creates the error for an unknown account name. */
 function accountUnknown(name: string): UsageError {
   return new UsageError('ERR_ACCOUNT_UNKNOWN', `The account ${name} does not exist.`, {
     remedies: [`Create it: voxmux portal account create --name ${name}`],

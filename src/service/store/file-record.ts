@@ -2,7 +2,7 @@ import type { FileErrorCode, FileProcessingStatus, OutputType } from '../../cont
 
 /** States of a file: `registered` until it is started, then forward only. The last two are final. */
 export const FILE_STATES = ['registered', 'pending', 'in-progress', 'succeeded', 'failed'] as const
-export type FileState = (typeof FILE_STATES)[number]
+type FileState = (typeof FILE_STATES)[number]
 
 /** A registered file. Times are Unix milliseconds, positions seconds of media. */
 export interface FileRecord {

@@ -17,7 +17,7 @@ export interface KeyRecord extends ApiKey {
 }
 
 /** The fields of a key that may change. */
-export type KeyChange = Partial<Pick<KeyRecord, 'secretHash' | 'createdMs' | 'expiresMs' | 'revokedMs'>>
+type KeyChange = Partial<Pick<KeyRecord, 'secretHash' | 'createdMs' | 'expiresMs' | 'revokedMs'>>
 
 const INSERT = `INSERT INTO api_key (client_id, user_id, name, secret_hash, created_ms, expires_ms, revoked_ms, lasting)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (client_id)`

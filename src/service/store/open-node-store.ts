@@ -20,7 +20,7 @@ export type StorePlace =
   /** PostgreSQL (`postgres://…`) shared by nodes on several machines. */
   | { readonly store: string }
 
-export interface NodeStoreOptions {
+interface NodeStoreOptions {
   readonly logger?: Logger | undefined
   /** Unix milliseconds, for tests. Default: the clock of the store. */
   readonly now?: (() => number) | undefined

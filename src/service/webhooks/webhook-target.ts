@@ -18,7 +18,7 @@ export interface WebhookTarget {
 }
 
 /** A webhook as an HTTP request. */
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly method: WebhookMethod
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

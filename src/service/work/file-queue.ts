@@ -2,7 +2,7 @@ import { isEnded, JobQueue, type JobQueueOptions } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files } from '../store/files.js'
 
-export interface FileQueueOptions extends Required<Omit<JobQueueOptions, 'groups' | 'retryDelay'>> {
+interface FileQueueOptions extends Required<Omit<JobQueueOptions, 'groups' | 'retryDelay'>> {
   readonly files: Files
 }
 

@@ -8,10 +8,10 @@ import { type FileRunContext, runFile } from './run-file.js'
 /** Faults of this machine's disk. Files wait until a person repairs it. */
 const DISK_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['ERR_DISK_FULL', 'ERR_DATABASE_IO'])
 
-export type NodeWorkOptions = Omit<FileRunContext, 'files' | 'accounts' | 'suspects' | 'onFault'>
+type NodeWorkOptions = Omit<FileRunContext, 'files' | 'accounts' | 'suspects' | 'onFault'>
 
 /** The processing of accepted files on a node. */
-export interface NodeWork {
+interface NodeWork {
   readonly queue: FileQueue
   /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */
   onDiskFault(listener: (error: VoxmuxError) => void): void

@@ -8,7 +8,7 @@ import type { ServiceStore } from '../store/service-store.js'
 import type { FileLife } from './file-life.js'
 import type { FileQueue } from './file-queue.js'
 
-export interface RetentionOptions {
+interface RetentionOptions {
   readonly store: Pick<ServiceStore, 'files' | 'keys' | 'log' | 'takeTurn'>
   readonly storage: FileStorage
   readonly life: FileLife

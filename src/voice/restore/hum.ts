@@ -17,7 +17,7 @@ const LEAST_SHARE = 10 ** -4.5
 const LEAST_POWER = 10 ** -8.5
 
 /** A mains hum in one channel. */
-export interface Hum {
+interface Hum {
   /** Its fundamental, measured. */
   readonly frequencyHz: number
   /** Mean square of all its harmonics. */

@@ -12,7 +12,7 @@ const MOST_OFFSET_HZ = 0.5
 const LEAST_LINE = 1e-3
 
 /** The steady harmonics of one mains frequency. */
-export interface Harmonics {
+interface Harmonics {
   /** The fundamental, measured. */
   readonly frequencyHz: number
   /** From the lowest to the highest; empty if there are none. */

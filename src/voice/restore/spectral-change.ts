@@ -23,7 +23,7 @@ export interface InputChannel {
 }
 
 /** Samples to add to a channel at full strength, and the evidence for them, frame by frame. */
-export interface ProposedChange {
+interface ProposedChange {
   readonly change: Float32Array
   readonly own: Evidence
   readonly shared: Evidence

@@ -1,7 +1,7 @@
 import { solveHermitian } from './hermitian-system.js'
 
 /** Which past frames predict a frame, and how often the prediction is refined. */
-export interface Prediction {
+interface Prediction {
   /** Frames nearer than this belong to the same sound. */
   readonly delay: number
   /** Number of frames before that. */

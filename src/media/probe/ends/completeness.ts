@@ -9,7 +9,7 @@ import { missingMp3Sec } from './mp3-end.js'
 import { endOfMxf } from './mxf-end.js'
 
 /** A file whose end may be looked at. */
-export interface OpenMedia {
+interface OpenMedia {
   /** Absolute. */
   readonly path: string
   readonly file: FileHandle

@@ -12,7 +12,7 @@ const SHORTEST_FRAME_BYTES = 10
 const SHORT_BLOCKS = [0, 192, 576, 1152, 2304, 4608]
 
 /** Facts of STREAMINFO (RFC 9639, section 8.2). */
-export interface FlacFacts {
+interface FlacFacts {
   readonly sampleRate: number
   readonly channels: number
   readonly bitsPerSample: number

@@ -28,7 +28,6 @@ export async function misreadSamples(
   return frame && isWider(media, frame) ? refusal(path, 0, waveRemedy(frame.bytes / frame.channels)) : undefined
 }
 
-/** All channels of one sample. */
 interface Frame {
   readonly bytes: number
   readonly channels: number

@@ -3,7 +3,7 @@ import type { MediaInfo } from '../../media-info.js'
 import type { MovieEdit, MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
-export type EditLists =
+type EditLists =
   /**
    * Edits that ffmpeg plays: a late start, a skipped lead-in, an early or missing end. `pictures` is the
    * reason why ffmpeg cannot copy another track.

@@ -6,7 +6,7 @@ import type { SourceWindow } from './source-window.js'
 /** Size of one write. */
 const BLOCK_BYTES = 4 * 1024 ** 2
 
-export interface OutputBlocksOptions {
+interface OutputBlocksOptions {
   readonly signal?: AbortSignal | undefined
   /** Bytes written so far. */
   readonly onProgress?: ((writtenBytes: number) => void) | undefined

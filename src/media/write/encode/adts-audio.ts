@@ -8,7 +8,7 @@ import { AAC_FRAME_SAMPLES } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
 import { encoderPriming } from './encoder-priming.js'
 
-export type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
+type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
 
 /**
  * Decodes a file of ADTS frames to a WAV (32-bit float) with every sample of every frame. The encoder's lead-in
@@ -39,7 +39,7 @@ export async function decodeAdts(path: string, wavePath: string, options: AdtsOp
 }
 
 /** Settings for encoding a file of ADTS frames. */
-export interface AdtsEncoding {
+interface AdtsEncoding {
   readonly sampleRate: number
   readonly channels: number
   /** Bits per second. */

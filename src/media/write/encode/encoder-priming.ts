@@ -58,7 +58,7 @@ const matroskaLeadInSchema = z.object({
   shiftSamples: z.number(),
 })
 /** An encoder's lead-in in Matroska, as the installed ffprobe reads it. */
-export type MatroskaLeadIn = Readonly<z.infer<typeof matroskaLeadInSchema>>
+type MatroskaLeadIn = Readonly<z.infer<typeof matroskaLeadInSchema>>
 
 /** Measures {@link MatroskaLeadIn} with the installed tools, once per process and setting. */
 export function matroskaLeadIn(

@@ -1,5 +1,5 @@
 /** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
-export interface Id3Frame {
+interface Id3Frame {
   readonly id: string
   readonly start: number
   /** With its header. */

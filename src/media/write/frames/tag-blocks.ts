@@ -4,7 +4,7 @@ import { id3Length } from '../../probe/id3-length.js'
 import type { Structure } from '../structure/structure.js'
 
 /** The tags around the audio of an MP3, AAC, AC-3 or FLAC file. */
-export interface TagBlocks {
+interface TagBlocks {
   /** From the start of the file, without a gap. */
   readonly head: readonly Structure[]
   /** To the end of the file, without a gap; in file order. */

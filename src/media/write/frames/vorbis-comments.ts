@@ -3,7 +3,7 @@ import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { staleReason } from '../stale-facts.js'
 
 /** A comment (Vorbis I, section 5), in FLAC, Vorbis, Opus or Theora. */
-export interface VorbisComment {
+interface VorbisComment {
   readonly name: string
   /** Place of its length field in the list. */
   readonly start: number

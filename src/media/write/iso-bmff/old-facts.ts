@@ -8,7 +8,7 @@ import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
 import type { IsoFile } from './read/iso-file.js'
 
 /** A box with facts about the old audio. */
-export interface OldFact {
+interface OldFact {
   readonly box: Box
   readonly fate: 'rewritten' | 'lost'
   readonly reason: string

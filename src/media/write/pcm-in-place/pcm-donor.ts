@@ -13,7 +13,7 @@ export interface PcmDonor {
 }
 
 /** The samples in a side file. */
-export interface DonorSamples {
+interface DonorSamples {
   /** Options with which ffmpeg reads the file. */
   readonly readOptions: readonly string[]
   /** Bytes of the samples; all by default. */

@@ -5,7 +5,7 @@ import type { StreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Place of attached files between extraction and attaching. */
-export interface AttachedFolder {
+interface AttachedFolder {
   readonly folder: string
   readonly partPath: string
 }

@@ -13,13 +13,13 @@ import type { NewStream } from './plan-streams.js'
 import type { VoiceFeed } from './voice-feed.js'
 
 /** A new voice as an input of the mux. */
-export interface CarriedVoice extends Pick<MuxInput, 'encoded'> {
+interface CarriedVoice extends Pick<MuxInput, 'encoded'> {
   readonly bytes: AsyncIterable<Buffer>
   /** Exact arguments of the extra ffmpeg processes that encode it. */
   readonly runs: readonly (readonly string[])[]
 }
 
-export interface CarryOptions extends Pick<MuxInput, 'skipSamples'> {
+interface CarryOptions extends Pick<MuxInput, 'skipSamples'> {
   readonly signal?: AbortSignal | undefined
 }
 

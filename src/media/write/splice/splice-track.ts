@@ -13,7 +13,7 @@ import { vorbisPackets } from './vorbis-packets.js'
 import { tapWindows } from './window-tap.js'
 
 /** New packets for some of the old ones, or the reason why the whole track must be encoded. */
-export type TrackSplice =
+type TrackSplice =
   | {
       readonly kind: 'spliced'
       readonly swaps: readonly PacketSwap[]

@@ -7,7 +7,7 @@ import { NoSplice } from './splice-job.js'
 import { type BlockSizes, blockSize, commonJoints, edgeSamples, samplesOfBlocks } from './vorbis-blocks.js'
 
 /** New packets of Vorbis with the side file that holds them. */
-export interface VorbisCoding {
+interface VorbisCoding {
   readonly made: Coding
   readonly run: readonly string[]
   readonly close: () => Promise<void>

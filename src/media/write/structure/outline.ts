@@ -15,7 +15,7 @@ export interface Checksum {
 }
 
 /** The structures of a file, and what its family knows besides. */
-export interface Outline {
+interface Outline {
   readonly structures: Iterable<Structure>
   readonly chunks: ChunkFile | null
   readonly checksums: readonly Checksum[]

@@ -17,7 +17,7 @@ import { unchangedOutput } from './unchanged-output.js'
 import { withProofs } from './with-proofs.js'
 
 /** The facts about a job whose voices are obtained. */
-export interface AssemblyFacts extends Omit<SigningFacts, 'pieces'> {
+interface AssemblyFacts extends Omit<SigningFacts, 'pieces'> {
   readonly voices: ObtainedVoices
   /** Null if ffmpeg writes the output and reads the packets then. */
   readonly packets: ReturnType<typeof packetReading>

@@ -6,7 +6,7 @@ import type { JobSettings } from '../../plan/job-settings.js'
 import { buildReport, reportPath } from '../../report/write-report.js'
 import type { Attempt } from '../job-life.js'
 
-export interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
+interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
   /** The input, to compare the output with. Null if there is nothing to compare. */
   readonly before: MediaInfo | null
 }

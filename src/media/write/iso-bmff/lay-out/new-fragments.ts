@@ -11,7 +11,7 @@ const SYNC_SAMPLE = 0x0200_0000
 const RUN_OFFSET_AT = 16
 
 /** A new `trun` whose offset is not filled in yet. */
-export interface NewRun {
+interface NewRun {
   readonly box: Buffer
   /** Place among the old runs of its track. */
   readonly place: number

@@ -96,7 +96,6 @@ export class Fragments implements Iterable<Fragment> {
     for (const { tracks } of this) for (const fragment of tracks) if (trackIds.has(fragment.trackId)) yield fragment
   }
 
-  /** Each `traf` of one track. */
   *boxesOf(trackId: number): Generator<Box> {
     for (const moof of this.#moofs)
       for (const traf of childrenOf(moof, 'traf')) if (trackIdOf(traf) === trackId) yield traf

@@ -7,7 +7,7 @@ import type { Track } from './movie.js'
 import { chunksOf, isFragmented, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
-export interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'length'> {
+interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'length'> {
   readonly tickOf: (packet: number) => number
 }
 
@@ -79,7 +79,6 @@ function readTables(track: Track, sizes: SampleSizes, into: Columns): void {
   }
 }
 
-/** Duration of each packet. */
 function* durationsOf({ stbl }: Track): Generator<number, undefined> {
   for (const { count, ticks } of durationRuns(stbl)) for (let left = count; left > 0; left--) yield ticks
 }

@@ -4,7 +4,7 @@ import { firstAtLeast } from '../../first-at-least.js'
 import type { TrackFragment } from './fragments.js'
 
 /** A run of old packets that new packets replace. Offsets in the file, times in ticks of the track. */
-export type OldRun = Pick<SampleChunk, 'start' | 'bytes' | 'startTick' | 'ticks'>
+type OldRun = Pick<SampleChunk, 'start' | 'bytes' | 'startTick' | 'ticks'>
 
 /**
  * The runs of a track that have packets, in file order of the tables: first those of the index in `moov`, then those of

@@ -28,11 +28,9 @@ export interface NewTrack {
   readonly firstIn: (slot: number) => number
   /** End of the packets of a slot whose times fit into its cluster. */
   readonly endIn: (slot: number) => number
-  /** The slot of a packet. */
   readonly slotOf: (packet: number) => number
   /** The packet that is shown at a tick: the last that begins by then. */
   readonly packetAt: (tick: number) => number
-  /** Bytes of a block. */
   readonly blockBytes: (packet: number) => number
   /** The pieces of a block in a cluster that begins at a tick. */
   readonly blockPieces: (packet: number, clusterTick: number) => readonly BytePiece[]

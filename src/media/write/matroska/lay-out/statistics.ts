@@ -9,7 +9,7 @@ import type { NewTrack } from './new-track.js'
 import type { Rewrite } from './rewrite.js'
 
 /** A tag that states something of the old sound of a track. */
-export interface StaleTag {
+interface StaleTag {
   readonly element: Element
   readonly name: string
   /** Place among the voices. */

@@ -4,7 +4,7 @@ import { Column } from '../../column.js'
 export const KEYFRAME = 0x80
 
 /** A block of a track. Offsets in the file, lengths in bytes. */
-export interface Block {
+interface Block {
   /** First byte of the SimpleBlock or BlockGroup. */
   readonly start: number
   readonly length: number

@@ -13,7 +13,7 @@ const FIXED = 0x04
 const SIZES_BYTES = 1024
 
 /** A track whose blocks may hold several frames. */
-export interface LacedTrack {
+interface LacedTrack {
   readonly blocks: BlockList
   readonly track: TrackEntry
   readonly tickNs: number
