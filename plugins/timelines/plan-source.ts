@@ -5,7 +5,7 @@ import type { MediaInfo, SampleRange } from '../../src/media/index.js'
 import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
 import { withPrice } from '../../src/pipeline/plan/price.js'
 import type { Segment } from '../../src/pipeline/plan/segments.js'
-import { soundEndSec } from '../../src/pipeline/plan/sound-end.js'
+import { segmentsEndSec } from '../../src/pipeline/plan/segments-end.js'
 import type { Limits } from '../../src/precheck/index.js'
 import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
 import type { NoteTaker } from './note-taker.js'
@@ -24,7 +24,7 @@ export interface SourceMedia {
   readonly made: string | undefined
 }
 
-export interface SourceContext {
+interface SourceContext {
   readonly request: TimelineRequest
   readonly limits: Limits
   /** Frame rate of the timeline, if it is known. */
@@ -52,7 +52,7 @@ export async function planSource(
   } catch (error) {
     if (!(error instanceof UsageError) || error.code !== 'ERR_SEGMENT_OUTSIDE') throw error
     // A clip plays only picture: the sound of the file ends before it. Headers seldom tell, and reading it takes long.
-    return planUses(source, uses, await soundEndSec(media, request.settings, limits, signal), context)
+    return planUses(source, uses, await segmentsEndSec(media, request.settings, limits, signal), context)
   }
 }
 

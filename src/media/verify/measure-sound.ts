@@ -3,7 +3,7 @@ import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { decodedInput } from '../pcm/file-clock.js'
 import { type MeasuredSound, SoundLines } from './sound-lines.js'
 
-export interface MeasureSoundOptions {
+interface MeasureSoundOptions {
   /** True for each second of the file's clock with a voice; null if that is not known. */
   readonly voiced: readonly boolean[] | null
   readonly signal?: AbortSignal | undefined

@@ -10,7 +10,7 @@ import { type FinishedJob, type PlannedJob, runJobLife } from './job-life.js'
 import { type JobOutcome, outcomeOfError, outcomeOfFinished, statusOf } from './job-outcome.js'
 import { JobReporter } from './job-reporter.js'
 import { jobKindOf } from './kinds/job-kind.js'
-import { ownOutput } from './own-output.js'
+import { outputAsInput } from './output-as-input.js'
 
 /** Pause between two checks of a job that another process holds, in milliseconds. */
 const HELD_POLL_MS = 500
@@ -30,7 +30,7 @@ export async function runJob(
   let outcome: JobOutcome
   try {
     let finished =
-      (await ownOutput(request, context.jobs, options.signal)) ??
+      (await outputAsInput(request, context.jobs, options.signal)) ??
       (await runJobLife(jobKindOf(request, context), {
         ...{ context, reporter: run.reporter, waitUntilMs: options.waitUntilMs },
         claim: (planned) => run.claim(planned),

@@ -17,7 +17,7 @@ import { endPublished, runJobLife } from '../job/job-life.js'
 import { concernsAccount, type JobOutcome, outcomeOfError, outcomeOfFinished } from '../job/job-outcome.js'
 import { JobReporter } from '../job/job-reporter.js'
 import { jobKindOf } from '../job/kinds/job-kind.js'
-import { ownOutput } from '../job/own-output.js'
+import { outputAsInput } from '../job/output-as-input.js'
 import type { JobHooks } from '../job-hooks.js'
 import { AccountGuard } from './account-guard.js'
 import { planRequestOf, type QueuedRecord, queuedRecordOf } from './queued-file.js'
@@ -43,7 +43,7 @@ export interface JobWorkerOptions {
 }
 
 /** A job that a worker of this process is running. */
-export interface RunningJob {
+interface RunningJob {
   readonly job: Job
   /** Null until the first stage reports progress. */
   readonly stage: Stage | null
@@ -205,7 +205,7 @@ class QueueWorker implements JobWorker {
 
   async #runLife(held: HeldJob, record: QueuedRecord, reporter: JobReporter): Promise<JobOutcome> {
     const request = planRequestOf(held.job, record)
-    const own = await ownOutput(request, this.#context.jobs, held.signal)
+    const own = await outputAsInput(request, this.#context.jobs, held.signal)
     if (own !== null) {
       await held.complete({ status: 'skipped' })
       return outcomeOfFinished(reporter.facts, own)

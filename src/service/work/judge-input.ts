@@ -2,15 +2,15 @@ import { blamingFile } from '../../media/ffmpeg/blaming-file.js'
 import { unreadable } from '../../media/ffmpeg/ffmpeg-failure.js'
 import { audioStreams, type MediaInfo, pictureOf, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
+import { decodedEndSec } from '../engine/decoded-end.js'
 import { filePart } from '../engine/file-part.js'
-import { measureSound } from '../engine/measure-sound.js'
 import type { FileRecord } from '../store/file-record.js'
 
 /** A file that is decoded this far beyond the credits costs more than these, even when rounded to a millisecond. */
 const SURELY_MORE_SEC = 0.01
 
 /** Facts about a file, measured instead of read from its header. */
-export interface JudgedInput {
+interface JudgedInput {
   readonly media: MediaInfo
   /** Charged sound that will be processed, in milliseconds. */
   readonly soundMs: number
@@ -18,7 +18,7 @@ export interface JudgedInput {
   readonly endSec: number | undefined
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly limits: Limits
   /** Seconds that the user may still have processed; null: unlimited. Decoding stops after them. */
   readonly creditsSec: number | null
@@ -46,7 +46,7 @@ export async function judgeInput(
   const mostSec = startSec + Math.max(allowedSec, limits.minDurationSec ?? 0)
   const { audioIndex } = track ?? { audioIndex: 0 }
   const soundSec = await blamingFile(input, signal, () =>
-    measureSound(media, { audioIndex, mostSec: Math.min(file.endSec ?? mostSec, mostSec), signal }),
+    decodedEndSec(media, { audioIndex, mostSec: Math.min(file.endSec ?? mostSec, mostSec), signal }),
   )
   if (track && soundSec === 0) throw unreadable(`No audio sample of ${input} can be decoded`, { input })
   const lengthSec = file.outputType === null && pictureOf(media) ? Math.max(media.durationSec ?? 0, soundSec) : soundSec

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clockJump } from '../../../src/media/probe/clock-jump.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { measureSound } from '../../../src/service/engine/measure-sound.js'
+import { decodedEndSec } from '../../../src/service/engine/decoded-end.js'
 import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { soundMoved } from './sound-place.js'
 import { film, stereo } from './zoo-parts.js'
@@ -155,7 +155,7 @@ describe('a clock that jumps ahead farther than silence may fill', () => {
       const refusal = { code: 'ERR_CLOCK_JUMPS', errorCode: -2, message: expect.stringContaining('ahead by 400 s') }
       await expect(planOutput(media, { replaced: [0] })).rejects.toMatchObject({ ...refusal, exitCode: 5 })
       const { signal } = new AbortController()
-      const service = measureSound(media, { audioIndex: 0, mostSec: Number.POSITIVE_INFINITY, signal })
+      const service = decodedEndSec(media, { audioIndex: 0, mostSec: Number.POSITIVE_INFINITY, signal })
       await expect(service).rejects.toMatchObject(refusal)
       const short = await probe(await gapOf(whole, 20, options))
       expect((await planOutput(short, { replaced: [0] })).streams).toHaveLength(1)

@@ -6,7 +6,7 @@ import { isWebAddress } from '../web-address.js'
 import type { FinishedJob } from './job-life.js'
 
 /** The input itself if it is an output of voxmux, unless `force` asks to regenerate it again. */
-export async function ownOutput(
+export async function outputAsInput(
   { input, cwd, settings }: PlanRequest,
   jobs: JobStore,
   signal: AbortSignal | undefined,

@@ -12,7 +12,7 @@ import { planTracks, statedEndSec } from './plan-tracks.js'
  * @returns seconds on the file's clock; null if nothing states it
  * @throws what `planTracks` and `walkTrack` throw
  */
-export async function soundEndSec(
+export async function segmentsEndSec(
   media: MediaInfo,
   settings: JobSettings,
   limits: Limits,

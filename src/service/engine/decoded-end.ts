@@ -6,7 +6,7 @@ import { fileError } from './file-error.js'
 /** Timestamps of sound files jitter by less. A larger step back means parts that were joined without a common clock. */
 const MOST_BACK_SEC = 0.1
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** Index among the audio streams (`0:a:N`). */
   readonly audioIndex: number
   /** Decoding stops at this second of the file's clock. */
@@ -21,7 +21,7 @@ export interface MeasureOptions {
  * @returns seconds, exact to the sample; slightly more than `mostSec` if the sound goes on after it
  * @throws {JobFailedError} ERR_CLOCK_JUMPS (-2) if the clock jumps; also every error of ffmpeg's runner
  */
-export async function measureSound(media: MediaInfo, options: MeasureOptions): Promise<number> {
+export async function decodedEndSec(media: MediaInfo, options: MeasureOptions): Promise<number> {
   const { audioIndex, mostSec, signal } = options
   const { stdout } = streamFfmpeg(
     {
