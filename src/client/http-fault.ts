@@ -51,10 +51,11 @@ export class HttpFault extends Error {
       case 'bad-answer':
         return true
       case 'status':
-        return (this.status ?? 0) >= 500
+      case 'start-error':
+        // A gateway sends 408 too, for a request that the service behind it may have taken.
+        return this.status === 408 || (this.status ?? 0) >= 500
       case 'unsent':
       case 'insecure':
-      case 'start-error':
         return false
       default:
         return this.reason satisfies never

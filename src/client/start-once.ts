@@ -27,7 +27,7 @@ const PENDING_QUESTIONS = 3
 /**
  * Starts a file so that at most one process is charged for it.
  *
- * After an ambiguous failure (reset, timeout, 5xx, unreadable response) the status of the same file id decides:
+ * After an ambiguous failure (reset, timeout, 408, 5xx, unreadable response) the status of the same file id decides:
  * - InProgress, Succeeded, Failed: the lost request had arrived. Nothing is sent again.
  * - NotFound: the file cannot have been started. It is started again, and a 404 then ends the job.
  * - Pending: the interface calls it "waiting to start processing". An uploaded file that was never started can look like

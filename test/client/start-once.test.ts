@@ -10,12 +10,20 @@ async function uploaded(client: VoxmuxClient, path: string): Promise<string> {
 }
 
 /** The answer is lost after the work was done. */
-const LOST: Fault[] = [{ kind: 'reset-after' }, { kind: 'truncated' }, { kind: 'garbage' }, { kind: 'wrong-shape' }]
+const LOST: Fault[] = [
+  ...([{ kind: 'reset-after' }, { kind: 'truncated' }, { kind: 'garbage' }, { kind: 'wrong-shape' }] as const),
+  { kind: 'status', status: 408, done: true },
+  { kind: 'status', status: 504, done: true },
+  { kind: 'start-error', code: 504, done: true },
+]
 /** The work was not done, but nobody can tell from the answer. */
 const UNDONE: Fault[] = [
   { kind: 'reset' },
   { kind: 'status', status: 500 },
+  { kind: 'status', status: 408 },
   { kind: 'status', status: 503 },
+  { kind: 'start-error', code: 500 },
+  { kind: 'start-error', code: 504 },
   { kind: 'hang' },
 ]
 
@@ -32,11 +40,8 @@ describe('startProcess', () => {
   )
 
   test.for([
-    { kind: 'status', status: 408 },
     { kind: 'status', status: 429 },
     { kind: 'start-error', code: 429 },
-    { kind: 'start-error', code: 500 },
-    { kind: 'start-error', code: 503 },
   ] as Fault[])('%j was surely not accepted, and is repeated', async (fault, { server, connect, file }) => {
     const client = connect(impatientFor(fault))
     const fileId = await uploaded(client, (await file(10)).path)
@@ -105,8 +110,9 @@ describe('startOnce', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(290)
   })
 
-  for (const repeatedStart of ['accepted', 'conflict'] as const) {
-    test(`a started file that stays Pending is started again by the same id, paid once (${repeatedStart})`, async ({
+  const repeats = LOST.flatMap((fault) => (['accepted', 'conflict'] as const).map((how) => [fault, how] as const))
+  for (const [fault, repeatedStart] of repeats) {
+    test(`${JSON.stringify(fault)}: a Pending file is started again by the same id, paid once (${repeatedStart})`, async ({
       server,
       client,
       file,
@@ -114,7 +120,7 @@ describe('startOnce', () => {
       server.behaviour.repeatedStart = repeatedStart
       server.behaviour.states = [{ status: 'Pending', errorCode: 0, progress: 0 }]
       const fileId = await uploaded(client, (await file(10)).path)
-      server.fail('startProcess', { kind: 'reset-after' })
+      server.fail('startProcess', fault)
       const outcome = await client.startOnce(fileId)
       expect(outcome.how).toBe(repeatedStart === 'accepted' ? 'started' : 'found-started')
       expect(server.requestsOf('startProcess').map(({ body }) => (body as { file_id: string }).file_id)).toEqual([

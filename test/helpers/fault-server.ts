@@ -202,6 +202,7 @@ export class FaultServer {
     switch (fault?.kind) {
       case 'status': {
         await drained(request)
+        if (fault.done) await work(undefined)
         const retryAfter = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }
         return sendReply(
           request,
@@ -225,6 +226,7 @@ export class FaultServer {
         return sendReply(request, response, { status: 200, headers: fault.headers ?? {}, file }, cut)
       }
       case 'start-error': {
+        if (fault.done) await work(undefined)
         const { file_id } = body as { file_id: string }
         const error = { code: fault.code, message: fault.message ?? 'made to fail' }
         return sendReply(request, response, { status: 200, body: { file_id, error } }, undefined)

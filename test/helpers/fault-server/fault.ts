@@ -17,8 +17,8 @@ export const FAULT_OPERATIONS: readonly FaultOperation[] = [
 
 /** One thing that goes wrong with one request. */
 export type Fault =
-  /** Nothing is done; answered with this status and the interface's body for it. */
-  | { kind: 'status'; status: number; retryAfter?: string; message?: string }
+  /** Answered with this status and the interface's body for it; nothing is done, unless `done` says so. */
+  | { kind: 'status'; status: number; retryAfter?: string; message?: string; done?: true }
   /** Nothing is done; the connection is reset (an upload: after half of its bytes). */
   | { kind: 'reset' }
   /** What was asked is done, and the connection reset instead of an answer. */
@@ -39,8 +39,8 @@ export type Fault =
   | { kind: 'answer'; status?: number; headers?: Record<string, string>; body: unknown }
   /** Nothing is done; answered with a file's bytes (`endByte`: broken off there). */
   | { kind: 'file'; path: string; headers?: Record<string, string>; endByte?: number }
-  /** startProcess: nothing is done; 200 with this `error`. */
-  | { kind: 'start-error'; code: number; message?: string }
+  /** startProcess: 200 with this `error`; nothing is done, unless `done` says so. */
+  | { kind: 'start-error'; code: number; message?: string; done?: true }
   /** download: sent on to the same file by another address. */
   | { kind: 'redirect'; location?: string }
 
