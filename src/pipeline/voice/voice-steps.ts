@@ -1,7 +1,9 @@
 import { rm, stat } from 'node:fs/promises'
-import type { CallOptions, TransferProgress } from '../../client/index.js'
+import type { TransferProgress } from '../../client/index.js'
+import type { RegisteredFile } from '../../contract/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
@@ -22,7 +24,9 @@ export class VoiceSteps<Judged> {
   readonly #timesMs: Record<string, number> = {}
   #paidSec = 0
   readonly #retries = new VoiceRetries()
-  #lostUploads = 0
+  readonly #starts: VoiceStart
+  /** The registration of this run, whose link accepts the bytes again. */
+  #registration: RegisteredFile | undefined
   #judged: { readonly value: Judged } | undefined
   readonly #notes: string[] = []
 
@@ -31,6 +35,7 @@ export class VoiceSteps<Judged> {
     this.#context = context
     this.#progress = progress
     this.#held = held
+    this.#starts = new VoiceStart(request, context, held)
   }
 
   /** True if this run downloaded the regenerated audio. */
@@ -92,7 +97,7 @@ export class VoiceSteps<Judged> {
         await this.#registered(file_id)
       } else {
         const { size } = await stat(source.path)
-        await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
+        this.#registration = await client.registerAndUpload({ clientFileId: source.clientFileId }, source.path, {
           signal,
           onRegistered: ({ file_id }) => this.#registered(file_id),
           onProgress: ({ transferredBytes }) => this.#report('upload', (100 * transferredBytes) / size),
@@ -121,43 +126,22 @@ export class VoiceSteps<Judged> {
   }
 
   async start(): Promise<void> {
-    const { spending, maxSecondsPerDay } = this.#context
-    const client = await this.#context.client()
     const fileId = fileIdOf(this.#held.voice)
-    const paidSec = this.#request.sec
-    await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
-    await this.#held.advance({ status: 'starting', paidSec })
-    const options = await this.#startOptions()
-    try {
-      await client.startOnce(fileId, options, this.#startCall())
-    } catch (error) {
-      if (!(error instanceof VoxmuxError) || error.code !== 'ERR_START_CONFLICT' || this.#lostUploads > 0) throw error
-      // No other process starts this file id, and its status shows no start, so its bytes never arrived.
-      this.#lostUploads += 1
-      await spending.release(fileId)
-      return this.send()
-    }
-    this.#paidSec += paidSec
-    this.#progress.onPaid?.(paidSec)
-    await this.#started(fileId)
+    const registered = this.#registration?.file_id === fileId ? this.#registration : null
+    await this.#take(fileId, await this.#starts.start(fileId, registered))
   }
 
   async resumeStart(fileId: string): Promise<void> {
-    try {
-      const client = await this.#context.client()
-      await client.resumeStart(fileId, await this.#startOptions(), this.#startCall())
-    } catch (error) {
-      // The service never had the file, or has deleted it. No paid output is left to download.
-      if (!(error instanceof VoxmuxError) || error.code !== 'ERR_NOT_FOUND') throw error
-      await this.#context.spending.release(fileId)
-      return this.send()
-    }
-    await this.#started(fileId)
+    await this.#take(fileId, await this.#starts.resume(fileId))
   }
 
-  /** A computer that was asleep may have lost the voice to another holder, so each request confirms the lease first. */
-  #startCall(): CallOptions {
-    return { signal: this.#held.signal, beforeSend: () => this.#held.confirm() }
+  async #take(fileId: string, result: StartResult): Promise<void> {
+    if (result === 'not-there') return this.send()
+    if (result === 'paid-now') {
+      this.#paidSec += this.#request.sec
+      this.#progress.onPaid?.(this.#request.sec)
+    }
+    await this.#started(fileId)
   }
 
   async #started(fileId: string): Promise<void> {
@@ -257,12 +241,6 @@ export class VoiceSteps<Judged> {
     await this.#discard()
     this.#retries.forgetDownloads()
     await this.#held.advance({ status: 'failed', errorCode: USELESS_AUDIO })
-  }
-
-  async #startOptions() {
-    const { model, outputType } = this.#request
-    const webhooks = await this.#context.webhooks?.()
-    return { model, ...(outputType !== null && { output_type: outputType }), ...webhooks }
   }
 
   #mark(step: string): void {

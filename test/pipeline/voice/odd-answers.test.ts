@@ -71,6 +71,8 @@ const ODD: Fault[] = [
   { kind: 'answer', status: 302, headers: { location: '/elsewhere' }, body: '' },
 ]
 
+const PENDING = { status: 'Pending', errorCode: 0, progress: 0 } as const
+
 describe('one odd answer', () => {
   it.each(OPERATIONS)('to %s costs no second payment', async (operation) => {
     const { server, pipeline } = bench
@@ -90,6 +92,22 @@ describe('one odd answer', () => {
       rows.push({ fault, isGood: judged === sent, charges: server.charges - before })
     }
     expect(rows).toEqual(ODD.map((fault) => ({ fault, isGood: true, charges: 1 })))
+  })
+})
+
+describe('a start that a proxy sends twice', () => {
+  it('is reported as a conflict while the file waits in the queue, and is paid once', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.behaviour.repeatedStart = 'conflict'
+    server.behaviour.states = () => {
+      const isOver = server.calls.upload > 1
+      return [isOver ? { status: 'Succeeded', errorCode: 0, progress: 100 } : PENDING]
+    }
+    server.fail('startProcess', { kind: 'start-error', code: 409, done: true })
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
   })
 })
 

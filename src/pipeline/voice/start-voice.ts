@@ -1,0 +1,100 @@
+import type { CallOptions } from '../../client/index.js'
+import type { RegisteredFile } from '../../contract/index.js'
+import { VoxmuxError } from '../../core/errors.js'
+import type { HeldVoice } from '../../ledger/index.js'
+import type { VoiceRequest, VoiceServiceContext } from './voice-service.js'
+
+/**
+ * Result of a start.
+ * - `paid-now`: a request of this run has started the file
+ * - `paid-before`: a request of an earlier run had started it
+ * - `not-there`: the service does not have the file or its bytes, so it must be sent again; nothing is reserved for it
+ */
+export type StartResult = 'paid-now' | 'paid-before' | 'not-there'
+
+/** Starts the file of a voice at most once, over all runs. The ledger knows of each start before it is requested. */
+export class VoiceStart {
+  readonly #request: VoiceRequest<unknown>
+  readonly #context: VoiceServiceContext
+  readonly #held: HeldVoice
+  #conflicts = 0
+
+  constructor(request: VoiceRequest<unknown>, context: VoiceServiceContext, held: HeldVoice) {
+    this.#request = request
+    this.#context = context
+    this.#held = held
+  }
+
+  /** @param registered the registration of the file, if it was uploaded in this run */
+  async start(fileId: string, registered: RegisteredFile | null): Promise<StartResult> {
+    const { spending, maxSecondsPerDay } = this.#context
+    const client = await this.#context.client()
+    const paidSec = this.#request.sec
+    await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
+    await this.#held.advance({ status: 'starting', paidSec })
+    try {
+      await client.startOnce(fileId, await this.#options(), this.#call())
+      return 'paid-now'
+    } catch (error) {
+      if (!hasCode(error, 'ERR_START_CONFLICT') || this.#conflicts > 0) throw error
+      this.#conflicts += 1
+      if (registered && (await this.#uploadAgain(registered))) {
+        await client.resumeStart(fileId, await this.#options(), this.#call())
+        return 'paid-now'
+      }
+      // No other process starts this file id, and its status shows no start, so its bytes never arrived.
+      await spending.release(fileId)
+      return 'not-there'
+    }
+  }
+
+  /** Continues after a crash in {@link start}. */
+  async resume(fileId: string): Promise<StartResult> {
+    try {
+      const client = await this.#context.client()
+      await client.resumeStart(fileId, await this.#options(), this.#call())
+      return 'paid-before'
+    } catch (error) {
+      // The service never had the file, or has deleted it. No paid output is left to download.
+      if (!hasCode(error, 'ERR_NOT_FOUND')) throw error
+      await this.#context.spending.release(fileId)
+      return 'not-there'
+    }
+  }
+
+  /**
+   * Uploads the voice to the same file id again, because a first conflict has two meanings: the bytes never arrived, or a
+   * proxy sent the request twice and the file waits for its turn. After this, a second conflict can only mean the latter,
+   * and another file id would be paid for in vain.
+   *
+   * @returns false if the link is no longer accepted
+   */
+  async #uploadAgain(registered: RegisteredFile): Promise<boolean> {
+    const { source } = this.#request
+    if (source.kind !== 'upload') return false
+    const client = await this.#context.client()
+    const { signal } = this.#held
+    try {
+      await this.#context.slots.transfers.run(() => client.upload(registered, source.path, { signal }), signal)
+      return true
+    } catch (error) {
+      if (!hasCode(error, 'ERR_UPLOAD_LINK_EXPIRED')) throw error
+      return false
+    }
+  }
+
+  async #options() {
+    const { model, outputType } = this.#request
+    const webhooks = await this.#context.webhooks?.()
+    return { model, ...(outputType !== null && { output_type: outputType }), ...webhooks }
+  }
+
+  /** A computer that was asleep may have lost the voice to another holder, so each request confirms the lease first. */
+  #call(): CallOptions {
+    return { signal: this.#held.signal, beforeSend: () => this.#held.confirm() }
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof VoxmuxError && error.code === code
+}
