@@ -52,7 +52,7 @@ export class HttpFault extends Error {
         return true
       case 'status':
       case 'start-error':
-        // A gateway sends 408 too, for a request that the service behind it may have taken.
+        // A gateway sends 408 too. The service behind it may have accepted the request.
         return this.status === 408 || (this.status ?? 0) >= 500
       case 'unsent':
       case 'insecure':

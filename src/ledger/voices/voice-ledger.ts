@@ -204,7 +204,7 @@ function attemptChange(step: VoiceStep, nowMs: number): { set: string; values: S
     case 'starting':
       return { set: 'paid_sec = ?, ', values: [step.paidSec] }
     case 'started':
-      return { set: 'charged = 1, ', values: [] }
+      return { set: 'charged = 1, error_code = NULL, ended_ms = NULL, ', values: [] }
     case 'succeeded':
       return { set: 'charged = 1, error_code = NULL, ended_ms = coalesce(ended_ms, ?), ', values: [nowMs] }
     case 'failed':

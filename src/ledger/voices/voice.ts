@@ -6,7 +6,7 @@
  * - `registered`, `uploaded`: the file id is not started; continue, or register again if its link expired.
  * - `starting`: it may be charged. Check the status of the same file id first; start that id only if it has not begun.
  * - `started`: wait for it. `succeeded`: download the output (again). `cached`: take it from the cache.
- * - `failed`: ended with `errorCode`; the caller decides on a new attempt.
+ * - `failed`: ended with `errorCode`; check the status of the same file id before a new attempt.
  */
 export const VOICE_STATUSES = [
   'new',
@@ -82,7 +82,8 @@ export const VOICE_MOVES: { readonly [S in VoiceStatus]: readonly VoiceStep['sta
   starting: ['registering', 'uploaded', 'started', 'succeeded', 'failed'],
   started: ['succeeded', 'failed'],
   succeeded: ['cached', 'failed'],
-  failed: ['registering'],
+  // Back to the others if the service reports the same file otherwise later.
+  failed: ['registering', 'started', 'succeeded'],
   // The cache lost it: the output is downloaded again from the same file id.
   cached: ['succeeded'],
 }

@@ -53,8 +53,10 @@ async function toTheEnd<Judged>(steps: VoiceSteps<Judged>, held: HeldVoice): Pro
         break
       case 'registering':
       case 'registered':
-      case 'failed':
         await steps.send()
+        break
+      case 'failed':
+        await steps.sendAgain()
         break
       case 'uploaded':
         await steps.start()

@@ -63,9 +63,8 @@ export class VoiceStart {
   }
 
   /**
-   * Uploads the voice to the same file id again, because a first conflict has two meanings: the bytes never arrived, or a
-   * proxy sent the request twice and the file waits for its turn. After this, a second conflict can only mean the latter,
-   * and another file id would be paid for in vain.
+   * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes never arrived, or a proxy
+   * sent the request twice and the file waits in the queue. A second conflict can only mean the latter.
    *
    * @returns false if the link is no longer accepted
    */

@@ -3,6 +3,7 @@ import type { TransferProgress } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+import { statusOfGivenUp } from './given-up-file.js'
 import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
@@ -81,6 +82,13 @@ export class VoiceSteps<Judged> {
   #note(words: string): void {
     this.#notes.push(words)
     this.#context.logger.warn({ voice: this.#held.voice.key }, words)
+  }
+
+  /** Goes on with the file of a failed attempt if the service has it again, and sends the voice again otherwise. */
+  async sendAgain(): Promise<void> {
+    const status = await statusOfGivenUp(this.#held.voice, await this.#context.client(), this.#held.signal)
+    if (status === null) return this.send()
+    await this.#held.advance({ status })
   }
 
   async send(): Promise<void> {

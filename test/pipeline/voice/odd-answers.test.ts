@@ -1,36 +1,19 @@
-import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { InterruptedError, VerificationError } from '../../../src/core/errors.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
-import type { VoiceRequest } from '../../../src/pipeline/voice/voice-service.js'
 import type { Fault, FaultOperation } from '../../helpers/fault-server.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
+import { smallVoice } from './small-voice.js'
 
 const bench = jobBench()
 
-/** A voice of a few bytes, which are no text: good regenerated audio is the same bytes. */
-async function voice(): Promise<{ request: VoiceRequest<string>; sent: string }> {
-  const sent = `\0${randomBytes(3000).toString('hex')}`
-  const path = bench.folder.file('voice.bin')
-  await writeFile(path, sent)
-  const request: VoiceRequest<string> = {
-    ...{ voiceHash: sent.slice(1, 65), model: 'regen_v1', outputType: null, sec: 3 },
-    audioPath: bench.folder.file(`${sent.slice(1, 17)}.bin`),
-    source: { kind: 'upload', path, clientFileId: 'voice' },
-    judge: async (audioPath) => {
-      const answer = await readFile(audioPath, 'utf8')
-      if (answer !== sent) throw new VerificationError('ERR_ANSWER_UNREADABLE', 'It is no voice.', { input: audioPath })
-      return answer
-    },
-  }
-  return { request, sent }
-}
+const voice = () => smallVoice(bench)
 
 /** Serves the bytes of the voice to a service that fetches them itself. */
 async function addressOfVoice(): Promise<string> {
@@ -71,8 +54,6 @@ const ODD: Fault[] = [
   { kind: 'answer', status: 302, headers: { location: '/elsewhere' }, body: '' },
 ]
 
-const PENDING = { status: 'Pending', errorCode: 0, progress: 0 } as const
-
 describe('one odd answer', () => {
   it.each(OPERATIONS)('to %s costs no second payment', async (operation) => {
     const { server, pipeline } = bench
@@ -92,22 +73,6 @@ describe('one odd answer', () => {
       rows.push({ fault, isGood: judged === sent, charges: server.charges - before })
     }
     expect(rows).toEqual(ODD.map((fault) => ({ fault, isGood: true, charges: 1 })))
-  })
-})
-
-describe('a start that a proxy sends twice', () => {
-  it('is reported as a conflict while the file waits in the queue, and is paid once', async () => {
-    const { request, sent } = await voice()
-    const { server, pipeline } = bench
-    server.behaviour.repeatedStart = 'conflict'
-    server.behaviour.states = () => {
-      const isOver = server.calls.upload > 1
-      return [isOver ? { status: 'Succeeded', errorCode: 0, progress: 100 } : PENDING]
-    }
-    server.fail('startProcess', { kind: 'start-error', code: 409, done: true })
-    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
-    expect(server.charges).toBe(1)
-    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
   })
 })
 

@@ -1,0 +1,40 @@
+import type { VoxmuxClient } from '../../client/index.js'
+import { JobFailedError, VoxmuxError } from '../../core/errors.js'
+import { USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+
+/** The service's NotFound. */
+const NOT_FOUND = -11
+
+/**
+ * Requests the status of a file that an earlier attempt gave up, before another one is paid for. A service that has lost
+ * a file for a moment, or that tries a failed one again, has its paid output later.
+ *
+ * @param voice with the status `failed`; only read
+ * @returns the status with which this file goes on; null if the service has no output to expect
+ */
+export async function statusOfGivenUp(
+  { fileId, errorCode }: Voice,
+  client: VoxmuxClient,
+  signal: AbortSignal,
+): Promise<'started' | 'succeeded' | null> {
+  if (fileId === null || errorCode === USELESS_AUDIO) return null
+  const [entry] = await client.getFilesStatus([fileId], { signal }).catch(noStatus)
+  switch (entry?.status) {
+    case 'Succeeded':
+      return 'succeeded'
+    case 'InProgress':
+      return 'started'
+    case 'Pending':
+      // A failed file may be Pending because it can be started again. One that was lost has only its place in the queue.
+      return errorCode === NOT_FOUND ? 'started' : null
+    default:
+      return null
+  }
+}
+
+/** A service may refuse an id that it has forgotten, or leave it out. That must not block the voice for ever. */
+function noStatus(error: unknown): [] {
+  if (error instanceof JobFailedError) return []
+  if (error instanceof VoxmuxError && error.code === 'ERR_BAD_ANSWER') return []
+  throw error
+}
