@@ -1,4 +1,4 @@
-export { safeAddress } from './address.js'
+export { joinAddress, safeAddress } from './address.js'
 export type { VoxmuxClientOptions } from './client-options.js'
 export type { FileStatus } from './file-status.js'
 export type { CallOptions } from './service-api.js'

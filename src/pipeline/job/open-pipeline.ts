@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { VoxmuxClient, type VoxmuxClientOptions } from '../../client/index.js'
+import { joinAddress, VoxmuxClient, type VoxmuxClientOptions } from '../../client/index.js'
 import { checkSchema } from '../../config/check-schema.js'
 import {
   type Config,
@@ -115,7 +115,9 @@ async function identityOf(
 ): Promise<string> {
   const own = engine === null ? '' : `:${engine}`
   if (target.kind === 'embedded') return `embedded:${await stateIdentity(stateDir)}${own}`
-  const { baseUrl, tenantId, clientId } = target
+  const { tenantId, clientId } = target
+  // The same for a final slash, a default port and a host in capitals.
+  const baseUrl = joinAddress(new URL(target.baseUrl), '')
   return `remote:${valueSha256({ baseUrl, tenantId, clientId })}`
 }
 
