@@ -36,7 +36,7 @@ const START_GRACE_MS = 5000
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Called before each request of the call, a repeated one too. If it throws, the request is not sent. */
-  readonly beforeSend?: (() => Promise<void>) | undefined
+  readonly beforeSend?: ((operation: OperationName) => Promise<void>) | undefined
 }
 
 /** Part of a file to process, in seconds from its start. */
@@ -165,7 +165,7 @@ export class ServiceApi {
   async #call<T>(call: Call<T>, { signal, beforeSend }: CallOptions = {}): Promise<T> {
     const { method, path, authenticated } = OPERATIONS[call.operation]
     const send = async (token?: string) => {
-      await beforeSend?.()
+      await beforeSend?.(call.operation)
       const late = lateAbort(signal, call.answerGraceMs ?? 0)
       const answer = await exchangeJson(this.#transport, {
         operation: call.operation,

@@ -27,11 +27,10 @@ export class VoiceStart {
 
   /** @param registered the registration of the file, if it was uploaded in this run */
   async start(fileId: string, registered: RegisteredFile | null): Promise<StartResult> {
-    const { spending, maxSecondsPerDay } = this.#context
+    const { spending } = this.#context
     const client = await this.#context.client()
-    const paidSec = this.#request.sec
-    await spending.reserve(fileId, paidSec, { maxSecondsPerDay })
-    await this.#held.advance({ status: 'starting', paidSec })
+    await this.#reserve(fileId)
+    await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
     try {
       await client.startOnce(fileId, await this.#options(), this.#call())
       return 'paid-now'
@@ -48,12 +47,23 @@ export class VoiceStart {
     }
   }
 
-  /** Continues after a crash in {@link start}. */
+  /**
+   * Continues after a crash in {@link start}. A file that had not been started is reserved again before it is: it counts
+   * for the day on which it is paid.
+   */
   async resume(fileId: string): Promise<StartResult> {
+    const { signal, beforeSend } = this.#call()
+    const call: CallOptions = {
+      signal,
+      beforeSend: async (operation) => {
+        await beforeSend?.(operation)
+        if (operation === 'startProcess') await this.#reserve(fileId)
+      },
+    }
     try {
       const client = await this.#context.client()
-      await client.resumeStart(fileId, await this.#options(), this.#call())
-      return 'paid-before'
+      const { how } = await client.resumeStart(fileId, await this.#options(), call)
+      return how === 'started' ? 'paid-now' : 'paid-before'
     } catch (error) {
       // The service never had the file, or has deleted it. No paid output is left to download.
       if (!hasCode(error, 'ERR_NOT_FOUND')) throw error
@@ -80,6 +90,11 @@ export class VoiceStart {
       if (!hasCode(error, 'ERR_UPLOAD_LINK_EXPIRED')) throw error
       return false
     }
+  }
+
+  #reserve(fileId: string): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    return spending.reserve(fileId, this.#request.sec, { maxSecondsPerDay })
   }
 
   async #options() {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openLedger } from '../../../src/ledger/index.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
+import type { VoiceServiceContext } from '../../../src/pipeline/voice/voice-service.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { smallVoice } from './small-voice.js'
 
@@ -20,6 +22,54 @@ describe('a start that a proxy sends twice', () => {
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect(server.charges).toBe(1)
     expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  })
+})
+
+describe('a run that was killed while it started a file', () => {
+  /** Leaves the voice as a crash does between the intent to start and the request. */
+  const intend = async (
+    { request }: Awaited<ReturnType<typeof voice>>,
+    isSent: boolean,
+    context = bench.pipeline.context as VoiceServiceContext,
+  ) => {
+    const { server } = bench
+    server.fail('startProcess', isSent ? { kind: 'status', status: 403, done: true } : { kind: 'status', status: 403 })
+    await expect(regenerateVoice(request, context)).rejects.toMatchObject({ exitCode: 6 })
+    expect(server.charges).toBe(isSent ? 1 : 0)
+  }
+
+  it.each([
+    { isSent: false, paidSec: 3 },
+    { isSent: true, paidSec: 0 },
+  ])('is told what the next run pays: %j', async ({ isSent, paidSec }) => {
+    const own = await voice()
+    await intend(own, isSent)
+    const paid: number[] = []
+    const progress = { onPaid: (sec: number) => void paid.push(sec) }
+    expect(await regenerateVoice(own.request, bench.pipeline.context, progress)).toMatchObject({ paidSec })
+    expect(paid).toEqual(isSent ? [] : [3])
+    expect(bench.server.charges).toBe(1)
+  })
+
+  it('pays for it on the day on which it is started, within the limit of that day', async () => {
+    const { context } = bench.pipeline
+    const on = async (day: string) => {
+      const now = () => Date.parse(`${day}T12:00:00Z`)
+      const ledger = await openLedger(bench.folder.file('state/ledger.sqlite'), { now })
+      onTestFinished(() => ledger.close())
+      return { ...context, voices: ledger.voices, spending: ledger.spending }
+    }
+    const [first, second] = [await on('2026-03-01'), await on('2026-03-02')]
+    const left = await voice()
+    await intend(left, false, first)
+    const limited = { ...second, maxSecondsPerDay: 4 }
+    await second.spending.reserve('another file', 3, limited)
+    await second.spending.commit('another file')
+    await expect(regenerateVoice(left.request, limited)).rejects.toMatchObject({ code: 'ERR_SPENDING_LIMIT' })
+    expect(bench.server.charges).toBe(0)
+    await regenerateVoice(left.request, second)
+    expect(await second.spending.spent('2026-03-01')).toMatchObject({ committedSec: 0, reservedSec: 0 })
+    expect(await second.spending.spent('2026-03-02')).toMatchObject({ committedSec: 6, reservedSec: 0 })
   })
 })
 
